@@ -20,7 +20,7 @@ const APPS = 'pay,tag,receipt,terminal,front,dashboard,desk,wallet';
 /** Parts of other folders that have moved. */
 const MOVED = [
   'web/ui/*.{ts,tsx}',
-  'web/data/{api,refusal-text}.ts',
+  'web/data/*.ts',
   'web/wallet/words.ts',
   'web/wallet/screens/opener.tsx',
   'src/apis/pay/receipt-{html,lines,text}.ts',
@@ -114,6 +114,8 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'The payment is signed.',
   // In a sentence of the service, which is English.
   'This',
+  'Bearer …',
+  'Not done in … ms',
   // What wallets and passkey dialogs store.
   'Tapline Wallet',
   'Pays one bill, which the wallet shows.',

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Plugin } from 'vite';
 import { FALLBACK_LANGUAGE, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
-import { type Messages, messagesOf, TEXT_KEYS, WRITTEN_LANGUAGES } from '#texts/catalog.ts';
+import {
+  type Messages,
+  messageOf,
+  messagesOf,
+  TEXT_KEYS,
+  WRITTEN_LANGUAGES,
+} from '#texts/catalog.ts';
 
 /**
  * The texts of each app, one file per language, from the one catalog (`texts/`). An app's file
@@ -14,25 +19,24 @@ import { type Messages, messagesOf, TEXT_KEYS, WRITTEN_LANGUAGES } from '#texts/
 /** A whole key, or the part of keys before a code: `decline.${code}`. */
 const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
 
-const FAMILY = /`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
+/** Only these modules come to the plugin: handing one over takes longer than reading it. */
+const NAMES_TEXTS = /'[a-z]\w*\.\w|`[a-z]\w*\.|\bpartOf\(/;
 
-/** Beginnings of keys that are put together with a code: these keys keep their names. */
-const FAMILIES = familiesBelow(import.meta.dirname);
-
-function familiesBelow(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const sources = names.filter((name) => /\.tsx?$/.test(name) && !/test|node_modules/.test(name));
-  return sources.flatMap((name) => {
-    const code = readFileSync(path.join(folder, name), 'utf8');
-    return [...code.matchAll(FAMILY)].map(([, family = '']) => family);
-  });
+/** What a module names: whole keys, which get short names, and all keys that begin alike. */
+interface Named {
+  readonly whole: readonly string[];
+  readonly family: readonly string[];
 }
 
-function keysIn(code: string): string[] {
-  return [...code.matchAll(NAMED)].flatMap(([, key, family]) => {
-    if (key !== undefined) return TEXT_KEYS.has(key) ? [key] : [];
-    return [...TEXT_KEYS].filter((one) => family !== undefined && one.startsWith(family));
-  });
+function namedIn(code: string): Named {
+  const whole: string[] = [];
+  const family: string[] = [];
+  for (const [, key, beginning] of code.matchAll(NAMED)) {
+    if (key !== undefined && TEXT_KEYS.has(key)) whole.push(key);
+    if (beginning === undefined) continue;
+    family.push(...[...TEXT_KEYS].filter((one) => one.startsWith(beginning)));
+  }
+  return { whole, family };
 }
 
 /** A key in what is built: a purpose takes ten times the bytes of a number. */
@@ -40,13 +44,11 @@ const SHORT: ReadonlyMap<string, string> = new Map(
   [...TEXT_KEYS].map((key, place) => [key, place.toString(36)]),
 );
 
-function isFamilyKey(key: string): boolean {
-  return FAMILIES.some((family) => key.startsWith(family));
-}
+const KEYS: ReadonlyMap<string, string> = new Map([...SHORT].map(([key, short]) => [short, key]));
 
 function shortened(code: string): string {
   return code.replaceAll(NAMED, (all, key) => {
-    const short = key === undefined || isFamilyKey(key) ? undefined : SHORT.get(key);
+    const short = SHORT.get(key ?? '');
     return short === undefined ? all : `'${short}'`;
   });
 }
@@ -54,18 +56,14 @@ function shortened(code: string): string {
 /** In English a screen shows the service’s own words, which say more (`data/refusal-text.ts`). */
 const SAID_IN_ENGLISH = /^(?:decline|refusal)\.(?!other$)/;
 
-function shortMessages(language: TextLanguage, keys: Iterable<string>): Messages {
+/** By what the built code calls them: a key that is also named as a whole has both names. */
+function messagesFor(language: TextLanguage, named: ReadonlySet<string>): Messages {
   const isSaid = (key: string) => language === FALLBACK_LANGUAGE && SAID_IN_ENGLISH.test(key);
-  const messages = messagesOf(
-    language,
-    [...keys].filter((key) => !isSaid(key)),
-  );
-  return Object.fromEntries(
-    Object.entries(messages).map(([key, message]) => [
-      isFamilyKey(key) ? key : (SHORT.get(key) ?? key),
-      message,
-    ]),
-  );
+  const entries = [...named].flatMap((name) => {
+    const key = KEYS.get(name) ?? name;
+    return isSaid(key) ? [] : [[name, messageOf(language, key)] as const];
+  });
+  return Object.fromEntries(entries);
 }
 
 interface ModuleInfo {
@@ -73,9 +71,9 @@ interface ModuleInfo {
   readonly dynamicallyImportedIds: readonly string[];
 }
 
-/** What a module says of texts: keys, and which of its imports are parts (`ui/part.ts`). */
+/** What a module says of texts: names, and which of its imports are parts (`ui/part.ts`). */
 interface ModuleTexts {
-  readonly keys: readonly string[];
+  readonly names: readonly string[];
   readonly parts: readonly string[];
 }
 
@@ -85,8 +83,8 @@ function partsIn(code: string, id: string): string[] {
   return [...code.matchAll(PART)].map(([, target = '']) => path.resolve(path.dirname(id), target));
 }
 
-/** The keys of an app: of what its page loads at once, and of the parts that are loaded later. */
-function keysOf(
+/** What an app names: what its page loads at once, and the parts that are loaded later. */
+function namesOf(
   entry: string,
   texts: ReadonlyMap<string, ModuleTexts>,
   infoOf: (id: string) => ModuleInfo | null,
@@ -104,10 +102,10 @@ function keysOf(
       // Only a part waits for its texts. Those of other code that is loaded later come first.
       open.push(...dynamic.filter((one) => alsoParts || !parts.includes(one)));
     }
-    return new Set([...seen].flatMap((id) => texts.get(id)?.keys ?? []));
+    return new Set([...seen].flatMap((id) => texts.get(id)?.names ?? []));
   };
   const first = reach(false);
-  const later = [...reach(true)].filter((key) => !first.has(key));
+  const later = [...reach(true)].filter((name) => !first.has(name));
   return { first, later: new Set(later) };
 }
 
@@ -118,6 +116,20 @@ function hashed(name: string, source: string): { fileName: string; source: strin
 
 function firstSource(language: TextLanguage, messages: Messages, more: string | null): string {
   return `globalThis.TEXTS=${JSON.stringify({ language, messages, more })};`;
+}
+
+/** The files of an app in one language: what its page loads at once, then what comes later. */
+function filesFor(
+  app: string,
+  language: TextLanguage,
+  named: { readonly first: ReadonlySet<string>; readonly later: ReadonlySet<string> },
+): { fileName: string; source: string }[] {
+  const name = `texts-${app}-${language}`;
+  const first = messagesFor(language, named.first);
+  if (named.later.size === 0) return [hashed(name, firstSource(language, first, null))];
+  const later = JSON.stringify(messagesFor(language, named.later));
+  const more = hashed(`${name}-more`, `export default ${later};`);
+  return [hashed(name, firstSource(language, first, more.fileName)), more];
 }
 
 /** What the server reads: per app and language, the files of its texts. */
@@ -132,33 +144,26 @@ export function textsPlugin(): Plugin {
     configResolved({ command }) {
       isBuild = command === 'build';
     },
-    transform(code, id) {
-      if (!/\.tsx?$/.test(id) || id.includes('node_modules')) return;
-      texts.set(id, { keys: keysIn(code), parts: partsIn(code, id) });
-      return isBuild ? { code: shortened(code), map: null } : undefined;
+    transform: {
+      filter: { id: { include: /\.tsx?$/, exclude: /node_modules/ }, code: NAMES_TEXTS },
+      handler(code, id) {
+        const { whole, family } = namedIn(code);
+        const names = [...whole.map((key) => SHORT.get(key) ?? key), ...family];
+        texts.set(id, { names, parts: partsIn(code, id) });
+        return isBuild && whole.length > 0 ? { code: shortened(code), map: null } : undefined;
+      },
     },
     generateBundle(_options, bundle) {
       const manifest: Record<string, Record<string, readonly string[]>> = {};
       for (const chunk of Object.values(bundle)) {
         if (chunk.type !== 'chunk' || chunk.facadeModuleId?.endsWith('.html') !== true) continue;
-        const named = keysOf(chunk.facadeModuleId, texts, (id) => this.getModuleInfo(id));
+        const named = namesOf(chunk.facadeModuleId, texts, (id) => this.getModuleInfo(id));
         const app = chunk.name;
         manifest[app] = {};
         for (const language of [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE] as const) {
-          const emitted: string[] = [];
-          const emit = (name: string, source: string) => {
-            const file = hashed(`texts-${app}-${language}${name}`, source);
-            this.emitFile({ type: 'asset', ...file });
-            emitted.push(file.fileName);
-            return file.fileName;
-          };
-          const later = shortMessages(language, named.later);
-          const more =
-            named.later.size === 0
-              ? null
-              : emit('-more', `export default ${JSON.stringify(later)};`);
-          emit('', firstSource(language, shortMessages(language, named.first), more));
-          manifest[app][language] = emitted.reverse();
+          const files = filesFor(app, language, named);
+          for (const file of files) this.emitFile({ type: 'asset', ...file });
+          manifest[app][language] = files.map(({ fileName }) => fileName);
         }
       }
       this.emitFile({ type: 'asset', fileName: TEXTS_MANIFEST, source: JSON.stringify(manifest) });

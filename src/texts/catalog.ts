@@ -84,7 +84,12 @@ function prepared(
 
 const unchanged: Change = (text) => text;
 
+/** What a text that is more than words has: values, tags, or a quoted sign. */
+const IS_WRITTEN_FOR_VALUES = /[{}<>']/;
+
 function compiled(text: string, change: Change): CompiledMessage {
+  // Most texts are words alone, which need not be parsed.
+  if (!IS_WRITTEN_FOR_VALUES.test(text)) return change(text);
   return compile(printAST(prepared(parse(text), change)));
 }
 

@@ -14,6 +14,8 @@ export interface WebApp {
   /** The page that the build made for it. */
   readonly page: string;
   readonly readers: Readers;
+  /** A window of the app with this parameter in its address faces customers. */
+  readonly customersAt?: string;
   /** Can be installed: has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
   /** What of the browser's powers its page uses. */
@@ -32,6 +34,7 @@ export const WEB_APPS: readonly WebApp[] = [
   {
     name: 'terminal',
     readers: 'owners',
+    customersAt: 'display',
     paths: ['/terminal', '/terminal/*'],
     page: 'terminal.html',
     installable: true,

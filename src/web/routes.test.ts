@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
+import type { PageFor } from '#core/languages.ts';
 import { WEB_APPS } from '#web/apps.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 import { addWebRoutes } from '#web/routes.ts';
@@ -192,7 +193,26 @@ test('a page is in the language of its address or its browser, or else English',
   assert.match(title, /^Ƥ/, 'its own words too');
 });
 
-test('owners of a screen switch an app by a cookie, which an address outdoes; others ignore it', async () => {
+test('customers read the shop’s language only where their browser asks for none', async () => {
+  const shop = fastify();
+  const gates = {
+    pay: async (_request: FastifyRequest, _reply: FastifyReply, pageFor: PageFor) =>
+      pageFor('qps').html,
+  };
+  await addWebRoutes(shop, { folder, production: false, gates });
+  const read = async (query: string, accept?: string) => {
+    const headers = accept === undefined ? {} : { 'accept-language': accept };
+    return (await languageIn(`/pay/x${query}`, headers, shop)).lang;
+  };
+  assert.equal(await read(''), 'qps');
+  assert.equal(await read('', 'it, *;q=0.5, en;q=0'), 'qps');
+  assert.equal(await read('?lang='), 'qps');
+  assert.equal(await read('?lang=xx', 'en-GB'), 'en');
+  assert.equal(await read('?lang=en', 'qps'), 'en');
+  await shop.close();
+});
+
+test('an owner’s apps are switched by a cookie, which an address outdoes', async () => {
   const cookie = 'theme=dark; tapline_language=qps';
   for (const page of ['/terminal', '/wallet', '/dashboard', '/dashboard/payments']) {
     const switched = await languageIn(page, { cookie });
@@ -202,6 +222,14 @@ test('owners of a screen switch an app by a cookie, which an address outdoes; ot
   }
   assert.equal((await languageIn('/pay/x', { cookie })).lang, 'en');
   assert.equal((await languageIn('/operator?lang=qps', { cookie })).lang, 'en');
+});
+
+test('the display of a till is in the language of its address or its browser', async () => {
+  const cookie = 'tapline_language=qps';
+  assert.equal((await languageIn('/terminal?display', { cookie })).lang, 'en');
+  const asked = await languageIn('/terminal?display&lang=qps', { 'accept-language': 'en' });
+  assert.equal(asked.lang, 'qps');
+  assert.doesNotMatch(asked.vary, /Cookie/);
 });
 
 test('a service worker notifies in the language of its app', async () => {

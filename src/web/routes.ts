@@ -104,6 +104,11 @@ function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Reade
   if (readers !== 'english') reply.header('Vary', VARY[readers]);
 }
 
+/** The display that a till opens for its customers is in their language, not in the cashier's. */
+function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
+  return customersAt !== undefined && customersAt in (query as object) ? 'customers' : readers;
+}
+
 /** The built page in each language, written when one is first asked for. */
 function createPages(
   page: WebApp,
@@ -139,7 +144,7 @@ function addPage(
     app.get(path, async (request, reply) => {
       const pageFor: PageFor = (account) => {
         const { production } = serving;
-        const { readers } = page;
+        const readers = readersOf(page, request.query);
         const language = languageFor(request, { readers, production, account });
         sayLanguage(reply, language, readers);
         const base = `<head>\n<base href="${rootFrom(request.url)}">${meta}`;

@@ -10,6 +10,8 @@ export interface ApiError {
   readonly message: string;
   readonly param: string | null;
   readonly request_id: string;
+  /** The message is not the service's: it is a text of the catalog, in the page's language. */
+  readonly isTranslated?: boolean;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { t } from '../ui/text/t.ts';
 import { type Answer, type Api, type ApiError, type ApiRequest, createApi } from './api.ts';
 import { fromRoot } from './root.ts';
 import type {
@@ -152,14 +153,17 @@ export interface SessionEvents {
   signAgain(): Promise<boolean>;
 }
 
+function notSigned(error: ApiError): ApiError {
+  return { ...error, message: t('wallet.problem.not_signed'), isTranslated: true };
+}
+
 export function createPayerApi(token: string, events: SessionEvents): PayerApi {
   const send = createApi({ root: ROOT, headers: () => ({ Authorization: `Bearer ${token}` }) });
-  const message = 'Nothing was done because the wallet did not sign.';
   let offset = 0;
   const signed = async <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> => {
     let answer = await ask();
     if (answer.is === 'refused' && answer.error.code === 'second_factor_required') {
-      if (!(await events.signAgain())) return { ...answer, error: { ...answer.error, message } };
+      if (!(await events.signAgain())) return { ...answer, error: notSigned(answer.error) };
       answer = await ask();
     }
     if (answer.is === 'refused' && answer.status === 401) events.onEnded();

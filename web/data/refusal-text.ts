@@ -23,8 +23,12 @@ const TOLD = [
 ] as const;
 
 /** Why the service refused something, in the page's language. */
-export function refusalText({ code, message }: Pick<ApiError, 'code' | 'message'>): string {
-  if (textLanguage() === 'en') return message;
+export function refusalText({
+  code,
+  message,
+  isTranslated = false,
+}: Pick<ApiError, 'code' | 'message' | 'isTranslated'>): string {
+  if (isTranslated || textLanguage() === 'en') return message;
   const told = TOLD.find((one) => one === code);
   return told === undefined ? t('refusal.other', { code }) : t(`refusal.${told}`);
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
+import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
+import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { tillOf } from '../testing/till.ts';
 
 /** No framework: a few kilobytes of words. */
@@ -89,6 +90,17 @@ test('the curls are those of docs/five-curls.md', async () => {
   const window = await browser.open();
   await window.page.goto(shared.sandbox.web_url);
   assert.deepEqual(await window.page.locator('pre').allTextContents(), curls);
+  await window.close();
+});
+
+test('in another language every word changes, and no line leaves a narrow phone', async () => {
+  const window = await browser.open(NARROW);
+  await window.page.goto(`${shared.sandbox.web_url}/?lang=qps`);
+  await window.idle();
+  await checkPseudoLanguage(window);
+  await window.page.getByRole('combobox').selectOption('en');
+  await window.page.getByRole('heading', { name: 'Tapline is running' }).waitFor();
+  window.checkClean();
   await window.close();
 });
 

@@ -44,11 +44,31 @@ test('a payment, from its tip to its receipt', async () => {
   window.checkClean();
   const [payment] = await paymentsOf(sandbox, terminal);
   assert.equal(payment?.tip, 250_000);
-  await window.page.goto(`${payment?.receipt_url}?lang=qps`);
+  // The receipt is in the language of the payment.
+  await window.page.locator('a[href*="/receipts/"]').click();
   await window.page.locator('#verdict.good, #verdict.plain').waitFor();
   await checkPseudoLanguage(window);
   await window.close();
+  await checkForms(String(payment?.receipt_url));
 });
+
+/** Each form of a receipt is in the language that its address asks for, or else the browser. */
+async function checkForms(receipt: string): Promise<void> {
+  for (const form of ['', '.txt']) {
+    const asked = await fetch(`${receipt}${form}?lang=qps`);
+    const browser = await fetch(`${receipt}${form}`, { headers: { 'Accept-Language': 'xx, qps' } });
+    for (const answer of [asked, browser]) {
+      assert.equal(answer.headers.get('content-language'), 'qps', form);
+      assert.match(String(answer.headers.get('vary')), /Accept-Language/, form);
+    }
+    const other = await fetch(`${receipt}${form}?lang=en`, {
+      headers: { 'Accept-Language': 'qps' },
+    });
+    assert.equal(other.headers.get('content-language'), 'en', form);
+  }
+  const text = await (await fetch(`${receipt}.txt?lang=qps`)).text();
+  assert.doesNotMatch(text, /\b(?:Paid|Receipt|Transaction|Sale)\b/);
+}
 
 test('a decline, a link that leads nowhere, and a browser without a wallet', async () => {
   const { sandbox } = shared;

@@ -210,12 +210,18 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
         <p>{t(`pay.result.${is}_hint`)}</p>
       </section>
       {step.at === 'ended' && step.receipt !== null ? (
-        <a className={buttonClass({ wide: true })} href={step.receipt}>
+        <a className={buttonClass({ wide: true })} href={inSameLanguage(step.receipt)}>
           {t('pay.receipt')}
         </a>
       ) : null}
     </>
   );
+}
+
+/** The receipt in the language that this page's address asks for. */
+function inSameLanguage(receipt: string): string {
+  const language = new URLSearchParams(location.search).get('lang');
+  return language === null ? receipt : `${receipt}?lang=${encodeURIComponent(language)}`;
 }
 
 function Screen({ payment }: { readonly payment: Payment }): ReactNode {

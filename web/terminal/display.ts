@@ -1,6 +1,6 @@
+import type { Intent } from '../data/device.ts';
 import { tipPercentages } from './machine.ts';
 import type { Outcome, Phase } from './phases.ts';
-import { customerDecline } from './words.ts';
 
 /**
  * What the customer's window shows. It has no device key and asks the service nothing: the till
@@ -23,14 +23,17 @@ export type Shown =
       readonly tip: bigint;
       readonly url: string | null;
       readonly isDeclined: boolean;
-      readonly words: string;
+      readonly decline: Decline;
     }
   | {
       readonly at: 'result';
       readonly atoms: bigint;
       readonly outcome: Outcome;
-      readonly words: string;
+      readonly decline: Decline;
     };
+
+/** Why the last tap was declined, for the display to say in its own language. */
+type Decline = Intent['last_payment_error'];
 
 export interface DisplayState {
   readonly merchant: string;
@@ -70,8 +73,8 @@ export function shownOf(phase: Phase): Shown {
         return { at: 'tip', intent: intent.id, atoms: sale, percentages };
       }
       const url = intent.payment_url;
-      const words = isDeclined ? customerDecline(intent) : '';
-      return { at: 'pay', atoms: sale + (tip ?? 0n), tip: tip ?? 0n, url, isDeclined, words };
+      const decline = intent.last_payment_error;
+      return { at: 'pay', atoms: sale + (tip ?? 0n), tip: tip ?? 0n, url, isDeclined, decline };
     }
     case 'tapping':
       return { at: 'checking', atoms: BigInt(phase.intent.amount) + (phase.tap.tip ?? 0n) };
@@ -82,9 +85,8 @@ export function shownOf(phase: Phase): Shown {
     }
     case 'result': {
       const { intent, outcome } = phase;
-      const words = outcome === 'declined' ? customerDecline(intent) : '';
       const atoms = BigInt(intent.amount) + BigInt(intent.tip ?? 0);
-      return { at: 'result', atoms, outcome, words };
+      return { at: 'result', atoms, outcome, decline: intent.last_payment_error };
     }
   }
 }

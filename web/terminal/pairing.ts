@@ -13,7 +13,7 @@ import {
 } from './kept.ts';
 
 /** What is told of a terminal before this device is it. */
-export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path' | 'time_zone'>;
+export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path' | 'time_zone' | 'language'>;
 
 /** What a link, a code or a key would make of this device. */
 export interface Target {
@@ -139,10 +139,10 @@ export function proofFor(change: Change): Proof | Problem {
     return way === 'typed' ? 'nothing' : 'press';
   }
   if (from !== null && change.hasOpenPayment) {
-    return { problem: t('till.pairing.a_payment_or_refund') };
+    return { problem: t('till.pairing.problem.open') };
   }
   if (isLive && !to.device.livemode && way === 'link') {
-    return { problem: t('till.pairing.this_till_takes_real') };
+    return { problem: t('till.pairing.problem.live') };
   }
   if (hasPin) return 'pin';
   return isLive ? 'manager' : 'press';
@@ -154,7 +154,7 @@ export async function managerAgrees(code: string, pairing: Pairing): Promise<Pro
   if ('problem' in found) return found;
   if (found.device.id !== pairing.terminal || !found.byFreshFactor) {
     return {
-      problem: t('till.pairing.that_is_not_an'),
+      problem: t('till.pairing.problem.unlock_code'),
     };
   }
   return become(found);

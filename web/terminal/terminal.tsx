@@ -72,7 +72,7 @@ function Till(): ReactNode {
         <h1>{t(WORDS.elsewhere)}</h1>
         <p>{t(WORDS.elsewhereHint)}</p>
         <Button kind="primary" large onClick={takeOver}>
-          {t('till.terminal.button.use_it_here')}
+          {t('till.elsewhere_button')}
         </Button>
       </main>
     );

@@ -39,18 +39,18 @@ export const WORDS = {
   },
   notSent: 'till.not_sent',
   notSentHint: 'till.not_sent_hint',
-  unreadable: 'till.unreadable',
-  leftEarly: 'till.left_early',
-  notSigned: 'till.not_signed',
-  holdAtBack: 'till.hold_at_back',
-  holdAtTop: 'till.hold_at_top',
+  unreadable: 'till.read.unreadable',
+  leftEarly: 'till.read.left_early',
+  notSigned: 'till.read.not_signed',
+  holdAtBack: 'till.read.hold_at_back',
+  holdAtTop: 'till.read.hold_at_top',
   keepCard: 'till.keep_card',
   keepCardHint: 'till.keep_card_hint',
   takeAway: 'till.take_away',
   alreadyPaid: 'till.already_paid',
-  alreadyRead: 'till.already_read',
-  tipFirst: 'till.tip_first',
-  noPassNeeded: 'till.no_pass_needed',
+  alreadyRead: 'till.read.already_read',
+  tipFirst: 'till.read.tip_first',
+  noPassNeeded: 'till.read.no_pass_needed',
   opening: 'till.opening',
   openingHint: 'till.opening_hint',
   canceling: 'till.canceling',
@@ -82,15 +82,15 @@ export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | '
 /** Why a payment ended without money, for the cashier. */
 export function endHint(outcome: Outcome, intent: Intent): string {
   if (outcome === 'expired') {
-    return intent.tapped_at === null
-      ? t('till.words.no_pass_was_presented')
-      : t('till.words.a_pass_was_presented');
+    return intent.tapped_at === null ? t('till.expired.no_pass') : t('till.expired.not_paid');
   }
   return t('till.nothing_charged');
 }
 
 /** To the customer after a decline: the service's words for customers, never for developers. */
-export function customerDecline({ last_payment_error: error }: Intent): string {
+export function customerDecline({
+  last_payment_error: error,
+}: Pick<Intent, 'last_payment_error'>): string {
   return error === null ? t('till.nothing_charged') : declineText(error);
 }
 
@@ -144,23 +144,23 @@ function tagWords(address: string, own: string | null): string {
   // An address of the shop's own network may differ in all but its last part; a chip adds to it.
   const read = tokenOf(new URL(address).pathname);
   const isOwn = own !== null && read === tokenOf(own);
-  return isOwn ? t('till.words.that_is_this_tills') : t('till.words.that_tag_belongs_to');
+  return isOwn ? t('till.read.own_tag') : t('till.read.other_tag');
 }
 
 function noPassWords(why: NoPass | undefined): string {
   switch (why) {
     case undefined:
-      return t('till.words.that_isnt_a_pass');
+      return t('till.read.no_pass');
     case 'phone_without_pass':
-      return t('till.words.the_phone_has_no');
+      return t('till.read.no_pass_on_phone');
     case 'locked_phone':
-      return t('till.words.unlock_the_phone_choose');
+      return t('till.read.locked_phone');
     case 'foreign_card':
-      return t('till.words.this_card_is_not');
+      return t('till.read.not_accepted');
     case 'other_layout':
-      return t('till.words.this_reader_types_with');
+      return t('till.read.keyboard_layout');
     case 'two_cards':
-      return t('till.words.two_cards_at_once');
+      return t('till.read.two_cards');
   }
 }
 
@@ -187,7 +187,7 @@ export function remarkWords({ kind, message }: Remark): { title: string; hint: s
   if (kind === 'not_sent') {
     return { title: t(WORDS.notSent), hint: message ?? t(WORDS.notSentHint) };
   }
-  return { title: t('till.words.not_possible'), hint: message ?? t('till.nothing_charged') };
+  return { title: t('till.not_possible'), hint: message ?? t('till.nothing_charged') };
 }
 
 /** `1:05`. */

@@ -6,7 +6,7 @@ import { t } from './text/t.ts';
 
 /** The id of what a page is about, to carry into a program or a message. */
 export function CopyId({ id }: { readonly id: string }): ReactNode {
-  return <Copied text={id} shown={id} what={t('ui.copy_id.what.id')} />;
+  return <Copied text={id} shown={id} what={t('ui.copy_id.id')} />;
 }
 
 /** An address of a chain in a list: both ends are seen, and all of it is copied. */

@@ -54,7 +54,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
       <button
         type="button"
         className="dialog-close"
-        aria-label={t('ui.dialog.aria.close')}
+        aria-label={t('ui.dialog.close')}
         onClick={onClose}
       >
         <Icon name="bad" />

@@ -36,21 +36,21 @@ export function LockScreen({ pin, owner, onUnlock, otherWay }: LockScreenProps):
   };
   return (
     <main className="sheet">
-      <title>{t('ui.lock_screen.page.locked_tapline')}</title>
+      <title>{t('ui.lock.page')}</title>
       <form className="stack" onSubmit={submit}>
-        <h1>{t('ui.lock_screen.heading.locked')}</h1>
+        <h1>{t('ui.lock.heading')}</h1>
         <p className="soft">{owner}</p>
         <TextField
-          label={t('ui.lock_screen.label.pin')}
+          label={t('ui.lock.pin')}
           type="password"
           inputMode="numeric"
           autoComplete="off"
           value={typed}
-          error={wrong > 0 && typed === '' ? t('ui.lock_screen.error.wrong_pin') : null}
+          error={wrong > 0 && typed === '' ? t('ui.lock.problem') : null}
           onChange={(event) => setTyped(event.target.value)}
         />
         <Button type="submit" kind="primary" large busy={busy}>
-          {t('ui.lock_screen.button.unlock')}
+          {t('ui.lock.button')}
         </Button>
       </form>
       {otherWay}

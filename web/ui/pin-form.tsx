@@ -17,7 +17,7 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
   const [problem, setProblem] = useState<string | null>(null);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (typed.length < SHORTEST_PIN) return setProblem(t('ui.pin_form.at_least_four_digits'));
+    if (typed.length < SHORTEST_PIN) return setProblem(t('ui.pin_form.problem'));
     onChange(await sealPin(typed));
     setTyped('');
     setProblem(null);
@@ -26,7 +26,7 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
     <form className="stack" onSubmit={submit} noValidate>
       <h2>{title}</h2>
       <TextField
-        label={t(pin === null ? 'ui.pin_form.label.pin' : 'ui.pin_form.label.change_pin')}
+        label={t(pin === null ? 'ui.pin_form.pin' : 'ui.pin_form.change')}
         type="password"
         inputMode="numeric"
         autoComplete="off"
@@ -36,10 +36,10 @@ export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode
         onChange={(event) => setTyped(event.target.value)}
       />
       <div className="row">
-        <Button type="submit">{t('ui.pin_form.button.set_pin')}</Button>
+        <Button type="submit">{t('ui.pin_form.set_button')}</Button>
         {pin === null ? null : (
           <Button kind="quiet" onClick={() => onChange(null)}>
-            {t('ui.pin_form.button.remove_pin')}
+            {t('ui.pin_form.remove_button')}
           </Button>
         )}
       </div>

@@ -31,7 +31,7 @@ export function readRefund(
   const isShownRest = !sum.isWritten && sum.units === nearestCent(left);
   const atoms = isShownRest ? left : sum.units;
   if (atoms > left)
-    return { ...none, problem: t('ui.refund_sum.at_most_sum_can', { sum: formatUsdc(left) }) };
+    return { ...none, problem: t('ui.refund_sum.at_most', { sum: formatUsdc(left) }) };
   const rest = left - atoms;
   return { sum, atoms, problem: null, crumb: rest > 0n && rest < LEAST_REST ? rest : null };
 }

@@ -16,7 +16,7 @@ function goToContent(event: MouseEvent): void {
 export function SkipLink(): ReactNode {
   return (
     <a className="skip button button-primary" href={location.href} onClick={goToContent}>
-      {t('ui.skip_link.link.skip_to_content')}
+      {t('ui.skip_link')}
     </a>
   );
 }

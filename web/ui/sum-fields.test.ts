@@ -66,9 +66,15 @@ const ENGLISH = JSON.parse(readFileSync(path.join(WEB, '../texts/en.json'), 'utf
 
 /** A source with the texts that it takes out of the catalog. */
 function inEnglish(text: string): string {
-  return text
-    .replaceAll(/=\{t\('([\w.]+)'\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
-    .replaceAll(/\bt\('([\w.]+)'\)/g, (_all, key) => `'${ENGLISH[key]}'`);
+  return (
+    text
+      .replaceAll(/=\{t\('([\w.]+)'\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
+      .replaceAll(/\bt\('([\w.]+)'\)/g, (_all, key) => `'${ENGLISH[key]}'`)
+      // A table of keys, such as one label for each field.
+      .replaceAll(/, '([a-z]+(?:\.\w+)+)'\]/g, (all, key) =>
+        ENGLISH[key] === undefined ? all : `, '${ENGLISH[key]}']`,
+      )
+  );
 }
 
 async function drawings(): Promise<ReadonlyMap<string, string>> {

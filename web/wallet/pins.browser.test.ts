@@ -62,7 +62,7 @@ test('a permit to a stranger is never signed: a change stops, and is shown', asy
   assert.deepEqual(sent, [], 'nothing was signed, so there was nothing to send');
   await wallet.checkAccessibility();
   await page.getByRole('link', { name: /^Compare contracts/ }).click();
-  await wallet.sees('Named now');
+  await wallet.sees('What the service names now');
   await wallet.sees('Something else');
   await wallet.checkAccessibility();
   await page.getByRole('link', { name: /^Back to the wallet/ }).click();
@@ -111,7 +111,7 @@ test('who has compared new contracts trusts them by a tick and a press, and sign
   await wallet.checkAccessibility();
   await page.getByRole('checkbox', { name: /^I have compared/ }).check();
   await trust.click();
-  await wallet.sees('Before, this wallet signed for');
+  await wallet.sees('This wallet used to sign for');
   const end = page.getByRole('link', { name: /^you end it there/ });
   assert.match(String(await end.getAttribute('href')), new RegExp(STRANGER, 'i'));
   await wallet.checkAccessibility();

@@ -240,7 +240,7 @@ const LOOKED_AFTER: readonly Shot[] = [
   walletShot('contracts-changed', async (stage) => {
     await changeContracts(stage);
     await stage.wallet.page.getByRole('link', { name: /^Compare contracts/ }).click();
-    await stage.wallet.sees('Named now');
+    await stage.wallet.sees('What the service names now');
   }),
   walletShot('contracts-changed-home', changeContracts),
   walletShot('next-contract', async ({ wallet }) => {

@@ -57,6 +57,10 @@ describe('a device key', () => {
     assert.equal(body.object, 'terminal');
     assert.equal(body.merchant_name, 'Corner Shop');
     assert.equal(body.network, 'testnet');
+    assert.equal(body.language, null);
+    await store.db.query("update accounts set language = 'de'");
+    assert.equal((await device.get('/terminal')).body.language, 'de');
+    await store.db.query('update accounts set language = null');
     const age = Date.now() - new Date(String(body.last_seen_at)).getTime();
     assert.ok(age >= 0 && age < 5_000);
   });

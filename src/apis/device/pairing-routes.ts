@@ -62,7 +62,13 @@ function pairRoute(deps: { readonly db: Database }) {
   });
 }
 
-const { tag_url: _, brand_path: _brand, time_zone: _zone, ...shown } = DeviceSchema.properties;
+const {
+  tag_url: _,
+  brand_path: _brand,
+  time_zone: _zone,
+  language: _language,
+  ...shown
+} = DeviceSchema.properties;
 
 const PairingTarget = Type.Object(
   {

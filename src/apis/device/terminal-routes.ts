@@ -1,4 +1,4 @@
-import { selectTimeZone } from '#accounts/account-queries.ts';
+import { selectLanguage, selectTimeZone } from '#accounts/account-queries.ts';
 import { selectBrand } from '#accounts/brand-queries.ts';
 import { DeviceSchema, SoftwareBody, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import { answerWith } from '#core/answer.ts';
@@ -24,6 +24,7 @@ const responses = {
       ...TERMINAL_EXAMPLE,
       merchant_name: 'Blue Door Café',
       time_zone: 'Europe/Berlin',
+      language: 'de',
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
     },
@@ -37,14 +38,16 @@ async function renderDevice(
   row: TerminalRow,
 ) {
   const { accountId } = caller.tenant;
-  const [brand, timeZone] = await Promise.all([
+  const [brand, timeZone, language] = await Promise.all([
     selectBrand(deps.db, accountId),
     selectTimeZone(deps.db, accountId),
+    selectLanguage(deps.db, accountId),
   ]);
   return {
     ...terminalObject(row),
     merchant_name: caller.standing.name,
     time_zone: timeZone,
+    language,
     tag_url: tagUrl(deps, row),
     brand_path: brand === null ? null : brandPath(brand.style),
   };

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { priceFields } from '#apis/merchant/presentment-schema.ts';
+import { LANGUAGES } from '#core/languages.ts';
 import {
   commonFields,
   idOf,
@@ -46,6 +47,12 @@ export const DeviceSchema = Type.Object(
     time_zone: Type.String({
       description: 'The merchant’s time zone (IANA), in which its days begin and end.',
     }),
+    language: nullable(
+      oneOf(
+        LANGUAGES,
+        'The language of the merchant’s customers. Null: the merchant has not set it.',
+      ),
+    ),
     tag_url: Type.String({
       format: 'uri',
       description: 'The address that this terminal’s tag holds.',

@@ -152,8 +152,8 @@ export function Counter({ passes, tag, onRead }: CounterProps): ReactNode {
   const things = useRef<HTMLDivElement>(null);
   return (
     <section className="counter" aria-labelledby="counter">
-      <h2 id="counter">{t('till.counter.heading.virtual_counter')}</h2>
-      <p className="soft small">{t('till.counter.drag_an_item_onto')}</p>
+      <h2 id="counter">{t('till.counter.heading')}</h2>
+      <p className="soft small">{t('till.counter.text')}</p>
       <div className="things" ref={things}>
         {NAMES.filter((name) => name !== 'tag' || tag !== null).map((name) => (
           <LooseThing
@@ -170,9 +170,9 @@ export function Counter({ passes, tag, onRead }: CounterProps): ReactNode {
         ))}
       </div>
       <div ref={pad} className={hand.held === null ? 'pad' : 'pad is-held'}>
-        {hand.held === null ? t('till.counter.till') : t('till.counter.held_against_the_till')}
+        {hand.held === null ? t('till.counter.till') : t('till.counter.held')}
       </div>
-      {hand.failed ? <p role="alert">{t('till.counter.the_card_got_no')}</p> : null}
+      {hand.failed ? <p role="alert">{t('till.counter.problem.no_money')}</p> : null}
     </section>
   );
 }

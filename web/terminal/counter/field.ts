@@ -99,5 +99,5 @@ export function driverOf(field: Field): new () => NdefReader {
 }
 
 function gone(): DOMException {
-  return new DOMException(t('till.field.the_card_is_not'), 'NetworkError');
+  return new DOMException(t('till.counter.problem.no_card'), 'NetworkError');
 }

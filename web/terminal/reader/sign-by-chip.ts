@@ -60,10 +60,10 @@ async function signatureOf(
 }
 
 function emptyCardWords(balance: bigint): string {
-  return t('till.sign_by_chip.this_card_holds_only', { sum: formatAtoms(balance) });
+  return t('till.chip.problem.too_little', { sum: formatAtoms(balance) });
 }
 
-const LOCKED = 'till.sign_by_chip.locked';
+const LOCKED = 'till.chip.problem.locked';
 
 /** Asks for the card's PIN; null: nobody typed one. It stays on this device. */
 export type AskPin = (wasWrong: boolean, until: AbortSignal) => Promise<string | null>;

@@ -11,16 +11,16 @@ import { WORDS } from '../words.ts';
 import type { TillContext } from './shift.tsx';
 
 const PAGES = [
-  { name: 'till.bar.pages.till', place: '' },
-  { name: 'till.bar.pages.history', place: 'history' },
-  { name: 'till.bar.pages.totals', place: 'totals' },
-  { name: 'till.bar.pages.settings', place: 'settings' },
+  { name: 'till.bar.till', place: '' },
+  { name: 'till.bar.history', place: 'history' },
+  { name: 'till.bar.totals', place: 'totals' },
+  { name: 'till.bar.settings', place: 'settings' },
 ] as const;
 
 function Links({ settings, change }: TillContext): ReactNode {
   const [page] = usePlace().split('/');
   return (
-    <nav className="till-nav unprinted" aria-label={t('till.bar.aria.terminal')}>
+    <nav className="till-nav unprinted" aria-label={t('till.bar.name')}>
       {PAGES.map(({ name, place }) => (
         <a
           key={name}
@@ -68,9 +68,7 @@ export function Bar(props: BarProps): ReactNode {
         <p className="soft small">
           <bdi>{device?.label ?? ''}</bdi>
         </p>
-        {device?.livemode === false ? (
-          <Status tone="warn">{t('till.bar.status.test_mode')}</Status>
-        ) : null}
+        {device?.livemode === false ? <Status tone="warn">{t('till.test_mode')}</Status> : null}
       </div>
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
       {view.reached ? null : (
@@ -83,15 +81,13 @@ export function Bar(props: BarProps): ReactNode {
         <Notice tone="bad" role="alert">
           <strong>{t(WORDS.keyEnded)}</strong>
           <p>{t(WORDS.keyEndedHint)}</p>
-          <Button onClick={onPairAgain}>{t('till.bar.button.pair_again')}</Button>
+          <Button onClick={onPairAgain}>{t('till.bar.pair_again')}</Button>
         </Notice>
       ) : null}
       {hasNewVersion && isIdle ? (
         <Notice tone="info">
-          <p>{t('till.bar.there_is_a_new')}</p>
-          <Button onClick={() => location.reload()}>
-            {t('till.bar.button.use_the_new_version')}
-          </Button>
+          <p>{t('till.bar.new_version')}</p>
+          <Button onClick={() => location.reload()}>{t('till.bar.new_version_button')}</Button>
         </Notice>
       ) : null}
     </header>

@@ -10,14 +10,14 @@ const LONGEST = 40;
 export function CashierField({ settings, change }: TillContext): ReactNode {
   return (
     <TextField
-      label={t('till.cashier_field.label.cashier')}
+      label={t('till.cashier.label')}
       autoComplete="off"
       dir="auto"
       maxLength={LONGEST}
       value={settings.cashier}
       onChange={(event) => change({ cashier: event.target.value })}
       onBlur={(event) => change({ cashier: event.target.value.trim() })}
-      hint={t('till.cashier_field.hint.optional_totals_are_added')}
+      hint={t('till.cashier.hint')}
     />
   );
 }

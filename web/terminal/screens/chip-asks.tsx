@@ -56,21 +56,21 @@ function PinForm({ asked }: { readonly asked: Extract<Asked, { for: 'pin' }> }):
   return (
     <form className="card stack" data-private="" onSubmit={submit} noValidate>
       <TextField
-        label={t('till.chip_asks.label.card_pin')}
+        label={t('till.chip.pin')}
         type="password"
         inputMode="numeric"
         autoComplete="off"
         autoFocus
         value={pin}
-        hint={t('till.chip_asks.hint.the_pin_stays_on')}
-        error={asked.wasWrong ? t('till.chip_asks.error.that_is_not_this') : null}
+        hint={t('till.chip.pin_hint')}
+        error={asked.wasWrong ? t('till.chip.problem.pin') : null}
         onChange={(event) => setPin(event.target.value)}
       />
       <Button type="submit" kind="primary" large>
-        {t('till.chip_asks.button.use_this_pin')}
+        {t('till.chip.pin_button')}
       </Button>
       <Button kind="quiet" onClick={() => asked.done(null)}>
-        {t('till.chip_asks.button.continue_without_this_card')}
+        {t('till.chip.skip_button')}
       </Button>
     </form>
   );
@@ -80,9 +80,9 @@ export function ChipAsksPart({ asked }: { readonly asked: Asked }): ReactNode {
   if (asked.for === 'pin') return <PinForm key={String(asked.wasWrong)} asked={asked} />;
   return (
     <div className="card stack">
-      <p>{t('till.chip_asks.card_found_hold_it')}</p>
+      <p>{t('till.chip.hold_again')}</p>
       <Button kind="primary" large onClick={asked.done}>
-        {t('till.chip_asks.button.hold_it_again')}
+        {t('till.chip.hold_again_button')}
       </Button>
     </div>
   );

@@ -4,7 +4,7 @@ import { Qr } from '../../ui/qr.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
 import { type DisplayMessage, type DisplayState, openChannel, type Shown } from '../display.ts';
-import { OUTCOME_LOOKS, WORDS } from '../words.ts';
+import { customerDecline, OUTCOME_LOOKS, WORDS } from '../words.ts';
 import './payment.css';
 import './display.css';
 import { t } from '../../ui/text/t.ts';
@@ -34,27 +34,27 @@ function Waiting({ words }: { readonly words: string }): ReactNode {
   );
 }
 
-function Pay({ atoms, tip, url, isDeclined, words }: Extract<Shown, { at: 'pay' }>): ReactNode {
+function Pay({ atoms, tip, url, isDeclined, decline }: Extract<Shown, { at: 'pay' }>): ReactNode {
   return (
     <section className="display-pay">
       {isDeclined ? (
         <div className="outcome outcome-small is-full-bad" role="alert">
           <h2>{t(WORDS.outcome.declined)}</h2>
-          <p>{words}</p>
+          <p>{customerDecline({ last_payment_error: decline })}</p>
         </div>
       ) : null}
       <div className="due">
         <Sum atoms={atoms} />
-        {tip > 0n ? <p className="soft">{t('till.display.with_your_tip')}</p> : null}
+        {tip > 0n ? <p className="soft">{t('till.display.with_tip')}</p> : null}
       </div>
       <div className="tap-here">
         <TillIcon name="tap" />
-        <p>{t('till.display.hold_your_pass_or')}</p>
+        <p>{t('till.display.hold')}</p>
       </div>
       {url === null ? null : (
         <figure className="pay-qr">
-          <Qr value={url} label={t('till.display.label.pay_with_any_wallet')} />
-          <figcaption className="soft">{t('till.display.or_scan_to_pay')}</figcaption>
+          <Qr value={url} label={t('till.waiting.pay_code')} />
+          <figcaption className="soft">{t('till.waiting.pay_code_text')}</figcaption>
         </figure>
       )}
     </section>
@@ -102,7 +102,7 @@ function Tip({ merchant, shown }: TipProps): ReactNode {
 function Face({ merchant, shown }: DisplayState): ReactNode {
   switch (shown.at) {
     case 'idle':
-      return <Waiting words={t('till.display.words.welcome')} />;
+      return <Waiting words={t('till.display.welcome')} />;
     case 'tip':
       return <Tip merchant={merchant} shown={shown} />;
     case 'pay':
@@ -113,8 +113,9 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
       return <Full look="info" title={t(WORDS.displayConfirm)} atoms={shown.atoms} />;
     }
     case 'result': {
-      const { outcome, atoms, words } = shown;
+      const { outcome, atoms, decline } = shown;
       const look = OUTCOME_LOOKS[outcome];
+      const words = outcome === 'declined' ? customerDecline({ last_payment_error: decline }) : '';
       return <Full look={look} title={t(WORDS.outcome[outcome])} atoms={atoms} words={words} />;
     }
   }
@@ -125,9 +126,9 @@ export function DisplayScreen(): ReactNode {
   const state = useTold();
   return (
     <main className="display">
-      <title>{t('till.display.page.customer_display_tapline')}</title>
+      <title>{t('till.display.page')}</title>
       <h1 className={state === null ? 'unseen' : undefined}>
-        <bdi>{state?.merchant || t('till.display.customer_display')}</bdi>
+        <bdi>{state?.merchant || t('till.display.heading')}</bdi>
       </h1>
       {state === null ? <Waiting words={t(WORDS.displayAlone)} /> : <Face {...state} />}
     </main>

@@ -14,7 +14,7 @@ export function FindLink(): ReactNode {
         goTo('find');
       }}
     >
-      {t('till.find_link.link.find_a_sale')}
+      {t('till.find.heading')}
     </a>
   );
 }

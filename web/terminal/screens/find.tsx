@@ -22,8 +22,8 @@ function isReceipt(text: string): boolean {
   return isNumber(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
 }
 
-const OF_ORDER = 'till.find.of_order';
-const OF_NUMBER = 'till.find.of_number';
+const OF_ORDER = 'till.find.amount_hint_order';
+const OF_NUMBER = 'till.find.amount_hint_number';
 const NOT_FOUND = 'till.find.not_found';
 const NOT_FOUND_HERE = 'till.find.not_found_here';
 
@@ -84,16 +84,16 @@ function FindForm({
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label={t('till.find.label.receipt_or_order')}
+        label={t('till.find.number')}
         autoComplete="off"
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
-        hint={t('till.find.hint.the_number_on_the')}
+        hint={t('till.find.number_hint')}
       />
       {takesAmount ? (
         <SumField
           data-name="Amount"
-          label={t('till.find.label.amount')}
+          label={t('till.amount')}
           value={sum}
           sum={read}
           shows
@@ -103,15 +103,15 @@ function FindForm({
       ) : null}
       <div className="row">
         <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
-          {t('till.find.button.look_it_up')}
+          {t('till.find.button')}
         </Button>
         {hasCamera() ? (
-          <Button onClick={() => setScanning(true)}>{t('till.find.button.scan')}</Button>
+          <Button onClick={() => setScanning(true)}>{t('till.find.scan_button')}</Button>
         ) : null}
       </div>
       {scanning ? (
         <ScanDialog
-          title={t('till.find.heading.scan_the_receipts_code')}
+          title={t('till.find.scan_heading')}
           onClose={() => setScanning(false)}
           onCode={(code) => goTo(`find/${code.split('/').at(-1) ?? code}`)}
         />
@@ -131,8 +131,8 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
   }, [wanted, look]);
   return (
     <div className="stack">
-      <title>{t('till.find.page.find_a_sale_tapline')}</title>
-      <h1>{t('till.find.heading.find_a_sale')}</h1>
+      <title>{t('till.find.page')}</title>
+      <h1>{t('till.find.heading')}</h1>
       <FindForm
         key={receipt}
         receipt={receipt}

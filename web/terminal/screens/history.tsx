@@ -55,7 +55,7 @@ export function PaymentPage({
   const tip = BigInt((payment as { tip?: number }).tip ?? 0);
   return (
     <div className="stack">
-      <title>{t('till.history.page.payment_tapline')}</title>
+      <title>{t('till.history.payment_page')}</title>
       <div className="row row-apart">
         <h1>
           <Amount atoms={BigInt(payment.amount)} />
@@ -85,9 +85,7 @@ export function PaymentPage({
       />
       <ReceiptButton api={context.api} payment={payment} />
       <RefundPart {...context} payment={payment} onDone={reload} />
-      <Button onClick={() => goTo('history')}>
-        {t('till.history.button.all_payments_in_this')}
-      </Button>
+      <Button onClick={() => goTo('history')}>{t('till.history.all_button')}</Button>
     </div>
   );
 }
@@ -105,32 +103,30 @@ export function HistoryScreen(
   }
   return (
     <div className="stack">
-      <title>{t('till.history.page.history_tapline')}</title>
+      <title>{t('till.history.page')}</title>
       <div className="row row-apart">
-        <h1>{t('till.history.heading.history')}</h1>
+        <h1>{t('till.history.heading')}</h1>
         <div className="row history-ways">
           <FindLink />
-          <Button onClick={reload}>{t('till.history.button.refresh')}</Button>
+          <Button onClick={reload}>{t('till.history.refresh_button')}</Button>
         </div>
       </div>
       <ZoneNote />
       {failed ? (
         <Notice tone="warn" role="alert">
-          <p>{t('till.history.the_payments_could_not')}</p>
-          <Button onClick={reload}>{t('till.history.button.try_again')}</Button>
+          <p>{t('till.history.problem')}</p>
+          <Button onClick={reload}>{t('till.try_again')}</Button>
         </Notice>
       ) : null}
       {payments === null && !failed ? (
-        <Skeleton shape="rows">{t('till.history.loading_the_payments_of')}</Skeleton>
+        <Skeleton shape="rows">{t('till.history.loading')}</Skeleton>
       ) : null}
       {payments?.length === 0 ? (
         <EmptyState
-          title={t('till.history.heading.no_payments_in_this')}
-          action={
-            <Button onClick={() => goTo('')}>{t('till.history.button.take_a_payment')}</Button>
-          }
+          title={t('till.history.empty.heading')}
+          action={<Button onClick={() => goTo('')}>{t('till.history.empty.button')}</Button>}
         >
-          {t('till.history.empty.payments_at_this_till')}
+          {t('till.history.empty.text')}
         </EmptyState>
       ) : null}
       <ul className="entries">

@@ -57,7 +57,7 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
           : rich('till.split.part', tags, { part })}
       </p>
       <Button onClick={() => runner.dispatch({ type: 'split', split: null })}>
-        {t('till.keypad.button.end_the_split')}
+        {t('till.split.end_button')}
       </Button>
     </Notice>
   );
@@ -66,9 +66,9 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
 /** Where tip, code and result will be; only on screens that are wide enough for both sides. */
 function CustomerSide(): ReactNode {
   return (
-    <aside className="customer-side" aria-label={t('till.keypad.aria.the_customers_side')}>
+    <aside className="customer-side" aria-label={t('till.keypad.customer_side')}>
       <TillIcon name="tap" />
-      <p>{t('till.keypad.the_customer_pays_here')}</p>
+      <p>{t('till.keypad.customer_side_text')}</p>
     </aside>
   );
 }
@@ -87,7 +87,7 @@ function chargeable({ typed, split }: Till): Chargeable {
   const tooMuch = split !== null && sum.units > remaining(split);
   const tooLarge =
     sum.units > MAX_ATOMS ? t(WORDS.amountTooLarge, { sum: formatUsdc(MAX_ATOMS) }) : null;
-  const problem = tooMuch ? t('till.keypad.more_than_is_left') : tooLarge;
+  const problem = tooMuch ? t('till.split.problem.more_than_left') : tooLarge;
   return { sum, atoms: problem === null ? sum.units : null, problem };
 }
 
@@ -114,8 +114,8 @@ function createOf(amount: bigint, { view, settings }: TillContext): Create {
 }
 
 function chargeWords(atoms: bigint | null): string {
-  if (atoms === null) return t('till.keypad.button.charge');
-  return t('till.keypad.button.charge_sum', { sum: formatUsdc(atoms) });
+  if (atoms === null) return t('till.charge.button');
+  return t('till.charge.button_sum', { sum: formatUsdc(atoms) });
 }
 
 /** What an idle till shows: first of all a plain keypad. */
@@ -133,13 +133,13 @@ export function KeypadScreen(context: TillContext): ReactNode {
   };
   return (
     <form ref={field} className="stack keypad" onSubmit={charge} noValidate>
-      <title>{t('till.keypad.page.terminal_tapline')}</title>
-      <h1 className="unseen">{t('till.keypad.heading.new_sale')}</h1>
+      <title>{t('till.page')}</title>
+      <h1 className="unseen">{t('till.keypad.heading')}</h1>
       <Remarked {...context} />
       <SplitBanner {...context} />
       <SumField
         data-name="Amount"
-        label={t('till.keypad.label.amount')}
+        label={t('till.amount')}
         className={`input keypad-amount ${typed.length > FULL_SIZE ? 'keypad-amount-long' : ''}`}
         // The keys below are there for fingers; a keyboard types here as well.
         inputMode="none"
@@ -155,12 +155,12 @@ export function KeypadScreen(context: TillContext): ReactNode {
       </Button>
       <div className="row keypad-more">
         <Button kind="quiet" onClick={() => goTo('history/last')}>
-          {t('till.keypad.button.last_payment')}
+          {t('till.keypad.last_payment_button')}
         </Button>
         <FindLink />
         {split === null && atoms !== null ? (
           <Button kind="quiet" onClick={() => setSplitting(true)}>
-            {t('till.keypad.button.split_the_bill')}
+            {t('till.split.open_button')}
           </Button>
         ) : null}
       </div>

@@ -15,7 +15,7 @@ export function LockScreen({ settings, change, device, onPairAgain }: LockProps)
       pin={settings.pin}
       owner={device?.merchant_name}
       onUnlock={() => change({ locked: false })}
-      otherWay={<Button onClick={onPairAgain}>{t('till.lock.button.forgot_the_pin_use')}</Button>}
+      otherWay={<Button onClick={onPairAgain}>{t('till.lock.forgot_button')}</Button>}
     />
   );
 }

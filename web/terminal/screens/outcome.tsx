@@ -41,7 +41,7 @@ export function WorkingScreen({
           wide
           onClick={() => runner.dispatch({ type: 'gave_up' })}
         >
-          {t('till.outcome.button.cancel_payment')}
+          {t('till.cancel_payment')}
         </Button>
       ) : null}
     </div>
@@ -56,9 +56,7 @@ function ConfirmLeft({
   readonly clockOffsetMs: number;
 }): ReactNode {
   const left = useLeft(until, clockOffsetMs);
-  return (
-    <p role="timer">{t('till.outcome.format_left_left', { format_left: formatLeft(left) })}</p>
-  );
+  return <p role="timer">{t('till.time_left', { time: formatLeft(left) })}</p>;
 }
 
 /** A large sum says what it waits for once it is in a block. */
@@ -104,7 +102,7 @@ export function CheckingScreen({
           large
           onClick={() => runner.dispatch({ type: 'cancel' })}
         >
-          {t('till.outcome.button.cancel_payment')}
+          {t('till.cancel_payment')}
         </Button>
       ) : null}
     </div>
@@ -124,17 +122,15 @@ function ResultFacts({
   return (
     <div className="card result-facts">
       <FactList>
-        <Fact name={t('till.outcome.label.sale')}>{sum(BigInt(intent.amount))}</Fact>
-        <Fact name={t('till.outcome.label.tip')}>{sum(BigInt(intent.tip ?? 0))}</Fact>
-        <Fact name={t('till.outcome.label.network_fees')}>{sum(fees)}</Fact>
-        <Fact name={t('till.outcome.label.cashback')}>
-          {sum(BigInt(-(payment?.fees.cashback ?? 0)))}
-        </Fact>
-        <Fact name={t('till.outcome.label.customer_paid')}>
+        <Fact name={t('till.outcome.sale')}>{sum(BigInt(intent.amount))}</Fact>
+        <Fact name={t('till.outcome.tip')}>{sum(BigInt(intent.tip ?? 0))}</Fact>
+        <Fact name={t('till.outcome.network_fees')}>{sum(fees)}</Fact>
+        <Fact name={t('till.outcome.cashback')}>{sum(BigInt(-(payment?.fees.cashback ?? 0)))}</Fact>
+        <Fact name={t('till.outcome.customer_paid')}>
           {payment === null ? null : sum(leftWallet(payment))}
         </Fact>
-        <Fact name={t('till.outcome.label.order')}>{named(intent.order_id)}</Fact>
-        <Fact name={t('till.outcome.label.receipt')}>
+        <Fact name={t('till.outcome.order')}>{named(intent.order_id)}</Fact>
+        <Fact name={t('till.outcome.receipt')}>
           {payment?.receipt_number == null ? null : named(payment.receipt_number)}
         </Fact>
       </FactList>

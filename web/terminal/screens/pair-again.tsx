@@ -24,7 +24,7 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
     <div className="card">
       <h2>{title}</h2>
       {device === null ? (
-        <p className="soft">{t('till.pair_again.a_terminal_whose_key')}</p>
+        <p className="soft">{t('till.pair_again.ended')}</p>
       ) : (
         <Facts
           facts={[
@@ -32,7 +32,7 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
             [t('till.pair_again.terminal'), named(device.label)],
             [
               t('till.pair_again.mode'),
-              device.livemode ? t('till.pair_again.real_money') : t('till.pair_again.test_mode'),
+              device.livemode ? t('till.pair_again.live') : t('till.test_mode'),
             ],
           ]}
         />
@@ -58,7 +58,7 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label={t('till.pair_again.label.unlock_code')}
+        label={t('till.pair_again.unlock_code')}
         value={code}
         onChange={(event) => setCode(event.target.value)}
         error={problem}
@@ -67,11 +67,11 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
         spellCheck={false}
         placeholder="XXXX-XXXX"
         translate="no"
-        hint={t('till.pair_again.hint.from_this_terminals_page')}
+        hint={t('till.pair_again.unlock_code_hint')}
         className="input pair-code"
       />
       <Button type="submit" busy={busy}>
-        {t('till.pair_again.button.use_the_unlock_code')}
+        {t('till.pair_again.unlock_code_button')}
       </Button>
     </form>
   );
@@ -102,7 +102,7 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
   };
   if (asksPin && pin !== null) {
     return (
-      <LockScreen pin={pin} owner={t('till.pair_again.own_pin')} onUnlock={() => void act(false)} />
+      <LockScreen pin={pin} owner={t('till.pair_again.pin')} onUnlock={() => void act(false)} />
     );
   }
   const agreed = () => {
@@ -114,18 +114,18 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
   const press = () => (proof === 'pin' ? setAsksPin(true) : void act(proof === 'ends_pin'));
   return (
     <main className="sheet">
-      <title>{t('till.pair_again.page.pair_this_device_tapline')}</title>
+      <title>{t('till.pair.page')}</title>
       <div className="stack">
-        <h1>{t('till.pair_again.heading.switch_this_till_to')}</h1>
-        <DeviceFacts title={t('till.pair_again.heading.now')} device={change.from} />
-        <DeviceFacts title={t('till.pair_again.heading.then')} device={change.to.device} />
+        <h1>{t('till.pair_again.heading')}</h1>
+        <DeviceFacts title={t('till.pair_again.now')} device={change.from} />
+        <DeviceFacts title={t('till.pair_again.then')} device={change.to.device} />
         {change.hasPin && !isSameMerchant(change) ? (
-          <Notice tone="info">{t('till.pair_again.notice.this_ends_the_tills')}</Notice>
+          <Notice tone="info">{t('till.pair_again.text')}</Notice>
         ) : null}
         {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
         <Agreement proof={proof} busy={busy} onPress={press} />
         {asksManager(proof) ? <ManagerForm change={change} onAgreed={agreed} /> : null}
-        <Button onClick={onBack}>{t('till.pair_again.button.keep_the_current_terminal')}</Button>
+        <Button onClick={onBack}>{t('till.pair_again.keep_button')}</Button>
       </div>
     </main>
   );
@@ -138,11 +138,11 @@ function asksManager(proof: Answer): proof is 'pin' | 'manager' {
 }
 
 const WORDS: Record<Proof, TextKey> = {
-  nothing: 'till.pair.button.pair',
-  press: 'till.pair.button.pair',
-  pin: 'till.pair_again.button.with_pin',
-  ends_pin: 'till.pair_again.button.removing_pin',
-  manager: 'till.pair.button.pair',
+  nothing: 'till.pair.button',
+  press: 'till.pair.button',
+  pin: 'till.pair_again.pin_button',
+  ends_pin: 'till.pair_again.remove_pin_button',
+  manager: 'till.pair.button',
 };
 
 interface AgreementProps {
@@ -160,7 +160,7 @@ function Agreement({ proof, busy, onPress }: AgreementProps): ReactNode {
     );
   }
   if (proof === 'manager') {
-    return <p>{t('till.pair_again.this_till_takes_real')}</p>;
+    return <p>{t('till.pair_again.needs_manager')}</p>;
   }
   return (
     <Button data-name="Pair" kind="primary" large busy={busy} onClick={onPress}>

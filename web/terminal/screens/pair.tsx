@@ -71,20 +71,20 @@ export function PairScreen(props: PairScreenProps): ReactNode {
   const { busy, problem, setProblem, change, send } = usePairing(props);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (typed.trim() === '') setProblem(t('till.pair.enter_the_code_shown'));
+    if (typed.trim() === '') setProblem(t('till.pair.problem.code'));
     else if (!busy) void send(typed, 'typed');
   };
   if (change !== null) return <PairAgain change={change} {...props} />;
   return (
     <main className="sheet">
-      <title>{t('till.pair.page.pair_this_device_tapline')}</title>
+      <title>{t('till.pair.page')}</title>
       <form className="stack" onSubmit={submit} noValidate>
         <img className="pair-logo" src="icons/tapline.svg" alt="" />
-        <h1>{t('till.pair.heading.set_up_this_device')}</h1>
-        <p className="soft">{t('till.pair.in_the_dashboard_open')}</p>
+        <h1>{t('till.pair.heading')}</h1>
+        <p className="soft">{t('till.pair.text')}</p>
         <TextField
           data-name="Pairing code"
-          label={t('till.pair.label.pairing_code')}
+          label={t('till.pair.code')}
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
           error={problem}
@@ -96,20 +96,20 @@ export function PairScreen(props: PairScreenProps): ReactNode {
           className="input pair-code"
         />
         <Button data-name="Pair" type="submit" kind="primary" large busy={busy}>
-          {t('till.pair.button.pair')}
+          {t('till.pair.button')}
         </Button>
         {hasCamera() ? (
-          <Button onClick={() => setScanning(true)}>{t('till.pair.button.scan_the_code')}</Button>
+          <Button onClick={() => setScanning(true)}>{t('till.pair.scan_button')}</Button>
         ) : null}
         {props.pairing === null ? null : (
           <Button kind="quiet" onClick={props.onBack}>
-            {t('till.pair.button.back_to_the_till')}
+            {t('till.pair.back_button')}
           </Button>
         )}
       </form>
       {scanning ? (
         <ScanDialog
-          title={t('till.pair.heading.scan_the_pairing_code')}
+          title={t('till.pair.scan_heading')}
           onClose={() => setScanning(false)}
           onCode={(text) => {
             setScanning(false);

@@ -23,8 +23,8 @@ function ConnectPrinter({ change }: Pick<PrinterProps, 'change'>): ReactNode {
   };
   return (
     <>
-      <p className="soft">{t('till.printer.an_esc_pos_printer')}</p>
-      <Button onClick={connect}>{t('till.printer.button.connect_a_printer')}</Button>
+      <p className="soft">{t('till.printer.text')}</p>
+      <Button onClick={connect}>{t('till.printer.connect_button')}</Button>
     </>
   );
 }
@@ -36,19 +36,19 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
   const [busy, setBusy] = useState(false);
   const tryDrawer = async () => {
     setBusy(true);
-    await openDrawer().catch(() => toast(t('till.printer.the_printer_is_not')));
+    await openDrawer().catch(() => toast(t('till.printer.problem.silent')));
     setBusy(false);
   };
   if (!hasSerial()) return null;
   return (
     <div className="card stack">
-      <h2>{t('till.printer.heading.receipt_printer')}</h2>
+      <h2>{t('till.printer.heading')}</h2>
       {printer === null ? (
         <ConnectPrinter change={change} />
       ) : (
         <>
           <fieldset className="stack stack-tight">
-            <legend>{t('till.printer.legend.paper_width')}</legend>
+            <legend>{t('till.printer.paper')}</legend>
             {WIDTHS.map(([width, label]) => (
               <Choice
                 key={width}
@@ -61,15 +61,15 @@ export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
             ))}
           </fieldset>
           <Switch
-            label={t('till.printer.label.open_the_drawer_after')}
+            label={t('till.printer.opens_drawer')}
             checked={printer.drawer}
             onChange={(drawer) => change({ printer: { ...printer, drawer } })}
           />
           <Button busy={busy} onClick={tryDrawer}>
-            {t('till.printer.button.open_the_drawer')}
+            {t('till.printer.drawer_button')}
           </Button>
           <Button onClick={() => change({ printer: null })}>
-            {t('till.printer.button.remove_the_printer')}
+            {t('till.printer.remove_button')}
           </Button>
         </>
       )}

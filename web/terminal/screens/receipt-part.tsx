@@ -30,24 +30,22 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
     setBusy(false);
     if (answer.is === 'done') {
       setEmail('');
-      setTold({ is: 'sent', words: t('till.receipt_part.the_receipt_is_on') });
+      setTold({ is: 'sent', words: t('till.receipt.email_sent') });
     } else {
       const words =
-        answer.is === 'refused'
-          ? refusalText(answer.error)
-          : t('till.receipt_part.there_is_no_connection');
+        answer.is === 'refused' ? refusalText(answer.error) : t('till.receipt.problem.offline');
       setTold({ is: 'problem', words });
     }
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
-        label={t('till.receipt_part.label.email')}
+        label={t('till.receipt.email')}
         type="email"
         autoComplete="off"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        hint={t('till.receipt_part.hint.used_for_this_email')}
+        hint={t('till.receipt.email_hint')}
       />
       {told === null ? null : (
         <Notice tone={told.is === 'sent' ? 'good' : 'bad'} role="status">
@@ -55,7 +53,7 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
         </Notice>
       )}
       <Button type="submit" wide busy={busy}>
-        {t('till.receipt_part.button.send_by_email')}
+        {t('till.receipt.email_button')}
       </Button>
     </form>
   );
@@ -74,7 +72,7 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
         target="_blank"
         rel="noreferrer"
       >
-        {t('till.receipt_part.link.print')}
+        {t('till.print')}
       </a>
     );
   }
@@ -82,12 +80,12 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
     setBusy(true);
     await import('../printer.ts')
       .then(({ printReceipt }) => printReceipt(path, printer))
-      .catch(() => toast(t('till.receipt_part.not_printed_the_printer')));
+      .catch(() => toast(t('till.receipt.problem.printer')));
     setBusy(false);
   };
   return (
     <Button kind="primary" wide busy={busy} onClick={print}>
-      {t('till.receipt_part.button.print')}
+      {t('till.print')}
     </Button>
   );
 }
@@ -100,26 +98,21 @@ function ReceiptDialog({
 }: ReceiptProps & { readonly onClose: () => void }): ReactNode {
   const path = receiptPath(payment.receipt_url);
   return (
-    <Dialog title={t('till.receipt_part.heading.receipt')} onClose={onClose}>
+    <Dialog title={t('till.receipt.heading')} onClose={onClose}>
       {payment.receipt_number === null ? null : (
-        <p>
-          {t('till.receipt_part.number_receipt_number', { receipt_number: payment.receipt_number })}
-        </p>
+        <p>{t('till.receipt.number', { number: payment.receipt_number })}</p>
       )}
       {path === null ? (
-        <p>{t('till.receipt_part.this_payment_has_no')}</p>
+        <p>{t('till.receipt.none')}</p>
       ) : (
         <>
-          <Qr
-            value={fromRoot(path).href}
-            label={t('till.receipt_part.label.the_receipt_for_the')}
-          />
-          <p className="soft small">{t('till.receipt_part.the_customer_scans_this')}</p>
+          <Qr value={fromRoot(path).href} label={t('till.receipt.code')} />
+          <p className="soft small">{t('till.receipt.code_text')}</p>
           <PrintButton path={path} />
           <MailForm api={api} payment={payment} />
         </>
       )}
-      <Button onClick={onClose}>{t('till.receipt_part.button.done')}</Button>
+      <Button onClick={onClose}>{t('till.done')}</Button>
     </Dialog>
   );
 }
@@ -129,7 +122,7 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
   return (
     <>
       <Button wide onClick={() => setIsOpen(true)}>
-        {t('till.receipt_part.button.receipt')}
+        {t('till.receipt.open_button')}
       </Button>
       {isOpen ? (
         <ReceiptDialog api={api} payment={payment} onClose={() => setIsOpen(false)} />
@@ -166,7 +159,7 @@ export function ReceiptOfPaid({
   if (payment !== null) return <ReceiptButton api={api} payment={payment} />;
   return (
     <Button wide disabled>
-      {t('till.receipt_part.button.receipt')}
+      {t('till.receipt.open_button')}
     </Button>
   );
 }

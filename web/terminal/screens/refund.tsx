@@ -95,7 +95,7 @@ function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
   if (outcome.is === 'refused') {
     return (
       <Notice tone="bad" role="alert">
-        <strong>{t('till.refund.no_refund_was_made')}</strong>
+        <strong>{t('till.refund.end.failed')}</strong>
         <p>{outcome.message}</p>
       </Notice>
     );
@@ -104,19 +104,23 @@ function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
   if (refund.status === 'failed') {
     return (
       <Notice tone="bad" role="alert">
-        <strong>{t('till.refund.no_refund_was_made')}</strong>
-        <p>{textLanguage() === 'en' ? refund.failure_message : t('till.refund.failed')}</p>
+        <strong>{t('till.refund.end.failed')}</strong>
+        <p>{textLanguage() === 'en' ? refund.failure_message : t('till.refund.end_hint.failed')}</p>
       </Notice>
     );
   }
   return (
     <Notice tone={refund.status === 'succeeded' ? 'good' : 'info'} role="status">
       <strong>
-        {refund.status === 'succeeded' ? t('till.refund.refunded') : t('till.refund.on_its_way')}
+        {refund.status === 'succeeded'
+          ? t('till.refund.end.succeeded')
+          : t('till.refund.end.pending')}
       </strong>
       <p>
         {rich(
-          refund.status === 'succeeded' ? 'till.refund.went_back' : 'till.refund.goes_back_now',
+          refund.status === 'succeeded'
+            ? 'till.refund.end_hint.succeeded'
+            : 'till.refund.end_hint.pending',
           {
             sum: () => <Amount atoms={BigInt(refund.amount)} />,
           },
@@ -147,18 +151,18 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
     if (isReady) onRefund(atoms, needsCode ? code.trim() : null);
   };
   return (
-    <Dialog title={t('till.refund.heading.refund')} onClose={onClose}>
+    <Dialog title={t('till.refund.heading')} onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
         <SumField
           data-name="Amount"
-          label={t('till.refund.label.amount')}
+          label={t('till.amount')}
           value={typed}
           sum={sum}
           onText={setTyped}
-          hint={t('till.refund.hint.at_most_sum', { sum: formatUsdc(left) })}
+          hint={t('till.refund.amount_hint', { sum: formatUsdc(left) })}
           error={
             sum.is === 'empty'
-              ? t('till.refund.error.enter_an_amount_up', { sum: formatUsdc(left) })
+              ? t('till.refund.problem.amount', { sum: formatUsdc(left) })
               : problem
           }
         />
@@ -167,24 +171,24 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
         )}
         {needsCode ? (
           <TextField
-            label={t('till.refund.label.manager_code')}
+            label={t('till.refund.manager_code')}
             autoComplete="off"
             value={code}
             onChange={(event) => setCode(event.target.value)}
-            hint={t('till.refund.hint.from_terminals_in_the')}
+            hint={t('till.refund.manager_code_hint')}
           />
         ) : null}
         <p>
           {payment.payer === undefined
-            ? t('till.refund.goes_back')
-            : t('till.refund.goes_back_to', { end: payment.payer.slice(-4) })}
+            ? t('till.refund.text')
+            : t('till.refund.text_to', { end: payment.payer.slice(-4) })}
         </p>
         <Button data-name="Refund" type="submit" kind="danger" large disabled={!isReady}>
           {atoms !== null
-            ? t('till.refund.button.refund_sum', { sum: formatUsdc(atoms) })
-            : t('till.refund.button.refund')}
+            ? t('till.refund.button_sum', { sum: formatUsdc(atoms) })
+            : t('till.refund.button')}
         </Button>
-        <Button onClick={onClose}>{t('till.refund.button.cancel')}</Button>
+        <Button onClick={onClose}>{t('till.refund.cancel_button')}</Button>
       </form>
     </Dialog>
   );
@@ -211,9 +215,7 @@ export function RefundPart(props: RefundPartProps): ReactNode {
           <strong>{t(WORDS.checking)}</strong>
           <p>
             {rich(
-              pending.payment === payment.id
-                ? 'till.refund.under_way'
-                : 'till.refund.other_under_way',
+              pending.payment === payment.id ? 'till.refund.pending' : 'till.refund.other_pending',
               { sum: () => <Amount atoms={pending.amount} /> },
             )}
           </p>
@@ -222,7 +224,7 @@ export function RefundPart(props: RefundPartProps): ReactNode {
       {outcome === null ? null : <Told outcome={outcome} />}
       {left > 0n ? (
         <Button data-name="Refund" disabled={pending !== null} onClick={() => setOpen(true)}>
-          {t('till.refund.button.refund')}
+          {t('till.refund.button')}
         </Button>
       ) : null}
       {open ? (

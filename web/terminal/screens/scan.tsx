@@ -45,11 +45,11 @@ export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNo
               setAttempt(attempt + 1);
             }}
           >
-            {t('till.scan.button.try_again')}
+            {t('till.try_again')}
           </Button>
         </Notice>
       )}
-      <Button onClick={onClose}>{t('till.scan.button.done')}</Button>
+      <Button onClick={onClose}>{t('till.done')}</Button>
     </Dialog>
   );
 }

@@ -18,68 +18,79 @@ import { UsbReaderCard } from './usb-reader.tsx';
 function ThisDevice({ device }: TillContext): ReactNode {
   return (
     <div className="card stack">
-      <h2>{t('till.settings.heading.this_device')}</h2>
+      <h2>{t('till.settings.device.heading')}</h2>
       <Facts
         facts={[
-          [t('till.settings.terminal'), device === null ? null : named(device.label)],
-          [t('till.settings.merchant'), device === null ? null : named(device.merchant_name)],
-          [t('till.settings.network'), device === null ? null : named(device.network)],
+          [t('till.settings.device.terminal'), device === null ? null : named(device.label)],
           [
-            t('till.settings.nfc'),
-            t(hasNfc() ? 'till.settings.nfc_reads' : 'till.settings.nfc_missing'),
+            t('till.settings.device.merchant'),
+            device === null ? null : named(device.merchant_name),
+          ],
+          [t('till.settings.device.network'), device === null ? null : named(device.network)],
+          [
+            t('till.settings.device.nfc'),
+            t(hasNfc() ? 'till.settings.device.nfc_reads' : 'till.settings.device.nfc_missing'),
           ],
           [
-            t('till.settings.camera'),
-            t(hasCamera() ? 'till.settings.camera_reads' : 'till.settings.camera_missing'),
+            t('till.settings.device.camera'),
+            t(
+              hasCamera()
+                ? 'till.settings.device.camera_reads'
+                : 'till.settings.device.camera_missing',
+            ),
           ],
         ]}
       />
-      <CopyField label={t('till.settings.label.id')} value={device?.id ?? ''} />
+      <CopyField label={t('till.settings.device.id')} value={device?.id ?? ''} />
     </div>
   );
 }
 
+/** In the language of the merchant's customers; null: in the browser's. */
+function openDisplay(language: string | null): void {
+  const wish = language === null ? '' : `&lang=${language}`;
+  window.open(fromRoot(`terminal?display${wish}`), 'tapline display');
+}
+
 /** What is switched on for those who want it; a new till starts plain. */
 export function SettingsScreen(context: TillContext): ReactNode {
-  const { settings, change, readers } = context;
+  const { settings, change, readers, device } = context;
   const toast = useToast();
   return (
     <div className="stack">
-      <title>{t('till.settings.page.settings_tapline')}</title>
-      <h1>{t('till.settings.heading.settings')}</h1>
+      <title>{t('till.settings.page')}</title>
+      <h1>{t('till.settings.heading')}</h1>
       <div className="card stack">
         <CashierField {...context} />
         <Switch
-          label={t('till.settings.label.ask_for_tips')}
+          label={t('till.settings.tips')}
           checked={settings.asksForTips}
           onChange={(asksForTips) => change({ asksForTips })}
         />
         <Switch
-          label={t('till.settings.label.customer_display')}
+          label={t('till.settings.display')}
           checked={settings.display}
           onChange={(display) => {
             change({ display });
-            if (display) window.open(fromRoot('terminal?display'), 'tapline display');
+            if (display) openDisplay(device?.language ?? null);
           }}
         />
-        {settings.display ? (
-          <p className="soft small">{t('till.settings.a_window_for_the')}</p>
-        ) : null}
+        {settings.display ? <p className="soft small">{t('till.settings.display_text')}</p> : null}
         <LanguageChoice />
         <Switch
-          label={t('till.settings.label.sounds')}
+          label={t('till.settings.sounds')}
           checked={settings.sound}
           onChange={(sound) => change({ sound })}
         />
       </div>
       <div className="card">
         <PinForm
-          title={t('till.settings.heading.cashier_pin')}
-          hint={t('till.settings.hint.locks_this_tills_screen')}
+          title={t('till.settings.pin.heading')}
+          hint={t('till.settings.pin.hint')}
           pin={settings.pin}
           onChange={(pin) => {
             change({ pin });
-            if (pin !== null) toast(t('till.settings.the_pin_is_set'));
+            if (pin !== null) toast(t('till.settings.pin.done'));
           }}
         />
       </div>

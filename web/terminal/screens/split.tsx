@@ -23,10 +23,10 @@ export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): Reac
   const start = (chosen: readonly bigint[]) =>
     onSplit({ group: crypto.randomUUID(), total, paid: 0n, parts: chosen, paidParts: 0 });
   return (
-    <Dialog title={t('till.split.heading.split_the_bill')} onClose={onClose}>
+    <Dialog title={t('till.split.heading')} onClose={onClose}>
       <p>{rich('till.split.bill', { sum: () => <Amount atoms={total} /> })}</p>
       <Select
-        label={t('till.split.label.people')}
+        label={t('till.split.people')}
         value={count}
         onChange={(event) => setCount(Number(event.target.value))}
       >
@@ -35,11 +35,11 @@ export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): Reac
         ))}
       </Select>
       <Button kind="primary" onClick={() => start(parts)}>
-        {t('till.split.button.equal_parts_of_sum', { sum: formatUsdc(parts[0] ?? total) })}
+        {t('till.split.equal_button', { sum: formatUsdc(parts[0] ?? total) })}
       </Button>
-      <Button onClick={() => start([])}>{t('till.split.button.by_amount')}</Button>
+      <Button onClick={() => start([])}>{t('till.split.amount_button')}</Button>
       <Button kind="quiet" onClick={onClose}>
-        {t('till.split.button.keep_one_bill')}
+        {t('till.split.keep_button')}
       </Button>
     </Dialog>
   );

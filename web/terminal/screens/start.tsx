@@ -20,18 +20,12 @@ export function StartScreen(context: TillContext): ReactNode {
   };
   return (
     <div className="stack till-start">
-      <title>{t('till.start.page.start_of_shift_tapline')}</title>
-      <h1>
-        {device === null ? (
-          t('till.start.heading.start_of_shift')
-        ) : (
-          <bdi>{device.merchant_name}</bdi>
-        )}
-      </h1>
-      <p className="soft">{t('till.start.the_browser_may_ask')}</p>
+      <title>{t('till.start.page')}</title>
+      <h1>{device === null ? t('till.start.heading') : <bdi>{device.merchant_name}</bdi>}</h1>
+      <p className="soft">{t('till.start.text')}</p>
       <CashierField {...context} />
       <Button data-name="Start shift" kind="primary" large wide busy={busy} onClick={start}>
-        {t('till.start.button.start_shift')}
+        {t('till.start.button')}
       </Button>
     </div>
   );

@@ -23,7 +23,7 @@ export function TipScreen({
       <div className="tip-cashier">
         <Sum atoms={BigInt(phase.intent.amount)} />
         <Button kind="quiet" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
-          {t('till.tip.button.cancel_payment')}
+          {t('till.cancel_payment')}
         </Button>
       </div>
     </TipChoice>

@@ -46,10 +46,7 @@ function Sums({ figures }: { readonly figures: Figures }): ReactNode {
         [t('till.totals.declined'), <span key="declines">{declines}</span>],
         [t('till.totals.sales'), <Amount key="sales" atoms={BigInt(sales)} />],
         [t('till.totals.tips'), <Amount key="tips" atoms={BigInt(tips)} />],
-        [
-          t('till.totals.refunds_refunds', { refunds }),
-          <Amount key="refunds" atoms={BigInt(refunded)} />,
-        ],
+        [t('till.totals.refunds', { refunds }), <Amount key="refunds" atoms={BigInt(refunded)} />],
         [t('till.totals.total'), <strong key="net">{<Amount atoms={sum} />}</strong>],
       ]}
     />
@@ -61,7 +58,7 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
   return cashiers.map(({ cashier, ...figures }) => (
     <section key={cashier ?? ''} className="card stack totals">
-      <h2 dir="auto">{cashier ?? t('till.totals.heading.no_cashier')}</h2>
+      <h2 dir="auto">{cashier ?? t('till.totals.no_cashier')}</h2>
       <Sums figures={figures} />
     </section>
   ));
@@ -79,8 +76,8 @@ export function TotalsScreen(context: TillContext): ReactNode {
   };
   return (
     <div className="stack">
-      <title>{t('till.totals.page.shift_totals_tapline')}</title>
-      <h1>{t('till.totals.heading.shift_totals')}</h1>
+      <title>{t('till.totals.page')}</title>
+      <h1>{t('till.totals.heading')}</h1>
       <p className="soft">
         {rich(
           'till.totals.span',
@@ -94,13 +91,11 @@ export function TotalsScreen(context: TillContext): ReactNode {
       <ZoneNote />
       {failed ? (
         <Notice tone="warn" role="alert">
-          <p>{t('till.totals.the_totals_could_not')}</p>
-          <Button onClick={reload}>{t('till.totals.button.try_again')}</Button>
+          <p>{t('till.totals.problem')}</p>
+          <Button onClick={reload}>{t('till.try_again')}</Button>
         </Notice>
       ) : null}
-      {totals === null && !failed ? (
-        <p role="status">{t('till.totals.adding_up_the_shift')}</p>
-      ) : null}
+      {totals === null && !failed ? <p role="status">{t('till.totals.loading')}</p> : null}
       {totals === null ? null : (
         <>
           <div className="card totals">
@@ -110,18 +105,16 @@ export function TotalsScreen(context: TillContext): ReactNode {
         </>
       )}
       <Button kind="primary" onClick={() => window.print()} disabled={totals === null}>
-        {t('till.totals.button.print')}
+        {t('till.print')}
       </Button>
-      <Button onClick={() => setEnding(true)}>{t('till.totals.button.end_shift')}</Button>
+      <Button onClick={() => setEnding(true)}>{t('till.end_shift.button')}</Button>
       {ending ? (
-        <Dialog title={t('till.totals.heading.end_the_shift')} onClose={() => setEnding(false)}>
-          <p>{t('till.totals.the_next_one_starts')}</p>
+        <Dialog title={t('till.end_shift.heading')} onClose={() => setEnding(false)}>
+          <p>{t('till.end_shift.text')}</p>
           <Button kind="primary" onClick={end}>
-            {t('till.totals.button.end_shift')}
+            {t('till.end_shift.button')}
           </Button>
-          <Button onClick={() => setEnding(false)}>
-            {t('till.totals.button.keep_the_shift_open')}
-          </Button>
+          <Button onClick={() => setEnding(false)}>{t('till.end_shift.keep_button')}</Button>
         </Dialog>
       ) : null}
     </div>

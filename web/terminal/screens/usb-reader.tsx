@@ -20,15 +20,15 @@ function commandFor(port: number, code: string): string {
 function stateWords(state: UsbState): string {
   switch (state.is) {
     case 'away':
-      return t('till.usb_reader.the_reader_program_is');
+      return t('till.usb.not_running');
     case 'no_reader':
-      return t('till.usb_reader.the_program_is_running');
+      return t('till.usb.no_reader');
     case 'ready':
-      return t('till.usb_reader.ready_join', { join: state.readers.join(', ') });
+      return t('till.usb.ready', { readers: state.readers.join(', ') });
     case 'refused':
-      return t('till.usb_reader.the_program_is_connected');
+      return t('till.usb.other_till');
     case 'replaced':
-      return t('till.usb_reader.another_window_of_this');
+      return t('till.usb.other_window');
   }
 }
 
@@ -37,30 +37,26 @@ export function UsbReaderCard({ state }: { readonly state: UsbState }): ReactNod
   const usb = keptUsbReader();
   return (
     <div className="card stack">
-      <h2>{t('till.usb_reader.heading.usb_reader')}</h2>
+      <h2>{t('till.usb.heading')}</h2>
       {usb === null ? (
         <>
-          <p className="soft">{t('till.usb_reader.a_reader_that_is')}</p>
-          <Button onClick={() => change(addUsbReader)}>
-            {t('till.usb_reader.button.connect_a_usb_reader')}
-          </Button>
+          <p className="soft">{t('till.usb.text')}</p>
+          <Button onClick={() => change(addUsbReader)}>{t('till.usb.connect_button')}</Button>
         </>
       ) : (
         <>
           {usb.token === null && usb.code !== null ? (
             <>
-              <p>{t('till.usb_reader.run_this_once_on')}</p>
+              <p>{t('till.usb.command_text')}</p>
               <CopyField
-                label={t('till.usb_reader.label.command')}
+                label={t('till.usb.command')}
                 value={commandFor(usb.port, usb.code)}
                 whole
               />
             </>
           ) : null}
           <p role="status">{stateWords(state)}</p>
-          <Button onClick={() => change(removeUsbReader)}>
-            {t('till.usb_reader.button.remove_the_usb_reader')}
-          </Button>
+          <Button onClick={() => change(removeUsbReader)}>{t('till.usb.remove_button')}</Button>
         </>
       )}
     </div>

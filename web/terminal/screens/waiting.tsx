@@ -70,8 +70,8 @@ function TestPass({
   return (
     <Select
       data-name="Test pass"
-      label={t('till.waiting.label.test_pass')}
-      hint={t('till.waiting.hint.acts_as_the_customer')}
+      label={t('till.waiting.test_pass')}
+      hint={t('till.waiting.test_pass_hint')}
       value=""
       onChange={(event) => {
         const chosen = passes.find(({ name }) => name === event.target.value);
@@ -80,7 +80,7 @@ function TestPass({
       }}
     >
       <option value="" disabled>
-        {t('till.waiting.option.choose_a_pass')}
+        {t('till.waiting.test_pass_none')}
       </option>
       {passes.map(({ name }) => (
         <option key={name} value={name} translate="no">
@@ -96,13 +96,9 @@ function TimeLeft({ phase, view }: WaitingProps): ReactNode {
   const left = Math.min(useLeft(phase.intent.expires_at, view.clockOffsetMs), whole);
   return (
     <div className="left">
-      <progress
-        aria-label={t('till.waiting.aria.time_left')}
-        max={whole}
-        value={Math.max(0, left)}
-      />
+      <progress aria-label={t('till.waiting.timer')} max={whole} value={Math.max(0, left)} />
       <span className="number small" role="timer">
-        {t('till.waiting.format_left_left', { format_left: formatLeft(left) })}
+        {t('till.time_left', { time: formatLeft(left) })}
       </span>
     </div>
   );
@@ -149,16 +145,12 @@ function Invitation({ phase }: WaitingProps): ReactNode {
       <div className="pay-side stack">
         <div className="tap-here">
           <TillIcon name="tap" />
-          <p>
-            {hasNfc()
-              ? t('till.waiting.hold_the_pass_against')
-              : t('till.waiting.present_the_pass_to')}
-          </p>
+          <p>{hasNfc() ? t('till.waiting.hold_here') : t('till.waiting.hold_reader')}</p>
         </div>
         {url === null ? null : (
           <figure className="pay-qr">
-            <Qr value={url} label={t('till.waiting.label.pay_with_any_wallet')} />
-            <figcaption className="soft small">{t('till.waiting.or_scan_to_pay')}</figcaption>
+            <Qr value={url} label={t('till.waiting.pay_code')} />
+            <figcaption className="soft small">{t('till.waiting.pay_code_text')}</figcaption>
           </figure>
         )}
       </div>
@@ -188,7 +180,7 @@ function HoldCard({ readers }: WaitingProps): ReactNode {
           readers.holdCard();
         }}
       >
-        {t('till.waiting.button.hold_a_card_here')}
+        {t('till.waiting.hold_card_button')}
       </Button>
       {isTold ? (
         <p className="soft small" role="status">
@@ -228,11 +220,11 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
   }, [readers.signing, settings.sound]);
   return (
     <div className="stack waiting">
-      <title>{t('till.waiting.page.waiting_for_a_pass')}</title>
+      <title>{t('till.waiting.page')}</title>
       {phase.declined ? (
         <Declined {...props} />
       ) : (
-        <h1 className="unseen">{t('till.waiting.heading.waiting_for_a_pass')}</h1>
+        <h1 className="unseen">{t('till.waiting.heading')}</h1>
       )}
       <Remarked {...props} />
       {unread === null || readers.signing ? null : (
@@ -250,11 +242,11 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       {passes.length === 0 ? null : <TestPass passes={passes} onRead={onRead} />}
       <HoldCard {...props} />
       {hasCamera() ? (
-        <Button onClick={() => setScanning(true)}>{t('till.waiting.button.scan_a_code')}</Button>
+        <Button onClick={() => setScanning(true)}>{t('till.waiting.scan_button')}</Button>
       ) : null}
       {phase.declined ? null : (
         <Button data-name="Cancel payment" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
-          {t('till.waiting.button.cancel_payment')}
+          {t('till.cancel_payment')}
         </Button>
       )}
       {passes.length === 0 ? null : (
@@ -262,7 +254,7 @@ export function WaitingScreen(props: WaitingProps): ReactNode {
       )}
       {scanning ? (
         <ScanDialog
-          title={t('till.waiting.heading.scan_the_customers_code')}
+          title={t('till.waiting.scan_heading')}
           onClose={() => setScanning(false)}
           onCode={(text) => {
             setScanning(false);

@@ -1,8 +1,8 @@
 import { named, withoutMarks } from '#core/isolates.ts';
 
-/** A part of a text: words, a name that people gave, or what is the same in every language. */
+/** A part of a text: words, or what is the same in every language, such as a sum or a name. */
 export interface TextPart {
-  readonly is: 'words' | 'name' | 'fixed';
+  readonly is: 'words' | 'fixed';
   readonly text: string;
 }
 
@@ -32,8 +32,7 @@ export function partsOf(text: string): TextPart[] {
     const start = index + before.length;
     if (start > end) parts.push({ is: 'words', text: text.slice(end, start) });
     end = index + match.length;
-    const is = match.startsWith('\u2068') ? 'name' : 'fixed';
-    parts.push({ is, text: withoutMarks(text.slice(start, end)) });
+    parts.push({ is: 'fixed', text: withoutMarks(text.slice(start, end)) });
   }
   if (end < text.length) parts.push({ is: 'words', text: text.slice(end) });
   return parts;

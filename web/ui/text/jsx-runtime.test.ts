@@ -44,7 +44,7 @@ test('an element keeps its slot when a text before it comes and goes', () => {
 test('a button shows the sum that it charges: no translator sees it', () => {
   assert.equal(
     html(made('button', null, 'Charge 2.50 USDC')),
-    '<button><span><span>Charge </span><span translate="no">2.50 USDC</span></span></button>',
+    '<button><span><span>Charge </span><bdi translate="no">2.50 USDC</bdi></span></button>',
   );
 });
 
@@ -76,9 +76,11 @@ test('what is the same in every language is kept from translators, and nothing e
 
 test('ids, sums, codes and names in elements of their own are kept from translators', () => {
   assert.equal(html(made('bdi', 'Joe’s Bar')), '<bdi translate="no">Joe’s Bar</bdi>');
-  assert.equal(html(made('code', 'npm start')), '<code translate="no">npm start</code>');
+  assert.equal(html(made('code', 'npm start')), '<code translate="no" dir="ltr">npm start</code>');
+  const said = jsx('span', { className: 'id', children: `sent ${named('0x12')}` });
+  assert.equal(html(said), '<span translate="no" dir="ltr" class="id">sent 0x12</span>');
   const id = jsx('span', { className: 'id soft', children: 'ab12' });
-  assert.equal(html(id), '<span translate="no" class="id soft">ab12</span>');
+  assert.equal(html(id), '<span translate="no" dir="ltr" class="id soft">ab12</span>');
 });
 
 /** Any text that has an element or another text beside it. */

@@ -30,6 +30,9 @@ const UNTRANSLATED: ReadonlySet<string> = new Set(['bdi', 'code', 'pre', 'samp',
 /** Classes of ids and sums. */
 const UNTRANSLATED_CLASS = /(?:^| )(?:id|amount)(?: |$)/;
 
+/** Written from left to right in every language, within a line of any direction. */
+const LEFT_TO_RIGHT: ReadonlySet<unknown> = new Set(['span', 'a', 'code', 'samp', 'kbd']);
+
 function isText(slot: unknown): slot is string | number | bigint {
   return typeof slot === 'string' || typeof slot === 'number' || typeof slot === 'bigint';
 }
@@ -44,7 +47,7 @@ function isEmpty(slot: unknown): slot is null | undefined | boolean {
 
 function drawPart({ is, text }: TextPart, key?: Key): ReactElement {
   if (is === 'words') return draw('span', { children: text }, key);
-  return draw(is === 'name' ? 'bdi' : 'span', { translate: 'no', children: text }, key);
+  return draw('bdi', { translate: 'no', children: text }, key);
 }
 
 /** In one element: in a row of flexible boxes there is no gap within a sentence. */
@@ -92,7 +95,7 @@ function childrenOf(type: unknown, children: unknown, isFixed: boolean): unknown
   if (text === '') return children;
   // A fragment has no element in which its text could be alone.
   if (type === Fragment) return [sentence(partsOf(text), 'text')];
-  return isFixed ? text : alone(text);
+  return isFixed ? withoutMarks(text) : alone(text);
 }
 
 /** Attributes that people see or hear hold text and no elements. */
@@ -113,7 +116,8 @@ function held(type: unknown, props: Props): Props {
     (typeof type === 'string' && UNTRANSLATED.has(type)) ||
     (typeof className === 'string' && UNTRANSLATED_CLASS.test(className));
   const bare = typeof type === 'string' ? plainAttributes(props) : props;
-  const own = isFixed ? { translate: 'no', ...bare } : bare;
+  const dir = LEFT_TO_RIGHT.has(type) ? { dir: 'ltr' } : {};
+  const own = isFixed ? { translate: 'no', ...dir, ...bare } : bare;
   return isEmpty(children) ? own : { ...own, children: childrenOf(type, children, isFixed) };
 }
 

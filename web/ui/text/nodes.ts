@@ -4,7 +4,7 @@ import { partsOf } from './fixed.ts';
 export function textNodes(text: string): Node[] {
   return partsOf(text).map(({ is, text: part }) => {
     if (is === 'words') return document.createTextNode(part);
-    const fixed = document.createElement(is === 'name' ? 'bdi' : 'span');
+    const fixed = document.createElement('bdi');
     fixed.translate = false;
     fixed.textContent = part;
     return fixed;

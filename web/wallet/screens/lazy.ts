@@ -1,5 +1,5 @@
 import { createElement } from 'react';
-import { partOf } from '../../ui/part.ts';
+import { firstPartOf, partOf } from '../../ui/part.ts';
 import { Waiting } from './loading.tsx';
 
 const waiting = createElement(Waiting);
@@ -21,7 +21,8 @@ export const TakeBackPage = partOf(
   async () => (await import('./take-back.tsx')).TakeBackPage,
   waiting,
 );
-export const Heard = partOf(async () => (await import('./heard.tsx')).Heard);
+// On every page: all texts of the other parts would come with it.
+export const Heard = firstPartOf(async () => (await import('./heard.tsx')).Heard);
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
 export const ContractsPage = partOf(
   async () => (await import('./contracts.tsx')).ContractsPage,

@@ -53,7 +53,7 @@ function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
       <p className="soft small">{t('wallet.end.transaction_text')}</p>
       {said === null ? null : (
         <Notice tone={said.ok ? 'good' : 'bad'} role={said.ok ? 'status' : 'alert'}>
-          <span className="id">{said.words}</span>
+          <p>{said.words}</p>
         </Notice>
       )}
       {node === null ? null : (
