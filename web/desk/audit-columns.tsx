@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { ListAuditLogResponse } from '../data/types/dashboard.ts';
 import { CodeWords } from '../ui/code-words.tsx';
 import type { Column } from '../ui/table.tsx';
+import { given } from '../ui/text/fixed.ts';
 import { t } from '../ui/text/t.ts';
 import { Time } from '../ui/time.tsx';
 
@@ -9,7 +10,7 @@ type Entry = ListAuditLogResponse['data'][number];
 
 function actorWords({ actor }: Entry): string {
   const { email, name, type } = actor;
-  return [email, name, type].find((one) => typeof one === 'string')?.toString() ?? '';
+  return given([email, name, type].find((one) => typeof one === 'string')?.toString());
 }
 
 function modeWords(livemode: boolean): string {
@@ -36,7 +37,7 @@ function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNod
       <CodeWords
         code={action.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)}
       />
-      {typeof reason === 'string' ? <p className="soft small">{reason}</p> : null}
+      {typeof reason === 'string' ? <p className="soft small">{given(reason)}</p> : null}
     </>
   );
 }

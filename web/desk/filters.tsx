@@ -101,13 +101,15 @@ export function FilterSelect(props: FilterSelectProps): ReactNode {
 export interface FilterTextProps extends FilterProps {
   readonly type?: 'text' | 'date';
   readonly placeholder?: string;
+  /** The placeholder is a code, as it is in every language. */
+  readonly translate?: 'no';
   /** What is wrong with a text that cannot be looked for; null: nothing. */
   readonly check?: (text: string) => string | null;
 }
 
 /** Applies with Enter, or when the field is left. */
 export function FilterText(props: FilterTextProps): ReactNode {
-  const { filters, name, label, type = 'text', placeholder, check } = props;
+  const { filters, name, label, type = 'text', placeholder, translate, check } = props;
   const applied = filters.get(name) ?? '';
   const [typed, setTyped] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -123,6 +125,7 @@ export function FilterText(props: FilterTextProps): ReactNode {
       label={label}
       type={type}
       {...(placeholder === undefined ? {} : { placeholder })}
+      {...(translate === undefined ? {} : { translate })}
       value={typed ?? applied}
       error={problem}
       onChange={(event) => {

@@ -40,9 +40,13 @@ const OVERFLOWING = `(() => {
     if (text.data.trim() === '' || !holder.checkVisibility()) continue;
     // For screen readers, and what scrolls by itself.
     if (holder.closest('.unseen, pre, script, style, [popover]') !== null) continue;
+    // Heads of tables whose rows stand in pairs.
+    if (holder.closest('thead')?.clientWidth <= 1) continue;
     const range = document.createRange();
     range.selectNodeContents(text);
-    const { left, right, width } = range.getBoundingClientRect();
+    // Of a long id its beginning is shown, as far as there is room.
+    const isCut = getComputedStyle(holder).textOverflow === 'ellipsis';
+    const { left, right, width } = (isCut ? holder : range).getBoundingClientRect();
     if (width > 0 && (left < -1 || right > clientWidth + 1)) found.push(text.data);
   }
   // What makes a page scroll need not be a text.

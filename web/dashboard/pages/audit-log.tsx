@@ -36,6 +36,7 @@ export function AuditLog(): ReactNode {
           name="object"
           label={t('dashboard.field.object')}
           placeholder="key_…"
+          translate="no"
         />
       </FilterBar>
       <LongList

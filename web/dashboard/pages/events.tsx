@@ -104,7 +104,7 @@ export function EventPage(): ReactNode {
         {(event) => (
           <>
             <div className="headline">
-              <h2>{event.type}</h2>
+              <h2>{named(event.type)}</h2>
               <CopyId id={event.id} />
             </div>
             <section className="card stack">

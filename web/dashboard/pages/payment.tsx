@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
+import { named } from '#core/isolates.ts';
 import { leftWallet } from '../../data/left-wallet.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import type { Payment } from '../../data/types/dashboard.ts';
@@ -168,7 +169,9 @@ function Proof({ payment }: { readonly payment: Payment }): ReactNode {
       </p>
       <CopyField label={t('dashboard.field.transaction')} value={payment.tx_hash} />
       <FactList>
-        <Fact name={t('dashboard.field.chain')}>{`${payment.chain_id} (${payment.network})`}</Fact>
+        <Fact name={t('dashboard.field.chain')}>
+          {named(`${payment.chain_id} (${payment.network})`)}
+        </Fact>
         <Fact name={t('dashboard.payment.block.name')}>{String(payment.block_number)}</Fact>
         <Fact name={t('dashboard.payment.log_entry.name')}>{String(payment.log_index)}</Fact>
         <Fact name={t('dashboard.payment.block_time.name')}>

@@ -136,12 +136,14 @@ function LogFilters({ filters }: { readonly filters: Filters }): ReactNode {
         name="caller"
         label={t('dashboard.field.caller')}
         placeholder="key_…"
+        translate="no"
       />
       <FilterText
         filters={filters}
         name="object"
         label={t('dashboard.field.object')}
         placeholder="pi_…"
+        translate="no"
       />
       <DayFilters filters={filters} />
     </FilterBar>

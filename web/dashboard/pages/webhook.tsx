@@ -177,7 +177,7 @@ function DeliveryView({ delivery }: { readonly delivery: WebhookDelivery }): Rea
   return (
     <>
       <div className="headline">
-        <h2>{delivery.event_type}</h2>
+        <h2>{named(delivery.event_type)}</h2>
         <ObjectStatus status={delivery.status} />
         <CopyId id={delivery.id} />
       </div>
