@@ -21,7 +21,16 @@ create table accounts (
   -- Of pages and mails for its customers, where their browser names none; `null` for English.
   language text check (language in ('en', 'de', 'fr', 'es', 'pt', 'ja', 'ar')),
   -- Percent of the contract's hourly ceiling that this account may use; `null` for the default.
-  ceiling_share integer check (ceiling_share between 1 and 100)
+  ceiling_share integer check (ceiling_share between 1 and 100),
+  -- How the shop prices its sales: a currency of ISO 4217 (`null` for USDC), its rates of tax
+  -- ({name, rate}, basis points), and whether prices include tax.
+  currency text collate "C" check (currency ~ '^[a-z]{3}$'),
+  tax_rates jsonb not null default '[]',
+  prices_include_tax boolean not null default true,
+  -- What receipts say of the shop.
+  legal_name text,
+  address text,
+  tax_number text
 );
 
 create index accounts_ceiling_share on accounts (id) where ceiling_share is not null;

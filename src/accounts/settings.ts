@@ -6,6 +6,13 @@ import {
   updateAccount,
 } from '#accounts/account-queries.ts';
 import { saveNameRequest, takeNameRequest } from '#accounts/name-request-queries.ts';
+import {
+  checkShopEdit,
+  namedIn,
+  type ShopEdit,
+  selectShopSettings,
+  updateShopSettings,
+} from '#accounts/shop-settings.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
@@ -32,6 +39,8 @@ export interface SettingsEdit {
   readonly timeZone?: string | undefined;
   /** null: none, which is English. */
   readonly language?: Language | null | undefined;
+  /** Prices, taxes and receipts. */
+  readonly shop?: ShopEdit;
 }
 
 function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
@@ -60,8 +69,8 @@ function unknownZone(name: string): Refusal | null {
 }
 
 /**
- * Name, refund window, daily refund limit, time zone, language. A longer window is that of payments
- * from then on.
+ * Name, refund window, daily refund limit, time zone, language, prices and taxes. A longer window
+ * is that of payments from then on.
  */
 export async function editAccount(
   tx: Tx,
@@ -70,8 +79,9 @@ export async function editAccount(
   mayChange: (before: AccountRow, after: AccountUpdate) => Promise<Refusal | null>,
 ): Promise<AccountRow | Refusal> {
   const { timeZone } = edit;
-  const wrongZone = timeZone === undefined ? null : unknownZone(timeZone);
-  if (wrongZone !== null) return wrongZone;
+  const wrong =
+    (timeZone === undefined ? null : unknownZone(timeZone)) ?? checkShopEdit(edit.shop ?? {});
+  if (wrong !== null) return wrong;
   const before = await lockAccount(tx, ref.accountId);
   if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
   if (before.version !== edit.version) return staleVersion(before.version);
@@ -97,17 +107,39 @@ export async function editAccount(
     wish == null ? change : { ...change, name: before.name },
   );
   const after = only(rows, 'account');
+  const shop = await editShop(tx, ref.accountId, edit.shop ?? {});
   await recordEntry(tx, {
     trail: ref.accountId,
     actor: ref.actor,
     action: 'account.settings_changed',
     objectId: ref.accountId,
     livemode: null,
-    before: settingsOf(before),
-    after: { ...settingsOf(after), ...(wish == null ? {} : { requested_name: wish }) },
+    before: { ...settingsOf(before), ...shop.before },
+    after: {
+      ...settingsOf(after),
+      ...shop.after,
+      ...(wish == null ? {} : { requested_name: wish }),
+    },
     now: ref.now,
   });
   return after;
+}
+
+/** Writes what the edit names. @returns that, before and after. */
+async function editShop(tx: Tx, accountId: string, edit: ShopEdit) {
+  const after = namedIn(edit);
+  if (Object.keys(after).length === 0) return { before: {}, after: {} };
+  const known = await selectShopSettings(tx, accountId);
+  await updateShopSettings(tx, accountId, { ...known, ...after });
+  const before = Object.fromEntries(
+    Object.entries(known).filter(([name]) => name in after),
+  ) as typeof after;
+  return { before: asJson(before), after: asJson(after) };
+}
+
+/** As the audit log holds it. */
+function asJson(settings: object): { readonly [key: string]: Json } {
+  return JSON.parse(JSON.stringify(settings));
 }
 
 /**

@@ -1,7 +1,12 @@
 import Type from 'typebox';
 import { createAccount } from '#accounts/create-account.ts';
 import { editAccount, MAX_REFUND_DAILY_LIMIT, MAX_REFUND_WINDOW_DAYS } from '#accounts/settings.ts';
-import { AccountSchema, LanguageOut, TimeZone } from '#apis/dashboard/account-schema.ts';
+import {
+  AccountSchema,
+  LanguageOut,
+  shopFields,
+  TimeZone,
+} from '#apis/dashboard/account-schema.ts';
 import { readAccountView } from '#apis/dashboard/account-view.ts';
 import { mayChangeSettings } from '#apis/dashboard/consent-mail.ts';
 import {
@@ -112,6 +117,7 @@ const SettingsBody = Type.Object({
   ),
   time_zone: Type.Optional(TimeZone),
   language: Type.Optional(LanguageOut),
+  ...Type.Partial(Type.Object(shopFields)).properties,
 });
 
 function updateRoute(deps: DashboardDeps) {
@@ -122,7 +128,7 @@ function updateRoute(deps: DashboardDeps) {
     operationId: 'updateAccount',
     moves: 'name',
     tag: TAG,
-    summary: 'Change name, refund window, daily refund limit, time zone or language',
+    summary: 'Change the account’s name, limits, time zone, language, currency or taxes',
     description:
       'A business that is verified, or is being verified, keeps its name until the network’s ' +
       'staff has accepted the new one: see `requested_name`.',
@@ -132,6 +138,7 @@ function updateRoute(deps: DashboardDeps) {
     errors: ['version_conflict'],
     handle: async ({ caller, body, requestId, now }) => {
       const { accountId } = caller.tenant;
+      const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = body;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
       const edit = {
         version: body.version,
@@ -140,6 +147,7 @@ function updateRoute(deps: DashboardDeps) {
         refundDailyLimit: body.refund_daily_limit,
         timeZone: body.time_zone,
         language: body.language,
+        shop: { currency, tax_rates, prices_include_tax, legal_name, address, tax_number },
       };
       const mayChange = mayChangeSettings(deps.settings.people, {
         session: sessionOf(caller),

@@ -55,6 +55,36 @@ export const LanguageOut = nullable(
   ),
 );
 
+const ShopText = (description: string) =>
+  nullable(text(200, `${description} Up to 200 characters; \`null\`: none.`));
+
+/** How the shop prices its sales, and what receipts say of it. */
+export const shopFields = {
+  currency: nullable(
+    Type.String({
+      pattern: '^[a-z]{3}$',
+      description: 'What the shop prices in: ISO 4217, in small letters; `null` for USDC.',
+      examples: ['eur'],
+    }),
+  ),
+  tax_rates: Type.Array(
+    Type.Object(
+      {
+        name: text(100, 'What people call it, 1 to 100 characters.', 1),
+        rate: Type.Integer({ minimum: 0, maximum: 10_000, description: 'Basis points.' }),
+      },
+      { additionalProperties: false, description: 'A rate of tax.' },
+    ),
+    { maxItems: 50, description: 'Up to 50 rates of tax, each with a name of its own.' },
+  ),
+  prices_include_tax: Type.Boolean({
+    description: 'Whether a price includes its tax where its line does not say.',
+  }),
+  legal_name: ShopText('The registered name of the business, on receipts.'),
+  address: ShopText('The address of the business, on receipts.'),
+  tax_number: ShopText('The tax number of the business, on receipts.'),
+};
+
 export const ModeSchema = Type.Object({
   mode: oneOf(['test', 'live'] as const, 'The mode.'),
   network: oneOf(['testnet', 'mainnet'] as const, 'Its network.'),
@@ -77,6 +107,7 @@ export const AccountSchema = Type.Object(
     refund_daily_limit: { ...AtomsOut, description: 'Atoms that can be refunded per UTC day.' },
     time_zone: TimeZone,
     language: LanguageOut,
+    ...shopFields,
     version: VersionOut,
     created: Timestamp,
     modes: Type.Array(ModeSchema, { description: 'Test and live, each with what it has.' }),

@@ -5,6 +5,7 @@ import {
   selectModes,
 } from '#accounts/account-queries.ts';
 import { selectRequestedName } from '#accounts/name-request-queries.ts';
+import { type ShopSettings, selectShopSettings } from '#accounts/shop-settings.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
@@ -26,7 +27,12 @@ function accountView(
   {
     modes,
     requestedName,
-  }: { readonly modes: readonly ModeRow[]; readonly requestedName: string | null },
+    shop,
+  }: {
+    readonly modes: readonly ModeRow[];
+    readonly requestedName: string | null;
+    readonly shop: ShopSettings;
+  },
 ) {
   return {
     id: account.id,
@@ -40,6 +46,7 @@ function accountView(
     refund_daily_limit: toJsonAtoms(account.refund_daily_limit),
     time_zone: account.time_zone,
     language: account.language,
+    ...shop,
     version: account.version,
     created: account.created,
     modes: modes.map(modeView),
@@ -52,5 +59,7 @@ export async function readAccountView(sql: Sql, accountId: string) {
     selectModes(sql, accountId),
     selectRequestedName(sql, accountId),
   ]);
-  return account === undefined ? null : accountView(account, { modes, requestedName });
+  if (account === undefined) return null;
+  const shop = await selectShopSettings(sql, accountId);
+  return accountView(account, { modes, requestedName, shop });
 }

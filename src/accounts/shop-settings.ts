@@ -1,0 +1,71 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { only } from '#core/assert.ts';
+import { minorDigits } from '#core/currencies.ts';
+import type { Sql, Tx } from '#db/database.ts';
+
+/** A rate of tax that the account's people call by a name. */
+export interface TaxRate {
+  readonly name: string;
+  /** Basis points. */
+  readonly rate: number;
+}
+
+/** How a shop prices its sales, and what its receipts say of it. Named as in the API. */
+export interface ShopSettings {
+  /** ISO 4217, in small letters; null: USDC. */
+  readonly currency: string | null;
+  readonly tax_rates: readonly TaxRate[];
+  /** Whether a price includes its tax where its line does not say. */
+  readonly prices_include_tax: boolean;
+  readonly legal_name: string | null;
+  readonly address: string | null;
+  readonly tax_number: string | null;
+}
+
+export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
+
+const COLUMNS = 'currency, tax_rates, prices_include_tax, legal_name, address, tax_number';
+
+export async function selectShopSettings(sql: Sql, accountId: string): Promise<ShopSettings> {
+  const rows = await sql.query<ShopSettings>(`select ${COLUMNS} from accounts where id = $1`, [
+    accountId,
+  ]);
+  return only(rows, 'account');
+}
+
+/** The row must be locked. */
+export async function updateShopSettings(
+  tx: Tx,
+  accountId: string,
+  { currency, tax_rates, prices_include_tax, legal_name, address, tax_number }: ShopSettings,
+): Promise<void> {
+  await tx.query(
+    `update accounts set currency = $2, tax_rates = $3::text::jsonb, prices_include_tax = $4,
+       legal_name = $5, address = $6, tax_number = $7
+     where id = $1`,
+    [
+      accountId,
+      currency,
+      JSON.stringify(tax_rates),
+      prices_include_tax,
+      legal_name,
+      address,
+      tax_number,
+    ],
+  );
+}
+
+/** Why these cannot be a shop's settings, beyond what their schema says; or null. */
+export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Refusal | null {
+  if (currency != null && minorDigits(currency) === undefined) {
+    const message = `currency: ISO 4217 has no ${currency}. Send a code in small letters, or null.`;
+    return refuse('parameter_invalid', message, 'currency');
+  }
+  if (new Set(rates.map(({ name }) => name)).size === rates.length) return null;
+  return refuse('parameter_invalid', 'Two of the tax_rates have the same name.', 'tax_rates');
+}
+
+/** Without the fields that the edit leaves out. */
+export function namedIn(edit: ShopEdit): Partial<ShopSettings> {
+  return Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
+}

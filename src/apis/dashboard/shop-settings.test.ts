@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+
+let server: DashboardServer;
+let owner: PersonClient;
+let path = '';
+
+before(async () => {
+  server = await startDashboardServer();
+  const { accountId } = await addOwner(server, 'olga@shop.test');
+  await addMember(server, { email: 'mia@shop.test', accountId, role: 'member' });
+  owner = await signInAs(server, 'olga@shop.test');
+  path = `/accounts/${accountId}`;
+});
+after(() => server.close());
+
+const NONE = {
+  currency: null,
+  tax_rates: [],
+  prices_include_tax: true,
+  legal_name: null,
+  address: null,
+  tax_number: null,
+};
+const SHOP = {
+  currency: 'jpy',
+  tax_rates: [
+    { name: 'food', rate: 800 },
+    { name: 'standard', rate: 1_000 },
+  ],
+  prices_include_tax: false,
+  legal_name: '株式会社 青い扉',
+  address: '1-2-3 Kita, Osaka',
+  tax_number: 'T1234567890123',
+};
+
+/** The settings, as the account shows them. */
+async function shown(): Promise<object> {
+  const { body } = await owner.get(path);
+  return Object.fromEntries(Object.keys(NONE).map((name) => [name, body[name]]));
+}
+
+async function edit(settings: object, by = owner) {
+  const { version } = (await owner.get(path)).body;
+  return by.patch(path, { version, ...settings });
+}
+
+test('a shop sets its currency, its taxes and what receipts say of it', async () => {
+  assert.deepEqual(await shown(), NONE);
+  const set = await edit(SHOP);
+  assert.equal(set.status, 200);
+  assert.deepEqual(await shown(), SHOP);
+  assert.equal((await edit({ time_zone: 'Asia/Tokyo' })).status, 200);
+  assert.deepEqual(await shown(), SHOP);
+  assert.equal((await edit({ currency: null, address: null })).status, 200);
+  assert.deepEqual(await shown(), { ...SHOP, currency: null, address: null });
+  assert.equal((await edit(NONE)).status, 200);
+  assert.deepEqual(await shown(), NONE);
+});
+
+test('the audit log has what was changed, before and after', async () => {
+  assert.equal((await edit({ currency: 'eur', tax_number: 'PT500' })).status, 200);
+  const { body } = await owner.get(`${path}/audit_log?limit=1`);
+  const [entry] = body.data as { before: object; after: object }[];
+  const changes = JSON.stringify([entry?.before, entry?.after]);
+  assert.match(changes, /"currency":null.*"currency":"eur"/);
+  assert.doesNotMatch(changes, /legal_name/);
+});
+
+const rates = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ name: `${n}`, rate: n }));
+const WRONG: readonly (readonly [because: string, body: object, param: string])[] = [
+  ['a currency that is none', { currency: 'xyz' }, 'currency'],
+  ['a currency in capitals', { currency: 'EUR' }, 'currency'],
+  ['51 rates', { tax_rates: rates(51) }, 'tax_rates'],
+  ['two rates of one name', { tax_rates: [...rates(1), ...rates(1)] }, 'tax_rates'],
+  ['a rate above 100 %', { tax_rates: [{ name: 'a', rate: 10_001 }] }, 'tax_rates.0.rate'],
+  ['a rate without a name', { tax_rates: [{ name: '', rate: 1 }] }, 'tax_rates.0.name'],
+  ['null for rates', { tax_rates: null }, 'tax_rates'],
+  ['null for prices_include_tax', { prices_include_tax: null }, 'prices_include_tax'],
+  ['a name of 201 characters', { legal_name: 'x'.repeat(201) }, 'legal_name'],
+  ['a number as a tax number', { tax_number: 500 }, 'tax_number'],
+];
+
+for (const [because, body, param] of WRONG) {
+  test(`${because} is refused, and nothing is changed`, async () => {
+    const before = await shown();
+    const { status, body: said } = await edit(body);
+    const { code, param: named } = said.error as { code: string; param: string };
+    assert.deepEqual([status, code, named], [400, 'parameter_invalid', param]);
+    assert.deepEqual(await shown(), before);
+  });
+}
+
+test('only admins change them, and never those a colleague has changed since', async () => {
+  const member = await signInAs(server, 'mia@shop.test');
+  assert.equal((await edit({ currency: 'eur' }, member)).status, 403);
+  const stale = await owner.patch(path, { version: 1, currency: 'eur' });
+  assert.equal(stale.status, 409);
+});
