@@ -3,6 +3,7 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import type { Table } from '#db/table.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /**
@@ -14,7 +15,8 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 /** Fewer would mean that the functions do not come as far as their statements. */
 const FEWEST_STATEMENTS = 600;
-/** They need an id or bytes of a true form before they send anything: tests of their own run them. */
+const FEWEST_TABLES = 19;
+/** They need an id or bytes of a true form before they send anything; their own tests run them. */
 const NOT_REACHED = ['insertBatches', 'searchPayments', 'selectDelivery', 'upsertChainPayments'];
 const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;
 
@@ -127,4 +129,39 @@ test('every statement can be prepared against the schema', async () => {
   assert.deepEqual(wrong, []);
   assert.deepEqual(silent.toSorted(), NOT_REACHED);
   assert.ok(seen.size >= FEWEST_STATEMENTS, `only ${seen.size} statements were seen`);
+});
+
+const DECLARED_TYPES = `
+  select a.attname || case when a.attnotnull then '' else '?' end as name,
+    format_type(a.atttypid, null) as type
+  from pg_attribute a where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped`;
+const SHORT: Readonly<Record<string, string>> = {
+  integer: 'int',
+  smallint: 'int',
+  'timestamp with time zone': 'timestamptz',
+  'timestamp with time zone[]': 'timestamptz[]',
+};
+
+test('a table is declared as it is in the schema', async () => {
+  const wrong: string[] = [];
+  const seen = new Set<string>();
+  for await (const file of glob('src/**/*{-queries,.table}.ts', { cwd: ROOT })) {
+    const module = await import(pathToFileURL(path.join(ROOT, file)).href);
+    for (const one of Object.values<Table<Record<string, 'text'>>>(module)) {
+      if (typeof one !== 'object' || one === null || !('types' in one)) continue;
+      assert.ok(!seen.has(one.name), `${one.name} is declared twice`);
+      seen.add(one.name);
+      const rows = await database.db.query<{ name: string; type: string }>(DECLARED_TYPES, [
+        one.name,
+      ]);
+      const known = new Set(rows.map(({ name, type }) => `${name} ${SHORT[type] ?? type}`));
+      for (const [name, type] of Object.entries<string>(one.types)) {
+        const isNullable = type.endsWith('?');
+        const declared = `${name}${isNullable ? '?' : ''} ${type.replace('?', '')}`;
+        if (!known.has(declared)) wrong.push(`${one.name}: ${declared}`);
+      }
+    }
+  }
+  assert.deepEqual(wrong, []);
+  assert.ok(seen.size >= FEWEST_TABLES, `only ${seen.size} tables were seen`);
 });

@@ -26,7 +26,13 @@ before(async () => {
   const account = { accountName: 'Demo Store', owner: person, actor, now: NOW };
   const { accountId } = done(await createAccountWithOwner(database.db, account));
   const tenant = { accountId, livemode: false };
-  const rest = { scopes: ['payments:read'], ipAllowlist: [], expiresAt: null, actor, now: NOW };
+  const rest = {
+    scopes: ['payments:read'] as const,
+    ipAllowlist: [],
+    expiresAt: null,
+    actor,
+    now: NOW,
+  };
   input = { tenant, name: 'till', ...rest };
 });
 

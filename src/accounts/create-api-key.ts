@@ -1,9 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import { lockOwnAccount } from '#accounts/account-queries.ts';
-import { type ApiKeyRow, countUsableApiKeys, insertApiKey } from '#accounts/api-key-queries.ts';
+import { type ApiKeyRow, apiKeys, countUsableApiKeys } from '#accounts/api-key-queries.ts';
+import type { Scope } from '#accounts/scopes.ts';
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { only, present } from '#core/assert.ts';
+import { present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -19,7 +20,7 @@ export interface ApiKeyInput {
   readonly tenant: Tenant;
   readonly name: string;
   /** Scopes of behavior.md 3.5; the route has checked them. */
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
   /** Addresses and CIDR ranges of both families; empty: every address. */
   readonly ipAllowlist: readonly string[];
   readonly expiresAt: Date | null;
@@ -78,21 +79,22 @@ export async function issueApiKey(
 ): Promise<Issued<ApiKeyRow>> {
   const { tenant, now } = input;
   const secret = newSecret(tenant.livemode ? 'apiKeyLive' : 'apiKeyTest', tx.cell);
-  const rows = await insertApiKey(tx, {
+  const row = await apiKeys.insert(tx, {
     id: newId('apiKey', now),
-    tenant,
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
     hash: hashSecret(secret),
     hint: `${secret.slice(0, 'tlsk_test_'.length)}…${secret.slice(-4)}`,
     name: input.name,
     scopes: input.scopes,
-    ipAllowlist: input.ipAllowlist,
-    apiVersion: CURRENT_API_VERSION,
-    createdBy: actorId(input.actor),
-    expiresAt: input.expiresAt,
-    rotatedFrom: input.rotatedFrom,
-    now,
+    ip_allowlist: input.ipAllowlist,
+    api_version: CURRENT_API_VERSION,
+    created_by: actorId(input.actor),
+    expires_at: input.expiresAt,
+    rotated_from: input.rotatedFrom,
+    created: now,
   });
-  return { row: only(rows, 'new key'), secret };
+  return { row, secret };
 }
 
 /** What the audit log keeps of a key. */

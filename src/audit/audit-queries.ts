@@ -1,25 +1,25 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
+import { as, type Row, table } from '#db/table.ts';
 
-export interface AuditRow {
-  readonly chain: string;
-  readonly sequence: bigint;
-  readonly created: Date;
-  readonly actor: Json;
-  readonly action: string;
-  readonly object_id: string;
-  readonly livemode: boolean | null;
-  readonly before: Json;
-  readonly after: Json;
-  readonly request_id: string | null;
-  readonly address: string | null;
-  readonly previous_hash: Buffer;
-  readonly hash: Buffer;
-}
+export const auditLog = table('audit_log', {
+  chain: 'text',
+  sequence: 'bigint',
+  created: 'timestamptz',
+  actor: as<Json>('jsonb'),
+  action: 'text',
+  object_id: 'text',
+  livemode: 'boolean?',
+  before: as<Json>('jsonb?'),
+  after: as<Json>('jsonb?'),
+  request_id: 'text?',
+  address: 'text?',
+  previous_hash: 'bytea',
+  hash: 'bytea',
+});
 
-const COLUMNS = `chain, sequence, created, actor, action, object_id, livemode, before, after,
-  request_id, address, previous_hash, hash`;
+export type AuditRow = Row<typeof auditLog>;
 
 /** One writer per trail at a time, until the commit. */
 export async function lockTrail(tx: Tx, trail: string): Promise<void> {
@@ -35,29 +35,6 @@ export async function selectHead(
     [trail],
   );
   return rows[0];
-}
-
-export async function insertAudit(tx: Tx, row: AuditRow): Promise<void> {
-  await tx.query(
-    `insert into audit_log (${COLUMNS})
-     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8::text::jsonb, $9::text::jsonb, $10, $11,
-       $12, $13)`,
-    [
-      row.chain,
-      row.sequence,
-      row.created,
-      JSON.stringify(row.actor),
-      row.action,
-      row.object_id,
-      row.livemode,
-      row.before === null ? null : JSON.stringify(row.before),
-      row.after === null ? null : JSON.stringify(row.after),
-      row.request_id,
-      row.address,
-      row.previous_hash,
-      row.hash,
-    ],
-  );
 }
 
 export async function selectTrails(sql: Sql): Promise<string[]> {
@@ -78,7 +55,7 @@ export async function selectEntries(
   wanted: { readonly trail: string; readonly after: bigint; readonly limit: number },
 ): Promise<AuditRow[]> {
   return sql.query(
-    `select ${COLUMNS} from audit_log where chain = $1 and sequence > $2
+    `select ${auditLog.columns} from audit_log where chain = $1 and sequence > $2
      order by sequence limit $3`,
     [wanted.trail, wanted.after, wanted.limit],
   );
@@ -96,7 +73,7 @@ export async function selectNewest(
 ): Promise<AuditRow[]> {
   const { trail, before, objectId, limit } = wanted;
   return sql.query(
-    `select ${COLUMNS} from audit_log
+    `select ${auditLog.columns} from audit_log
      where chain = $1 and sequence < $2 ${objectId === null ? '' : 'and object_id = $4'}
      order by sequence desc limit $3`,
     [trail, before ?? BEHIND_ALL_NUMBERS, limit, ...(objectId === null ? [] : [objectId])],

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AuditRow, insertAudit, lockTrail, selectHead } from '#audit/audit-queries.ts';
+import { type AuditRow, auditLog, lockTrail, selectHead } from '#audit/audit-queries.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import { redactJson, redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
@@ -106,5 +106,5 @@ export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
     address: actor.type === 'system' ? null : actor.address,
     previous_hash: head?.hash ?? GENESIS,
   };
-  await insertAudit(tx, { ...row, hash: entryHash(row) });
+  await auditLog.insert(tx, { ...row, hash: entryHash(row) });
 }

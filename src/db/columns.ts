@@ -15,7 +15,7 @@ interface Values {
   readonly timestamptz: Date;
 }
 
-type ColumnType = keyof Values;
+export type ColumnType = keyof Values;
 
 export type ColumnTypes = Readonly<Record<string, ColumnType>>;
 

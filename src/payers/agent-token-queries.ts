@@ -1,22 +1,24 @@
-import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
 
-/** A row of agent_tokens. */
-export interface AgentTokenRow {
-  id: string;
-  payer_id: string;
-  account_id: string;
-  livemode: boolean;
-  amount: bigint;
-  created: Date;
-  expires_at: Date;
-  revoked_at: Date | null;
-  payment_intent_id: string | null;
-}
+export const agentTokens = table(
+  'agent_tokens',
+  {
+    id: 'text',
+    payer_id: 'text',
+    account_id: 'text',
+    livemode: 'boolean',
+    amount: 'bigint',
+    created: 'timestamptz',
+    expires_at: 'timestamptz',
+    revoked_at: 'timestamptz?',
+    payment_intent_id: 'text?',
+  },
+  { hash: 'bytea' },
+);
 
-const COLUMNS = `id, payer_id, account_id, livemode, amount, created, expires_at, revoked_at,
-  payment_intent_id`;
+export type AgentTokenRow = Row<typeof agentTokens>;
 
 /**
  * Confirms with one token are decided one at a time, whatever their intents. Locked in the order of
@@ -27,7 +29,7 @@ export async function lockAgentTokens(
   hashes: readonly Buffer[],
 ): Promise<(AgentTokenRow & { hash: Buffer })[]> {
   return tx.query(
-    `select ${COLUMNS}, hash from agent_tokens where hash = any($1)
+    `select ${agentTokens.columns}, hash from agent_tokens where hash = any($1)
      order by id for update`,
     [hashes],
   );
@@ -36,7 +38,7 @@ export async function lockAgentTokens(
 /** One of them, by its id. */
 export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow | undefined> {
   const rows = await tx.query<AgentTokenRow>(
-    `select ${COLUMNS} from agent_tokens where id = $1 for update`,
+    `select ${agentTokens.columns} from agent_tokens where id = $1 for update`,
     [id],
   );
   return rows[0];
@@ -48,37 +50,12 @@ export function selectAgentTokens(
   payerId: string,
   page: OwnPage,
 ): Promise<AgentTokenRow[]> {
-  return selectActiveFirst(sql, { table: 'agent_tokens', columns: COLUMNS }, payerId, page);
-}
-
-export async function insertAgentToken(
-  tx: Tx,
-  token: {
-    readonly id: string;
-    readonly hash: Buffer;
-    readonly payerId: string;
-    readonly tenant: Tenant;
-    readonly amount: bigint;
-    readonly now: Date;
-    readonly expiresAt: Date;
-  },
-): Promise<AgentTokenRow | undefined> {
-  const rows = await tx.query<AgentTokenRow>(
-    `insert into agent_tokens
-       (id, hash, payer_id, account_id, livemode, amount, created, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
-    [
-      token.id,
-      token.hash,
-      token.payerId,
-      token.tenant.accountId,
-      token.tenant.livemode,
-      token.amount,
-      token.now,
-      token.expiresAt,
-    ],
+  return selectActiveFirst(
+    sql,
+    { table: 'agent_tokens', columns: agentTokens.columns },
+    payerId,
+    page,
   );
-  return rows[0];
 }
 
 /** These tokens are accepted for these intents: held while they are under way, then spent. */
@@ -101,7 +78,7 @@ export async function revokeAgentTokenRow(
 ): Promise<AgentTokenRow | undefined> {
   const rows = await tx.query<AgentTokenRow>(
     `update agent_tokens set revoked_at = coalesce(revoked_at, $3)
-     where id = $1 and payer_id = $2 returning ${COLUMNS}`,
+     where id = $1 and payer_id = $2 returning ${agentTokens.columns}`,
     [token.id, token.payerId, token.now],
   );
   return rows[0];

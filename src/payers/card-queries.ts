@@ -1,55 +1,35 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 
-/** A row of cards. */
-export interface CardRow {
-  id: string;
-  payer_id: string;
-  label: string;
+export const cards = table('cards', {
+  id: 'text',
+  payer_id: 'text',
+  label: 'text',
   /** Both keys, sealed: see card.ts. */
-  keys: Buffer;
-  per_payment_limit: bigint;
+  keys: 'bytea',
+  per_payment_limit: 'bigint',
   /** The highest count that was accepted; -1: none yet. */
-  counter: number;
+  counter: 'int',
   /** The chip's own id; null: no tap has been accepted yet. */
-  uid: string | null;
-  created: Date;
-  last_used_at: Date | null;
-  revoked_at: Date | null;
+  uid: 'text?',
+  created: 'timestamptz',
+  last_used_at: 'timestamptz?',
+  revoked_at: 'timestamptz?',
   /** Each tap asks the payer since then, because the count may have been lost; null: none does. */
-  asks_since: Date | null;
-}
+  asks_since: 'timestamptz?',
+});
 
-const COLUMNS = `id, payer_id, label, keys, per_payment_limit, counter, uid, created, last_used_at,
-  revoked_at, asks_since`;
-
-export async function insertCard(
-  tx: Tx,
-  card: {
-    readonly id: string;
-    readonly payerId: string;
-    readonly label: string;
-    readonly keys: Buffer;
-    readonly perPaymentLimit: bigint;
-    readonly now: Date;
-  },
-): Promise<CardRow | undefined> {
-  const rows = await tx.query<CardRow>(
-    `insert into cards (id, payer_id, label, keys, per_payment_limit, created)
-     values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
-    [card.id, card.payerId, card.label, card.keys, card.perPaymentLimit, card.now],
-  );
-  return rows[0];
-}
+export type CardRow = Row<typeof cards>;
 
 /** A payer's cards, those that work first. */
 export function selectCards(sql: Sql, payerId: string, page: OwnPage): Promise<CardRow[]> {
-  return selectActiveFirst(sql, { table: 'cards', columns: COLUMNS }, payerId, page);
+  return selectActiveFirst(sql, { table: 'cards', columns: cards.columns }, payerId, page);
 }
 
 export async function selectCard(sql: Sql, id: string): Promise<CardRow | undefined> {
-  const rows = await sql.query<CardRow>(`select ${COLUMNS} from cards where id = $1`, [id]);
+  const rows = await sql.query<CardRow>(`select ${cards.columns} from cards where id = $1`, [id]);
   return rows[0];
 }
 
@@ -77,7 +57,7 @@ export async function selectPayersOfCards(
 /** Taps of one card are decided one at a time. Locked in the order of their ids. */
 export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow[]> {
   return tx.query(
-    `select ${COLUMNS} from cards where id = any($1)
+    `select ${cards.columns} from cards where id = any($1)
      order by id for update`,
     [ids],
   );
@@ -125,7 +105,7 @@ export async function updateCard(
   const rows = await tx.query<CardRow>(
     `update cards set label = coalesce($3, label),
        per_payment_limit = coalesce($4, per_payment_limit)
-     where id = $1 and payer_id = $2 and revoked_at is null returning ${COLUMNS}`,
+     where id = $1 and payer_id = $2 and revoked_at is null returning ${cards.columns}`,
     [card.id, card.payerId, card.label, card.perPaymentLimit],
   );
   return rows[0];
@@ -138,7 +118,7 @@ export async function revokeCardRow(
 ): Promise<CardRow | undefined> {
   const rows = await tx.query<CardRow>(
     `update cards set revoked_at = coalesce(revoked_at, $3)
-     where id = $1 and payer_id = $2 returning ${COLUMNS}`,
+     where id = $1 and payer_id = $2 returning ${cards.columns}`,
     [card.id, card.payerId, card.now],
   );
   return rows[0];
@@ -166,7 +146,7 @@ export async function countEmulatedTap(
      from payers y
      where c.id = $1 and y.id = c.payer_id and not y.livemode
        and greatest(c.counter, c.emulated) < 16777215
-     returning c.emulated, ${COLUMNS.replaceAll(/\b(?=[a-z])/g, 'c.')}`,
+     returning c.emulated, ${cards.of('c')}`,
     [id],
   );
   return rows[0];

@@ -1,12 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { decrypt, encrypt, type RotatingKey } from '#core/secrets.ts';
 import { type CardKeys, writeSunMessage } from '#core/sun-message.ts';
 import type { Tx } from '#db/database.ts';
-import { type CardRow, insertCard } from '#payers/card-queries.ts';
+import { type CardRow, cards } from '#payers/card-queries.ts';
 import { cardUrl } from '#payers/card-url.ts';
 
 /** 50 USDC: what is lost at most when somebody spends a URL that was read in secret. */
@@ -40,8 +39,11 @@ export async function createCard(
 ): Promise<{ readonly row: CardRow; readonly keys: CardKeys }> {
   const id = newId('card', input.now, tx.cell);
   const keys = { metaRead: randomBytes(KEY_BYTES), fileRead: randomBytes(KEY_BYTES) };
-  const row = await insertCard(tx, { ...input, id, keys: sealKeys(input.cardKey, keys, id) });
-  return { row: present(row, 'new card'), keys };
+  const row = await cards.insert(tx, {
+    ...{ id, payer_id: input.payerId, label: input.label, created: input.now },
+    ...{ keys: sealKeys(input.cardKey, keys, id), per_payment_limit: input.perPaymentLimit },
+  });
+  return { row, keys };
 }
 
 /** The chip that test mode plays: the one that is bound, or one made from the card's id. */

@@ -1,18 +1,19 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 
 /** A chip that signs, as its owner has registered it. */
-export interface ChipRow {
-  readonly id: string;
-  readonly payer_id: string;
-  readonly livemode: boolean;
-  readonly address: string;
-  readonly label: string;
-  readonly per_payment_limit: bigint | null;
-  readonly blocked_at: Date | null;
-  readonly created: Date;
-}
+export const chips = table('chips', {
+  id: 'text',
+  payer_id: 'text',
+  livemode: 'boolean',
+  address: 'text',
+  label: 'text',
+  per_payment_limit: 'bigint?',
+  blocked_at: 'timestamptz?',
+  created: 'timestamptz',
+});
 
-const COLUMNS = 'id, payer_id, livemode, address, label, per_payment_limit, blocked_at, created';
+export type ChipRow = Row<typeof chips>;
 
 /** @returns undefined where the address is registered already. */
 export async function insertChip(
@@ -32,7 +33,7 @@ export async function insertChip(
     `insert into chips (id, payer_id, livemode, address, label, per_payment_limit, blocked_at,
        created)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (livemode, address) do nothing returning ${COLUMNS}`,
+     on conflict (livemode, address) do nothing returning ${chips.columns}`,
     [
       chip.id,
       chip.payerId,
@@ -49,7 +50,7 @@ export async function insertChip(
 
 /** The oldest first; nobody has many. */
 export async function selectChips(sql: Sql, payerId: string): Promise<ChipRow[]> {
-  return sql.query(`select ${COLUMNS} from chips where payer_id = $1 order by created, id`, [
+  return sql.query(`select ${chips.columns} from chips where payer_id = $1 order by created, id`, [
     payerId,
   ]);
 }
@@ -62,7 +63,7 @@ export interface NamedChip {
 
 export async function lockChip(tx: Tx, wanted: NamedChip): Promise<ChipRow | undefined> {
   const rows = await tx.query<ChipRow>(
-    `select ${COLUMNS} from chips
+    `select ${chips.columns} from chips
      where payer_id = $1 and (id = $2 or lower(address) = lower($2)) for update`,
     [wanted.payerId, wanted.name],
   );
@@ -86,7 +87,7 @@ export async function deleteChip(tx: Tx, id: string): Promise<void> {
 /** What owners say of these addresses. Locked: a block that is older than a tap holds for it. */
 export async function lockChipsOf(tx: Tx, addresses: readonly string[]): Promise<ChipRow[]> {
   return tx.query(
-    `select ${COLUMNS} from chips where address = any($1::text[])
+    `select ${chips.columns} from chips where address = any($1::text[])
      order by id for update`,
     [addresses],
   );

@@ -1,10 +1,9 @@
-import { present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
-import { type AgentTokenRow, insertAgentToken } from '#payers/agent-token-queries.ts';
+import { type AgentTokenRow, agentTokens } from '#payers/agent-token-queries.ts';
 
 /** How long a token may live, in seconds (behavior.md 13.1). */
 export const AGENT_TOKEN_SECONDS = { min: 60, max: 86_400, default: 3_600 } as const;
@@ -25,14 +24,15 @@ export async function createAgentToken(
 ): Promise<{ readonly row: AgentTokenRow; readonly secret: string }> {
   const { payerId, tenant, amount, expiresIn, now } = input;
   const secret = newSecret('agentToken', tx.cell);
-  const row = await insertAgentToken(tx, {
+  const row = await agentTokens.insert(tx, {
     id: newId('agentToken', now),
     hash: hashSecret(secret),
-    payerId,
-    tenant,
+    payer_id: payerId,
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
     amount: BigInt(amount),
-    now,
-    expiresAt: addSeconds(now, expiresIn),
+    created: now,
+    expires_at: addSeconds(now, expiresIn),
   });
-  return { row: present(row, 'new agent token'), secret };
+  return { row, secret };
 }

@@ -12,7 +12,7 @@ import {
   type WalletNonces,
 } from '#payers/approval.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
-import { countPendingRequests, insertPayerRequest } from '#payers/request-queries.ts';
+import { countPendingRequests, payerRequests } from '#payers/request-queries.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type RequestKind, type RequestPayloads, requestOnChain } from '#settlement/requests.ts';
 
@@ -95,7 +95,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
     if ((await countPendingRequests(tx, { payerId: payer.id, kind })) > 0) {
       return refuse('unexpected_state', 'The previous one is still on its way: wait for it.');
     }
-    await insertPayerRequest(tx, { id, payerId: payer.id, kind, now });
+    await payerRequests.insert(tx, { id, payer_id: payer.id, kind, created: now, updated: now });
     await requestOnChain(tx, { livemode, kind, subjectId: id, payload, now });
     return null;
   });

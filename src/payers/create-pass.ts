@@ -1,8 +1,7 @@
-import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
-import { insertPass, type PassRow } from '#payers/payer-queries.ts';
+import { type PassRow, passes } from '#payers/payer-queries.ts';
 
 /** A new pass; `secret` is what its chip says to a terminal, and is shown only once. */
 export async function createPass(
@@ -10,10 +9,12 @@ export async function createPass(
   input: { readonly payerId: string; readonly label: string; readonly now: Date },
 ): Promise<{ readonly row: PassRow; readonly secret: string }> {
   const secret = newSecret('pass', tx.cell);
-  const row = await insertPass(tx, {
+  const row = await passes.insert(tx, {
     id: newId('pass', input.now, tx.cell),
     hash: hashSecret(secret),
-    ...input,
+    payer_id: input.payerId,
+    label: input.label,
+    created: input.now,
   });
-  return { row: present(row, 'new pass'), secret };
+  return { row, secret };
 }

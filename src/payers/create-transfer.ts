@@ -8,8 +8,8 @@ import type { RequestDeps } from '#payers/create-approval.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import {
   countTransfersSince,
-  insertPayerRequest,
   insertTransfer,
+  payerRequests,
   selectTransfer,
 } from '#payers/request-queries.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';
@@ -128,7 +128,8 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
   if (tooMany !== null) return tooMany;
   const id = newId('transfer', now);
   await insertTransfer(tx, { ...which, requestId: id, now });
-  await insertPayerRequest(tx, { id, payerId: payer.id, kind: 'transfer', now });
+  const times = { created: now, updated: now };
+  await payerRequests.insert(tx, { id, payer_id: payer.id, kind: 'transfer', ...times });
   const { livemode } = payer;
   await requestOnChain(tx, { livemode, kind: 'transfer', subjectId: id, payload, now });
   return id;

@@ -1,23 +1,24 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
 
-/** A row of payers. */
-export interface PayerRow {
-  id: string;
-  livemode: boolean;
-  address: `0x${string}`;
-  created: Date;
-  blocked_at: Date | null;
-  limit_per_payment: bigint | null;
-  limit_per_day: bigint | null;
-  confirm_first_payment: boolean;
-}
+export const payers = table('payers', {
+  id: 'text',
+  livemode: 'boolean',
+  address: as<`0x${string}`>('text'),
+  created: 'timestamptz',
+  blocked_at: 'timestamptz?',
+  limit_per_payment: 'bigint?',
+  limit_per_day: 'bigint?',
+  confirm_first_payment: 'boolean',
+});
 
-const COLUMNS = `id, livemode, address, created, blocked_at, limit_per_payment, limit_per_day,
-  confirm_first_payment`;
+export type PayerRow = Row<typeof payers>;
 
 export async function selectPayer(sql: Sql, id: string): Promise<PayerRow | undefined> {
-  const rows = await sql.query<PayerRow>(`select ${COLUMNS} from payers where id = $1`, [id]);
+  const rows = await sql.query<PayerRow>(`select ${payers.columns} from payers where id = $1`, [
+    id,
+  ]);
   return rows[0];
 }
 
@@ -26,7 +27,7 @@ export async function selectPayerByAddress(
   wanted: { readonly livemode: boolean; readonly address: string },
 ): Promise<PayerRow | undefined> {
   const rows = await sql.query<PayerRow>(
-    `select ${COLUMNS} from payers where livemode = $1 and address = $2`,
+    `select ${payers.columns} from payers where livemode = $1 and address = $2`,
     [wanted.livemode, wanted.address],
   );
   return rows[0];
@@ -34,16 +35,17 @@ export async function selectPayerByAddress(
 
 /** One decision at a time over one payer's money: limits and counts cannot be raced past. */
 export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefined> {
-  const rows = await tx.query<PayerRow>(`select ${COLUMNS} from payers where id = $1 for update`, [
-    id,
-  ]);
+  const rows = await tx.query<PayerRow>(
+    `select ${payers.columns} from payers where id = $1 for update`,
+    [id],
+  );
   return rows[0];
 }
 
 /** The same for several payers, in one order, so that no two transactions wait in a circle. */
 export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
   return tx.query(
-    `select ${COLUMNS} from payers where id = any($1)
+    `select ${payers.columns} from payers where id = any($1)
      order by id for update`,
     [ids],
   );
@@ -79,7 +81,7 @@ export async function insertPayer(
 ): Promise<PayerRow | undefined> {
   const rows = await tx.query<PayerRow>(
     `insert into payers (id, livemode, address, created) values ($1, $2, $3, $4)
-     on conflict (livemode, address) do nothing returning ${COLUMNS}`,
+     on conflict (livemode, address) do nothing returning ${payers.columns}`,
     [payer.id, payer.livemode, payer.address, payer.now],
   );
   return rows[0] ?? selectPayerByAddress(tx, payer);
@@ -97,7 +99,7 @@ export async function updatePayerLimits(
   const rows = await tx.query<PayerRow>(
     `update payers
      set limit_per_payment = $2, limit_per_day = $3, confirm_first_payment = $4
-     where id = $1 returning ${COLUMNS}`,
+     where id = $1 returning ${payers.columns}`,
     [payer.id, payer.limitPerPayment, payer.limitPerDay, payer.confirmFirstPayment],
   );
   return rows[0];
@@ -115,42 +117,45 @@ export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): P
   return rows.length === 1;
 }
 
-/** A row of passes. */
-export interface PassRow {
-  id: string;
-  payer_id: string;
-  label: string;
-  created: Date;
-  revoked_at: Date | null;
-  /** The newest tap by its code that never changes that was refused, and why. */
-  declined_at: Date | null;
-  decline_code: string | null;
-}
+export const passes = table(
+  'passes',
+  {
+    id: 'text',
+    payer_id: 'text',
+    label: 'text',
+    created: 'timestamptz',
+    revoked_at: 'timestamptz?',
+    /** The newest tap by its code that never changes that was refused, and why. */
+    declined_at: 'timestamptz?',
+    decline_code: 'text?',
+  },
+  { hash: 'bytea' },
+);
 
-const PASS_COLUMNS = 'id, payer_id, label, created, revoked_at, declined_at, decline_code';
+export type PassRow = Row<typeof passes>;
 
 export async function selectPassesByHash(
   sql: Sql,
   hashes: readonly Buffer[],
 ): Promise<(PassRow & { hash: Buffer })[]> {
-  return sql.query(`select ${PASS_COLUMNS}, hash from passes where hash = any($1)`, [hashes]);
+  return sql.query(`select ${passes.columns}, hash from passes where hash = any($1)`, [hashes]);
 }
 
 export async function selectPassByHash(sql: Sql, hash: Buffer): Promise<PassRow | undefined> {
-  const rows = await sql.query<PassRow>(`select ${PASS_COLUMNS} from passes where hash = $1`, [
+  const rows = await sql.query<PassRow>(`select ${passes.columns} from passes where hash = $1`, [
     hash,
   ]);
   return rows[0];
 }
 
 export async function selectPass(sql: Sql, id: string): Promise<PassRow | undefined> {
-  const rows = await sql.query<PassRow>(`select ${PASS_COLUMNS} from passes where id = $1`, [id]);
+  const rows = await sql.query<PassRow>(`select ${passes.columns} from passes where id = $1`, [id]);
   return rows[0];
 }
 
 /** A payer's passes, those that work first. */
 export function selectPasses(sql: Sql, payerId: string, page: OwnPage): Promise<PassRow[]> {
-  return selectActiveFirst(sql, { table: 'passes', columns: PASS_COLUMNS }, payerId, page);
+  return selectActiveFirst(sql, { table: 'passes', columns: passes.columns }, payerId, page);
 }
 
 export async function countActivePasses(tx: Tx, payerId: string): Promise<number> {
@@ -159,24 +164,6 @@ export async function countActivePasses(tx: Tx, payerId: string): Promise<number
     [payerId],
   );
   return rows[0]?.count ?? 0;
-}
-
-export async function insertPass(
-  tx: Tx,
-  pass: {
-    readonly id: string;
-    readonly payerId: string;
-    readonly hash: Buffer;
-    readonly label: string;
-    readonly now: Date;
-  },
-): Promise<PassRow | undefined> {
-  const rows = await tx.query<PassRow>(
-    `insert into passes (id, payer_id, hash, label, created) values ($1, $2, $3, $4, $5)
-     returning ${PASS_COLUMNS}`,
-    [pass.id, pass.payerId, pass.hash, pass.label, pass.now],
-  );
-  return rows[0];
 }
 
 /** A tap by the code of a pass that never changes: whoever reads it can copy it. */
@@ -221,7 +208,7 @@ export async function revokePassRow(
 ): Promise<PassRow | undefined> {
   const rows = await tx.query<PassRow>(
     `update passes set revoked_at = coalesce(revoked_at, $3)
-     where id = $1 and payer_id = $2 returning ${PASS_COLUMNS}`,
+     where id = $1 and payer_id = $2 returning ${passes.columns}`,
     [pass.id, pass.payerId, pass.now],
   );
   return rows[0];

@@ -1,40 +1,24 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
-/** A row of payer_requests. */
-export interface PayerRequestRow {
-  id: string;
-  payer_id: string;
-  kind: 'enrolment' | 'faucet' | 'transfer';
-  status: 'pending' | 'succeeded' | 'failed';
-  failure_code: string | null;
-  tx_hash: string | null;
-  created: Date;
-  updated: Date;
-}
+export const payerRequests = table('payer_requests', {
+  id: 'text',
+  payer_id: 'text',
+  kind: as<'enrolment' | 'faucet' | 'transfer'>('text'),
+  status: as<'pending' | 'succeeded' | 'failed'>('text'),
+  failure_code: 'text?',
+  tx_hash: 'text?',
+  created: 'timestamptz',
+  updated: 'timestamptz',
+});
 
-const COLUMNS = 'id, payer_id, kind, status, failure_code, tx_hash, created, updated';
-
-export async function insertPayerRequest(
-  tx: Tx,
-  request: {
-    readonly id: string;
-    readonly payerId: string;
-    readonly kind: PayerRequestRow['kind'];
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into payer_requests (id, payer_id, kind, created, updated)
-     values ($1, $2, $3, $4, $4)`,
-    [request.id, request.payerId, request.kind, request.now],
-  );
-}
+export type PayerRequestRow = Row<typeof payerRequests>;
 
 export async function selectPayerRequests(
   sql: Sql,
   ids: readonly string[],
 ): Promise<PayerRequestRow[]> {
-  return sql.query(`select ${COLUMNS} from payer_requests where id = any($1)`, [ids]);
+  return sql.query(`select ${payerRequests.columns} from payer_requests where id = any($1)`, [ids]);
 }
 
 export async function countPendingRequests(

@@ -1,18 +1,18 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
 
-/** A row of rotating_keys. */
-export interface RotatingKeyRow {
-  pass_id: string;
+export const rotatingKeys = table('rotating_keys', {
+  pass_id: 'text',
   /** Sealed: see rotating-code.ts. */
-  key: Buffer;
-  last_step: bigint;
-  lost_step: bigint;
-  wrong_at: readonly Date[];
-  blocked_until: Date | null;
-}
+  key: 'bytea',
+  last_step: 'bigint',
+  lost_step: 'bigint',
+  wrong_at: 'timestamptz[]',
+  blocked_until: 'timestamptz?',
+});
 
-const COLUMNS = 'r.pass_id, r.key, r.last_step, r.lost_step, r.wrong_at, r.blocked_until';
+export type RotatingKeyRow = Row<typeof rotatingKeys>;
 
 /** A new key begins with nothing used; a block of the pass outlives its key. */
 export async function upsertRotatingKey(
@@ -59,7 +59,7 @@ export async function lockRotatingKeys(
   passIds: readonly string[],
 ): Promise<(RotatingKeyRow & PassRow)[]> {
   return tx.query(
-    `select ${COLUMNS}, p.id, p.payer_id, p.label, p.created, p.revoked_at
+    `select ${rotatingKeys.of('r')}, p.id, p.payer_id, p.label, p.created, p.revoked_at
      from rotating_keys r join passes p on p.id = r.pass_id
      where r.pass_id = any($1::text[]) order by r.pass_id for update of r`,
     [passIds],

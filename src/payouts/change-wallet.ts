@@ -11,7 +11,7 @@ import {
 } from '#payouts/may-change-wallet.ts';
 import { chainOf, type PayoutDeps, readEverywhere } from '#payouts/merchant-on-chain.ts';
 import { readSignedWallet, type SignedWallet } from '#payouts/wallet-change-consent.ts';
-import { insertWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
+import { type WalletChangeRow, walletChanges } from '#payouts/wallet-change-queries.ts';
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { requestOnChain } from '#settlement/requests.ts';
@@ -37,10 +37,10 @@ async function announceWallet(
   const previousWallet = await checkMayChange(tx, ref, wallet);
   if (isRefusal(previousWallet)) return previousWallet;
   const id = newId('walletChange', now);
-  const requestedBy = actorId(actor);
-  const row = await insertWalletChange(tx, {
-    ...{ id, tenant, merchantNumber: signed.merchantNumber, wallet, previousWallet },
-    ...{ status: 'pending', delaySeconds, applicableAt: null, requestedBy, now },
+  const row = await walletChanges.insert(tx, {
+    ...{ id, account_id: accountId, livemode, merchant_number: signed.merchantNumber, wallet },
+    ...{ previous_wallet: previousWallet, status: 'pending', delay_seconds: delaySeconds },
+    ...{ applicable_at: null, requested_by: actorId(actor), created: now, updated: now },
   });
   const merchantNumber = signed.merchantNumber.toString();
   const deadline = String(consent.deadline);

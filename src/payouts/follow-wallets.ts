@@ -13,10 +13,10 @@ import {
 import { moveWalletChange, recordWalletChange } from '#payouts/move-wallet-change.ts';
 import {
   BY_CONTRACT,
-  insertWalletChange,
   lockOpenWalletChanges,
   updateWalletChange,
   type WalletChangeRow,
+  walletChanges,
 } from '#payouts/wallet-change-queries.ts';
 import { MAIL_TOPIC, type PeopleDeps } from '#people/people.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
@@ -168,14 +168,23 @@ async function followAnnouncement(
     return;
   }
   const previousWallet = known.wallet ?? inForce;
-  const row = await insertWalletChange(tx, {
-    ...{ id: newId('walletChange', now), tenant, merchantNumber, wallet, previousWallet },
-    ...{ status: 'announced', delaySeconds: 0, applicableAt, requestedBy: BY_CONTRACT, now },
+  const row = await walletChanges.insert(tx, {
+    ...foundChange(found, tenant, now),
+    ...{ previous_wallet: previousWallet, status: 'announced', applicable_at: applicableAt },
   });
   await recordWalletChange(tx, row, now);
   const isOwn = sameWallet(proposer, inForce) || sameWallet(proposer, previousWallet);
   const mail = isOwn ? tellOfOwnProposal(people) : tellOfProposal(people);
   await mail(tx, { ...tenant, merchantNumber, wallet, applicableAt }, now);
+}
+
+/** The columns of a change that the contract shows and this network did not ask for. */
+function foundChange({ wallet, merchantNumber }: Followed['found'], tenant: Tenant, now: Date) {
+  return {
+    ...{ id: newId('walletChange', now), account_id: tenant.accountId, livemode: tenant.livemode },
+    ...{ merchant_number: merchantNumber, wallet, delay_seconds: 0, requested_by: BY_CONTRACT },
+    ...{ created: now, updated: now },
+  };
 }
 
 async function followWallet(
@@ -190,10 +199,9 @@ async function followWallet(
   const asked = open.find((row) => sameWallet(row.wallet, wallet));
   if (asked?.status === 'pending') await moveWalletChange(tx, asked, { status: 'applied', now });
   if (asked !== undefined || known.wallet === null) return;
-  const row = await insertWalletChange(tx, {
-    ...{ id: newId('walletChange', now), tenant, merchantNumber, wallet },
-    ...{ previousWallet: known.wallet, status: 'applied', delaySeconds: 0, applicableAt: null },
-    ...{ requestedBy: BY_CONTRACT, now },
+  const row = await walletChanges.insert(tx, {
+    ...foundChange(found, tenant, now),
+    ...{ previous_wallet: known.wallet, status: 'applied', applicable_at: null },
   });
   await recordWalletChange(tx, row, now);
   const changed = { ...tenant, merchantNumber, wallet, previousWallet: known.wallet };

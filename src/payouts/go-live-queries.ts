@@ -1,56 +1,27 @@
-import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-export interface GoLiveRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly livemode: boolean;
-  readonly wallet: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly failure_reason: string | null;
-  readonly tx_hash: string | null;
-  readonly requested_by: string;
-  readonly created: Date;
-  readonly updated: Date;
-}
+export const goLiveRequests = table('go_live_requests', {
+  id: 'text',
+  account_id: 'text',
+  livemode: 'boolean',
+  wallet: 'text',
+  status: as<'pending' | 'succeeded' | 'failed'>('text'),
+  failure_reason: 'text?',
+  tx_hash: 'text?',
+  requested_by: 'text',
+  created: 'timestamptz',
+  updated: 'timestamptz',
+});
 
-const COLUMNS = `id, account_id, livemode, wallet, status, failure_reason, tx_hash, requested_by,
-  created, updated`;
-
-export async function insertGoLive(
-  tx: Tx,
-  request: {
-    readonly id: string;
-    readonly tenant: Tenant;
-    readonly wallet: string;
-    readonly edition: number;
-    readonly requestedBy: string;
-    readonly now: Date;
-  },
-): Promise<GoLiveRow> {
-  const rows = await tx.query<GoLiveRow>(
-    `insert into go_live_requests (id, account_id, livemode, wallet, status, requested_by, created,
-       updated, edition)
-     values ($1, $2, $3, $4, 'pending', $5, $6, $6, $7) returning ${COLUMNS}`,
-    [
-      request.id,
-      request.tenant.accountId,
-      request.tenant.livemode,
-      request.wallet,
-      request.requestedBy,
-      request.now,
-      request.edition,
-    ],
-  );
-  return only(rows, 'go-live request');
-}
+export type GoLiveRow = Row<typeof goLiveRequests>;
 
 /** The newest attempt of the account and mode. */
 export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow | undefined> {
   const rows = await sql.query<GoLiveRow>(
-    `select ${COLUMNS} from go_live_requests where account_id = $1 and livemode = $2
+    `select ${goLiveRequests.columns} from go_live_requests where account_id = $1 and livemode = $2
      order by created desc, id desc limit 1`,
     [tenant.accountId, tenant.livemode],
   );
@@ -70,7 +41,8 @@ export async function updateGoLiveEnded(
 ): Promise<GoLiveRow | undefined> {
   const rows = await tx.query<GoLiveRow>(
     `update go_live_requests set status = $3, failure_reason = $4, tx_hash = $5, updated = $6
-     where account_id = $1 and livemode = $2 and status = 'pending' returning ${COLUMNS}`,
+     where account_id = $1 and livemode = $2 and status = 'pending'
+     returning ${goLiveRequests.columns}`,
     [end.tenant.accountId, end.tenant.livemode, end.status, end.failureReason, end.txHash, end.now],
   );
   return rows[0];

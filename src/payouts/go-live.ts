@@ -7,7 +7,7 @@ import { type GoLiveInput, readConsent } from '#payouts/go-live-consent.ts';
 import {
   deletePreparation,
   type GoLiveRow,
-  insertGoLive,
+  goLiveRequests,
   replacePreparation,
   selectPreparation,
 } from '#payouts/go-live-queries.ts';
@@ -40,9 +40,11 @@ async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRo
   if (refused !== null) return refused;
   await deletePreparation(tx, tenant);
   const id = newId('goLive', now);
-  const row = { id, tenant, wallet, edition, requestedBy: actorId(actor), now };
-  const asked = await insertGoLive(tx, row);
   const { accountId, livemode } = tenant;
+  const asked = await goLiveRequests.insert(tx, {
+    ...{ id, account_id: accountId, livemode, wallet, edition, status: 'pending' },
+    ...{ requested_by: actorId(actor), created: now, updated: now },
+  });
   await requestOnChain(tx, {
     livemode,
     kind: 'merchant_registration',

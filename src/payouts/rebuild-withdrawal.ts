@@ -5,11 +5,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents } from '#events/append.ts';
 import { withdrawalObject } from '#payouts/render.ts';
-import {
-  insertWithdrawal,
-  markRecovered,
-  updateWithdrawalEnded,
-} from '#payouts/withdrawal-queries.ts';
+import { markRecovered, updateWithdrawalEnded, withdrawals } from '#payouts/withdrawal-queries.ts';
 
 /** A withdrawal that the chain knows and the ledger lacks. */
 export interface LostWithdrawal {
@@ -34,15 +30,12 @@ export async function rebuildWithdrawal(
 ): Promise<number> {
   const stamp = await stampOrder(tx, tenant, now, 2);
   const id = withdrawalId(idKey, { livemode: tenant.livemode, number });
-  await insertWithdrawal(tx, {
-    id,
-    number,
-    tenant,
-    position: stamp.next(),
-    created: stamp.created,
-    amount,
+  await withdrawals.insert(tx, {
+    ...{ id, number, account_id: tenant.accountId, livemode: tenant.livemode, amount },
+    ...{ position: stamp.next(), created: stamp.created, updated: stamp.created },
+    status: 'pending',
     wallet,
-    requestedBy: REQUESTED_BY,
+    requested_by: REQUESTED_BY,
   });
   await markRecovered(tx, { id, number });
   const end = { id, status: 'succeeded', failureCode: null, txHash, now } as const;

@@ -8,7 +8,7 @@ import type { Tx } from '#db/database.ts';
 import { checkMayWithdraw } from '#payouts/may-withdraw.ts';
 import type { MerchantOnChain } from '#payouts/merchant-on-chain.ts';
 import { findNumber, type WithdrawRequest } from '#payouts/withdrawal-number.ts';
-import { insertWithdrawal, type WithdrawalRow } from '#payouts/withdrawal-queries.ts';
+import { type WithdrawalRow, withdrawals } from '#payouts/withdrawal-queries.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
 /** Locks the account, and asks the chain for the withdrawal if it may be made now. */
@@ -27,15 +27,12 @@ export async function requestWithdrawal(
   const refused = await checkMayWithdraw(tx, request, found);
   if (refused !== null) return refused;
   const stamp = await stampOrder(tx, tenant, now, 1);
-  const row = await insertWithdrawal(tx, {
-    id,
-    number,
-    tenant,
-    position: stamp.next(),
-    created: stamp.created,
-    amount,
+  const row = await withdrawals.insert(tx, {
+    ...{ id, number, account_id: tenant.accountId, livemode: tenant.livemode, amount },
+    ...{ position: stamp.next(), created: stamp.created, updated: stamp.created },
+    status: 'pending',
     wallet: found.wallet,
-    requestedBy: actorId(actor),
+    requested_by: actorId(actor),
   });
   await requestOnChain(tx, {
     livemode: tenant.livemode,

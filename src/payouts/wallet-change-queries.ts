@@ -1,65 +1,28 @@
-import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 /** In place of a person: the wallet was announced or changed on the contract itself. */
 export const BY_CONTRACT = 'contract';
 
-export interface WalletChangeRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly livemode: boolean;
+export const walletChanges = table('wallet_changes', {
+  id: 'text',
+  account_id: 'text',
+  livemode: 'boolean',
   /** null: an earlier release asked for it. */
-  readonly merchant_number: bigint | null;
-  readonly wallet: string;
-  readonly previous_wallet: string;
-  readonly status: 'pending' | 'announced' | 'applied' | 'canceled' | 'failed';
-  readonly delay_seconds: number;
-  readonly applicable_at: Date | null;
-  readonly failure_reason: string | null;
-  readonly requested_by: string;
-  readonly created: Date;
-  readonly updated: Date;
-}
+  merchant_number: 'bigint?',
+  wallet: 'text',
+  previous_wallet: 'text',
+  status: as<'pending' | 'announced' | 'applied' | 'canceled' | 'failed'>('text'),
+  delay_seconds: 'int',
+  applicable_at: 'timestamptz?',
+  failure_reason: 'text?',
+  requested_by: 'text',
+  created: 'timestamptz',
+  updated: 'timestamptz',
+});
 
-const COLUMNS = `id, account_id, livemode, merchant_number, wallet, previous_wallet, status,
-  delay_seconds, applicable_at, failure_reason, requested_by, created, updated`;
-
-export async function insertWalletChange(
-  tx: Tx,
-  change: {
-    readonly id: string;
-    readonly tenant: Tenant;
-    readonly merchantNumber: bigint;
-    readonly wallet: string;
-    readonly previousWallet: string;
-    readonly status: WalletChangeRow['status'];
-    readonly delaySeconds: number;
-    readonly applicableAt: Date | null;
-    readonly requestedBy: string;
-    readonly now: Date;
-  },
-): Promise<WalletChangeRow> {
-  const rows = await tx.query<WalletChangeRow>(
-    `insert into wallet_changes (id, account_id, livemode, wallet, previous_wallet, status,
-       delay_seconds, requested_by, created, updated, merchant_number, applicable_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) returning ${COLUMNS}`,
-    [
-      change.id,
-      change.tenant.accountId,
-      change.tenant.livemode,
-      change.wallet,
-      change.previousWallet,
-      change.status,
-      change.delaySeconds,
-      change.requestedBy,
-      change.now,
-      change.merchantNumber,
-      change.applicableAt,
-    ],
-  );
-  return only(rows, 'wallet change');
-}
+export type WalletChangeRow = Row<typeof walletChanges>;
 
 /** The change of the account and mode that is announced; without one, the newest. */
 export async function selectWalletChange(
@@ -67,7 +30,7 @@ export async function selectWalletChange(
   tenant: Tenant,
 ): Promise<WalletChangeRow | undefined> {
   const rows = await sql.query<WalletChangeRow>(
-    `select ${COLUMNS} from wallet_changes where account_id = $1 and livemode = $2
+    `select ${walletChanges.columns} from wallet_changes where account_id = $1 and livemode = $2
      order by status = 'announced' desc, created desc, id desc limit 1`,
     [tenant.accountId, tenant.livemode],
   );
@@ -77,7 +40,7 @@ export async function selectWalletChange(
 /** The changes of the account and mode that are under way, on each of its contracts. */
 export async function lockOpenWalletChanges(tx: Tx, tenant: Tenant): Promise<WalletChangeRow[]> {
   return tx.query<WalletChangeRow>(
-    `select ${COLUMNS} from wallet_changes
+    `select ${walletChanges.columns} from wallet_changes
      where account_id = $1 and livemode = $2 and status in ('pending', 'announced')
      order by id for update`,
     [tenant.accountId, tenant.livemode],
@@ -86,7 +49,7 @@ export async function lockOpenWalletChanges(tx: Tx, tenant: Tenant): Promise<Wal
 
 export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChangeRow | undefined> {
   const rows = await tx.query<WalletChangeRow>(
-    `select ${COLUMNS} from wallet_changes where id = $1 for update`,
+    `select ${walletChanges.columns} from wallet_changes where id = $1 for update`,
     [id],
   );
   return rows[0];

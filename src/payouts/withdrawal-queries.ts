@@ -1,60 +1,26 @@
-import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
 
-export interface WithdrawalRow {
-  readonly id: string;
-  readonly recovered: boolean;
-  readonly account_id: string;
-  readonly livemode: boolean;
-  readonly position: bigint;
-  readonly created: Date;
-  readonly updated: Date;
-  readonly amount: bigint;
-  readonly wallet: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly failure_code: string | null;
-  readonly tx_hash: string | null;
-  readonly requested_by: string;
-}
+export const withdrawals = table('withdrawals', {
+  id: 'text',
+  recovered: 'boolean',
+  account_id: 'text',
+  livemode: 'boolean',
+  position: 'bigint',
+  created: 'timestamptz',
+  updated: 'timestamptz',
+  amount: 'bigint',
+  wallet: 'text',
+  status: as<'pending' | 'succeeded' | 'failed'>('text'),
+  failure_code: 'text?',
+  tx_hash: 'text?',
+  requested_by: 'text',
+});
 
-const COLUMNS = `id, recovered,
-  account_id, livemode, position, created, updated, amount, wallet, status,
-  failure_code, tx_hash, requested_by`;
-
-export async function insertWithdrawal(
-  tx: Tx,
-  withdrawal: {
-    readonly id: string;
-    readonly number: bigint;
-    readonly tenant: Tenant;
-    readonly position: bigint;
-    readonly created: Date;
-    readonly amount: bigint;
-    readonly wallet: string;
-    readonly requestedBy: string;
-  },
-): Promise<WithdrawalRow> {
-  const rows = await tx.query<WithdrawalRow>(
-    `insert into withdrawals (id, account_id, livemode, position, created, updated, amount, wallet,
-       status, requested_by, number)
-     values ($1, $2, $3, $4, $5, $5, $6, $7, 'pending', $8, $9) returning ${COLUMNS}`,
-    [
-      withdrawal.id,
-      withdrawal.tenant.accountId,
-      withdrawal.tenant.livemode,
-      withdrawal.position,
-      withdrawal.created,
-      withdrawal.amount,
-      withdrawal.wallet,
-      withdrawal.requestedBy,
-      withdrawal.number,
-    ],
-  );
-  return only(rows, 'withdrawal');
-}
+export type WithdrawalRow = Row<typeof withdrawals>;
 
 /** The withdrawal that the contract pays under this number, of any account. */
 export async function selectNumberedWithdrawal(
@@ -62,7 +28,7 @@ export async function selectNumberedWithdrawal(
   wanted: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<WithdrawalRow | undefined> {
   const rows = await tx.query<WithdrawalRow>(
-    `select ${COLUMNS} from withdrawals where livemode = $1 and number = $2`,
+    `select ${withdrawals.columns} from withdrawals where livemode = $1 and number = $2`,
     [wanted.livemode, wanted.number],
   );
   return rows[0];
@@ -101,7 +67,7 @@ export async function selectWithdrawal(
   id: string,
 ): Promise<WithdrawalRow | undefined> {
   const rows = await sql.query<WithdrawalRow>(
-    `select ${COLUMNS} from withdrawals where id = $3 and ${ofTenant('$1', '$2')}`,
+    `select ${withdrawals.columns} from withdrawals where id = $3 and ${ofTenant('$1', '$2')}`,
     [tenant.accountId, tenant.livemode, id],
   );
   return rows[0];
@@ -112,14 +78,15 @@ export async function selectWithdrawalPage(
   tenant: Tenant,
   page: Page,
 ): Promise<WithdrawalRow[]> {
-  const list = { table: 'withdrawals', columns: COLUMNS, filters: {} };
+  const list = { table: 'withdrawals', columns: withdrawals.columns, filters: {} };
   return selectPage<WithdrawalRow>(sql, list, tenant, page);
 }
 
 export async function lockWithdrawals(tx: Tx, ids: readonly string[]): Promise<WithdrawalRow[]> {
-  return tx.query(`select ${COLUMNS} from withdrawals where id = any($1) order by id for update`, [
-    ids,
-  ]);
+  return tx.query(
+    `select ${withdrawals.columns} from withdrawals where id = any($1) order by id for update`,
+    [ids],
+  );
 }
 
 /** Rebuilt from the chain, where it has this number. */
@@ -145,7 +112,7 @@ export async function updateWithdrawalEnded(
 ): Promise<WithdrawalRow[]> {
   return tx.query(
     `update withdrawals set status = $2, failure_code = $3, tx_hash = $4, updated = $5
-     where id = $1 and status = 'pending' returning ${COLUMNS}`,
+     where id = $1 and status = 'pending' returning ${withdrawals.columns}`,
     [end.id, end.status, end.failureCode, end.txHash, end.now],
   );
 }

@@ -4,7 +4,7 @@ import { readEmail, readName } from '#core/names.ts';
 import type { Tx } from '#db/database.ts';
 import type { HashCaller } from '#people/hash-shares.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
-import { insertUser, type Realm, selectUserByEmail } from '#people/user-queries.ts';
+import { type Realm, selectUserByEmail, users } from '#people/user-queries.ts';
 
 /** What a person is created from. */
 export interface NewPerson {
@@ -45,6 +45,7 @@ export async function addUser(
     return refuse('already_exists', 'A user with this address already exists.', 'email');
   }
   const id = newId('user', now);
-  await insertUser(tx, { ...person, id, realm, now });
+  const { email, name, passwordHash } = person;
+  await users.insert(tx, { id, realm, email, name, password_hash: passwordHash, created: now });
   return id;
 }

@@ -1,23 +1,25 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Role } from '#people/roles.ts';
 
-export interface InvitationRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly invited_by: string;
-  readonly created: Date;
-  readonly expires_at: Date;
-}
+export const invitations = table('invitations', {
+  id: 'text',
+  account_id: 'text',
+  email: 'text',
+  role: as<Role>('text'),
+  invited_by: 'text',
+  created: 'timestamptz',
+  expires_at: 'timestamptz',
+});
+
+export type InvitationRow = Row<typeof invitations>;
 
 /** With the name of the account that it invites to. */
 export interface NamedInvitation extends InvitationRow {
   readonly account_name: string;
 }
 
-const COLUMNS = 'id, account_id, email, role, invited_by, created, expires_at';
 const OPEN = 'accepted_at is null and revoked_at is null';
 
 /** An open invitation to the same address is replaced: its link is void. */
@@ -41,7 +43,7 @@ export async function replaceInvitation(
      set id = excluded.id, role = excluded.role, hash = excluded.hash,
        invited_by = excluded.invited_by, created = excluded.created,
        expires_at = excluded.expires_at
-     returning ${COLUMNS}`,
+     returning ${invitations.columns}`,
     [
       invitation.id,
       invitation.accountId,
@@ -61,7 +63,7 @@ export async function selectInvitations(
   wanted: { readonly accountId: string; readonly now: Date },
 ): Promise<InvitationRow[]> {
   return sql.query(
-    `select ${COLUMNS} from invitations
+    `select ${invitations.columns} from invitations
      where account_id = $1 and ${OPEN} and expires_at > $2 order by created desc, id desc`,
     [wanted.accountId, wanted.now],
   );
@@ -88,7 +90,8 @@ export async function takeInvitation(
   const rows = await tx.query<NamedInvitation>(
     `update invitations set accepted_at = $2
      where hash = $1 and expires_at > $2 and ${OPEN}
-     returning ${COLUMNS}, (select name from accounts a where a.id = account_id) as account_name`,
+     returning ${invitations.columns},
+       (select name from accounts a where a.id = account_id) as account_name`,
     [wanted.hash, wanted.now],
   );
   return rows[0];
@@ -112,7 +115,7 @@ export async function revokeInvitation(
 ): Promise<InvitationRow | undefined> {
   const rows = await tx.query<InvitationRow>(
     `update invitations set revoked_at = $3
-     where account_id = $1 and id = $2 and ${OPEN} returning ${COLUMNS}`,
+     where account_id = $1 and id = $2 and ${OPEN} returning ${invitations.columns}`,
     [which.accountId, which.id, which.now],
   );
   return rows[0];

@@ -1,20 +1,20 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-export interface PasskeyRow {
-  readonly id: string;
-  readonly user_id: string;
-  readonly credential_id: string;
-  readonly public_key: Buffer;
-  readonly counter: bigint;
-  readonly transports: string[];
-  readonly name: string;
-  readonly created: Date;
-  readonly last_used_at: Date | null;
-}
+export const passkeys = table('passkeys', {
+  id: 'text',
+  user_id: 'text',
+  credential_id: 'text',
+  public_key: 'bytea',
+  counter: 'bigint',
+  transports: as<string[]>('text[]'),
+  name: 'text',
+  created: 'timestamptz',
+  last_used_at: 'timestamptz?',
+});
 
-const COLUMNS = `id, user_id, credential_id, public_key, counter, transports, name, created,
-  last_used_at`;
+export type PasskeyRow = Row<typeof passkeys>;
 
 export async function countPasskeys(sql: Sql, userId: string): Promise<number> {
   const rows = await sql.query<{ count: number }>(
@@ -25,14 +25,15 @@ export async function countPasskeys(sql: Sql, userId: string): Promise<number> {
 }
 
 export async function selectPasskeys(sql: Sql, userId: string): Promise<PasskeyRow[]> {
-  return sql.query(`select ${COLUMNS} from passkeys where user_id = $1 order by created, id`, [
-    userId,
-  ]);
+  return sql.query(
+    `select ${passkeys.columns} from passkeys where user_id = $1 order by created, id`,
+    [userId],
+  );
 }
 
 export async function lockPasskey(tx: Tx, credentialId: string): Promise<PasskeyRow | undefined> {
   const rows = await tx.query<PasskeyRow>(
-    `select ${COLUMNS} from passkeys where credential_id = $1 for update`,
+    `select ${passkeys.columns} from passkeys where credential_id = $1 for update`,
     [credentialId],
   );
   return rows[0];
@@ -87,7 +88,7 @@ export async function deletePasskey(
   which: { readonly id: string; readonly userId: string },
 ): Promise<PasskeyRow | undefined> {
   const rows = await tx.query<PasskeyRow>(
-    `delete from passkeys where id = $1 and user_id = $2 returning ${COLUMNS}`,
+    `delete from passkeys where id = $1 and user_id = $2 returning ${passkeys.columns}`,
     [which.id, which.userId],
   );
   return rows[0];

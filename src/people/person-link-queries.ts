@@ -1,54 +1,30 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 export type PersonLinkKind = 'not_me' | 'trust_factor' | 'recover_factor';
 
-export interface PersonLinkRow {
-  readonly kind: PersonLinkKind;
-  readonly user_id: string;
-  readonly account_id: string | null;
-  /** Who got the mail. */
-  readonly email: string;
-  readonly what: string;
-  readonly created: Date;
-}
-
-export async function insertPersonLink(
-  tx: Tx,
-  link: {
-    readonly hash: Buffer;
-    readonly kind: PersonLinkKind;
-    readonly userId: string;
-    readonly accountId: string | null;
-    readonly email: string;
-    readonly what: string;
-    readonly now: Date;
-    readonly expiresAt: Date;
+export const personLinks = table(
+  'person_links',
+  {
+    kind: as<PersonLinkKind>('text'),
+    user_id: 'text',
+    account_id: 'text?',
+    /** Who got the mail. */
+    email: 'text',
+    what: 'text',
+    created: 'timestamptz',
   },
-): Promise<void> {
-  await tx.query(
-    `insert into person_links (hash, kind, user_id, account_id, email, what, created, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [
-      link.hash,
-      link.kind,
-      link.userId,
-      link.accountId,
-      link.email,
-      link.what,
-      link.now,
-      link.expiresAt,
-    ],
-  );
-}
+  { hash: 'bytea' },
+);
 
-const COLUMNS = 'kind, user_id, account_id, email, what, created';
+export type PersonLinkRow = Row<typeof personLinks>;
 
 export async function selectPersonLink(
   sql: Sql,
   wanted: { readonly hash: Buffer; readonly now: Date },
 ): Promise<PersonLinkRow | undefined> {
   const rows = await sql.query<PersonLinkRow>(
-    `select ${COLUMNS} from person_links
+    `select ${personLinks.columns} from person_links
      where hash = $1 and expires_at > $2 and used_at is null`,
     [wanted.hash, wanted.now],
   );
@@ -62,7 +38,7 @@ export async function takePersonLink(
 ): Promise<PersonLinkRow | undefined> {
   const rows = await tx.query<PersonLinkRow>(
     `update person_links set used_at = $2
-     where hash = $1 and expires_at > $2 and used_at is null returning ${COLUMNS}`,
+     where hash = $1 and expires_at > $2 and used_at is null returning ${personLinks.columns}`,
     [wanted.hash, wanted.now],
   );
   return rows[0];

@@ -5,9 +5,9 @@ import type { Sql, Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import {
-  insertPersonLink,
   type PersonLinkKind,
   type PersonLinkRow,
+  personLinks,
   selectPersonLink,
 } from '#people/person-link-queries.ts';
 
@@ -32,17 +32,9 @@ async function issueLink(
   link: Omit<PersonLinkRow, 'created'> & { readonly now: Date },
 ): Promise<string> {
   const token = newSecret('holdLink');
-  const { kind, email, what, now } = link;
-  await insertPersonLink(tx, {
-    hash: hashSecret(token),
-    kind,
-    userId: link.user_id,
-    accountId: link.account_id,
-    email,
-    what,
-    now,
-    expiresAt: addMs(now, LINK_MS),
-  });
+  const { now, ...row } = link;
+  const times = { created: now, expires_at: addMs(now, LINK_MS) };
+  await personLinks.insert(tx, { hash: hashSecret(token), ...row, ...times });
   return `${people.webUrl}${PERSON_LINK_PATH}/${token}`;
 }
 

@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 /** Merchants' people, or the network's own staff. */
 export type Realm = 'merchant' | 'operator';
@@ -7,68 +8,49 @@ export type Realm = 'merchant' | 'operator';
 export const STAFF_ROLES = ['operator', 'support'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-export interface UserRow {
-  readonly id: string;
-  readonly realm: Realm;
-  readonly email: string;
-  readonly name: string;
-  readonly password_hash: string;
-  readonly status: 'active' | 'disabled';
-  readonly staff_role: StaffRole;
-  readonly totp_secret: Buffer | null;
-  readonly totp_confirmed_at: Date | null;
-  readonly totp_last_step: bigint | null;
-  readonly totp_begun_at: Date | null;
-  readonly recovery_codes_saved_at: Date | null;
+export const users = table('users', {
+  id: 'text',
+  realm: as<Realm>('text'),
+  email: 'text',
+  name: 'text',
+  password_hash: 'text',
+  status: as<'active' | 'disabled'>('text'),
+  staff_role: as<StaffRole>('text'),
+  totp_secret: 'bytea?',
+  totp_confirmed_at: 'timestamptz?',
+  totp_last_step: 'bigint?',
+  totp_begun_at: 'timestamptz?',
+  recovery_codes_saved_at: 'timestamptz?',
   /** From when on the factors count for money and access; null: they do. */
-  readonly factor_trusted_from: Date | null;
+  factor_trusted_from: 'timestamptz?',
   /** When the factors end, because they were said to be lost; null: they do not. */
-  readonly factors_end_at: Date | null;
-  readonly created: Date;
-}
+  factors_end_at: 'timestamptz?',
+  created: 'timestamptz',
+});
 
-const COLUMNS = `id, realm, email, name, password_hash, status, staff_role, totp_secret,
-  totp_confirmed_at, totp_last_step, totp_begun_at, recovery_codes_saved_at, factor_trusted_from,
-  factors_end_at, created`;
-
-export async function insertUser(
-  tx: Tx,
-  user: {
-    readonly id: string;
-    readonly realm: Realm;
-    readonly email: string;
-    readonly name: string;
-    readonly passwordHash: string;
-    readonly now: Date;
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into users (id, realm, email, name, password_hash, created)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [user.id, user.realm, user.email, user.name, user.passwordHash, user.now],
-  );
-}
+export type UserRow = Row<typeof users>;
 
 export async function selectUserByEmail(
   sql: Sql,
   wanted: { readonly realm: Realm; readonly email: string },
 ): Promise<UserRow | undefined> {
   const rows = await sql.query<UserRow>(
-    `select ${COLUMNS} from users where realm = $1 and email = $2`,
+    `select ${users.columns} from users where realm = $1 and email = $2`,
     [wanted.realm, wanted.email],
   );
   return rows[0];
 }
 
 export async function selectUser(sql: Sql, id: string): Promise<UserRow | undefined> {
-  const rows = await sql.query<UserRow>(`select ${COLUMNS} from users where id = $1`, [id]);
+  const rows = await sql.query<UserRow>(`select ${users.columns} from users where id = $1`, [id]);
   return rows[0];
 }
 
 export async function lockUser(tx: Tx, id: string): Promise<UserRow | undefined> {
-  const rows = await tx.query<UserRow>(`select ${COLUMNS} from users where id = $1 for update`, [
-    id,
-  ]);
+  const rows = await tx.query<UserRow>(
+    `select ${users.columns} from users where id = $1 for update`,
+    [id],
+  );
   return rows[0];
 }
 
@@ -111,7 +93,7 @@ export async function updateStaffRole(
 
 export async function selectOperators(sql: Sql): Promise<UserRow[]> {
   return sql.query(
-    `select ${COLUMNS} from users
+    `select ${users.columns} from users
      where realm = 'operator' and erased_at is null order by created, id`,
   );
 }

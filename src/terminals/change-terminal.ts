@@ -14,10 +14,10 @@ import {
   deletePairingCodes,
   lockTerminal,
   revokeDeviceKeys,
-  type TerminalRow,
   updateSoftware,
   updateTerminal,
 } from '#terminals/provisioning-queries.ts';
+import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 export interface TerminalRef {
   readonly tenant: Tenant;

@@ -2,17 +2,22 @@ import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
+import { type Row, table } from '#db/table.ts';
 
-export interface CollectorKeyRow {
-  readonly version: number;
-  readonly collector_id: bigint;
-  readonly public_key: string;
-  readonly created: Date;
-  readonly used_from: Date | null;
-  readonly ended_at: Date | null;
-}
+export const collectorKeys = table(
+  'collector_keys',
+  {
+    version: 'int',
+    collector_id: 'bigint',
+    public_key: 'text',
+    created: 'timestamptz',
+    used_from: 'timestamptz?',
+    ended_at: 'timestamptz?',
+  },
+  { private_key: 'bytea?' },
+);
 
-const COLUMNS = 'version, collector_id, public_key, created, used_from, ended_at';
+export type CollectorKeyRow = Row<typeof collectorKeys>;
 
 /** One change at a time: how many there are decides what may be done. */
 export async function lockCollectorKeys(tx: Tx): Promise<CollectorKeyRow[]> {
@@ -21,25 +26,9 @@ export async function lockCollectorKeys(tx: Tx): Promise<CollectorKeyRow[]> {
 }
 
 export function selectCollectorKeys(sql: Sql): Promise<CollectorKeyRow[]> {
-  return sql.query<CollectorKeyRow>(`select ${COLUMNS} from collector_keys order by version desc`);
-}
-
-export async function insertCollectorKey(
-  tx: Tx,
-  key: {
-    readonly version: number;
-    readonly collectorId: bigint;
-    readonly publicKey: string;
-    readonly privateKey: Buffer;
-    readonly now: Date;
-  },
-): Promise<CollectorKeyRow> {
-  const rows = await tx.query<CollectorKeyRow>(
-    `insert into collector_keys (version, collector_id, public_key, private_key, created)
-     values ($1, $2, $3, $4, $5) returning ${COLUMNS}`,
-    [key.version, key.collectorId, key.publicKey, key.privateKey, key.now],
+  return sql.query<CollectorKeyRow>(
+    `select ${collectorKeys.columns} from collector_keys order by version desc`,
   );
-  return only(rows, 'new collector key');
 }
 
 export async function useCollectorKey(
@@ -47,7 +36,8 @@ export async function useCollectorKey(
   which: { readonly version: number; readonly now: Date },
 ): Promise<CollectorKeyRow> {
   const rows = await tx.query<CollectorKeyRow>(
-    `update collector_keys set used_from = $2 where version = $1 returning ${COLUMNS}`,
+    `update collector_keys set used_from = $2 where version = $1
+     returning ${collectorKeys.columns}`,
     [which.version, which.now],
   );
   return only(rows, 'collector key');
@@ -60,7 +50,8 @@ export async function endCollectorKey(
 ): Promise<CollectorKeyRow> {
   const rows = await tx.query<CollectorKeyRow>(
     `update collector_keys set ended_at = $2, private_key = null
-     where version = $1 returning ${COLUMNS}`,
+     where version = $1
+     returning ${collectorKeys.columns}`,
     [which.version, which.now],
   );
   return only(rows, 'collector key');

@@ -5,8 +5,8 @@ import { encrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import {
   type CollectorKeyRow,
+  collectorKeys,
   endCollectorKey,
-  insertCollectorKey,
   lockCollectorKeys,
   useCollectorKey,
 } from '#terminals/collector-key-queries.ts';
@@ -63,12 +63,12 @@ export async function makeKey(
     publicKeyEncoding: { type: 'spki', format: 'pem' },
     privateKeyEncoding: { type: 'sec1', format: 'pem' },
   });
-  const row = await insertCollectorKey(tx, {
+  const row = await collectorKeys.insert(tx, {
     version,
-    collectorId: wanted.collectorId,
-    publicKey: pair.publicKey,
-    privateKey: encrypt(Buffer.from(wanted.cardKey), pair.privateKey, String(version)),
-    now: wanted.now,
+    collector_id: wanted.collectorId,
+    public_key: pair.publicKey,
+    private_key: encrypt(Buffer.from(wanted.cardKey), pair.privateKey, String(version)),
+    created: wanted.now,
   });
   await recordChange(tx, row, { ...wanted, action: 'collector_key.created' });
   return { row, privateKey: pair.privateKey };

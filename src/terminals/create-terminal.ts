@@ -9,11 +9,9 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
 import { announceTerminal } from '#terminals/events.ts';
-import {
-  countTerminals,
-  insertTerminal,
-  type TerminalRow,
-} from '#terminals/provisioning-queries.ts';
+import { countTerminals } from '#terminals/provisioning-queries.ts';
+import type { TerminalRow } from '#terminals/terminal-queries.ts';
+import { terminals } from '#terminals/terminal-queries.ts';
 
 /** More counters than any store chain has; a bound for scripts that run away. */
 export const MAX_TERMINALS = 10_000;
@@ -45,9 +43,10 @@ export async function createTerminal(
     return refuse('unexpected_state', `At most ${MAX_TERMINALS} terminals per mode.`);
   }
   const stamp = await stampOrder(tx, tenant, now, 2);
-  const row = await insertTerminal(tx, {
+  const row = await terminals.insert(tx, {
     id: newId('terminal', stamp.created),
-    tenant,
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
     position: stamp.next(),
     created: stamp.created,
     label,

@@ -1,7 +1,7 @@
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
-import type { TerminalRow } from '#terminals/provisioning-queries.ts';
 import { terminalObject } from '#terminals/render.ts';
+import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 /** Says that a terminal was made or changed, at one place of its account's order. */
 export async function announceTerminal(

@@ -1,73 +1,8 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { type Page, selectPage } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-
-export interface TerminalRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly livemode: boolean;
-  readonly position: bigint;
-  readonly created: Date;
-  readonly label: string;
-  readonly name: string;
-  readonly platform: string;
-  /** null: its software has never said so. */
-  readonly software_version: string | null;
-  readonly status: 'active' | 'inactive';
-  readonly last_seen_at: Date | null;
-  readonly version: number;
-  /** The number of its tag: see tag.ts. */
-  readonly tag: string;
-  /** Whether its reader reads Google Wallet. */
-  readonly smart_tap: boolean;
-}
-
-const COLUMNS = `id, account_id, livemode, position, created, label, name, platform,
-  software_version, status, last_seen_at, version, tag, smart_tap`;
-
-export async function insertTerminal(
-  tx: Tx,
-  terminal: {
-    readonly id: string;
-    readonly tenant: Tenant;
-    readonly position: bigint;
-    readonly created: Date;
-    readonly label: string;
-    readonly name: string;
-    readonly platform: string;
-  },
-): Promise<TerminalRow> {
-  const rows = await tx.query<TerminalRow>(
-    `insert into terminals (id, account_id, livemode, position, created, label, name, platform)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${COLUMNS}`,
-    [
-      terminal.id,
-      terminal.tenant.accountId,
-      terminal.tenant.livemode,
-      terminal.position,
-      terminal.created,
-      terminal.label,
-      terminal.name,
-      terminal.platform,
-    ],
-  );
-  return only(rows, 'new terminal');
-}
-
-/** As the dashboard shows it: with the version that an edit names. */
-export async function selectManagedTerminal(
-  sql: Sql,
-  tenant: Tenant,
-  id: string,
-): Promise<TerminalRow | undefined> {
-  const rows = await sql.query<TerminalRow>(
-    `select ${COLUMNS} from terminals where id = $1 and ${ofTenant('$2', '$3')}`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0];
-}
+import { type TerminalRow, terminals } from '#terminals/terminal-queries.ts';
 
 export async function selectRecoveredTerminal(
   tx: Tx,
@@ -102,7 +37,7 @@ export async function lockTerminal(
   id: string,
 ): Promise<TerminalRow | undefined> {
   const rows = await tx.query<TerminalRow>(
-    `select ${COLUMNS} from terminals where id = $3 and ${ofTenant('$1', '$2')}
+    `select ${terminals.columns} from terminals where id = $3 and ${ofTenant('$1', '$2')}
      for update`,
     [tenant.accountId, tenant.livemode, id],
   );
@@ -120,7 +55,7 @@ export async function updateTerminal(
 ): Promise<TerminalRow> {
   const rows = await tx.query<TerminalRow>(
     `update terminals set label = $2, name = $3, status = $4, version = version + 1
-     where id = $1 returning ${COLUMNS}`,
+     where id = $1 returning ${terminals.columns}`,
     [terminal.id, terminal.label, terminal.name, terminal.status],
   );
   return only(rows, 'terminal');
@@ -136,7 +71,8 @@ export async function updateSoftware(
   },
 ): Promise<TerminalRow> {
   const rows = await tx.query<TerminalRow>(
-    `update terminals set platform = $2, software_version = $3 where id = $1 returning ${COLUMNS}`,
+    `update terminals set platform = $2, software_version = $3 where id = $1
+     returning ${terminals.columns}`,
     [terminal.id, terminal.platform, terminal.software_version],
   );
   return only(rows, 'terminal');
@@ -147,7 +83,7 @@ export async function updateSmartTap(
   terminal: { readonly id: string; readonly isOn: boolean },
 ): Promise<TerminalRow> {
   const rows = await tx.query<TerminalRow>(
-    `update terminals set smart_tap = $2 where id = $1 returning ${COLUMNS}`,
+    `update terminals set smart_tap = $2 where id = $1 returning ${terminals.columns}`,
     [terminal.id, terminal.isOn],
   );
   return only(rows, 'terminal');
@@ -156,7 +92,7 @@ export async function updateSmartTap(
 /** Draws another number for the terminal's tag. */
 export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
   const rows = await tx.query<TerminalRow>(
-    `update terminals set tag = gen_random_uuid() where id = $1 returning ${COLUMNS}`,
+    `update terminals set tag = gen_random_uuid() where id = $1 returning ${terminals.columns}`,
     [id],
   );
   return only(rows, 'terminal');
@@ -192,16 +128,6 @@ export async function selectTaggedTerminal(
     [tag],
   );
   return rows[0];
-}
-
-/** A page of them as the dashboard shows them. */
-export function selectManagedTerminals(
-  sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly status: string | null },
-  page: Page,
-): Promise<TerminalRow[]> {
-  const list = { table: 'terminals', columns: COLUMNS, filters: { status: wanted.status } };
-  return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
 }
 
 export async function insertDeviceKey(

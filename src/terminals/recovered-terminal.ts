@@ -3,11 +3,8 @@ import type { Tenant } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { announceTerminal } from '#terminals/events.ts';
-import {
-  deactivateTerminal,
-  insertTerminal,
-  selectRecoveredTerminal,
-} from '#terminals/provisioning-queries.ts';
+import { deactivateTerminal, selectRecoveredTerminal } from '#terminals/provisioning-queries.ts';
+import { terminals } from '#terminals/terminal-queries.ts';
 
 /** behavior.md 16.6. */
 export const RECOVERED = 'Recovered';
@@ -20,9 +17,10 @@ export async function ensureRecoveredTerminal(tx: Tx, tenant: Tenant, now: Date)
   const known = await selectRecoveredTerminal(tx, tenant, RECOVERED);
   if (known !== undefined) return known.id;
   const stamp = await stampOrder(tx, tenant, now, 2);
-  const made = await insertTerminal(tx, {
+  const made = await terminals.insert(tx, {
     id: newId('terminal', stamp.created),
-    tenant,
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
     position: stamp.next(),
     created: stamp.created,
     label: RECOVERED,

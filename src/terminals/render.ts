@@ -1,7 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
-import type { TerminalRow } from '#terminals/provisioning-queries.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag.ts';
+import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 /** The terminal object of behavior.md 14. */
 export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart_tap'>): {

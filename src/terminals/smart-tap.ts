@@ -8,7 +8,8 @@ import type { Database, Tx } from '#db/database.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import type { TerminalRef } from '#terminals/change-terminal.ts';
 import { selectSmartTap, selectUsedCollectorKey } from '#terminals/collector-key-queries.ts';
-import { lockTerminal, type TerminalRow, updateSmartTap } from '#terminals/provisioning-queries.ts';
+import { lockTerminal, updateSmartTap } from '#terminals/provisioning-queries.ts';
+import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 const WHAT = 'Smart Tap in live mode';
 

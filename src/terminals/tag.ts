@@ -5,8 +5,9 @@ import { base62, fromBase62 } from '#core/base62.ts';
 import { type IdKey, linkMark } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
-import { lockTerminal, renewTag, type TerminalRow } from '#terminals/provisioning-queries.ts';
+import { lockTerminal, renewTag } from '#terminals/provisioning-queries.ts';
 import { deleteChip } from '#terminals/tag-chip-queries.ts';
+import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 /** The path of a tag's page below the web address. */
 const TAG_PATH = '/t';

@@ -2,24 +2,29 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
 
-/** A row of terminals. */
-export interface TerminalRow {
-  id: string;
-  account_id: string;
-  livemode: boolean;
-  position: bigint;
-  created: Date;
-  label: string;
-  name: string;
-  platform: string;
-  software_version: string | null;
-  status: 'active' | 'inactive';
-  last_seen_at: Date | null;
-}
+export const terminals = table('terminals', {
+  id: 'text',
+  account_id: 'text',
+  livemode: 'boolean',
+  position: 'bigint',
+  created: 'timestamptz',
+  label: 'text',
+  name: 'text',
+  platform: 'text',
+  /** null: its software has never said so. */
+  software_version: 'text?',
+  status: as<'active' | 'inactive'>('text'),
+  last_seen_at: 'timestamptz?',
+  version: 'int',
+  /** The number of its tag: see tag.ts. */
+  tag: 'uuid',
+  /** Whether its reader reads Google Wallet. */
+  smart_tap: 'boolean',
+});
 
-const COLUMNS = `id, account_id, livemode, position, created, label, name, platform,
-  software_version, status, last_seen_at`;
+export type TerminalRow = Row<typeof terminals>;
 
 export async function selectTerminal(
   sql: Sql,
@@ -27,7 +32,7 @@ export async function selectTerminal(
   id: string,
 ): Promise<TerminalRow | null> {
   const rows = await sql.query<TerminalRow>(
-    `select ${COLUMNS} from terminals where id = $1 and ${ofTenant('$2', '$3')}`,
+    `select ${terminals.columns} from terminals where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
   return rows[0] ?? null;
@@ -38,7 +43,11 @@ export async function selectTerminalPage(
   wanted: { readonly tenant: Tenant; readonly status: string | null },
   page: Page,
 ): Promise<TerminalRow[]> {
-  const list = { table: 'terminals', columns: COLUMNS, filters: { status: wanted.status } };
+  const list = {
+    table: 'terminals',
+    columns: terminals.columns,
+    filters: { status: wanted.status },
+  };
   return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
 }
 

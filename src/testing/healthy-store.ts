@@ -7,7 +7,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import type { Payment } from '#payments/payment.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
-import { insertWithdrawal } from '#payouts/withdrawal-queries.ts';
+import { withdrawals } from '#payouts/withdrawal-queries.ts';
 import { createRefund } from '#refunds/create.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 import {
@@ -102,8 +102,11 @@ export async function addWithdrawal(store: TestStore, amount: bigint): Promise<s
     const { next, created } = await stampOrder(tx, tenant, now, 1);
     const id = newId('withdrawal', created);
     const number = BigInt(randomInt(1, 2 ** 40));
-    const row = { id, number, tenant, position: next(), created, amount };
-    await insertWithdrawal(tx, { ...row, wallet: '0x', requestedBy: 'usr_test' });
+    const owner = { account_id: tenant.accountId, livemode: tenant.livemode };
+    await withdrawals.insert(tx, {
+      ...{ ...owner, id, number, position: next(), created, updated: created },
+      ...{ amount, status: 'pending', wallet: '0x', requested_by: 'usr_test' },
+    });
     const receiver = { merchantNumber: String(merchantNumber), wallet: '0x' } as const;
     const payload = { ...receiver, amount: amount.toString() };
     const { livemode } = tenant;

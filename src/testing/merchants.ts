@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { insertAccount } from '#accounts/account-queries.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
-import { SCOPES } from '#accounts/scopes.ts';
+import { SCOPES, type Scope } from '#accounts/scopes.ts';
 import type { Actor } from '#audit/audit.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
@@ -25,7 +25,7 @@ export interface TestMerchant {
 }
 
 export interface KeyOptions {
-  readonly scopes?: readonly string[];
+  readonly scopes?: readonly Scope[];
   readonly ipAllowlist?: readonly string[];
   readonly expiresAt?: Date | null;
 }

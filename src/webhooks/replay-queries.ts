@@ -1,58 +1,25 @@
-import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
 
-export interface ReplayRow {
-  id: string;
-  account_id: string;
-  livemode: boolean;
-  endpoint_id: string;
-  since: Date;
-  until: Date;
-  types: string[];
-  status: 'running' | 'completed';
-  events_queued: number;
-  place_created: Date;
-  place_position: bigint;
-  created: Date;
-  updated: Date;
-}
+export const webhookReplays = table('webhook_replays', {
+  id: 'text',
+  account_id: 'text',
+  livemode: 'boolean',
+  endpoint_id: 'text',
+  since: 'timestamptz',
+  until: 'timestamptz',
+  types: as<string[]>('text[]'),
+  status: as<'running' | 'completed'>('text'),
+  events_queued: 'int',
+  place_created: 'timestamptz',
+  place_position: 'bigint',
+  created: 'timestamptz',
+  updated: 'timestamptz',
+});
 
-const COLUMNS = `
-  id, account_id, livemode, endpoint_id, since, until, types, status, events_queued,
-  place_created, place_position, created, updated`;
-
-export async function insertReplay(
-  tx: Tx,
-  made: {
-    readonly id: string;
-    readonly account_id: string;
-    readonly livemode: boolean;
-    readonly endpoint_id: string;
-    readonly since: Date;
-    readonly until: Date;
-    readonly types: readonly string[];
-    readonly now: Date;
-  },
-): Promise<ReplayRow> {
-  const rows = await tx.query<ReplayRow>(
-    `insert into webhook_replays
-       (id, account_id, livemode, endpoint_id, since, until, types, place_created, created, updated)
-     values ($1, $2, $3, $4, $5, $6, $7, $5, $8, $8) returning ${COLUMNS}`,
-    [
-      made.id,
-      made.account_id,
-      made.livemode,
-      made.endpoint_id,
-      made.since,
-      made.until,
-      made.types,
-      made.now,
-    ],
-  );
-  return only(rows, 'replay');
-}
+export type ReplayRow = Row<typeof webhookReplays>;
 
 export async function selectReplay(
   sql: Sql,
@@ -60,7 +27,7 @@ export async function selectReplay(
   id: string,
 ): Promise<ReplayRow | undefined> {
   const rows = await sql.query<ReplayRow>(
-    `select ${COLUMNS} from webhook_replays
+    `select ${webhookReplays.columns} from webhook_replays
      where id = $1 and ${ofTenant('$2', '$3')}`,
     [id, tenant.accountId, tenant.livemode],
   );
@@ -76,7 +43,7 @@ export async function selectRunningReplay(
   maxBacklog: number,
 ): Promise<ReplayRow | undefined> {
   const rows = await tx.query<ReplayRow>(
-    `select ${COLUMNS.replaceAll(/(\w+)/g, 'r.$1')} from webhook_replays r
+    `select ${webhookReplays.of('r')} from webhook_replays r
      join webhook_endpoints e on e.id = r.endpoint_id
      where r.status = 'running' and e.status = 'enabled'
        and (

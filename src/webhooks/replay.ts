@@ -10,12 +10,12 @@ import { checkEnabledEvents, type WebhookDeps } from '#webhooks/endpoint.ts';
 import { lockEndpoint } from '#webhooks/endpoint-queries.ts';
 import {
   backlogOf,
-  insertReplay,
   type ReplayRow,
   replayPortion,
   selectReplay,
   selectRunningReplay,
   updateReplay,
+  webhookReplays,
 } from '#webhooks/replay-queries.ts';
 
 export interface StartReplay {
@@ -91,15 +91,17 @@ export async function startReplay(
     const endpoint = await lockEndpoint(tx, tenant, endpointId);
     if (endpoint === undefined) return no(resourceMissing('webhook endpoint'));
     if (endpoint.status === 'disabled') return no(disabled());
-    return insertReplay(tx, {
+    return webhookReplays.insert(tx, {
       id: newId('webhookReplay', now),
       account_id: tenant.accountId,
       livemode: tenant.livemode,
       endpoint_id: endpointId,
       since: input.since,
+      place_created: input.since,
       until,
       types: [...(types ?? endpoint.enabled_events)],
-      now,
+      created: now,
+      updated: now,
     });
   });
   if (!isRefusal(started)) deps.wakeups.send('webhook-replays');

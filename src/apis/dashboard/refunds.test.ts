@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
-import { insertWithdrawal } from '#payouts/withdrawal-queries.ts';
+import { withdrawals } from '#payouts/withdrawal-queries.ts';
 import { applyRefundOutcomes } from '#refunds/apply-outcomes.ts';
 import { markBlocked } from '#settlement/blocked-requests.ts';
 import { requestOnChain } from '#settlement/requests.ts';
@@ -94,8 +94,9 @@ test('a withdrawal says why it waits, to its own account alone', async () => {
   const id = newId('withdrawal', now);
   const sums = { number: 7n, amount: 1_000_000n, wallet: `0x${'11'.repeat(20)}` as const };
   await server.db.transaction(async (tx) => {
-    const row = { id, tenant, position: 1n, created: now, requestedBy: OWNER };
-    await insertWithdrawal(tx, { ...row, ...sums });
+    const row = { id, position: 1n, created: now, updated: now, requested_by: OWNER };
+    const owner = { account_id: tenant.accountId, livemode: false };
+    await withdrawals.insert(tx, { ...row, ...owner, ...sums, status: 'pending' });
     const payload = { merchantNumber: '1', wallet: sums.wallet, amount: `${sums.amount}` };
     const request = { livemode: false, kind: 'withdrawal', subjectId: id } as const;
     await requestOnChain(tx, { ...request, number: sums.number, payload, now });

@@ -22,11 +22,11 @@ import { objectType, text, textOut } from '#http/schema.ts';
 import { editTerminal, rotateDeviceKey } from '#terminals/change-terminal.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { createPairingCode } from '#terminals/pairing.ts';
-import { selectManagedTerminal, selectManagedTerminals } from '#terminals/provisioning-queries.ts';
 import { managedTerminal } from '#terminals/render.ts';
 import { switchSmartTap } from '#terminals/smart-tap.ts';
 import { rotateTag } from '#terminals/tag.ts';
 import { makeChip } from '#terminals/tag-chip.ts';
+import { selectTerminal, selectTerminalPage } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminals';
 
@@ -80,8 +80,8 @@ function readRoute(deps: DashboardDeps) {
     params: { id: 'terminal' },
     response: ManagedTerminalSchema,
     handle: async ({ caller, params }) => {
-      const row = await selectManagedTerminal(db, caller.tenant, params.id ?? '');
-      return row === undefined
+      const row = await selectTerminal(db, caller.tenant, params.id ?? '');
+      return row === null
         ? resourceMissing('terminal')
         : answerWith(200, managedTerminal(deps, row));
     },
@@ -105,7 +105,7 @@ function listRoute(deps: DashboardDeps) {
       const page = readPage(walk, query);
       if (isRefusal(page)) return page;
       const wanted = { tenant, status: query.status ?? null };
-      const rows = await selectManagedTerminals(deps.db.standby, wanted, page);
+      const rows = await selectTerminalPage(deps.db.standby, wanted, page);
       return answerPage(walk, page, rows, (row) => managedTerminal(deps, row));
     },
   });

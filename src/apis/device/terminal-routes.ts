@@ -9,10 +9,9 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { defineRoute } from '#http/route.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
-import { selectManagedTerminal, type TerminalRow } from '#terminals/provisioning-queries.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag.ts';
-import { updateLastSeen } from '#terminals/terminal-queries.ts';
+import { selectTerminal, type TerminalRow, updateLastSeen } from '#terminals/terminal-queries.ts';
 
 const TAG = 'Terminal protocol';
 
@@ -67,7 +66,7 @@ export function readDeviceRoute(deps: TagPlace & { readonly db: Database }) {
     errors: [],
     handle: async ({ caller, now }) => {
       await updateLastSeen(deps.db, [caller.terminalId], now);
-      const row = await selectManagedTerminal(deps.db, caller.tenant, caller.terminalId);
+      const row = await selectTerminal(deps.db, caller.tenant, caller.terminalId);
       const found = present(row, 'terminal of a device');
       return answerWith(200, await renderDevice(deps, caller, found));
     },

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Sql } from '#db/database.ts';
+import { table } from '#db/table.ts';
+
+const things = table('things', { id: 'text', rule: 'jsonb?', count: 'int' }, { hash: 'bytea' });
+
+test('an insert writes what it is given, JSON as text, and returns what is read', async () => {
+  const sent: { text: string; values: readonly unknown[] }[] = [];
+  const sql: Sql = {
+    query: async <Row>(text: string, values: readonly unknown[] = []) => {
+      sent.push({ text: text.replace(/\s+/g, ' '), values });
+      return [{ id: 'a' }] as Row[];
+    },
+  };
+  await things.insert(sql, { id: 'a', rule: { b: 1 }, hash: Buffer.from('c') });
+  await things.insert(sql, { id: 'a', rule: null });
+  assert.deepEqual(sent, [
+    {
+      text:
+        'insert into things (id, rule, hash) values ($1, $2::text::jsonb, $3) ' +
+        'returning id, rule, count',
+      values: ['a', '{"b":1}', Buffer.from('c')],
+    },
+    {
+      text: 'insert into things (id, rule) values ($1, $2::text::jsonb) returning id, rule, count',
+      values: ['a', null],
+    },
+  ]);
+});
+
+test('a name that is no column never becomes part of a statement', async () => {
+  const sql: Sql = { query: () => assert.fail('it was sent') };
+  const row: object = { 'id) select 1 --': 'a' };
+  await assert.rejects(things.insert(sql, row));
+});
