@@ -13,7 +13,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/dashboard/pages/outside.browser.test.ts',
     'web/dashboard/pages/owner.browser.test.ts',
     'web/dashboard/pages/roles.browser.test.ts',
-    'web/docs/try.browser.test.ts',
+    'web/testing/docs-try.browser.test.ts',
     'web/front/lan.browser.test.ts',
     'web/operator/access.browser.test.ts',
     'web/operator/alarms.browser.test.ts',
@@ -97,7 +97,7 @@ export const LATER: Readonly<Record<string, string>> = {
     ],
   ),
   ...because('the docs site in a browser; `test/docs/site.test.ts` reads its pages', [
-    'web/docs/site.browser.test.ts',
+    'web/testing/docs-site.browser.test.ts',
   ]),
   ...because('the examples of the guides, each with the service that it needs', [
     'test/examples/examples.test.ts',

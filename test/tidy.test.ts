@@ -5,174 +5,26 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
+import {
+  all,
+  FEWEST_FILES,
+  folderOf,
+  importsOf,
+  pathOf,
+  product,
+  ROOT,
+  type Source,
+} from './sources.ts';
 
 /**
  * House rules that no linter knows, executed. Every rule says how many files it saw: a guard that
  * reads nothing would pass for ever.
  */
 
-const ROOT = path.join(import.meta.dirname, '..');
-
-/** Rows of the table in docs/folders.md, in its order. */
-interface Folder {
-  /** Below src/. */
-  readonly name: string;
-  readonly mayImport: readonly string[];
-}
-
-function foldersOf(markdown: string): Folder[] {
-  const found: Folder[] = [];
-  for (const [, path = '', allowed = ''] of markdown.matchAll(
-    /^\| `src\/?([^`]*)` \|[^\n]*\| ([^|\n]+) \|$/gm,
-  )) {
-    const above = found.map(({ name }) => name);
-    const listed = allowed === 'nothing of ours' ? [] : allowed.split(', ');
-    found.push({ name: path, mayImport: allowed === 'anything above' ? above : listed });
-  }
-  return found;
-}
-
-const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'docs/folders.md'), 'utf8'));
-const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport]));
-/**
- * A file of so few lines that one file beside it needs and nobody else hides nothing: two places to
- * read instead of one. How many there are may only fall.
- */
-const SMALL_LINES = 60;
-const SPLINTERS = 30;
 /** A bound, no target: one file that hides much is read faster than three that share it. */
 const LINE_LIMIT = 600;
 const FUNCTION_LIMIT = 60;
 const COLUMN_LIMIT = 100;
-/** Fewer would mean that the search looks in the wrong place. */
-const FEWEST_FILES = 100;
-
-/** Written by a command, as long as the documents that they come from. */
-const GENERATED = /^(sdk\/src\/types|web\/data\/types\/\w+)\.ts$/;
-
-interface Source {
-  /** From the root, with forward slashes. */
-  readonly name: string;
-  readonly text: string;
-}
-
-async function sources(pattern: string): Promise<Source[]> {
-  const files: Source[] = [];
-  for await (const name of glob(pattern, { cwd: ROOT })) {
-    if (name.includes('node_modules') || name.includes('artifacts')) continue;
-    if (GENERATED.test(name)) continue;
-    files.push({ name, text: readFileSync(path.join(ROOT, name), 'utf8') });
-  }
-  return files;
-}
-
-const TREES = 'src,test,bench,{sdk,cli,x402,reader}/src,contracts,web';
-const all = await sources(`{${TREES}}/**/*.{ts,tsx}`);
-const product = all.filter(({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'));
-
-/** The deepest folder of the table that holds the file; null: the table knows none. */
-function folderOf(name: string): string | null {
-  const parts = name
-    .replace(/^src\//, '')
-    .split('/')
-    .slice(0, -1);
-  if (parts.length === 0) return '';
-  for (let length = parts.length; length > 0; length--) {
-    const folder = parts.slice(0, length).join('/');
-    if (MAY_IMPORT.has(folder)) return folder;
-  }
-  return null;
-}
-
-function importsOf(source: Source): string[] {
-  const { module } = parseSync(source.name, source.text);
-  return [
-    ...module.staticImports.map((one) => one.moduleRequest.value),
-    ...module.staticExports.flatMap((one) =>
-      one.entries.flatMap((entry) => (entry.moduleRequest ? [entry.moduleRequest.value] : [])),
-    ),
-  ];
-}
-
-/** Where an import leads; null: out of `src`. */
-function pathOf(source: Source, target: string): string | null {
-  if (target.startsWith('#')) return `src/${target.slice(1)}`;
-  return target.startsWith('.') ? path.join(path.dirname(source.name), target) : null;
-}
-
-function problemOf(source: Source, target: string): string | null {
-  const from = folderOf(source.name);
-  const to = folderOf(target);
-  if (from === null) return `${source.name}: its folder is not in the table of docs/folders.md`;
-  if (from === to) return null;
-  const allowed = MAY_IMPORT.get(from) ?? [];
-  return to !== null && allowed.includes(to) ? null : `${source.name} imports #${target}`;
-}
-
-test('every import follows the table of docs/folders.md', () => {
-  assert.ok(product.length >= FEWEST_FILES, `only ${product.length} files were seen`);
-  let seen = 0;
-  const problems = product.flatMap((source) =>
-    importsOf(source).flatMap((target) => {
-      if (!target.startsWith('#')) return [];
-      seen++;
-      return problemOf(source, target.slice(1)) ?? [];
-    }),
-  );
-  assert.ok(seen >= FEWEST_FILES, `only ${seen} imports were seen`);
-  assert.deepEqual(problems, []);
-});
-
-test('a folder may import only folders above it in the table, so there is no circle', () => {
-  assert.ok(FOLDERS.length >= 25, `only ${FOLDERS.length} folders were seen`);
-  const seen = new Set<string>();
-  for (const { name, mayImport } of FOLDERS) {
-    for (const one of mayImport) assert.ok(seen.has(one), `src/${name}: ${one} is not above it`);
-    seen.add(name);
-  }
-});
-
-test('no two files import each other, by whatever way round, not even their types', () => {
-  const names = new Set(product.map(({ name }) => name));
-  const targets = new Map(
-    product.map((source) => [
-      source.name,
-      importsOf(source).flatMap((one) => pathOf(source, one) ?? []),
-    ]),
-  );
-  const state = new Map<string, 'open' | 'done'>();
-  const circles: string[] = [];
-  const visit = (name: string, trail: readonly string[]): void => {
-    if (state.get(name) === 'done') return;
-    if (state.get(name) === 'open') {
-      circles.push([...trail.slice(trail.indexOf(name)), name].join(' → '));
-      return;
-    }
-    state.set(name, 'open');
-    for (const one of targets.get(name) ?? []) if (names.has(one)) visit(one, [...trail, name]);
-    state.set(name, 'done');
-  };
-  for (const name of names) visit(name, []);
-  assert.deepEqual(circles, []);
-});
-
-test('small files that a single neighbor imports become fewer', () => {
-  const importers = new Map<string, string[]>();
-  for (const source of product) {
-    for (const target of new Set(importsOf(source))) {
-      const name = pathOf(source, target);
-      if (name !== null) importers.set(name, [...(importers.get(name) ?? []), source.name]);
-    }
-  }
-  const splinters = product.filter(({ name, text }) => {
-    const [importer, ...others] = importers.get(name) ?? [];
-    if (importer === undefined || others.length > 0) return false;
-    return path.dirname(importer) === path.dirname(name) && text.split('\n').length <= SMALL_LINES;
-  });
-  assert.ok(importers.size >= FEWEST_FILES, `only ${importers.size} files are imported`);
-  const names = splinters.map(({ name }) => name).join(', ');
-  assert.ok(splinters.length <= SPLINTERS, `${splinters.length} of ${SPLINTERS}: ${names}`);
-});
 
 /** Names that say nothing where a stack trace shows them alone. */
 const SAYS_NOTHING = /^(async )?function (write|read|apply|codeOf|record|save|check)\(/gm;

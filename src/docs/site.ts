@@ -9,7 +9,7 @@ import { errorsPage, type PageSource, referencePages } from '#docs/reference-pag
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const GUIDES = path.join(ROOT, 'docs/guides');
-const ASSETS = path.join(ROOT, 'web/docs');
+const ASSETS = path.join(import.meta.dirname, 'assets');
 const TOKENS = path.join(ROOT, 'web/ui/tokens.css');
 const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 

@@ -1,5 +1,4 @@
 import { t, textLanguage } from '../ui/text/t.ts';
-import type { ApiError } from './api.ts';
 
 /** What a screen can say of a refusal in words of its own. The service's words are English. */
 const TOLD = [
@@ -27,7 +26,11 @@ export function refusalText({
   code,
   message,
   isTranslated = false,
-}: Pick<ApiError, 'code' | 'message' | 'isTranslated'>): string {
+}: {
+  readonly code: string;
+  readonly message: string;
+  readonly isTranslated?: boolean | undefined;
+}): string {
   if (isTranslated || textLanguage() === 'en') return message;
   const told = TOLD.find((one) => one === code);
   return told === undefined ? t('refusal.other', { code }) : t(`refusal.${told}`);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
-import { signInAt } from '../testing/desk.ts';
-import { measureFirstLoad } from '../testing/payload.ts';
+import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from './browser.ts';
+import { signInAt } from './desk.ts';
+import { measureFirstLoad } from './payload.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

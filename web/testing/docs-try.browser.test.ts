@@ -9,7 +9,7 @@ import {
   PHONE,
   type TestBrowser,
   type TestWindow,
-} from '../testing/browser.ts';
+} from './browser.ts';
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

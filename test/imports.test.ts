@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import {
+  all,
+  FEWEST_FILES,
+  FOLDERS,
+  folderOf,
+  importsOf,
+  MAY_IMPORT,
+  pathOf,
+  product,
+  type Source,
+} from './sources.ts';
+
+/** Which file may import which: the floors of `src` and `web`, no circles, few splinters. */
+
+/**
+ * A file of so few lines that one file beside it needs and nobody else hides nothing: two places to
+ * read instead of one. How many there are may only fall.
+ */
+const SMALL_LINES = 60;
+const SPLINTERS: Readonly<Record<string, number>> = {
+  ...{ src: 30, web: 19, sdk: 3, cli: 3, x402: 1, reader: 4 },
+};
+function problemOf(source: Source, target: string): string | null {
+  const from = folderOf(source.name);
+  const to = folderOf(target);
+  if (from === null) return `${source.name}: its folder is not in the table of docs/folders.md`;
+  if (from === to) return null;
+  const allowed = MAY_IMPORT.get(from) ?? [];
+  return to !== null && allowed.includes(to) ? null : `${source.name} imports #${target}`;
+}
+
+test('every import follows the table of docs/folders.md', () => {
+  assert.ok(product.length >= FEWEST_FILES, `only ${product.length} files were seen`);
+  let seen = 0;
+  const problems = product.flatMap((source) =>
+    importsOf(source).flatMap((target) => {
+      if (!target.startsWith('#')) return [];
+      seen++;
+      return problemOf(source, target.slice(1)) ?? [];
+    }),
+  );
+  assert.ok(seen >= FEWEST_FILES, `only ${seen} imports were seen`);
+  assert.deepEqual(problems, []);
+});
+
+test('a folder may import only folders above it in the table, so there is no circle', () => {
+  assert.ok(FOLDERS.length >= 25, `only ${FOLDERS.length} folders were seen`);
+  const seen = new Set<string>();
+  for (const { name, mayImport } of FOLDERS) {
+    for (const one of mayImport) assert.ok(seen.has(one), `src/${name}: ${one} is not above it`);
+    seen.add(name);
+  }
+});
+
+/** All that is shipped: the service, the web apps and the packages. */
+const shipped = all.filter(({ name }) => {
+  return (
+    /^(src|web|sdk|cli|x402|reader)\//.test(name) && !/\.test\.tsx?$|^web\/testing\//.test(name)
+  );
+});
+const shippedNames = new Set(shipped.map(({ name }) => name));
+const targetsOf = new Map(
+  shipped.map((source) => [
+    source.name,
+    [...new Set(importsOf(source).flatMap((one) => pathOf(source, one) ?? []))].filter((one) =>
+      shippedNames.has(one),
+    ),
+  ]),
+);
+
+/** Files that lead to each other, each knot with its files in order. After Tarjan. */
+function knots(): string[][] {
+  const found: string[][] = [];
+  const order = new Map<string, number>();
+  const trail: string[] = [];
+  const visit = (name: string): number => {
+    const index = order.size;
+    order.set(name, index);
+    trail.push(name);
+    let lowest = index;
+    for (const one of targetsOf.get(name) ?? []) {
+      const seen = order.get(one);
+      if (seen === undefined) lowest = Math.min(lowest, visit(one));
+      else if (trail.includes(one)) lowest = Math.min(lowest, seen);
+    }
+    if (lowest === index) {
+      const knot = trail.splice(trail.indexOf(name));
+      if (knot.length > 1) found.push(knot.toSorted());
+    }
+    return lowest;
+  };
+  for (const name of targetsOf.keys()) if (!order.has(name)) visit(name);
+  return found;
+}
+
+/** May only become fewer and smaller. */
+const KNOTS: readonly (readonly string[])[] = [
+  ['web/terminal/reader/credential.ts', 'web/terminal/reader/nfc.ts'],
+  [
+    'web/terminal/screens/bar.tsx',
+    'web/terminal/screens/keypad.tsx',
+    'web/terminal/screens/readers.ts',
+    'web/terminal/screens/shift.tsx',
+    'web/terminal/screens/use-display.ts',
+  ],
+];
+
+test('no two files import each other, by whatever way round, not even their types', () => {
+  assert.ok(shipped.length >= 1_000, `only ${shipped.length} files were seen`);
+  assert.deepEqual(knots().toSorted(), KNOTS);
+});
+
+/** What the web apps share; each may import those before it. */
+const SHARED = ['ui', 'data', 'desk'];
+/** Folders of `web` that import another app, or a shared one above them. May only become fewer. */
+const ACROSS = [
+  ...['contract → pay', 'contract → wallet', 'operator → dashboard', 'pay → wallet'],
+  ...['solvency → contract', 'tag → pay', 'terminal → wallet', 'ui → data', 'wallet → terminal'],
+];
+
+test('a web app imports what the apps share, and no other app', () => {
+  const folderIn = (name: string) => name.split('/').slice(1, -1)[0] ?? '';
+  const across = new Set<string>();
+  for (const [name, targets] of targetsOf) {
+    if (!name.startsWith('web/')) continue;
+    for (const target of targets.filter((one) => one.startsWith('web/'))) {
+      const [from, to] = [folderIn(name), folderIn(target)];
+      const floor = SHARED.indexOf(to);
+      const isBelow = floor >= 0 && (!SHARED.includes(from) || floor < SHARED.indexOf(from));
+      if (from !== to && !isBelow) across.add(`${from} → ${to}`);
+    }
+  }
+  assert.deepEqual([...across].toSorted(), ACROSS);
+});
+
+/** Places in `src` that name one in `web`: the build of the apps, and what is written for them. */
+const NAMES_WEB = {
+  'src/app/openapi-command.ts': ['web/data/types'],
+  'src/docs/site.ts': ['web/ui/tokens.css'],
+  'src/web/routes.ts': ['web/walletconnect/dist/walletconnect.js'],
+};
+
+test('few places in src name a path in web', () => {
+  const found = product.flatMap(({ name, text }) => {
+    const paths = [...text.matchAll(/'(?:\.\.\/)*(web\/[\w./-]+)'/g)].map(([, one]) => one);
+    return paths.length === 0 || folderOf(name) === 'testing' ? [] : [[name, paths] as const];
+  });
+  assert.deepEqual(Object.fromEntries(found), NAMES_WEB);
+});
+
+test('small files that a single neighbor imports become fewer', () => {
+  const importers = new Map<string, string[]>();
+  for (const [name, targets] of targetsOf) {
+    for (const one of targets) importers.set(one, [...(importers.get(one) ?? []), name]);
+  }
+  const splinters = shipped.filter(({ name, text }) => {
+    const [importer, ...others] = importers.get(name) ?? [];
+    if (importer === undefined || others.length > 0) return false;
+    return path.dirname(importer) === path.dirname(name) && text.split('\n').length <= SMALL_LINES;
+  });
+  assert.ok(importers.size >= FEWEST_FILES, `only ${importers.size} files are imported`);
+  const byPlace = Map.groupBy(splinters, ({ name }) => name.split('/')[0] ?? '');
+  for (const [place, files] of byPlace) {
+    const names = files.map(({ name }) => name).join(', ');
+    const most = SPLINTERS[place] ?? 0;
+    assert.ok(files.length <= most, `${place}: ${files.length} of ${most}: ${names}`);
+  }
+});

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { parseSync } from 'oxc-parser';
+
+/** The sources of this repository, and what they import. */
+
+export const ROOT = path.join(import.meta.dirname, '..');
+
+/** Rows of the table in docs/folders.md, in its order. */
+interface Folder {
+  /** Below src/. */
+  readonly name: string;
+  readonly mayImport: readonly string[];
+}
+
+function foldersOf(markdown: string): Folder[] {
+  const found: Folder[] = [];
+  for (const [, path = '', allowed = ''] of markdown.matchAll(
+    /^\| `src\/?([^`]*)` \|[^\n]*\| ([^|\n]+) \|$/gm,
+  )) {
+    const above = found.map(({ name }) => name);
+    const listed = allowed === 'nothing of ours' ? [] : allowed.split(', ');
+    found.push({ name: path, mayImport: allowed === 'anything above' ? above : listed });
+  }
+  return found;
+}
+
+export const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'docs/folders.md'), 'utf8'));
+export const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport]));
+/** Fewer would mean that the search looks in the wrong place. */
+export const FEWEST_FILES = 100;
+
+/** Written by a command, as long as the documents that they come from. */
+const GENERATED = /^(sdk\/src\/types|web\/data\/types\/\w+)\.ts$/;
+
+export interface Source {
+  /** From the root, with forward slashes. */
+  readonly name: string;
+  readonly text: string;
+}
+
+async function sources(pattern: string): Promise<Source[]> {
+  const files: Source[] = [];
+  for await (const name of glob(pattern, { cwd: ROOT })) {
+    if (name.includes('node_modules') || name.includes('artifacts')) continue;
+    if (GENERATED.test(name)) continue;
+    files.push({ name, text: readFileSync(path.join(ROOT, name), 'utf8') });
+  }
+  return files;
+}
+
+const TREES = 'src,test,bench,{sdk,cli,x402,reader}/src,contracts,web';
+export const all = await sources(`{${TREES}}/**/*.{ts,tsx}`);
+export const product = all.filter(
+  ({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'),
+);
+
+/** The deepest folder of the table that holds the file; null: the table knows none. */
+export function folderOf(name: string): string | null {
+  const parts = name
+    .replace(/^src\//, '')
+    .split('/')
+    .slice(0, -1);
+  if (parts.length === 0) return '';
+  for (let length = parts.length; length > 0; length--) {
+    const folder = parts.slice(0, length).join('/');
+    if (MAY_IMPORT.has(folder)) return folder;
+  }
+  return null;
+}
+
+export function importsOf(source: Source): string[] {
+  const { module } = parseSync(source.name, source.text);
+  return [
+    ...module.staticImports.map((one) => one.moduleRequest.value),
+    ...module.staticExports.flatMap((one) =>
+      one.entries.flatMap((entry) => (entry.moduleRequest ? [entry.moduleRequest.value] : [])),
+    ),
+  ];
+}
+
+/** Where an import leads; null: out of `src`. */
+export function pathOf(source: Source, target: string): string | null {
+  if (target.startsWith('#')) return `src/${target.slice(1)}`;
+  return target.startsWith('.') ? path.join(path.dirname(source.name), target) : null;
+}
