@@ -4,7 +4,7 @@ import type { KybRef } from '#accounts/kyb.ts';
 import {
   type DocumentRow,
   deleteDocument,
-  insertDocument,
+  kybDocuments,
   selectDocumentContent,
   selectDocuments,
 } from '#accounts/kyb-queries.ts';
@@ -84,7 +84,7 @@ export async function addDocument(
     created: now,
   };
   const content = encrypt(ref.secretKey, document.bytes.toString('base64'), id);
-  await insertDocument(tx, { ...row, content });
+  await kybDocuments.insert(tx, { ...row, content });
   await recordEntry(tx, {
     trail: accountId,
     actor: ref.actor,

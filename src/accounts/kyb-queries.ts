@@ -1,19 +1,21 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
-export interface SubmissionRow {
-  readonly account_id: string;
-  readonly version: number;
-  readonly details: { readonly [key: string]: Json };
-  readonly submitted_at: Date | null;
-  readonly decided_at: Date | null;
-  readonly decided_by: string | null;
-  readonly decision_reason: string | null;
-  readonly updated: Date;
-}
+export const kybSubmissions = table('kyb_submissions', {
+  account_id: 'text',
+  version: 'int',
+  details: as<{ readonly [key: string]: Json }>('jsonb'),
+  submitted_at: 'timestamptz?',
+  decided_at: 'timestamptz?',
+  decided_by: 'text?',
+  decision_reason: 'text?',
+  updated: 'timestamptz',
+});
 
-const SUBMISSION = `account_id, version, details, submitted_at, decided_at, decided_by,
-  decision_reason, updated`;
+export type SubmissionRow = Row<typeof kybSubmissions>;
+
+const SUBMISSION = `${kybSubmissions.columns}`;
 
 export async function selectSubmission(
   sql: Sql,
@@ -76,47 +78,28 @@ export async function updateDecided(
   );
 }
 
-export interface DocumentRow {
-  readonly id: string;
-  readonly account_id: string;
-  readonly kind: string;
-  readonly file_name: string;
-  readonly content_type: string;
-  readonly size: number;
-  readonly sha256: string;
-  readonly uploaded_by: string;
-  readonly created: Date;
-}
+export const kybDocuments = table(
+  'kyb_documents',
+  {
+    id: 'text',
+    account_id: 'text',
+    kind: 'text',
+    file_name: 'text',
+    content_type: 'text',
+    size: 'int',
+    sha256: 'text',
+    uploaded_by: 'text',
+    created: 'timestamptz',
+  },
+  { content: 'bytea' },
+);
 
-const DOCUMENT = `id, account_id, kind, file_name, content_type, size, sha256, uploaded_by,
-  created`;
+export type DocumentRow = Row<typeof kybDocuments>;
 
 export async function selectDocuments(sql: Sql, accountId: string): Promise<DocumentRow[]> {
   return sql.query(
-    `select ${DOCUMENT} from kyb_documents where account_id = $1 order by created, id`,
+    `select ${kybDocuments.columns} from kyb_documents where account_id = $1 order by created, id`,
     [accountId],
-  );
-}
-
-export async function insertDocument(
-  tx: Tx,
-  document: DocumentRow & { readonly content: Buffer },
-): Promise<void> {
-  await tx.query(
-    `insert into kyb_documents (${DOCUMENT}, content)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      document.id,
-      document.account_id,
-      document.kind,
-      document.file_name,
-      document.content_type,
-      document.size,
-      document.sha256,
-      document.uploaded_by,
-      document.created,
-      document.content,
-    ],
   );
 }
 
@@ -125,7 +108,7 @@ export async function selectDocumentContent(
   wanted: { readonly accountId: string; readonly id: string },
 ): Promise<(DocumentRow & { content: Buffer }) | undefined> {
   const rows = await sql.query<DocumentRow & { content: Buffer }>(
-    `select ${DOCUMENT}, content from kyb_documents where account_id = $1 and id = $2`,
+    `select ${kybDocuments.columns}, content from kyb_documents where account_id = $1 and id = $2`,
     [wanted.accountId, wanted.id],
   );
   return rows[0];
@@ -136,7 +119,7 @@ export async function deleteDocument(
   which: { readonly accountId: string; readonly id: string },
 ): Promise<DocumentRow | undefined> {
   const rows = await tx.query<DocumentRow>(
-    `delete from kyb_documents where account_id = $1 and id = $2 returning ${DOCUMENT}`,
+    `delete from kyb_documents where account_id = $1 and id = $2 returning ${kybDocuments.columns}`,
     [which.accountId, which.id],
   );
   return rows[0];

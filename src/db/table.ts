@@ -16,8 +16,8 @@ interface Read {
   readonly int: number;
   readonly bigint: bigint;
   readonly timestamptz: Date;
-  readonly 'text[]': readonly string[];
-  readonly 'timestamptz[]': readonly Date[];
+  readonly 'text[]': string[];
+  readonly 'timestamptz[]': Date[];
   readonly uuid: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 import { type OwnPage, selectActiveFirst } from '#payers/active-first.ts';
-import type { PayerRow } from '#payers/payer-queries.ts';
+import { type PayerRow, payers } from '#payers/payer-queries.ts';
 
 export const cards = table('cards', {
   id: 'text',
@@ -47,8 +47,7 @@ export async function selectPayersOfCards(
   ids: readonly string[],
 ): Promise<(PayerRow & { credential: string })[]> {
   return sql.query(
-    `select c.id as credential, y.id, y.livemode, y.address, y.created, y.blocked_at,
-       y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+    `select c.id as credential, ${payers.of('y')}
      from cards c join payers y on y.id = c.payer_id where c.id = any($1)`,
     [ids],
   );

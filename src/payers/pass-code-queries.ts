@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
+import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
 
 /** A code that is valid for one minute, and its pass. */
 export interface PassCodeRow extends PassRow {
@@ -29,8 +29,7 @@ export async function selectPayersOfCodes(
   hashes: readonly Buffer[],
 ): Promise<(PayerRow & { credential: string })[]> {
   return sql.query(
-    `select encode(c.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
-       y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+    `select encode(c.hash, 'hex') as credential, ${payers.of('y')}
      from pass_codes c join passes p on p.id = c.pass_id join payers y on y.id = p.payer_id
      where c.hash = any($1)`,
     [hashes],

@@ -57,8 +57,7 @@ export async function selectPayersByCredential(
   hashes: readonly Buffer[],
 ): Promise<(PayerRow & { credential: string })[]> {
   return sql.query(
-    `select encode(c.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
-       y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+    `select encode(c.hash, 'hex') as credential, ${payers.of('y')}
      from (
        select hash, payer_id from passes where hash = any($1)
        union all

@@ -1,16 +1,19 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
+import { as, type Row, table } from '#db/table.ts';
+import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
 /** A pass in the wallet of a phone. */
-export interface PhonePassRow {
-  readonly hash: Buffer;
-  readonly kind: PhoneKind;
-  readonly sealed: Buffer;
+export const phonePasses = table('phone_passes', {
+  hash: 'bytea',
+  kind: as<PhoneKind>('text'),
+  sealed: 'bytea',
   /** Which of its taps were used was lost then; null: all of them are known. */
-  readonly doubted_at: Date | null;
-}
+  doubted_at: 'timestamptz?',
+});
+
+export type PhonePassRow = Row<typeof phonePasses>;
 
 /** A pass in a phone, and the pass. */
 export interface FoundPhonePass extends PassRow {
@@ -57,8 +60,7 @@ export async function selectPayersOfPhones(
   hashes: readonly Buffer[],
 ): Promise<(PayerRow & { credential: string })[]> {
   return sql.query(
-    `select encode(f.hash, 'hex') as credential, y.id, y.livemode, y.address, y.created,
-       y.blocked_at, y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+    `select encode(f.hash, 'hex') as credential, ${payers.of('y')}
      from phone_passes f join passes p on p.id = f.pass_id join payers y on y.id = p.payer_id
      where f.hash = any($1::bytea[])`,
     [hashes],

@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import type { PassRow, PayerRow } from '#payers/payer-queries.ts';
+import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
 
 export const rotatingKeys = table('rotating_keys', {
   pass_id: 'text',
@@ -45,8 +45,7 @@ export async function selectPayersOfRotating(
   passIds: readonly string[],
 ): Promise<(PayerRow & { credential: string })[]> {
   return sql.query(
-    `select r.pass_id as credential, y.id, y.livemode, y.address, y.created, y.blocked_at,
-       y.limit_per_payment, y.limit_per_day, y.confirm_first_payment
+    `select r.pass_id as credential, ${payers.of('y')}
      from rotating_keys r join passes p on p.id = r.pass_id join payers y on y.id = p.payer_id
      where r.pass_id = any($1::text[])`,
     [passIds],

@@ -113,14 +113,16 @@ export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<stri
 }
 
 /** A signed consent that waits for an owner. */
-export interface PreparationRow {
-  readonly wallet: string;
+export const goLivePreparations = table('go_live_preparations', {
+  wallet: 'text',
   /** Unix seconds: after that the signature is void. */
-  readonly deadline: number;
-  readonly signature: Hex;
-  readonly prepared_by: string;
-  readonly created: Date;
-}
+  deadline: as<number>('bigint'),
+  signature: as<Hex>('text'),
+  prepared_by: 'text',
+  created: 'timestamptz',
+});
+
+export type PreparationRow = Row<typeof goLivePreparations>;
 
 /** The one before, if there is one, is void. */
 export async function replacePreparation(
@@ -135,7 +137,7 @@ export async function replacePreparation(
   const { tenant, consent } = change;
   await tx.query(
     `insert into go_live_preparations
-       (account_id, livemode, wallet, deadline, signature, prepared_by, created)
+       (account_id, livemode, ${goLivePreparations.columns})
      values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (account_id, livemode) do update
      set wallet = excluded.wallet, deadline = excluded.deadline, signature = excluded.signature,
@@ -158,7 +160,7 @@ export async function selectPreparation(
   wanted: { readonly tenant: Tenant; readonly now: Date },
 ): Promise<PreparationRow | undefined> {
   const rows = await sql.query<Omit<PreparationRow, 'deadline'> & { deadline: bigint }>(
-    `select wallet, deadline, signature, prepared_by, created from go_live_preparations
+    `select ${goLivePreparations.columns} from go_live_preparations
      where account_id = $1 and livemode = $2 and deadline > $3`,
     [wanted.tenant.accountId, wanted.tenant.livemode, Math.floor(wanted.now.getTime() / 1000)],
   );

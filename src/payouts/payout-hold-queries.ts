@@ -1,4 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
 
 interface AnyHoldLinkRow {
@@ -75,11 +76,13 @@ export async function insertHold(
   return rows.length === 1;
 }
 
-export interface HoldRow {
-  readonly id: string;
-  readonly held_by: string;
-  readonly created: Date;
-}
+export const payoutHolds = table('payout_holds', {
+  id: 'text',
+  held_by: 'text',
+  created: 'timestamptz',
+});
+
+export type HoldRow = Row<typeof payoutHolds>;
 
 export async function selectOpenHold(sql: Sql, accountId: string): Promise<HoldRow | undefined> {
   const rows = await sql.query<HoldRow>(
@@ -95,7 +98,7 @@ export async function updateHoldLifted(
 ): Promise<HoldRow | undefined> {
   const rows = await tx.query<HoldRow>(
     `update payout_holds set lifted_at = $3, lifted_by = $2
-     where account_id = $1 and lifted_at is null returning id, held_by, created`,
+     where account_id = $1 and lifted_at is null returning ${payoutHolds.columns}`,
     [change.accountId, change.liftedBy, change.now],
   );
   return rows[0];

@@ -1,5 +1,6 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 
 export interface PersonRow {
   readonly id: string;
@@ -17,16 +18,18 @@ export async function selectPerson(sql: Sql, userId: string): Promise<PersonRow 
   return rows[0];
 }
 
-export interface PersonDeviceRow {
-  readonly user_agent: string;
-  readonly address: string;
-  readonly created: Date;
-  readonly last_used_at: Date;
-}
+export const knownDevices = table('known_devices', {
+  user_agent: 'text',
+  address: 'text',
+  created: 'timestamptz',
+  last_used_at: 'timestamptz',
+});
+
+export type PersonDeviceRow = Row<typeof knownDevices>;
 
 export async function selectDevicesOf(sql: Sql, userId: string): Promise<PersonDeviceRow[]> {
   return sql.query(
-    `select user_agent, address, created, last_used_at from known_devices
+    `select ${knownDevices.columns} from known_devices
      where user_id = $1 order by last_used_at desc`,
     [userId],
   );

@@ -1,5 +1,6 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 import type { RiskSettings, RiskSettingsRow } from '#risk/settings.ts';
 
 export async function selectRiskSettings(
@@ -64,11 +65,13 @@ export async function saveRiskSettings(
   return rows[0]?.version ?? null;
 }
 
-export interface BlockedPayerRow {
-  address: string;
-  note: string;
-  created: Date;
-}
+export const riskBlockedPayers = table('risk_blocked_payers', {
+  address: 'text',
+  note: 'text',
+  created: 'timestamptz',
+});
+
+export type BlockedPayerRow = Row<typeof riskBlockedPayers>;
 
 export async function selectBlockedPayers(
   sql: Sql,
@@ -76,7 +79,7 @@ export async function selectBlockedPayers(
   limit: number,
 ): Promise<BlockedPayerRow[]> {
   return sql.query(
-    `select address, note, created from risk_blocked_payers
+    `select ${riskBlockedPayers.columns} from risk_blocked_payers
      where account_id = $1 and livemode = $2 order by address limit $3`,
     [tenant.accountId, tenant.livemode, limit],
   );
@@ -88,7 +91,7 @@ export async function insertBlockedPayer(
   blocked: { readonly address: string; readonly note: string; readonly now: Date },
 ): Promise<void> {
   await tx.query(
-    `insert into risk_blocked_payers (account_id, livemode, address, note, created)
+    `insert into risk_blocked_payers (account_id, livemode, ${riskBlockedPayers.columns})
      values ($1, $2, $3, $4, $5)
      on conflict (account_id, livemode, address) do update set note = excluded.note`,
     [tenant.accountId, tenant.livemode, blocked.address, blocked.note, blocked.now],

@@ -1,5 +1,6 @@
 import type { Atoms } from '#core/money.ts';
 import { atoms } from '#core/money.ts';
+import { type Row, table } from '#db/table.ts';
 
 /** An account's risk policy in one mode. A null limit switches its rule off. */
 export interface RiskSettings {
@@ -19,12 +20,14 @@ export const DEFAULT_RISK_SETTINGS: RiskSettings = {
 };
 
 /** A row of risk_settings. */
-export interface RiskSettingsRow {
-  first_payment_confirm_from: bigint | null;
-  high_amount_confirm_from: bigint | null;
-  velocity_per_hour: number | null;
-  version: number;
-}
+export const riskSettings = table('risk_settings', {
+  first_payment_confirm_from: 'bigint?',
+  high_amount_confirm_from: 'bigint?',
+  velocity_per_hour: 'int?',
+  version: 'int',
+});
+
+export type RiskSettingsRow = Row<typeof riskSettings>;
 
 function optional(value: bigint | null): Atoms | null {
   return value === null ? null : atoms(value);

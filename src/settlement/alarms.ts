@@ -1,5 +1,6 @@
 import type { Log } from '#core/log.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Outcome } from '#settlement/requests.ts';
 
 /** Something that a person has to look into. */
@@ -47,13 +48,15 @@ export async function alarmUnfit(
   found.log.error('settlement alarm: outcome_unfit', { subject: subjectId, ...details });
 }
 
-export interface AlarmRow {
-  id: bigint;
-  kind: string;
-  subject: string;
-  details: unknown;
-  created: Date;
-}
+export const chainAlarms = table('chain_alarms', {
+  id: 'bigint',
+  kind: 'text',
+  subject: 'text',
+  details: as<unknown>('jsonb'),
+  created: 'timestamptz',
+});
+
+export type AlarmRow = Row<typeof chainAlarms>;
 
 /** What waits for a person, newest first. */
 export async function selectOpenAlarms(
@@ -61,7 +64,7 @@ export async function selectOpenAlarms(
   wanted: { readonly livemode: boolean; readonly limit: number },
 ): Promise<AlarmRow[]> {
   return sql.query(
-    `select id, kind, subject, details, created from chain_alarms
+    `select ${chainAlarms.columns} from chain_alarms
      where livemode = $1 and resolved_at is null order by id desc limit $2`,
     [wanted.livemode, wanted.limit],
   );

@@ -1,22 +1,25 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import { numberText, withChainNumbers } from '#settlement/number-columns.ts';
 
 /** What the contract has done that no row explains: a key of ours was used by somebody else. */
-export interface ForeignRow {
-  readonly id: bigint;
-  readonly livemode: boolean;
-  readonly kind: 'payment' | 'refund' | 'withdrawal';
-  readonly number: bigint;
-  readonly tx_hash: string;
-  readonly block_number: bigint;
-  readonly account_id: string;
+export const foreignSettlements = table('foreign_settlements', {
+  id: 'bigint',
+  livemode: 'boolean',
+  kind: as<'payment' | 'refund' | 'withdrawal'>('text'),
+  number: 'bigint',
+  tx_hash: 'text',
+  block_number: 'bigint',
+  account_id: 'text',
   /** The payer, or the wallet that was paid. */
-  readonly address: string;
-  readonly amount: bigint;
-  readonly found: Date;
-  readonly decision: 'accepted' | 'refused' | null;
-}
+  address: 'text',
+  amount: 'bigint',
+  found: 'timestamptz',
+  decision: as<'accepted' | 'refused' | null>('text?'),
+});
+
+export type ForeignRow = Row<typeof foreignSettlements>;
 
 /** What somebody moved past the service, of one merchant. */
 export interface ForeignMovements extends Tenant {
@@ -202,8 +205,7 @@ export const IS_DIFFERENCE = `
 /** Those that nobody has decided about come first. */
 export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
   const rows = await sql.query<ForeignRow>(
-    `select id, livemode, kind, number, tx_hash, block_number, account_id, address, amount, found,
-       decision
+    `select ${foreignSettlements.columns}
      from foreign_settlements order by decision is not null, livemode, account_id, id`,
   );
   return withChainNumbers(rows);

@@ -1,5 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 /** null: nothing was ever watched. */
 export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint | null> {
@@ -52,15 +53,17 @@ export async function readLedgerState(
   return only(rows, 'recovery of a network');
 }
 
-export interface FindingRow {
-  readonly tx_hash: string;
-  readonly log_index: number;
-  readonly kind: 'payment' | 'refund' | 'withdrawal';
-  readonly amount: string;
+export const watchFindings = table('watch_findings', {
+  tx_hash: 'text',
+  log_index: 'int',
+  kind: as<'payment' | 'refund' | 'withdrawal'>('text'),
+  amount: as<string>('bigint'),
   /** null: no account has that merchant number here. */
-  readonly account_id: string | null;
-  readonly confirmed: boolean;
-}
+  account_id: 'text?',
+  confirmed: 'boolean',
+});
+
+export type FindingRow = Row<typeof watchFindings>;
 
 /** One row for each event, however often it is read. @returns the places of those that are new. */
 export async function saveFindings(
@@ -149,18 +152,20 @@ export async function insertSteps(
   }
 }
 
-export interface StepRow {
-  readonly id: bigint;
-  readonly step: StepName;
-  readonly merchant_number: bigint;
-  readonly reason: string;
-  readonly tries: number;
-  readonly created: Date;
-}
+export const watchSteps = table('watch_steps', {
+  id: 'bigint',
+  step: as<StepName>('text'),
+  merchant_number: 'bigint',
+  reason: 'text',
+  tries: 'int',
+  created: 'timestamptz',
+});
+
+export type StepRow = Row<typeof watchSteps>;
 
 export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<StepRow[]> {
   return sql.query<StepRow>(
-    `select id, step, merchant_number, reason, tries, created from watch_steps
+    `select ${watchSteps.columns} from watch_steps
      where livemode = $1 and done_at is null order by id`,
     [livemode],
   );

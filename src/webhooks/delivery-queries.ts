@@ -2,6 +2,7 @@ import { idTime } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { boundsOf, type Page } from '#db/paging.ts';
+import { type Row, table } from '#db/table.ts';
 import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
 
 const SHARED = `
@@ -169,19 +170,21 @@ export async function deliveryIdOf(
 }
 
 /** A failed attempt, as it was; the last one is the delivery itself when it succeeded. */
-export interface AttemptRow {
-  attempt: number;
-  finished: Date;
-  response_status: number | null;
-  response_body: string | null;
-  error: string;
-  duration_ms: number;
-}
+export const webhookAttempts = table('webhook_attempts', {
+  attempt: 'int',
+  finished: 'timestamptz',
+  response_status: 'int?',
+  response_body: 'text?',
+  error: 'text',
+  duration_ms: 'int',
+});
+
+export type AttemptRow = Row<typeof webhookAttempts>;
 
 /** The failed attempts of one delivery, oldest first. There are at most a few dozen. */
 export async function selectAttempts(sql: Sql, key: DeliveryKey): Promise<AttemptRow[]> {
   return sql.query(
-    `select attempt, finished, response_status, response_body, error, duration_ms
+    `select ${webhookAttempts.columns}
      from webhook_attempts
      where endpoint_id = $1 and event_created = $2 and event_position = $3 order by attempt`,
     [key.endpoint_id, key.event_created, key.event_position],

@@ -1,16 +1,11 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-import type { DisabledReason, EndpointRow } from '#webhooks/endpoint.ts';
-
-const COLUMNS = `
-  e.id, e.account_id, e.livemode, e.url, e.enabled_events, e.description, e.api_version, e.status,
-  e.disabled_reason, e.failing_since, e.secret, e.previous_secret, e.previous_secret_until,
-  e.created, e.updated, e.version`;
+import { type DisabledReason, type EndpointRow, webhookEndpoints } from '#webhooks/endpoint.ts';
 
 export async function selectEndpoints(sql: Sql, tenant: Tenant): Promise<EndpointRow[]> {
   return sql.query(
-    `select ${COLUMNS} from webhook_endpoints e
+    `select ${webhookEndpoints.of('e')} from webhook_endpoints e
      where e.account_id = $1 and e.livemode = $2 order by e.created desc, e.id desc`,
     [tenant.accountId, tenant.livemode],
   );
@@ -22,7 +17,7 @@ export async function selectEndpoint(
   id: string,
 ): Promise<EndpointRow | undefined> {
   const rows = await sql.query<EndpointRow>(
-    `select ${COLUMNS} from webhook_endpoints e
+    `select ${webhookEndpoints.of('e')} from webhook_endpoints e
      where e.id = $1 and ${ofTenant('$2', '$3', 'e.')}`,
     [id, tenant.accountId, tenant.livemode],
   );
@@ -39,7 +34,8 @@ export async function lockEndpoint(
   id: string,
 ): Promise<EndpointRow | undefined> {
   const rows = await tx.query<EndpointRow>(
-    `select ${COLUMNS} from webhook_lanes l join webhook_endpoints e on e.id = l.endpoint_id
+    `select ${webhookEndpoints.of('e')}
+     from webhook_lanes l join webhook_endpoints e on e.id = l.endpoint_id
      where l.endpoint_id = $1 and ($2::text is null or (e.account_id = $2 and e.livemode = $3))
      for update of l, e`,
     [id, tenant?.accountId ?? null, tenant?.livemode ?? null],
@@ -89,7 +85,7 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
      ), lease as (
        insert into webhook_lanes (endpoint_id) values ($1)
      )
-     select ${COLUMNS} from e`,
+     select ${webhookEndpoints.of('e')} from e`,
     [
       row.id,
       row.account_id,
@@ -121,7 +117,7 @@ export async function updateEndpoint(tx: Tx, change: EndpointChange): Promise<En
      set url = $2, enabled_events = $3, description = $4, status = $5, disabled_reason = $6,
        failing_since = $7, updated = greatest($8, e.updated + interval '1 ms'),
        version = e.version + 1
-     where e.id = $1 returning ${COLUMNS}`,
+     where e.id = $1 returning ${webhookEndpoints.of('e')}`,
     [
       change.id,
       change.url,
@@ -148,7 +144,7 @@ export async function replaceSecret(
     `update webhook_endpoints e
      set secret = $2, previous_secret = e.secret, previous_secret_until = $3,
        updated = greatest($4, e.updated + interval '1 ms')
-     where e.id = $1 returning ${COLUMNS}`,
+     where e.id = $1 returning ${webhookEndpoints.of('e')}`,
     [change.id, change.secret, change.previousUntil, change.now],
   );
 }

@@ -2,6 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import type { Database, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
 import type { Network } from '#webhooks/transport.ts';
@@ -24,25 +25,27 @@ export const MAX_DESCRIPTION = 500;
 /** All types and families together are fewer; more is a mistake. */
 export const MAX_ENABLED_EVENTS = 64;
 
-export interface EndpointRow {
-  id: string;
-  account_id: string;
-  livemode: boolean;
-  url: string;
-  enabled_events: string[];
-  description: string | null;
-  api_version: string;
-  status: 'enabled' | 'disabled';
-  disabled_reason: DisabledReason | null;
-  failing_since: Date | null;
-  secret: Buffer;
-  previous_secret: Buffer | null;
-  previous_secret_until: Date | null;
-  created: Date;
-  updated: Date;
+export const webhookEndpoints = table('webhook_endpoints', {
+  id: 'text',
+  account_id: 'text',
+  livemode: 'boolean',
+  url: 'text',
+  enabled_events: 'text[]',
+  description: 'text?',
+  api_version: 'text',
+  status: as<'enabled' | 'disabled'>('text'),
+  disabled_reason: as<DisabledReason | null>('text?'),
+  failing_since: 'timestamptz?',
+  secret: 'bytea',
+  previous_secret: 'bytea?',
+  previous_secret_until: 'timestamptz?',
+  created: 'timestamptz',
+  updated: 'timestamptz',
   /** Counts changes of what people edit: in the dashboard an edit names the one that it saw. */
-  version: number;
-}
+  version: 'int',
+});
+
+export type EndpointRow = Row<typeof webhookEndpoints>;
 
 /**
  * Notes a person's change in the transaction that makes it. Calls with an API key leave none: the

@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 export interface OpenAlarmRow {
   readonly id: bigint;
@@ -37,17 +38,19 @@ export async function countAccountsOf(
   return Number(only(rows, 'count').accounts);
 }
 
-export interface DifferenceRow {
-  readonly id: bigint;
-  readonly livemode: boolean;
-  readonly kind: string;
-  readonly subject: string;
-  readonly details: unknown;
-  readonly first_seen: Date;
-  readonly last_seen: Date;
+export const reconciliationDifferences = table('reconciliation_differences', {
+  id: 'bigint',
+  livemode: 'boolean',
+  kind: 'text',
+  subject: 'text',
+  details: as<unknown>('jsonb'),
+  first_seen: 'timestamptz',
+  last_seen: 'timestamptz',
   /** Known, and lived with as long as it stays. */
-  readonly accepted_at: Date | null;
-}
+  accepted_at: 'timestamptz?',
+});
+
+export type DifferenceRow = Row<typeof reconciliationDifferences>;
 
 /** Those that nobody has accepted come with the others: the newest first. */
 export async function selectOpenDifferences(
@@ -55,7 +58,7 @@ export async function selectOpenDifferences(
   wanted: { readonly before: string | null; readonly limit: number },
 ): Promise<DifferenceRow[]> {
   return sql.query(
-    `select id, livemode, kind, subject, details, first_seen, last_seen, accepted_at
+    `select ${reconciliationDifferences.columns}
      from reconciliation_differences
      where resolved_at is null and id < $1
      order by id desc limit $2`,
@@ -63,11 +66,13 @@ export async function selectOpenDifferences(
   );
 }
 
-export interface CursorRow {
-  readonly livemode: boolean;
-  readonly next_block: bigint;
-  readonly updated: Date;
-}
+export const reconciliationCursors = table('reconciliation_cursors', {
+  livemode: 'boolean',
+  next_block: 'bigint',
+  updated: 'timestamptz',
+});
+
+export type CursorRow = Row<typeof reconciliationCursors>;
 
 export async function selectCursors(sql: Sql): Promise<CursorRow[]> {
   return sql.query(

@@ -1,6 +1,7 @@
 import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
 import { columnOfText, numberText, toNumberColumn } from '#settlement/number-columns.ts';
 
 export interface BlockRange {
@@ -111,19 +112,21 @@ export async function deleteOtherPayments(
   );
 }
 
-export interface TransferRow {
-  readonly tx_hash: string;
-  readonly log_index: number;
-  readonly kind: 'refund' | 'withdrawal';
-  readonly number: string;
-  readonly merchant_number: string;
-  readonly recipient: string;
-  readonly amount: string;
-  readonly block_number: string;
-  readonly block_time: string;
+export const chainTransfers = table('chain_transfers', {
+  tx_hash: 'text',
+  log_index: 'int',
+  kind: as<'refund' | 'withdrawal'>('text'),
+  number: as<string>('bigint'),
+  merchant_number: as<string>('bigint'),
+  recipient: 'text',
+  amount: as<string>('bigint'),
+  block_number: as<string>('bigint'),
+  block_time: as<string>('timestamptz'),
   /** Hex without 0x; null for withdrawals. */
-  readonly reference: string | null;
-}
+  reference: as<string | null>('bytea?'),
+});
+
+export type TransferRow = Row<typeof chainTransfers>;
 
 /**
  * Stores the transfers of a range, replacing what was known of it. A reorganization may have moved
@@ -139,8 +142,7 @@ export async function replaceTransfers(
     [range.livemode, range.fromBlock, range.toBlock],
   );
   await tx.query(
-    `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
-       recipient, amount, block_number, block_time, reference)
+    `insert into chain_transfers (livemode, ${chainTransfers.columns})
      select $2, i.tx_hash, i.log_index, i.kind, i.number, i.merchant_number, i.recipient, i.amount,
        i.block_number, i.block_time, decode(i.reference, 'hex')
      from jsonb_to_recordset($1::jsonb) as i (
