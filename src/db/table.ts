@@ -54,6 +54,8 @@ type Written<S> = {
     ? readonly E[]
     : ValueOf<S[N]>;
 };
+/** Names that are no columns, which a spread would let through. */
+type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
 /** A row of the table as it is read. */
@@ -76,7 +78,7 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
   /** The same, of the table under that alias. */
   of(alias: string): string;
   /** Inserts a row of these columns; the others get their defaults. @returns it as it is stored. */
-  insert(tx: Sql, row: Written<S & U>): Promise<Values<S>>;
+  insert<R extends Written<S & U>>(tx: Sql, row: R & Without<R, S & U>): Promise<Values<S>>;
   /** These columns of many rows: a statement takes them from its first parameter on. */
   batch<const N extends keyof (S & U) & string>(...names: readonly N[]): Columns<Types<S & U, N>>;
 }

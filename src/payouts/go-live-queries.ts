@@ -3,18 +3,22 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-export const goLiveRequests = table('go_live_requests', {
-  id: 'text',
-  account_id: 'text',
-  livemode: 'boolean',
-  wallet: 'text',
-  status: as<'pending' | 'succeeded' | 'failed'>('text'),
-  failure_reason: 'text?',
-  tx_hash: 'text?',
-  requested_by: 'text',
-  created: 'timestamptz',
-  updated: 'timestamptz',
-});
+export const goLiveRequests = table(
+  'go_live_requests',
+  {
+    id: 'text',
+    account_id: 'text',
+    livemode: 'boolean',
+    wallet: 'text',
+    status: as<'pending' | 'succeeded' | 'failed'>('text'),
+    failure_reason: 'text?',
+    tx_hash: 'text?',
+    requested_by: 'text',
+    created: 'timestamptz',
+    updated: 'timestamptz',
+  },
+  { edition: 'int' },
+);
 
 export type GoLiveRow = Row<typeof goLiveRequests>;
 

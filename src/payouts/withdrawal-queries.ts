@@ -4,21 +4,25 @@ import { type Page, selectPage } from '#db/paging.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-export const withdrawals = table('withdrawals', {
-  id: 'text',
-  recovered: 'boolean',
-  account_id: 'text',
-  livemode: 'boolean',
-  position: 'bigint',
-  created: 'timestamptz',
-  updated: 'timestamptz',
-  amount: 'bigint',
-  wallet: 'text',
-  status: as<'pending' | 'succeeded' | 'failed'>('text'),
-  failure_code: 'text?',
-  tx_hash: 'text?',
-  requested_by: 'text',
-});
+export const withdrawals = table(
+  'withdrawals',
+  {
+    id: 'text',
+    recovered: 'boolean',
+    account_id: 'text',
+    livemode: 'boolean',
+    position: 'bigint',
+    created: 'timestamptz',
+    updated: 'timestamptz',
+    amount: 'bigint',
+    wallet: 'text',
+    status: as<'pending' | 'succeeded' | 'failed'>('text'),
+    failure_code: 'text?',
+    tx_hash: 'text?',
+    requested_by: 'text',
+  },
+  { number: 'bigint?' },
+);
 
 export type WithdrawalRow = Row<typeof withdrawals>;
 

@@ -14,7 +14,7 @@ export const personLinks = table(
     what: 'text',
     created: 'timestamptz',
   },
-  { hash: 'bytea' },
+  { hash: 'bytea', expires_at: 'timestamptz' },
 );
 
 export type PersonLinkRow = Row<typeof personLinks>;

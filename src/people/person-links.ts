@@ -32,9 +32,11 @@ async function issueLink(
   link: Omit<PersonLinkRow, 'created'> & { readonly now: Date },
 ): Promise<string> {
   const token = newSecret('holdLink');
-  const { now, ...row } = link;
-  const times = { created: now, expires_at: addMs(now, LINK_MS) };
-  await personLinks.insert(tx, { hash: hashSecret(token), ...row, ...times });
+  const { kind, user_id, account_id, email, what, now } = link;
+  await personLinks.insert(tx, {
+    ...{ hash: hashSecret(token), kind, user_id, account_id, email, what },
+    ...{ created: now, expires_at: addMs(now, LINK_MS) },
+  });
   return `${people.webUrl}${PERSON_LINK_PATH}/${token}`;
 }
 
