@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sql } from '#db/database.ts';
 import { table } from '#db/table.ts';
 
 const things = table('things', { id: 'text', rule: 'jsonb?', count: 'int' }, { hash: 'bytea' });
 
 test('an insert writes what it is given, JSON as text, and returns what is read', async () => {
   const sent: { text: string; values: readonly unknown[] }[] = [];
-  const sql: Sql = {
+  const tx = {
+    inTransaction: true as const,
     query: async <Row>(text: string, values: readonly unknown[] = []) => {
       sent.push({ text: text.replace(/\s+/g, ' '), values });
       return [{ id: 'a' }] as Row[];
     },
   };
-  await things.insert(sql, { id: 'a', rule: { b: 1 }, hash: Buffer.from('c') });
-  await things.insert(sql, { id: 'a', rule: null });
+  await things.insert(tx, { id: 'a', rule: { b: 1 }, hash: Buffer.from('c') });
+  await things.insert(tx, { id: 'a', rule: null });
   assert.deepEqual(sent, [
     {
       text:
@@ -30,7 +30,7 @@ test('an insert writes what it is given, JSON as text, and returns what is read'
 });
 
 test('a name that is no column never becomes part of a statement', async () => {
-  const sql: Sql = { query: () => assert.fail('it was sent') };
+  const tx = { inTransaction: true as const, query: () => assert.fail('it was sent') };
   const row: object = { 'id) select 1 --': 'a' };
-  await assert.rejects(things.insert(sql, row));
+  await assert.rejects(things.insert(tx, row));
 });

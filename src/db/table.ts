@@ -1,6 +1,6 @@
 import { only, present } from '#core/assert.ts';
 import { type Columns, type ColumnType, columnsFrom } from '#db/columns.ts';
-import type { Sql } from '#db/database.ts';
+import type { Tx } from '#db/database.ts';
 
 /**
  * A table, declared once: its columns with their types, from which the type of its rows, the lists
@@ -58,6 +58,9 @@ type Written<S> = {
 type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
+/** Never a connection of its own: what is inserted commits with what it belongs to. */
+type Inserting = Pick<Tx, 'query' | 'inTransaction'>;
+
 /** A row of the table as it is read. */
 export type Row<T> = T extends Table<infer S, infer _> ? Values<S> : never;
 
@@ -78,7 +81,7 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
   /** The same, of the table under that alias. */
   of(alias: string): string;
   /** Inserts a row of these columns; the others get their defaults. @returns it as it is stored. */
-  insert<R extends Written<S & U>>(tx: Sql, row: R & Without<R, S & U>): Promise<Values<S>>;
+  insert<R extends Written<S & U>>(tx: Inserting, row: R & Without<R, S & U>): Promise<Values<S>>;
   /** These columns of many rows: a statement takes them from its first parameter on. */
   batch<const N extends keyof (S & U) & string>(...names: readonly N[]): Columns<Types<S & U, N>>;
 }
