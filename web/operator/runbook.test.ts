@@ -9,7 +9,9 @@ const ROOT = path.join(import.meta.dirname, '../..');
 
 /** How the service writes an alarm down: by its kind, with its subject or with the row of it. */
 const ALARMS = [
-  /\bkind: '([a-z_]+)',\s+subject\b/g,
+  // The columns of the table have these names, too.
+  /\bkind: '([a-z_]+)',\s+subject\b(?!: 'text')/g,
+  /\balertOnce\(relayer, '([a-z_]+)'/g,
   /\balarm\(tx, deps, \{ kind: '([a-z_]+)'/g,
   /\balarmOf\(row, '([a-z_]+)'\)/g,
 ];

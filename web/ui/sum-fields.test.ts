@@ -112,7 +112,7 @@ test('a field that takes a sum among other things reads it by the same rule', ()
   for (const [name, label] of Object.entries(SEARCHES)) {
     const text = files.get(name) ?? '';
     assert.match(text, new RegExp(`label="${label}"`), name);
-    assert.match(text, /searchProblem|lookUp\(/, name);
+    assert.match(text, /searchProblem|look-up\.ts/, name);
   }
 });
 
