@@ -169,7 +169,7 @@ async function followAnnouncement(
   }
   const previousWallet = known.wallet ?? inForce;
   const row = await walletChanges.insert(tx, {
-    ...foundChange(found, tenant, now),
+    ...foundChange({ merchantNumber, wallet }, tenant, now),
     ...{ previous_wallet: previousWallet, status: 'announced', applicable_at: applicableAt },
   });
   await recordWalletChange(tx, row, now);
@@ -178,8 +178,14 @@ async function followAnnouncement(
   await mail(tx, { ...tenant, merchantNumber, wallet, applicableAt }, now);
 }
 
+interface FoundChange {
+  readonly merchantNumber: bigint;
+  /** The new one, announced or in force. */
+  readonly wallet: string;
+}
+
 /** The columns of a change that the contract shows and this network did not ask for. */
-function foundChange({ wallet, merchantNumber }: Followed['found'], tenant: Tenant, now: Date) {
+function foundChange({ wallet, merchantNumber }: FoundChange, tenant: Tenant, now: Date) {
   return {
     ...{ id: newId('walletChange', now), account_id: tenant.accountId, livemode: tenant.livemode },
     ...{ merchant_number: merchantNumber, wallet, delay_seconds: 0, requested_by: BY_CONTRACT },
@@ -200,7 +206,7 @@ async function followWallet(
   if (asked?.status === 'pending') await moveWalletChange(tx, asked, { status: 'applied', now });
   if (asked !== undefined || known.wallet === null) return;
   const row = await walletChanges.insert(tx, {
-    ...foundChange(found, tenant, now),
+    ...foundChange({ merchantNumber, wallet }, tenant, now),
     ...{ previous_wallet: known.wallet, status: 'applied', applicable_at: null },
   });
   await recordWalletChange(tx, row, now);
