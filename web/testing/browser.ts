@@ -9,6 +9,7 @@ import {
   type Request,
 } from 'playwright-core';
 import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
+import { checkNamedControls } from './named-controls.ts';
 import { checkPlainWords } from './plain-words.ts';
 import { TRANSLATION_SETTING, translatePages } from './translation.ts';
 
@@ -140,6 +141,7 @@ export async function openBrowser({
         checkAccessibility: async () => {
           assert.deepEqual(await seriousFindings(page), []);
           await checkPlainWords(page);
+          await checkNamedControls(page);
           assert.deepEqual(await page.evaluate(POSITIONED_ROWS), [], 'a positioned row of a table');
         },
         checkClean: (mayBe) =>

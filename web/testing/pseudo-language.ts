@@ -30,6 +30,24 @@ const UNTRANSLATED = `(() => {
   return found;
 })()`;
 
+/**
+ * Sums and hashes that a translator may change, or that the text around them may turn: on a page that
+ * runs from right to left they need a direction of their own.
+ */
+const UNKEPT = `(() => {
+  const found = [];
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+    const holder = text.parentElement;
+    if (!/\\d[\\d.,\\s]*USDC|0x[0-9a-f]{4}/i.test(text.data)) continue;
+    if (holder.closest('script, style, title, textarea, option') !== null) continue;
+    const isKept = holder.closest('[translate="no"]') !== null;
+    const isIsolated = holder.closest('bdi, [dir="ltr"], pre') !== null;
+    if (!isKept || !isIsolated) found.push(holder.outerHTML.slice(0, 160));
+  }
+  return found;
+})()`;
+
 /** Elements whose text leaves the window, and by how many pixels the page scrolls sideways. */
 const OVERFLOWING = `(() => {
   const { clientWidth, scrollWidth } = document.documentElement;
@@ -72,6 +90,7 @@ export async function checkPseudoLanguage(window: TestWindow): Promise<void> {
   )) as { readonly lang: string; readonly dir: string };
   assert.deepEqual([lang, dir], ['en-x-qps', 'rtl']);
   assert.deepEqual(await page.evaluate(UNTRANSLATED), [], 'texts that are not in the catalog');
+  assert.deepEqual(await page.evaluate(UNKEPT), [], 'sums and hashes without a direction');
   assert.deepEqual(await page.evaluate(OVERFLOWING), [], 'what leaves the window');
   await page.evaluate(LARGE);
   assert.deepEqual(await page.evaluate(OVERFLOWING), [], 'what leaves it with large letters');

@@ -6,15 +6,19 @@ import { markedHtml, type Writer } from '#texts/text.ts';
 
 /** What keeps a browser's translator away: sums, ids and names are the same in every language. */
 const AS_IT_IS = 'translate="no"';
+/** Hashes, addresses and numbers read from left to right on a page that runs the other way. */
+const LEFT_TO_RIGHT = `${AS_IT_IS} dir="ltr"`;
+
+function given(value: string, isCode: boolean | undefined): string {
+  return isCode === true
+    ? `<code ${LEFT_TO_RIGHT}>${escapeHtml(value)}</code>`
+    : `<bdi ${AS_IT_IS}>${escapeHtml(value)}</bdi>`;
+}
 
 /** Names of people and shops may run from right to left. */
 function row({ name, value, also, isTotal, isCode, isWords, href }: ReceiptLine): string {
   const below = also === undefined ? '' : `<span class="at">${markedHtml(also)}</span>`;
-  const tag = isCode === true ? 'code' : 'span';
-  const text =
-    isWords === true
-      ? `<span>${markedHtml(value)}</span>`
-      : `<${tag} ${AS_IT_IS}>${escapeHtml(value)}</${tag}>`;
+  const text = isWords === true ? `<span>${markedHtml(value)}</span>` : given(value, isCode);
   const shown = href == null ? text : `<a href="${escapeHtml(href)}" rel="noreferrer">${text}</a>`;
   return (
     `<div class="row${isTotal === true ? ' total' : ''}"><dt>${escapeHtml(name)}</dt>` +
@@ -57,7 +61,7 @@ export function receiptPage(
   const body = `<main>
 <p class="soft">${kind}</p>
 <h1 dir="auto" class="branded" ${AS_IT_IS}>${name}</h1>
-<p class="sum" ${AS_IT_IS}>${escapeHtml(slip.headline)}</p>
+<p class="sum"><bdi ${AS_IT_IS}>${escapeHtml(slip.headline)}</bdi></p>
 ${slip.state === null ? '' : `<p class="state">${escapeHtml(slip.state)}</p>`}
 ${slip.livemode ? '' : `<p class="test">${html('receipt.test_mode')}</p>`}
 <dl class="amounts">
@@ -77,7 +81,7 @@ ${slip.chain.map(row).join('\n')}
 </details>
 </section>
 ${qr(at.url, slip.writer)}
-<p class="printed soft"><code ${AS_IT_IS}>${escapeHtml(at.url)}</code></p>
+<p class="printed soft"><code ${LEFT_TO_RIGHT}>${escapeHtml(at.url)}</code></p>
 <button type="button" id="print" class="print" hidden>${html('receipt.print')}</button>
 </main>
 <script type="application/json" id="receipt">${dataOf(slip.document)}</script>`;

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+
+/** What decisions.md, section 15, calls controls of pages that speak the reader's language. */
+const NAMES = {
+  button: [
+    ...['Sign in', 'Sign out', 'Charge', 'Cancel payment', 'New payment', 'Start shift', 'Refund'],
+    ...['Create API key', 'Add terminal', 'Pair', 'Pay', 'Withdraw', 'Go live', 'Resend'],
+    ...['Add tip', 'No tip', 'Create wallet', 'Import wallet'],
+  ],
+  input: [
+    ...['Email', 'Password', 'Amount', 'Authentication code', 'Pairing code'],
+    ...['Private key', 'Wallet password', 'Repeat wallet password'],
+  ],
+} as const;
+
+/** On a page in English: controls of such a name that another language could not be asked for. */
+const UNNAMED = `(() => {
+  if (document.documentElement.lang !== 'en') return [];
+  const found = [];
+  for (const [kind, names] of Object.entries(${JSON.stringify(NAMES)})) {
+    for (const control of document.querySelectorAll(kind)) {
+      const words = control.getAttribute('aria-label') ?? control.labels?.[0]?.innerText;
+      const shown = (kind === 'button' ? (words ?? control.innerText) : (words ?? '')).trim();
+      const name = names.find((one) => shown === one || shown.startsWith(one + ' '));
+      if (name === undefined || !control.checkVisibility()) continue;
+      if (control.dataset.name !== name) found.push(shown);
+    }
+  }
+  return found;
+})()`;
+
+/** The operator console and the docs stay English, so nobody looks for another name there. */
+const ENGLISH_ONLY = /^\/(operator|docs|dev)\b/;
+
+/** Scripts find each named control by `data-name` in every language. */
+export async function checkNamedControls(page: Page): Promise<void> {
+  if (ENGLISH_ONLY.test(new URL(page.url()).pathname)) return;
+  assert.deepEqual(await page.evaluate(UNNAMED), [], 'controls without their data-name');
+}
