@@ -8,6 +8,8 @@ import { t, textLanguage } from '../ui/text/t.ts';
 /** As long as a glance at the button takes. */
 const COPIED_MS = 2_000;
 
+type LoginApp = 'dashboard' | 'operator';
+
 interface Login {
   readonly email: string;
   readonly password: string;
@@ -37,29 +39,29 @@ async function load<T>(path: string): Promise<T | null> {
   }
 }
 
-function copyButton(words: string, label: string, text: string): HTMLButtonElement {
+function copyButton(words: string, app: LoginApp, text: string): HTMLButtonElement {
   const button = document.createElement('button');
   button.type = 'button';
-  button.textContent = words;
-  button.setAttribute('aria-label', label);
+  const of = document.createElement('span');
+  of.className = 'unseen';
+  of.textContent = ` ${t('front.copy_of', { app })}`;
+  button.append(words, of);
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(text);
     button.textContent = t('front.copied');
-    setTimeout(() => {
-      button.textContent = words;
-    }, COPIED_MS);
+    setTimeout(() => button.replaceChildren(words, of), COPIED_MS);
   });
   return button;
 }
 
 /** What one signs in with: copied, so that no password stands on a screen that others see. */
-function offerLogin(app: 'dashboard' | 'operator', { email, password }: Login): void {
+function offerLogin(app: LoginApp, { email, password }: Login): void {
   const address = document.createElement('code');
   address.translate = false;
   address.textContent = email;
   const copies = [
-    copyButton(t('front.copy_email'), t('front.copy_email_of', { app }), email),
-    copyButton(t('front.copy_password'), t('front.copy_password_of', { app }), password),
+    copyButton(t('front.copy_email'), app, email),
+    copyButton(t('front.copy_password'), app, password),
   ];
   document.getElementById(app)?.append(address, ...copies);
 }
