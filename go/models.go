@@ -4,27 +4,6 @@ package tapline
 
 import "encoding/json"
 
-// The sum in the shop’s currency, and the rate that was locked for it.
-type Presentment struct {
-	// A currency of ISO 4217, in small letters.
-	Currency string `json:"currency"`
-
-	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
-	Amount int64 `json:"amount"`
-
-	// USDC for one unit of the currency, as decimal text. It never changes.
-	Rate string `json:"rate"`
-
-	// When the rate held: the older time of two sources.
-	QuotedAt string `json:"quoted_at"`
-
-	// Where the rate comes from. In a sandbox it says that the rate is made up.
-	Source string `json:"source"`
-
-	// The end of the quote: that of the payment intent.
-	ExpiresAt string `json:"expires_at"`
-}
-
 // The wish to be paid once, and how far it is.
 type PaymentIntent struct {
 	// The id of a payment intent: pi_…
@@ -46,7 +25,7 @@ type PaymentIntent struct {
 	Currency string `json:"currency"`
 
 	// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
-	Presentment *Presentment `json:"presentment"`
+	Presentment *PaymentIntentPresentment `json:"presentment"`
 
 	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 	Tipping *PaymentIntentTipping `json:"tipping"`
@@ -109,6 +88,27 @@ type PaymentIntent struct {
 	Recovered bool `json:"recovered,omitempty"`
 }
 
+// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+type PaymentIntentPresentment struct {
+	// A currency of ISO 4217, in small letters.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
+	Amount int64 `json:"amount"`
+
+	// USDC for one unit of the currency, as decimal text. It never changes.
+	Rate string `json:"rate"`
+
+	// When the rate held: the older time of two sources.
+	QuotedAt string `json:"quoted_at"`
+
+	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	Source string `json:"source"`
+
+	// The end of the quote: that of the payment intent.
+	ExpiresAt string `json:"expires_at"`
+}
+
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.
 type PaymentIntentTipping struct {
 	// 1 to 3 of them, in the order they are shown.
@@ -166,30 +166,6 @@ type PaymentIntentList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// The sum in the shop’s currency, and the rate that was locked for it, with the tip.
-type PaidPresentment struct {
-	// A currency of ISO 4217, in small letters.
-	Currency string `json:"currency"`
-
-	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
-	Amount int64 `json:"amount"`
-
-	// USDC for one unit of the currency, as decimal text. It never changes.
-	Rate string `json:"rate"`
-
-	// When the rate held: the older time of two sources.
-	QuotedAt string `json:"quoted_at"`
-
-	// Where the rate comes from. In a sandbox it says that the rate is made up.
-	Source string `json:"source"`
-
-	// The end of the quote: that of the payment intent.
-	ExpiresAt string `json:"expires_at"`
-
-	// The tip by the same rate, in minor units on top of `amount`, or 0.
-	TipAmount int64 `json:"tip_amount"`
-}
-
 // A settled payment.
 type Payment struct {
 	// The id of a payment: pay_…
@@ -211,7 +187,7 @@ type Payment struct {
 	Currency string `json:"currency"`
 
 	// The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
-	Presentment *PaidPresentment `json:"presentment"`
+	Presentment *PaymentPresentment `json:"presentment"`
 
 	// The part of the amount that is a tip; 0 without one.
 	Tip int64 `json:"tip"`
@@ -286,6 +262,30 @@ type Payment struct {
 	Recovered bool `json:"recovered,omitempty"`
 }
 
+// The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
+type PaymentPresentment struct {
+	// A currency of ISO 4217, in small letters.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
+	Amount int64 `json:"amount"`
+
+	// USDC for one unit of the currency, as decimal text. It never changes.
+	Rate string `json:"rate"`
+
+	// When the rate held: the older time of two sources.
+	QuotedAt string `json:"quoted_at"`
+
+	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	Source string `json:"source"`
+
+	// The end of the quote: that of the payment intent.
+	ExpiresAt string `json:"expires_at"`
+
+	// The tip by the same rate, in minor units on top of `amount`, or 0.
+	TipAmount int64 `json:"tip_amount"`
+}
+
 // Paid by the payer on top of the amount.
 type PaymentFees struct {
 	// What the acquirer earns. USDC atoms.
@@ -343,7 +343,7 @@ type Refund struct {
 	Currency string `json:"currency"`
 
 	// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
-	Presentment *Presentment `json:"presentment"`
+	Presentment *RefundPresentment `json:"presentment"`
 
 	// The id of a payment: pay_…
 	Payment string `json:"payment"`
@@ -383,6 +383,27 @@ type Refund struct {
 
 	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, how it was paid) is gone.
 	Recovered bool `json:"recovered,omitempty"`
+}
+
+// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+type RefundPresentment struct {
+	// A currency of ISO 4217, in small letters.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
+	Amount int64 `json:"amount"`
+
+	// USDC for one unit of the currency, as decimal text. It never changes.
+	Rate string `json:"rate"`
+
+	// When the rate held: the older time of two sources.
+	QuotedAt string `json:"quoted_at"`
+
+	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	Source string `json:"source"`
+
+	// The end of the quote: that of the payment intent.
+	ExpiresAt string `json:"expires_at"`
 }
 
 // One page of the list.

@@ -24,22 +24,6 @@ export interface ApiError {
   };
 }
 
-/** The sum in the shop’s currency, and the rate that was locked for it. */
-export interface Presentment {
-  /** A currency of ISO 4217, in small letters. */
-  currency: string;
-  /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
-  amount: number;
-  /** USDC for one unit of the currency, as decimal text. It never changes. */
-  rate: string;
-  /** When the rate held: the older time of two sources. */
-  quoted_at: string;
-  /** Where the rate comes from. In a sandbox it says that the rate is made up. */
-  source: string;
-  /** The end of the quote: that of the payment intent. */
-  expires_at: string;
-}
-
 /** The wish to be paid once, and how far it is. */
 export interface PaymentIntent {
   /** The id of a payment intent: pi_… */
@@ -58,7 +42,20 @@ export interface PaymentIntent {
    * The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked
    * for in USDC.
    */
-  presentment: Presentment | null;
+  presentment: {
+    /** A currency of ISO 4217, in small letters. */
+    currency: string;
+    /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
+    amount: number;
+    /** USDC for one unit of the currency, as decimal text. It never changes. */
+    rate: string;
+    /** When the rate held: the older time of two sources. */
+    quoted_at: string;
+    /** Where the rate comes from. In a sandbox it says that the rate is made up. */
+    source: string;
+    /** The end of the quote: that of the payment intent. */
+    expires_at: string;
+  } | null;
   /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
   tipping: {
     /** 1 to 3 of them, in the order they are shown. */
@@ -169,24 +166,6 @@ export interface PaymentIntentList {
   next_cursor: string | null;
 }
 
-/** The sum in the shop’s currency, and the rate that was locked for it, with the tip. */
-export interface PaidPresentment {
-  /** A currency of ISO 4217, in small letters. */
-  currency: string;
-  /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
-  amount: number;
-  /** USDC for one unit of the currency, as decimal text. It never changes. */
-  rate: string;
-  /** When the rate held: the older time of two sources. */
-  quoted_at: string;
-  /** Where the rate comes from. In a sandbox it says that the rate is made up. */
-  source: string;
-  /** The end of the quote: that of the payment intent. */
-  expires_at: string;
-  /** The tip by the same rate, in minor units on top of `amount`, or 0. */
-  tip_amount: number;
-}
-
 /** A settled payment. */
 export interface Payment {
   /** The id of a payment: pay_… */
@@ -205,7 +184,22 @@ export interface Payment {
    * The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for
    * a sale in USDC.
    */
-  presentment: PaidPresentment | null;
+  presentment: {
+    /** A currency of ISO 4217, in small letters. */
+    currency: string;
+    /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
+    amount: number;
+    /** USDC for one unit of the currency, as decimal text. It never changes. */
+    rate: string;
+    /** When the rate held: the older time of two sources. */
+    quoted_at: string;
+    /** Where the rate comes from. In a sandbox it says that the rate is made up. */
+    source: string;
+    /** The end of the quote: that of the payment intent. */
+    expires_at: string;
+    /** The tip by the same rate, in minor units on top of `amount`, or 0. */
+    tip_amount: number;
+  } | null;
   /** The part of the amount that is a tip; 0 without one. */
   tip: number;
   /** USDC atoms (6 decimals). */
@@ -318,7 +312,20 @@ export interface Refund {
    * The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked
    * for in USDC.
    */
-  presentment: Presentment | null;
+  presentment: {
+    /** A currency of ISO 4217, in small letters. */
+    currency: string;
+    /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
+    amount: number;
+    /** USDC for one unit of the currency, as decimal text. It never changes. */
+    rate: string;
+    /** When the rate held: the older time of two sources. */
+    quoted_at: string;
+    /** Where the rate comes from. In a sandbox it says that the rate is made up. */
+    source: string;
+    /** The end of the quote: that of the payment intent. */
+    expires_at: string;
+  } | null;
   /** The id of a payment: pay_… */
   payment: string;
   /** `pending` resolves by itself. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** What decisions.md, section 15, calls controls of pages that speak the reader's language. */
+/** Controls that scripts find by name, on pages that speak the reader's language. */
 const NAMES = {
   button: [
     ...['Sign in', 'Sign out', 'Charge', 'Cancel payment', 'New payment', 'Start shift', 'Refund'],

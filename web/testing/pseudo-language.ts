@@ -31,8 +31,8 @@ const UNTRANSLATED = `(() => {
 })()`;
 
 /**
- * Sums and hashes that a translator may change, or that the text around them may turn: on a page that
- * runs from right to left they need a direction of their own.
+ * Sums and hashes that a translator may change, or that the text around them may turn: on a page
+ * that runs from right to left they need a direction of their own.
  */
 const UNKEPT = `(() => {
   const found = [];

@@ -64,31 +64,27 @@ const quoteFields = {
 
 const WHAT = 'The sum in the shop’s currency, and the rate that was locked for it';
 
-/** The price of an intent, and what a refund gives back. */
-export const Presentment = {
-  ...nullable(Type.Object(quoteFields, { title: 'Presentment', description: `${WHAT}.` })),
-  description: `${WHAT}. \`null\` if it was asked for in USDC.`,
-};
-
-const paidFields = {
-  ...quoteFields,
-  tip_amount: Type.Integer({
-    minimum: 0,
-    description: 'The tip by the same rate, in minor units on top of `amount`, or 0.',
-  }),
-};
-const PAID = `${WHAT}, with the tip.`;
-const PAID_OR_NULL = { description: `${PAID} \`null\` for a sale in USDC.` };
+/**
+ * The price of an intent, and what a refund gives back. Without a name: a reference would be a
+ * choice between it and null, in each of the many answers that have it.
+ */
+export const Presentment = nullable(
+  Type.Object(quoteFields, { description: `${WHAT}. \`null\` if it was asked for in USDC.` }),
+);
 
 /** What was paid, with the tip. */
-export const PaidPresentment = {
-  ...nullable(Type.Object(paidFields, { title: 'PaidPresentment', description: PAID })),
-  ...PAID_OR_NULL,
-};
-
-/** The two without names of their own: fewer schemas to look up where a payer's page asks. */
-export const PlainPresentment = nullable(Type.Object(quoteFields, { description: `${WHAT}.` }));
-export const PlainPaidPresentment = nullable(Type.Object(paidFields, PAID_OR_NULL));
+export const PaidPresentment = nullable(
+  Type.Object(
+    {
+      ...quoteFields,
+      tip_amount: Type.Integer({
+        minimum: 0,
+        description: 'The tip by the same rate, in minor units on top of `amount`, or 0.',
+      }),
+    },
+    { description: `${WHAT}, with the tip. \`null\` for a sale in USDC.` },
+  ),
+);
 
 /** What a create may be refused with, besides its parameters. */
 export const CREATE_ERRORS = [

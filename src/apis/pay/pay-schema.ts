@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { OrderId, PaymentIntentSchema, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
-import { PlainPaidPresentment, PlainPresentment } from '#apis/merchant/presentment-schema.ts';
+import { PaidPresentment } from '#apis/merchant/presentment-schema.ts';
 import { Amount, AtomsOut, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { CANCELLATION_REASONS, INTENT_STATUSES } from '#payments/payment-intent.ts';
 
@@ -91,7 +91,7 @@ export const PayLinkSchema = Type.Object(
       { description: 'Who is paid.' },
     ),
     amount: Amount,
-    presentment: PlainPaidPresentment,
+    presentment: PaidPresentment,
     tip_amount: AtomsOut,
     tipping: nullable(Tipping),
     fees: Type.Object(
@@ -157,11 +157,7 @@ export const AuthorizationBody = Type.Object({
 });
 
 export const PayOutcomeSchema = Type.Object(
-  {
-    ...PaymentIntentSchema.properties,
-    presentment: PlainPresentment,
-    receipt_url: ReceiptOfPayer,
-  },
+  { ...PaymentIntentSchema.properties, receipt_url: ReceiptOfPayer },
   {
     title: 'PayOutcome',
     description: 'The payment intent, for who has signed it.',
