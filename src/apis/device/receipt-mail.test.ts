@@ -139,8 +139,6 @@ test('a receipt is mailed in the language that the till or the account asks for'
   await store.db.query('update accounts set language = null where id = $1', [accountId]);
   assert.equal((await mail(device, payment)).status, 202);
   await sendAll(async (one) => void sent.push(one));
-  assert.deepEqual(
-    sent.map(({ language }) => language),
-    ['ja', 'pt', 'en'],
-  );
+  // Mails of one moment are sent in any order.
+  assert.deepEqual(sent.map(({ language }) => language).sort(), ['en', 'ja', 'pt']);
 });
