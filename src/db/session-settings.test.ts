@@ -27,7 +27,7 @@ test('each connection has the settings, and the doctor names one that is missing
 
 test('behind a pooler the role has the same settings', async () => {
   const lines = (await readFile(ROLE, 'utf8')).matchAll(
-    /^alter role :"role" set (\w+) = '?(\w+)'?;$/gm,
+    /^alter role :"role" set (\w+) = '?([\w.]+)'?;$/gm,
   );
   assert.deepEqual(
     Object.fromEntries([...lines].map(([, name, value]) => [name, value])),
