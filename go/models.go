@@ -105,7 +105,7 @@ type PaymentIntentPresentment struct {
 	// Where the rate comes from. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
-	// The end of the quote: that of the payment intent.
+	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
 }
 
@@ -279,7 +279,7 @@ type PaymentPresentment struct {
 	// Where the rate comes from. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
-	// The end of the quote: that of the payment intent.
+	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
 
 	// The tip by the same rate, in minor units on top of `amount`, or 0.
@@ -402,7 +402,7 @@ type RefundPresentment struct {
 	// Where the rate comes from. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
-	// The end of the quote: that of the payment intent.
+	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
 }
 

@@ -56,7 +56,7 @@ export const product = all.filter(
   ({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'),
 );
 
-/** The deepest folder of the table that holds the file; null: the table knows none. */
+/** The deepest folder of the table that holds the file; `null` if the table has none. */
 export function folderOf(name: string): string | null {
   const parts = name
     .replace(/^src\//, '')
@@ -80,7 +80,7 @@ export function importsOf(source: Source): string[] {
   ];
 }
 
-/** Where an import leads; null: out of `src`. */
+/** Where an import leads; `null` if out of `src`. */
 export function pathOf(source: Source, target: string): string | null {
   if (target.startsWith('#')) return `src/${target.slice(1)}`;
   return target.startsWith('.') ? path.join(path.dirname(source.name), target) : null;

@@ -336,7 +336,7 @@ function valuesIn(elements: readonly MessageFormatElement[]): string[] {
 
 const namesOf = (text: string) => [...new Set(valuesIn(parse(text)))].sort();
 
-/** Names of the properties of an object that is written out; null: it is not. */
+/** Names of the properties of an object that is written out; `null` if it is not. */
 function propertiesOf(node: Expression | undefined): string[] | null {
   if (node?.type !== 'ObjectExpression') return null;
   if (node.properties.some(({ type }) => type === 'SpreadElement')) return null;

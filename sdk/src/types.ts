@@ -53,7 +53,7 @@ export interface PaymentIntent {
     quoted_at: string;
     /** Where the rate comes from. In a sandbox it says that the rate is made up. */
     source: string;
-    /** The end of the quote: that of the payment intent. */
+    /** The quote ends when the payment intent expires. */
     expires_at: string;
   } | null;
   /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
@@ -195,7 +195,7 @@ export interface Payment {
     quoted_at: string;
     /** Where the rate comes from. In a sandbox it says that the rate is made up. */
     source: string;
-    /** The end of the quote: that of the payment intent. */
+    /** The quote ends when the payment intent expires. */
     expires_at: string;
     /** The tip by the same rate, in minor units on top of `amount`, or 0. */
     tip_amount: number;
@@ -323,7 +323,7 @@ export interface Refund {
     quoted_at: string;
     /** Where the rate comes from. In a sandbox it says that the rate is made up. */
     source: string;
-    /** The end of the quote: that of the payment intent. */
+    /** The quote ends when the payment intent expires. */
     expires_at: string;
   } | null;
   /** The id of a payment: pay_… */

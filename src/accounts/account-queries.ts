@@ -52,7 +52,7 @@ export async function selectTimeZone(sql: Sql, accountId: string): Promise<strin
   return rows[0]?.time_zone ?? 'UTC';
 }
 
-/** null: it has chosen none. */
+/** `null` if it has not chosen one. */
 export async function selectLanguage(sql: Sql, accountId: string): Promise<Language | null> {
   const rows = await sql.query<{ language: Language | null }>(
     'select language from accounts where id = $1',

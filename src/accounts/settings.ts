@@ -37,7 +37,7 @@ export interface SettingsEdit {
   /** Atoms per UTC day. */
   readonly refundDailyLimit?: number | undefined;
   readonly timeZone?: string | undefined;
-  /** null: none, which is English. */
+  /** `null` if it has not set one: English. */
   readonly language?: Language | null | undefined;
   /** Prices, taxes and receipts. */
   readonly shop?: ShopEdit;

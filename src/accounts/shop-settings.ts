@@ -12,7 +12,7 @@ export interface TaxRate {
 
 /** How a shop prices its sales, and what its receipts say of it. Named as in the API. */
 export interface ShopSettings {
-  /** ISO 4217, in small letters; null: USDC. */
+  /** ISO 4217, in small letters; `null` for USDC. */
   readonly currency: string | null;
   readonly tax_rates: readonly TaxRate[];
   /** Whether a price includes its tax where its line does not say. */

@@ -410,19 +410,18 @@ function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>):
 }
 
 /**
- * What of a build can wait: the packages, and the last tenth of the web apps' size. In production
- * a start waits for it; in the sandbox it follows once the service serves.
+ * The packages, and the last tenth of the web apps' size. Only in production a start waits for
+ * them; a sandbox builds them once it serves.
  */
 async function finishBuilds(webFolder: string, config: Config): Promise<void> {
   await Promise.all([ensureCompressed(webFolder), ensurePackages(packagesIn(config.dataDir))]);
 }
 
-/** @returns waits until it is done. */
+/** A stop does not wait for it: each file is put in its place in one step. */
 function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
-  const finished = finishBuilds(webFolder, config).catch((error) =>
+  finishBuilds(webFolder, config).catch((error) =>
     log.warn('a build was not finished', { error: describeError(error) }),
   );
-  return () => finished;
 }
 
 /** Brings a process up: everything it was told to run, in one order, undone in reverse. */
@@ -477,7 +476,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const { webUrl, lan, turnAway } = await serve({ ...deps, ...pages }, stops);
   receipts.listensAt(webUrl);
   stops.push(() => removeSandboxFile(folder), reportZones(deps));
-  if (webFolder !== null && !config.production) stops.push(finishBuildsLater(webFolder, deps));
+  if (webFolder !== null && !config.production) finishBuildsLater(webFolder, deps);
   const sandbox =
     demo === null || webUrl === null
       ? null

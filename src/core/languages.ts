@@ -85,11 +85,11 @@ export function chooseLanguage(
   return FALLBACK_LANGUAGE;
 }
 
-/** A page in the language of whoever asks for it. */
+/** A page in the reader's language. */
 export interface PageInLanguage {
   readonly html: string;
   readonly language: TextLanguage;
 }
 
-/** `account`: the language of the account that the page is about; null: it has chosen none. */
+/** @param account the language of the page's account; `null` if it has not chosen one */
 export type PageFor = (account: string | null) => PageInLanguage;

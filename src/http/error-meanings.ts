@@ -64,5 +64,5 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   service_unavailable: 'The database or the chain cannot be reached. Nothing was done: retry.',
   rates_unavailable:
     'There is no usable rate for the currency of `presentment` at the moment. Nothing was done: ' +
-    'retry, or send `amount` in USDC atoms.',
+    'retry with the same `Idempotency-Key`.',
 };

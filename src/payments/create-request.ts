@@ -35,7 +35,7 @@ export interface CreateRequest {
   readonly traceparent?: string | null;
 }
 
-/** The sum of a new intent, and the quote that it was made of; null: it was asked for in atoms. */
+/** The sum of a new intent, and the quote that it was made of; `null` for atoms. */
 export interface Price {
   readonly amount: Atoms;
   readonly quote: Quote | null;

@@ -31,7 +31,7 @@ interface IntentFacts extends Traced {
    */
   readonly aheadSeconds: number;
   readonly amount: Atoms;
-  /** The price in the shop's currency that the amount was made of; null: a sale in USDC. */
+  /** The price in the shop's currency that the amount was made of; `null` for a sale in USDC. */
   readonly presentment: Quote | null;
   /** null: no tip may be given. */
   readonly tipping: Tipping | null;

@@ -44,7 +44,7 @@ export interface Payment {
   /** Sale and tip together. */
   readonly amount: Atoms;
   readonly tip: Atoms;
-  /** In the shop's currency; null: a sale in USDC, or a rebuilt payment. */
+  /** In the shop's currency; `null` for a sale in USDC, or a rebuilt payment. */
   readonly presentment: PaidQuote | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
   /** What the payer paid: amount and fees, before the cashback. */

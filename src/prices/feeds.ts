@@ -6,7 +6,7 @@ import type { RateSettings } from '#prices/rate-settings.ts';
 export const MADE_UP_SOURCE = 'made up for this sandbox';
 
 /**
- * Units for one dollar. They never move: a price that somebody tries out today is the same
+ * Units for one dollar. They never move: a price that a developer tries out today is the same
  * tomorrow.
  */
 const MADE_UP: Readonly<Record<string, string>> = {

@@ -64,8 +64,8 @@ function invalid(field: 'currency' | 'amount', message: string): Refusal {
 function unavailable(currency: string): Refusal {
   return refuse(
     'rates_unavailable',
-    `There is no usable rate for ${currency} at the moment. Nothing was done: try again, or ` +
-      'send amount in USDC atoms.',
+    `There is no usable rate for ${currency} at the moment. Nothing was done: send the same ` +
+      'request again, with the same Idempotency-Key.',
   );
 }
 

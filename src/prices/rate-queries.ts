@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 /** A row of exchange_rates, as a sale reads it. */
 export interface RateRow {
   readonly currency: string;
-  /** USDC for one unit. null: the feeds know the currency, and have not agreed on a rate yet. */
+  /** USDC for one unit; `null` if the feeds know the currency but have not agreed on a rate. */
   readonly rate: string | null;
   readonly quoted_at: Date | null;
   readonly usable_until: Date | null;

@@ -3,7 +3,7 @@ import type { RateRules } from '#prices/rate.ts';
 
 /** Where rates come from, and when they count. */
 export interface RateSettings extends RateRules {
-  /** Two addresses; `made-up`: the sandbox's own numbers; null: none is set up. */
+  /** Two addresses; `made-up`: the sandbox's own numbers; `null` if none is set up. */
   readonly feeds: readonly [string, string] | 'made-up' | null;
 }
 

@@ -8,7 +8,7 @@ export const RATE_DECIMALS = 12;
 const FEED_ONE = 10n ** BigInt(FEED_DECIMALS);
 const DECIMAL = /^(0|[1-9]\d{0,14})(?:\.(\d{1,20}))?$/;
 
-/** `0.9213` as a whole number; null: it is no decimal text above 0. */
+/** `0.9213` as a whole number; `null` if it is no decimal text above 0. */
 export function readFeedNumber(text: unknown): bigint | null {
   const [, whole, fraction = ''] = (typeof text === 'string' && DECIMAL.exec(text)) || [];
   if (whole === undefined) return null;
@@ -46,7 +46,7 @@ export interface RateRules {
 /** What both feeds say of one currency. */
 export interface Found {
   readonly currency: string;
-  /** null: they do not say the same, or one of them is too old. */
+  /** `null` if they disagree, or one of them is too old. */
   readonly rate: bigint | null;
   /** The older of the two. */
   readonly quotedAt: Date;
@@ -61,7 +61,7 @@ function divide(value: bigint, by: bigint): bigint {
   return (2n * value + by) / (2n * by);
 }
 
-/** The rate in the middle of two; null: they are too far apart. */
+/** The rate in the middle of two; `null` if they are too far apart. */
 function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
   const [less, more] = a < b ? [a, b] : [b, a];
   if ((more - less) * WHOLE_SPREAD > BigInt(maxSpread) * less) return null;
@@ -96,7 +96,7 @@ export function compareFeeds(
 
 /** What is stored of a currency. */
 export interface KnownRate {
-  /** The last good one; null: there was none yet. */
+  /** The last good one; `null` if there was none yet. */
   readonly good: { readonly rate: bigint; readonly quotedAt: Date } | null;
   /** One far from it that the feeds have said since then, and when they last did. */
   readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;

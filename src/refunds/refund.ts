@@ -33,7 +33,7 @@ interface RefundFacts {
   /** `R…-<n>` of the series of its payment's terminal; null until it has succeeded. */
   readonly receiptNumber: string | null;
   readonly amount: Atoms;
-  /** In the shop's currency; null: its sale was made in USDC, or it was rebuilt. */
+  /** In the shop's currency; `null` if its sale was made in USDC, or it was rebuilt. */
   readonly presentment: PastQuote | null;
   /** Minor units, if it was asked for in them. */
   readonly part: number | null;

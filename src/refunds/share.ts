@@ -11,7 +11,7 @@ import { decideAmount, refundable } from '#refunds/refund.ts';
  * and the part that completes the whole gives what is left. A part in atoms counts as what it gave.
  */
 
-/** Atoms; or minor units of the shop's currency; null: everything that is left. */
+/** Atoms; or minor units of the shop's currency; `null` for everything that is left. */
 export type AskedAmount = number | { readonly minorUnits: number } | null;
 
 /** Refunds of the payment that have not failed. */
@@ -24,7 +24,7 @@ export interface Earlier {
 /** What a refund gives back, also in the shop's currency. */
 export interface Share {
   readonly amount: Atoms;
-  /** null: a sale in USDC. */
+  /** `null` for a sale in USDC. */
   readonly presentment: PastQuote | null;
   /** Minor units, if the refund was asked for in them. */
   readonly part: number | null;

@@ -105,9 +105,9 @@ export interface TaggedTerminal {
   readonly status: 'active' | 'inactive';
   readonly merchant_name: string;
   readonly account_status: 'active' | 'disabled';
-  /** The merchant's; null: it has chosen none. */
+  /** The merchant's; `null` if it has not chosen one. */
   readonly language: string | null;
-  /** See `brandStyles`; null: the merchant has neither logo nor color. */
+  /** See `brandStyles`; `null` if the merchant has neither logo nor color. */
   readonly brand_style: string | null;
   /** Where the tag is a chip: the number that its keys are made of. */
   readonly chip: string | null;

@@ -149,7 +149,7 @@ async function refund(
   await send(config, operator, config.settlement, data);
 }
 
-/** From all events of the contract, as anyone can compute it. */
+/** Folds all events of the contract; needs nothing of the service. */
 async function proofOf(
   config: NetworkConfig,
   operator: PrivateKeyAccount,

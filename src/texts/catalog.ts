@@ -17,7 +17,7 @@ const FOLDER = path.join(import.meta.dirname, '../../texts');
 type Texts = Readonly<Record<string, string>>;
 export type Messages = Readonly<Record<string, CompiledMessage>>;
 
-/** The texts without their comments; null: no one has written this language yet. */
+/** The texts without their comments; `null` if the language has no file yet. */
 function readTexts(language: TextLanguage): Texts | null {
   try {
     const all: Texts = JSON.parse(readFileSync(path.join(FOLDER, `${language}.json`), 'utf8'));

@@ -30,7 +30,7 @@ const UNNAMED = `(() => {
   return found;
 })()`;
 
-/** The operator console and the docs stay English, so nobody looks for another name there. */
+/** The operator console and the docs stay English, so no control there needs another name. */
 const ENGLISH_ONLY = /^\/(operator|docs|dev)\b/;
 
 /** Scripts find each named control by `data-name` in every language. */

@@ -51,7 +51,8 @@ export const TimeZone = text(
 export const LanguageOut = nullable(
   oneOf(
     LANGUAGES,
-    'Of pages, receipts and mails for customers whose browser asks for no language. null: English.',
+    'The language of pages, receipts and mails where a customer’s browser asks for none. ' +
+      '`null` is English.',
   ),
 );
 

@@ -42,7 +42,7 @@ export const priceFields = {
   presentment: Type.Optional(nullable(PresentmentInput)),
 };
 
-/** What the shop's price was worth, whoever shows it. */
+/** The quote of a price, as every answer has it. */
 const quoteFields = {
   currency: PresentmentCurrency,
   amount: Type.Integer({
@@ -59,7 +59,7 @@ const quoteFields = {
     description: 'Where the rate comes from. In a sandbox it says that the rate is made up.',
     examples: ['rates.example.com, rates.example.org'],
   }),
-  expires_at: { ...Timestamp, description: 'The end of the quote: that of the payment intent.' },
+  expires_at: { ...Timestamp, description: 'The quote ends when the payment intent expires.' },
 };
 
 const WHAT = 'The sum in the shop’s currency, and the rate that was locked for it';

@@ -2,13 +2,13 @@ import type { Sql } from '#db/database.ts';
 
 /** How the pages of a merchant look and speak. */
 export interface MerchantLook {
-  /** See `brandStyles`; null: the merchant has neither logo nor color. */
+  /** See `brandStyles`; `null` if the merchant has neither logo nor color. */
   readonly style: string | null;
-  /** null: the merchant has chosen none. */
+  /** `null` if the merchant has not chosen one. */
   readonly language: string | null;
 }
 
-/** Of whoever asks for this payment; null: there is no such intent. */
+/** For the merchant of this payment; `null` if there is no such intent. */
 export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<MerchantLook | null> {
   const rows = await sql.query<MerchantLook>(
     `select b.style, a.language from payment_intents i

@@ -86,7 +86,7 @@ async function find(deps: ReceiptPageDeps, token: string, writer: Writer): Promi
   return refund && { slip: refund, node: null };
 }
 
-/** What the merchant chose for its pages; null: there is no such receipt. */
+/** What the merchant chose for its pages; `null` if there is no such receipt. */
 async function lookOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
   const payment = findReceipt(idKey, token);
   if (payment !== null) return selectLookOfReceipt(db, payment);

@@ -63,7 +63,7 @@ export interface TappedKind<P, F> extends CredentialKind<P, F> {
   cell(presented: P): number | null;
 }
 
-/** A secret that whoever has it presents. */
+/** A secret that its holder presents. */
 export interface Secret<T> {
   readonly type: T;
   readonly value: string;

@@ -17,7 +17,7 @@ function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
   return others.some(({ payment_intent: intent }) => intent !== first?.id);
 }
 
-/** Where to go for what was typed and found; null: nothing fits. */
+/** Where to go for what was typed and found; `null` if nothing fits. */
 function placeFor(typed: string, found: Found): string | null {
   const page = pages().find(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (page !== undefined) return `/${page.path}`;

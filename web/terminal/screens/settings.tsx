@@ -46,7 +46,7 @@ function ThisDevice({ device }: TillContext): ReactNode {
   );
 }
 
-/** In the language of the merchant's customers; null: in the browser's. */
+/** In the language of the merchant's customers; `null` for the browser's. */
 function openDisplay(language: string | null): void {
   const wish = language === null ? '' : `&lang=${language}`;
   window.open(fromRoot(`terminal?display${wish}`), 'tapline display');

@@ -9,7 +9,7 @@ export type TextKey = Exclude<keyof typeof english, `@${string}`>;
 interface Texts {
   readonly language: string;
   readonly messages: Record<string, CompiledMessage>;
-  /** The texts of parts that are loaded later; null: there are none. */
+  /** The texts of parts that are loaded later; `null` if there are none. */
   readonly more: string | null;
 }
 
