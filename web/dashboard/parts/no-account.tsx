@@ -51,7 +51,7 @@ export function NoAccount({ onMade }: { readonly onMade: (account: string) => vo
     <Sheet title={t('dashboard.no_account.heading')}>
       <p>{t('dashboard.no_account.text', { email: session.user.email })}</p>
       <NewAccountForm onMade={onMade} />
-      <Button kind="quiet" onClick={() => void signOut()}>
+      <Button data-name="Sign out" kind="quiet" onClick={() => void signOut()}>
         {t('dashboard.sign_out')}
       </Button>
     </Sheet>

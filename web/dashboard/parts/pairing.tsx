@@ -63,7 +63,11 @@ export function Pairing({ terminal, first, brief = false }: PairingProps): React
   return (
     <div className="stack">
       <Qr value={linkOf(code.code)} label={t('dashboard.pairing.link_for_the_device.label')} />
-      <CopyField label={t('dashboard.pairing.pairing_code.label')} value={code.code} />
+      <CopyField
+        data-name="Pairing code"
+        label={t('dashboard.pairing.pairing_code.label')}
+        value={code.code}
+      />
       <p className="soft small">
         {rich('dashboard.pairing.text', {
           address: () => <span className="id">{fromRoot('terminal').href}</span>,

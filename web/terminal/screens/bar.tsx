@@ -81,7 +81,9 @@ export function Bar(props: BarProps): ReactNode {
         <Notice tone="bad" role="alert">
           <strong>{t(WORDS.keyEnded)}</strong>
           <p>{t(WORDS.keyEndedHint)}</p>
-          <Button onClick={onPairAgain}>{t('till.bar.pair_again')}</Button>
+          <Button data-name="Pair" onClick={onPairAgain}>
+            {t('till.bar.pair_again')}
+          </Button>
         </Notice>
       ) : null}
       {hasNewVersion && isIdle ? (

@@ -40,6 +40,7 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
   return (
     <form className="stack" onSubmit={submit} noValidate>
       <TextField
+        data-name="Email"
         label={t('till.receipt.email')}
         type="email"
         autoComplete="off"

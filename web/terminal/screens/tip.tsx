@@ -22,7 +22,12 @@ export function TipScreen({
     >
       <div className="tip-cashier">
         <Sum atoms={BigInt(phase.intent.amount)} />
-        <Button kind="quiet" wide onClick={() => runner.dispatch({ type: 'cancel' })}>
+        <Button
+          data-name="Cancel payment"
+          kind="quiet"
+          wide
+          onClick={() => runner.dispatch({ type: 'cancel' })}
+        >
           {t('till.cancel_payment')}
         </Button>
       </div>
