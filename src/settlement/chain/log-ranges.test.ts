@@ -4,7 +4,12 @@ import { silentLog } from '#core/log.ts';
 import type { LogQuestion } from '#settlement/chain/log-portion.ts';
 import { readLogPortion } from '#settlement/chain/log-ranges.ts';
 import { connectRpc, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { type ScriptedCall, type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+import {
+  type ScriptedCall,
+  type ScriptedNode,
+  type ScriptedReply,
+  startScriptedNode,
+} from '#testing/scripted-node.ts';
 
 const CONTRACT = `0x${'11'.repeat(20)}` as const;
 const HASH = `0x${'22'.repeat(32)}` as const;
@@ -50,8 +55,12 @@ describe('the logs of a range', () => {
   }
 
   function connect(...nodes: ScriptedNode[]): Rpc {
+    return connectWithin([], ...nodes);
+  }
+
+  function connectWithin(timeoutsMs: readonly number[], ...nodes: ScriptedNode[]): Rpc {
     const urls = nodes.map((node) => node.url);
-    const rpc = connectRpc({ urls, chainId: 7, log: silentLog });
+    const rpc = connectRpc({ urls, chainId: 7, timeoutsMs, log: silentLog });
     rpcs.push(rpc);
     return rpc;
   }
@@ -147,6 +156,39 @@ describe('the logs of a range', () => {
     node.reply = (call) =>
       call.method === 'eth_getLogs' ? reply(call) : { body: { result: null } };
     await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
+  });
+
+  /** Some go on without an answer, others' gateways give up, and some nodes do so themselves. */
+  const TOO_SLOW: Readonly<Record<string, ScriptedReply>> = {
+    'no answer in time': { silent: true },
+    "a gateway's page": { status: 504 },
+    "go-ethereum's words": { body: { error: { code: -32_002, message: 'request timed out' } } },
+    "Erigon's words": { body: { error: { code: -32_000, message: 'context deadline exceeded' } } },
+  };
+  for (const [how, slow] of Object.entries(TOO_SLOW)) {
+    it(`is halved for a node that is too slow for it: ${how}`, async () => {
+      const [node, widths] = await startNode(300, TOO_WIDE);
+      const { reply } = node;
+      node.reply = (call) => {
+        const given = reply(call);
+        return call.method === 'eth_getLogs' && (widths.at(-1) ?? 0) > 300 ? slow : given;
+      };
+      const rpc = connectWithin([150], node);
+      assert.equal((await readLogPortion(rpc, asked({}))).toBlock, 250n);
+      assert.deepEqual(widths, [1_000, 500, 250]);
+      assert(
+        rpc.inOrder().every((address) => !address.isResting()),
+        'it does all else',
+      );
+    });
+  }
+
+  it('is not halved for a node that answers nothing at all', async () => {
+    const [node, widths] = await startNode(300, TOO_WIDE);
+    const { reply } = node;
+    node.reply = (call) => ({ ...reply(call), silent: true });
+    await assert.rejects(readLogPortion(connectWithin([150], node), asked({})), RpcUnavailable);
+    assert.deepEqual(widths, [1_000]);
   });
 
   /** One transaction in each block, with one log of the contract and one of another. */

@@ -1,3 +1,4 @@
+import { quantity } from '#settlement/chain/decode.ts';
 import { type LogPortion, type LogQuestion, portionOf } from '#settlement/chain/log-portion.ts';
 import { readReceiptLogs } from '#settlement/chain/receipt-logs.ts';
 import { type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -14,8 +15,8 @@ const NO_LOGS_MEMORY_MS = 600_000;
 const NARROW_MEMORY_MS = 600_000;
 
 /**
- * The logs at one end of a range, as much as one address gives at once. A refused range is halved,
- * down to one block; what an address allows is remembered. After an unknown refusal the next
+ * The logs at one end of a range, as much as one address gives at once. A range that is refused, or
+ * too slow, is halved, down to one block; what an address allows is remembered. After an unknown refusal the next
  * address is asked first; when all refuse, it counts as a refusal of the range. Where no address
  * gives any logs, they are read from the receipts of the blocks.
  * @throws RpcUnavailable
@@ -50,6 +51,7 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
 const GIVES_NONE: readonly NodeFault['kind'][] = [
   'range',
   'results',
+  'slow',
   'missing',
   'unsupported',
   'access',
@@ -71,11 +73,16 @@ async function askHalving(
     }
     const fault = faultOf(logs) ?? faultOf(last);
     if (fault === null) throw new RpcUnavailable('a node refused logs as if it had run them');
-    const isTooWide = fault.kind === 'range' || fault.kind === 'results';
+    if (fault.kind === 'slow') {
+      // A node that is down does not answer this either: halving would cost its time limit each time.
+      const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });
+      if (alive?.status !== 'answered') return faultOf(alive) ?? fault;
+    }
+    const isTooWide = ['range', 'results', 'slow'].includes(fault.kind);
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
     // Too many logs: this depends on these blocks, not on the address.
-    if (fault.kind !== 'range') continue;
+    if (fault.kind === 'results') continue;
     address.logWidth = width;
     address.narrowUntil = performance.now() + NARROW_MEMORY_MS;
   }
@@ -89,18 +96,15 @@ function callsOf(
   { addresses, topics }: LogQuestion,
   { fromBlock, toBlock }: Omit<LogPortion, 'logs'>,
 ): RpcCall[] {
-  const [from, to] = [fromBlock, toBlock].map((number) => `0x${number.toString(16)}`);
   const [first] = addresses;
   const address = addresses.length === 1 ? first : addresses;
-  const filter = { fromBlock: from, toBlock: to, address, topics };
-  return [
-    { method: 'eth_getLogs', params: [filter] },
-    {
-      method: 'eth_getBlockByNumber',
-      params: [to, false],
-      accepts: (block) => block !== null,
-    },
-  ];
+  const range = { fromBlock: quantity(fromBlock), toBlock: quantity(toBlock) };
+  return [{ method: 'eth_getLogs', params: [{ ...range, address, topics }] }, blockCall(toBlock)];
+}
+
+function blockCall(number: bigint): RpcCall {
+  const accepts = (block: unknown) => block !== null;
+  return { method: 'eth_getBlockByNumber', params: [quantity(number), false], accepts };
 }
 
 function faultOf(reply: Reply | undefined): NodeFault | null {

@@ -98,7 +98,7 @@ const RULES: readonly Rule[] = [
     methods: LOGS,
     text: oneOf(
       /more than \d+ (results|logs)|(max|too many) (results|logs)|response size/,
-      /logs? (response )?(size )?exceeded|query time(d ?|)out|query timeout/,
+      /logs? (response )?(size )?exceeded|time(d ?|-?)out|deadline exceeded/,
       /too large response|response too large/,
     ),
   },

@@ -102,6 +102,7 @@ const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
   'unsupported',
   'range',
   'results',
+  'slow',
   'ceiling',
 ];
 

@@ -37,6 +37,9 @@ const MAX_TEXT = 200;
 /** Shorter parts of an address are words like "v2". */
 const SECRET_LENGTH = 8;
 
+/** A gateway's own time limit: RFC 9110, and Cloudflare's number for the same. */
+const GATEWAY_TIMEOUTS = [504, 524];
+
 /** Sends calls to one address and classifies the answers. Never throws. */
 export function createPost(options: PostOptions): Post {
   const { origin, pathname, search, username, password } = new URL(options.url);
@@ -71,14 +74,28 @@ export function createPost(options: PostOptions): Post {
   return {
     send: async (calls, urgent) => {
       try {
-        return readAll(calls, await exchange(calls, urgent), plain);
+        const got = await exchange(calls, urgent);
+        if (!GATEWAY_TIMEOUTS.includes(got.status)) return readAll(calls, got, plain);
+        return allOf(calls, noAnswer(calls, `answered ${got.status}`));
       } catch (error) {
-        const fault = new NodeFault('silent', plain(describeError(error)));
-        return { status: 'read', replies: calls.map(() => passed(fault)) };
+        if (error instanceof NodeFault) return allOf(calls, error);
+        const what = plain(describeError(error));
+        const isLate = error instanceof Error && error.name === 'TimeoutError';
+        return allOf(calls, isLate ? noAnswer(calls, what) : new NodeFault('silent', what));
       }
     },
     close: () => pool.destroy(),
   };
+}
+
+function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {
+  return { status: 'read', replies: calls.map(() => passed(fault)) };
+}
+
+/** The time was not enough. For logs of many blocks that need not mean that the node is down. */
+function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
+  const hasLogs = calls.some(({ method }) => method === 'eth_getLogs');
+  return new NodeFault(hasLogs ? 'slow' : 'silent', what);
 }
 
 interface Exchanged {
@@ -141,8 +158,7 @@ function readWhole(
   const pauseMs = retryAfterMs({ header: got.header, message, data }, Date.now());
   const what = answer === null ? `answered ${got.status} without JSON-RPC` : message;
   const known = kind === 'limit' || kind === 'access' ? kind : 'silent';
-  const fault = new NodeFault(known, what, { pauseMs });
-  return { status: 'read', replies: calls.map(() => passed(fault)) };
+  return allOf(calls, new NodeFault(known, what, { pauseMs }));
 }
 
 interface RawAnswer {

@@ -1,3 +1,5 @@
+import { NodeFault } from '#settlement/chain/rpc-reply.ts';
+
 /** How many requests may go out in a second, and who goes first when not all may. */
 export interface Ceiling {
   /** The largest portion that can ever be let through. */
@@ -57,7 +59,7 @@ export function createCeiling(perSecond: number | null, now: () => number): Ceil
       new Promise((resolve, reject) => {
         const late = setTimeout(() => {
           waiting.splice(waiting.indexOf(one), 1);
-          reject(new Error('our own ceiling of requests per second is reached'));
+          reject(new NodeFault('ceiling', 'our own ceiling of requests per second is reached'));
         }, withinMs);
         const go = () => {
           clearTimeout(late);

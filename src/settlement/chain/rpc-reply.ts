@@ -26,6 +26,8 @@ type FaultKind =
   | Exclude<RefusalKind, 'answer'>
   /** Not JSON-RPC at all: a time-out, a lost connection, a gateway's page. */
   | 'silent'
+  /** No logs within the time limit: fewer blocks may take less. */
+  | 'slow'
   /** Not what the method can answer. */
   | 'malformed'
   | 'wrong_chain'

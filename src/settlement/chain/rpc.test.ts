@@ -79,6 +79,16 @@ describe('JSON-RPC over several nodes', () => {
     assert(performance.now() - started < 150);
   });
 
+  it('does not blame a node for what our own ceiling kept from it', async () => {
+    const a = await startNode('a');
+    const limits = { timeoutsMs: [200], perSecond: 2, log: silentLog };
+    const rpc = connectRpc({ urls: [a.url], chainId: CHAIN, ...limits });
+    rpcs.push(rpc);
+    const calls = Array.from({ length: 4 }, () => rpc.call('eth_test', []).catch(() => null));
+    assert((await Promise.all(calls)).includes(null), 'some waited in vain');
+    assert.equal(rpc.inOrder()[0]?.isResting(), false);
+  });
+
   it('takes a refusal for an answer: no other node is asked', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     a.reply = () => ({ body: { error: { code: 3, message: 'execution reverted', data: '0x01' } } });
