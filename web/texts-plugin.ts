@@ -11,18 +11,20 @@ import {
 } from '#texts/catalog.ts';
 
 /**
- * The texts of each app, one file per language, from the one catalog (`texts/`). An app's file
- * holds the texts that its modules name; those of parts that are loaded later have a file of their
- * own. The server puts the address of the reader's file into the page (`src/web/page-texts.ts`).
+ * Builds the text files of each app, one per language, from the catalog (`texts/`). An app's file
+ * holds the texts that its modules name; parts that load later have files of their own. The server
+ * writes the URL of the user's language into the page (`src/web/page-texts.ts`).
  */
 
-/** A whole key, or the part of keys before a code: `decline.${code}`. */
+/** A literal key, or a template's prefix before a code: `decline.${code}`. */
 const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
 
-/** Only these modules come to the plugin: handing one over takes longer than reading it. */
+/**
+ * Only modules that match reach the plugin, because passing one over costs more than scanning it.
+ */
 const NAMES_TEXTS = /'[a-z]\w*\.\w|`[a-z]\w*\.|\bpartOf\(/;
 
-/** What a module names: whole keys, which get short names, and all keys that begin alike. */
+/** The keys of a module: literal ones, which get short names, and prefixes of computed ones. */
 interface Named {
   readonly whole: readonly string[];
   readonly family: readonly string[];
@@ -39,7 +41,7 @@ function namedIn(code: string): Named {
   return { whole, family };
 }
 
-/** A key in what is built: a purpose takes ten times the bytes of a number. */
+/** Short names for keys in the built code. A full key takes ten times the bytes of a number. */
 const SHORT: ReadonlyMap<string, string> = new Map(
   [...TEXT_KEYS].map((key, place) => [key, place.toString(36)]),
 );
@@ -53,10 +55,15 @@ function shortened(code: string): string {
   });
 }
 
-/** In English a screen shows the service’s own words, which say more (`data/refusal-text.ts`). */
+/**
+ * English screens show the service's own messages, which are more specific
+ * (`data/refusal-text.ts`).
+ */
 const SAID_IN_ENGLISH = /^(?:decline|refusal)\.(?!other$)/;
 
-/** By what the built code calls them: a key that is also named as a whole has both names. */
+/**
+ * Messages under the names in the built code. A key used literally and by prefix has both names.
+ */
 function messagesFor(language: TextLanguage, named: ReadonlySet<string>): Messages {
   const isSaid = (key: string) => language === FALLBACK_LANGUAGE && SAID_IN_ENGLISH.test(key);
   const entries = [...named].flatMap((name) => {
@@ -71,7 +78,7 @@ interface ModuleInfo {
   readonly dynamicallyImportedIds: readonly string[];
 }
 
-/** What a module says of texts: names, and which of its imports are parts (`ui/part.ts`). */
+/** A module's keys, and which of its dynamic imports are parts (`ui/part.ts`). */
 interface ModuleTexts {
   readonly names: readonly string[];
   readonly parts: readonly string[];
@@ -83,7 +90,7 @@ function partsIn(code: string, id: string): string[] {
   return [...code.matchAll(PART)].map(([, target = '']) => path.resolve(path.dirname(id), target));
 }
 
-/** What an app names: what its page loads at once, and the parts that are loaded later. */
+/** The keys of an app's first load and of the parts that load later. */
 function namesOf(
   entry: string,
   texts: ReadonlyMap<string, ModuleTexts>,
@@ -99,7 +106,7 @@ function namesOf(
       const parts = texts.get(id)?.parts ?? [];
       const dynamic = info?.dynamicallyImportedIds ?? [];
       open.push(...(info?.importedIds ?? []));
-      // Only a part waits for its texts. Those of other code that is loaded later come first.
+      // Only a part waits for its texts. Texts of other dynamic imports belong to the first load.
       open.push(...dynamic.filter((one) => alsoParts || !parts.includes(one)));
     }
     return new Set([...seen].flatMap((id) => texts.get(id)?.names ?? []));
@@ -118,7 +125,7 @@ function firstSource(language: TextLanguage, messages: Messages, more: string | 
   return `globalThis.TEXTS=${JSON.stringify({ language, messages, more })};`;
 }
 
-/** The files of an app in one language: what its page loads at once, then what comes later. */
+/** The text files of an app in one language: the first load, then the later parts. */
 function filesFor(
   app: string,
   language: TextLanguage,
@@ -132,7 +139,7 @@ function filesFor(
   return [hashed(name, firstSource(language, first, more.fileName)), more];
 }
 
-/** What the server reads: per app and language, the files of its texts. */
+/** Manifest for the server: the text files per app and language. */
 export const TEXTS_MANIFEST = 'texts.json';
 
 export function textsPlugin(): Plugin {
@@ -168,7 +175,7 @@ export function textsPlugin(): Plugin {
       }
       this.emitFile({ type: 'asset', fileName: TEXTS_MANIFEST, source: JSON.stringify(manifest) });
     },
-    // The development server has all texts in English.
+    // The development server serves all texts in English.
     transformIndexHtml: (_html, { server }) =>
       server === undefined
         ? []

@@ -5,41 +5,44 @@ import { textsPlugin } from './texts-plugin.ts';
 import { ICONS, PAGE_ICONS, TILL_ICONS } from './ui/icon-names.ts';
 import { iconPaths } from './ui/icon-paths.ts';
 
-/** The sandbox that the development server talks to. */
+/** The service that the development server proxies to. */
 const SERVICE = process.env.TAPLINE_WEB_SERVICE ?? 'http://127.0.0.1:4242';
 
-/** The page's own host goes along: sessions take changes from nowhere else. */
+/** Keeps the page's `Host` header, because sessions accept changes from their own origin only. */
 const PROXY = { target: SERVICE, changeOrigin: false };
 
-/** What every app needs: one file of it packs better than ten. */
+/** Modules that every app needs. One chunk compresses better than ten. */
 const BASE = new RegExp(
   'web/(ui/(amount|button|field|icon|last-resort|money|mount|notice|part|result-names|skeleton|' +
     'status|toast|text/(jsx-runtime|rich))|' +
     String.raw`data/(api|refusal-text|root|within))\.tsx?$`,
 );
 
-/** What pages without React need of texts, too. */
+/** Text functions, also used by pages without React. */
 const TEXT =
   /(web\/ui\/text\/(fixed|nodes|t)|src\/core\/(isolates|languages|text-format))\.ts$|icu-minify/;
 
-/** What a till needs whatever it shows. */
+/** Modules that a till always needs. */
 const TILL = /web\/(terminal\/(kept|machine|phases|place|split|words)|data\/device)\.ts$/;
 
-/** What dashboard and operator show first: many small files, which pack better as one. */
+/**
+ * First screen of dashboard and operator console: many small modules, which compress better as one
+ * chunk.
+ */
 const DESK = new RegExp(
   'web/(desk/(action-button|answers|arrived|desk-context|factor-context|factor-provider|filters|' +
     'gate|list|loaded|page-icon|reads|send|sheet)|' +
     String.raw`data/(people|routes)|ui/(arrival|empty-drawing|history-entry|numbers|shell))\.tsx?$`,
 );
 
-/** What most pages of the dashboard share. */
+/** Modules that most dashboard pages share. */
 const MERCHANT = new RegExp(
   'src/core/calendar|web/dashboard/(merchant|parts/(customer|days|declines|event-types|' +
     'live-steps|object-link|pairing|payment-columns|presets|sale-sum|terminal-names|time-zone|' +
     'use-live))',
 );
 
-/** What a wallet shows first, and no other app has. */
+/** First screen of the wallet, used by no other app. */
 const WALLET = new RegExp(
   'web/wallet/screens/(contracts-notice|frame|loading|network-switch|refused|use-change|' +
     String.raw`use-unlocking)\.tsx?$`,
@@ -47,7 +50,7 @@ const WALLET = new RegExp(
 
 const STYLESHEETS = / *<link rel="stylesheet"[^>]*>\n?/g;
 
-/** The base says the order of the layers, so browsers have to read it first. */
+/** Moves the base stylesheet first, because it declares the order of the CSS layers. */
 function putBaseFirst(html: string): string {
   const links = html.match(STYLESHEETS) ?? [];
   const base = links.find((link) => link.includes('/base-'));
@@ -61,19 +64,21 @@ function versionIn(place: string): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** The contracts that wallet and pay page sign for; without an entry, the first use pins them. */
+/** Contracts for which wallet and pay page sign. Without an entry, the first use pins them. */
 const contracts = readContracts(
   readFileSync(path.join(import.meta.dirname, 'contracts.json'), 'utf8'),
 );
 
-/** What a page has loaded before any code that comes later. */
+/** Chunks that a page has already loaded before any dynamic import. */
 const LOADED = /\/(?:react|rolldown-runtime|text|base|preload-helper)-/;
-/** The same, for what is in the first load of dashboard or operator console. */
+/** The same for the first load of the dashboard and the operator console. */
 const LOADED_AT_DESK =
   /\/(?:query|desk|merchant|shell|empty-state|skip-link|sheet-grip|time|table)-/;
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 
-/** Each name in a list of what to load costs bytes of the first load. */
+/**
+ * Leaves out preloads that are already loaded; each name in the list costs bytes of the first load.
+ */
 function onlyNew(
   _file: string,
   needed: readonly string[],
@@ -84,7 +89,7 @@ function onlyNew(
   return needed.filter((one) => !LOADED.test(one) && !(isOfDesk && LOADED_AT_DESK.test(one)));
 }
 
-/** A wrong address would stop every wallet, so the build stops instead. */
+/** An invalid address would stop every wallet, so fail the build instead. */
 function readContracts(text: string): unknown {
   const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
   const read = JSON.parse(text) as Record<string, Record<string, unknown>>;
@@ -103,14 +108,14 @@ function readContracts(text: string): unknown {
 
 const pages = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.html'));
 
-/** One build: each page of this folder is an app, and what several apps use is shared. */
+/** One build for all apps: each HTML page in this folder is an app, and they share chunks. */
 export default defineConfig({
   root: import.meta.dirname,
-  // Every address is relative, so that the apps work below any path (see README.md).
+  // Relative URLs, so that the apps work below any path prefix (see README.md).
   base: './',
   logLevel: 'error',
   define: {
-    // What a till reports as its version, and the reader's package of this release.
+    // The version that a till reports, and that of this release's reader package.
     'import.meta.env.VITE_RELEASE': JSON.stringify(versionIn('..')),
     'import.meta.env.VITE_READER_RELEASE': JSON.stringify(versionIn('../reader')),
     'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),
@@ -121,7 +126,7 @@ export default defineConfig({
   build: {
     manifest: 'manifest.json',
     target: 'es2023',
-    // A data: address of a font or script would need a wider policy.
+    // `data:` URLs for fonts and scripts would need a wider CSP.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false, resolveDependencies: onlyNew },
     reportCompressedSize: false,
@@ -131,13 +136,13 @@ export default defineConfig({
         path.join(import.meta.dirname, 'worker.ts'),
       ],
       output: {
-        // Changes with its own releases only: browsers keep it over ours.
+        // Library chunks change only with library releases, so browsers keep them across ours.
         codeSplitting: {
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'text', test: TEXT },
             { name: 'base', test: BASE },
-            // Or it comes with the till's code, to apps that have no till.
+            // Otherwise it lands in the till's chunk and is loaded by apps without a till.
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
             { name: 'till', test: TILL },
             // Apps with lists need both.
@@ -150,7 +155,7 @@ export default defineConfig({
       },
     },
   },
-  // Every text in an element of its own, also in the development server.
+  // Puts every text into its own element, in the development server as well.
   oxc: { jsx: { runtime: 'automatic', importSource: '#text', development: false } },
   resolve: {
     alias: { '#text/jsx-runtime': path.join(import.meta.dirname, 'ui/text/jsx-runtime.ts') },
@@ -165,7 +170,7 @@ export default defineConfig({
     },
     {
       name: 'tapline-pages',
-      // The service writes it into each page (see README.md).
+      // In production the service writes this into each page (see README.md).
       transformIndexHtml: (_html, { server }) =>
         server === undefined
           ? []

@@ -1,21 +1,23 @@
 /**
- * The service worker of the apps that can be installed: keeps the app itself, so that it opens
- * without a network and then says so. It never touches `/api`. The server puts a line in front of
- * this file that defines `SHELL`.
+ * Service worker of the installable apps. It caches the app itself, so that it opens offline and
+ * then says so. It never touches `/api`. The server prepends a line that defines `SHELL`.
  */
 interface Shell {
   readonly app: string;
-  /** Differs with every build. */
+  /** Changes with every build. */
   readonly version: string;
-  /** All addresses are relative to the service's root. */
+  /** All URLs are relative to the service's root. */
   readonly page: string;
   readonly files: readonly string[];
-  /** The language of the notices. */
+  /** Language and direction of the notifications. */
   readonly reading: Pick<NotificationOptions, 'lang' | 'dir'>;
   readonly notices: Readonly<Record<NoticeName, Notice>>;
 }
 
-/** A push, a payment that an open window asks about, and a tap that it noticed. */
+/**
+ * Notifications for a push, for a payment that an open window asks about, and for a tap that it
+ * noticed.
+ */
 type NoticeName = 'push' | 'ring' | 'paid';
 
 interface Notice {
@@ -46,9 +48,9 @@ interface OpenWindow {
 
 interface WorkerEvent {
   readonly request: Request;
-  /** Of a click on a notification. */
+  /** Of a `notificationclick` event. */
   readonly notification: { close(): void };
-  /** Of a message of a window: `ring` or `rung`. */
+  /** Message of a window: `ring` or `rung`. */
   readonly data: unknown;
   waitUntil(work: Promise<unknown>): void;
   respondWith(answer: Promise<Response>): void;
@@ -57,7 +59,7 @@ interface WorkerEvent {
 const scope = globalThis as unknown as WorkerScope;
 const { app, version, page, files, reading, notices } = scope.SHELL;
 const KEPT = `${app} ${version}`;
-/** A network that hangs must not hold up an app that is here. */
+/** After this, a hanging network no longer delays the cached app. */
 const PATIENCE_MS = 3_000;
 
 const root = new URL('.', scope.registration.scope);
@@ -76,7 +78,7 @@ async function dropOlder(): Promise<void> {
   await scope.clients.claim();
 }
 
-/** The newest page where the network has it: a stale one would name files that are gone. */
+/** Prefers the page from the network: a cached one may name files that no longer exist. */
 async function showPage(request: Request): Promise<Response> {
   const control = new AbortController();
   const timer = setTimeout(() => control.abort(), PATIENCE_MS);
@@ -84,7 +86,7 @@ async function showPage(request: Request): Promise<Response> {
     const response = await fetch(request, { signal: control.signal });
     if (response.ok) return response;
   } catch {
-    // Without a network the kept one follows.
+    // Falls back to the cached page.
   } finally {
     clearTimeout(timer);
   }
@@ -93,7 +95,7 @@ async function showPage(request: Request): Promise<Response> {
 
 const PAGE_HEADERS = ['Content-Type', 'Content-Security-Policy', 'Referrer-Policy'];
 
-/** Every address of the app shows the one page that was kept: its `<base>` has to fit them all. */
+/** Every URL of the app shows the same cached page, so set its `<base>` for this URL. */
 async function keptPage(): Promise<Response | null> {
   const kept = await caches.match(pageUrl);
   if (kept === undefined) return null;
@@ -115,7 +117,7 @@ function show(name: NoticeName, options: NotificationOptions): Promise<void> {
   return scope.registration.showNotification(title, { body, icon, ...reading, ...options });
 }
 
-/** One at a time; each is heard, and a question that was answered takes it away. */
+/** One notification at a time. Each makes a sound, and an answer removes it. */
 const UNTIL_ANSWERED = { tag: RING, requireInteraction: true };
 
 async function endRing(): Promise<void> {

@@ -1,7 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, type Hex, toHex } from '../wallet/bytes.ts';
 
-/** Calls of the settlement contract as bytes, and answers as words. No library is loaded for it. */
+/**
+ * Encodes calls of the settlement contract and splits answers into 32-byte words, without an ABI
+ * library.
+ */
 
 const WORD = 64;
 
@@ -14,17 +17,17 @@ function word(value: Hex | bigint | number): string {
   return digits.toLowerCase().padStart(WORD, '0');
 }
 
-/** @param signature `lowerCeiling(uint24)`; all of its parameters are words. */
+/** @param signature For example `lowerCeiling(uint24)`. Every parameter must be one word. */
 export function call(signature: string, ...args: readonly (Hex | bigint | number)[]): Hex {
   return `${hash(signature).slice(0, 10)}${args.map(word).join('')}` as Hex;
 }
 
-/** A call whose one parameter is a list of words. */
+/** Encodes a call whose only parameter is a list of words. */
 export function callWithList(signature: string, items: readonly Hex[]): Hex {
   return call(signature, 32, items.length, ...items);
 }
 
-/** The first topic of an event. */
+/** Topic 0 of an event. */
 export const topic = hash;
 
 export const ROLES = [
@@ -46,7 +49,10 @@ export function roleName(role: string): string {
   return [...ROLES, ...TIMELOCK_ROLES].find((name) => roleOf(name) === role.toLowerCase()) ?? role;
 }
 
-/** What the contract made in its constructor: the addresses follow from its own. */
+/**
+ * Address of a contract that the settlement contract created in its constructor, derived from its
+ * address and nonce.
+ */
 function creationOf(settlement: string, nonce: '01' | '02'): Hex {
   return toHex(keccak_256(fromHex(`0xd694${settlement.slice(2)}${nonce}`)).slice(12));
 }
@@ -59,7 +65,7 @@ export function timelockOf(settlement: string): Hex {
   return creationOf(settlement, '02');
 }
 
-/** What one call of an operation would do. */
+/** Describes the effect of one call in a timelock operation. */
 export function operationWords(settlement: string, target: Hex, data: Hex): string {
   const own = [settlement, timelockOf(settlement)].map((one) => one.toLowerCase());
   const words = (data.slice(10).match(/.{64}/g) ?? []).map((one) => BigInt(`0x${one}`));

@@ -16,11 +16,11 @@ import { ensureBuilt } from '#web/built.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 
-/** The released file, opened from a disk: there is a chain and a wallet, and no service at all. */
+/** Tests the released file opened from disk, with a chain and a wallet but without the service. */
 
 const AMOUNT = 2_500_000n;
 const DEADLINE = 4_000_000_000n;
-/** A folder for screenshots; none are taken by default. */
+/** Folder for screenshots. If unset, no screenshots are taken. */
 const SHOTS = process.env.TAPLINE_SHOTS_FOLDER;
 
 let network: TestNetwork;
@@ -48,7 +48,7 @@ beforeEach(async () => {
   }
 });
 
-/** What a browser wallet does: it asks its node, and signs what its person agrees to. */
+/** Acts as a browser wallet: it queries its own node and signs what the user accepts. */
 async function walletOf(account: PrivateKeyAccount) {
   await network.rpc.call('anvil_setBalance', [account.address, numberToHex(parseEther('1'))]);
   return async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
@@ -102,7 +102,7 @@ for (const [name, options] of [
   ['phone', PHONE],
 ] as const) {
   test(`a guardian pauses the contract in three presses, on a ${name}`, async () => {
-    // The first one opened the page.
+    // The page was opened with the first wallet.
     const window = await open({ account: network.guardian, options });
     const { page } = window;
     const stop = page.getByRole('region', { name: 'Stop it' });
@@ -118,7 +118,7 @@ for (const [name, options] of [
   });
 }
 
-/** By the registrar: a wallet that a merchant never asked for. */
+/** The registrar proposes a payout wallet that the merchant never asked for. */
 async function propose(): Promise<{ readonly thief: Hex; readonly merchantNumber: bigint }> {
   const { merchantNumber } = await network.addMerchant();
   const thief = privateKeyToAccount(generatePrivateKey());

@@ -1,6 +1,6 @@
 import { textNodes } from '../ui/text/nodes.ts';
 
-/** Pages without a framework are made of these. Text is always text, never markup. */
+/** Creates an element for pages without a framework. Text is inserted as text, never as markup. */
 export function element(
   tag: string,
   attributes: Readonly<Record<string, string>>,
@@ -27,11 +27,11 @@ const SHOWN = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 6,
 });
 
-/** `ui/money.ts` comes with a framework. */
+/** Repeats the formatting of `ui/money.ts`, which would pull in React. */
 export function usdcWords(atoms: bigint): string {
   const size = atoms < 0n ? -atoms : atoms;
   const decimal = `${size / ONE}.${String(size % ONE).padStart(6, '0')}`;
-  // As a string it is exact.
+  // A string keeps the number exact; a JavaScript number would not.
   return `${atoms < 0n ? '−' : ''}${SHOWN.format(decimal as `${number}`)} USDC`;
 }
 

@@ -11,8 +11,9 @@ import { NoContract } from './state.ts';
 import { connectTo, OtherChain } from './wallet.ts';
 
 /**
- * The contract by the reader's own wallet: withdraw, revoke, pause, cancel. It asks the wallet's
- * node alone, so that it does the same when the service that sent it is gone, and as one file.
+ * Lets users act on the contract through their own wallet: withdraw, revoke, pause and cancel. The
+ * page only contacts the wallet's node, so it also works as a single file after the service has
+ * shut down.
  */
 
 let wallet: Provider | null = null;
@@ -28,7 +29,7 @@ function field(name: string, label: string, value: string): HTMLElement {
   return element('p', { class: 'field' }, element('label', { for: name }, label), input);
 }
 
-/** The link that leads here names the facts behind its `#`: no server is told of them. */
+/** Reads the contract's facts from the URL fragment, which browsers never send to a server. */
 function factsGiven(): Readonly<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }

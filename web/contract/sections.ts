@@ -15,7 +15,7 @@ import { send, wouldBeTaken } from './wallet.ts';
 export interface Facts {
   readonly chainId: number;
   readonly settlement: Hex;
-  /** null: the reader is no merchant. */
+  /** `null` if the connected wallet belongs to no merchant. */
   readonly merchant: number | null;
 }
 
@@ -31,7 +31,7 @@ interface Step {
   readonly data: Hex;
 }
 
-/** Sends one after another; the reader's wallet asks for each. @returns what to say. */
+/** Sends the transactions in order; the wallet asks for each. @returns the text to show. */
 async function carryOut({ provider, account }: Deps, steps: readonly Step[]): Promise<string> {
   for (const { to, data } of steps) {
     const sending = { provider, from: account, to, data };
@@ -46,7 +46,7 @@ async function carryOut({ provider, account }: Deps, steps: readonly Step[]): Pr
   return 'Done: it is on the chain.';
 }
 
-/** A button that sends, once, and says what became of it. */
+/** A button that sends its transactions once and shows the result. */
 function action(deps: Deps, name: string, steps: readonly Step[]): HTMLElement {
   const button = element('button', { class: 'act', type: 'button' }, name) as HTMLButtonElement;
   const said = element('p', { class: 'soft', role: 'status' });
@@ -182,7 +182,7 @@ function stateSection(state: ContractState): HTMLElement {
   );
 }
 
-/** Everything that this wallet may do here, then what the contract says. @throws NoContract */
+/** Shows every action this wallet may take, then the contract's state. @throws NoContract */
 export async function showContract(deps: Deps): Promise<HTMLElement[]> {
   const place = { provider: deps.provider, settlement: deps.facts.settlement };
   const [roles, state] = await Promise.all([rolesOf(place, deps.account), readState(place)]);

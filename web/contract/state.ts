@@ -14,16 +14,16 @@ import {
   wordsOf,
 } from './calls.ts';
 
-/** What the contract says of itself, asked through the node of the reader's own wallet. */
+/** Reads the contract's state through the node of the user's wallet. */
 
-/** Something that comes into force unless somebody stops it. */
+/** A pending change, which takes effect unless a guardian cancels it. */
 export interface Announcement {
-  /** One sentence: what it would do. */
+  /** One sentence that describes the change. */
   readonly says: string;
   readonly by: string;
-  /** Unix seconds. */
+  /** When it takes effect, in Unix seconds. */
   readonly from: number;
-  /** The call of a guardian that drops it. */
+  /** Calldata with which a guardian cancels it. */
   readonly cancel: Hex;
 }
 
@@ -36,14 +36,14 @@ export interface ContractState {
   readonly held: bigint;
   readonly owed: bigint;
   readonly fees: bigint;
-  /** The timelock. */
+  /** Address of the timelock. */
   readonly admin: Hex;
   readonly announcements: readonly Announcement[];
-  /** Who has which role; null: the node does not list events. */
+  /** The roles and their holders, or `null` if the node does not serve event logs. */
   readonly holders: readonly { readonly role: string; readonly account: Hex }[] | null;
 }
 
-/** As many in one question: a node answers within its limits. */
+/** Limits one call so that it stays within a node's gas limit for `eth_call`. */
 const MERCHANTS_PER_CALL = 500;
 const USDC = 1_000_000n;
 
@@ -59,7 +59,7 @@ async function view({ provider }: Place, to: Hex, data: Hex): Promise<bigint[]> 
   return wordsOf(String(answer));
 }
 
-/** @throws NoContract where nothing answers as the contract does. */
+/** @throws NoContract if the address does not answer as the settlement contract does. */
 async function read(place: Place, signature: string, ...args: (Hex | bigint | number)[]) {
   const words = await view(place, place.settlement, call(signature, ...args));
   if (words.length === 0) throw new NoContract(signature);
@@ -81,7 +81,7 @@ async function readBooks(place: Place) {
     const [held, owed] = await readLens(place, 'holdings(uint32,uint32)', first, last);
     books.held = held ?? 0n;
     books.owed += owed ?? 0n;
-    // The view of no merchants at all is refused.
+    // The view reverts for an empty list.
     if (merchants === 0) break;
     wallets.push(...walletsIn(await readLens(place, 'walletChanges(uint32,uint32)', first, last)));
   }
@@ -90,10 +90,10 @@ async function readBooks(place: Place) {
   return { books, wallets };
 }
 
-/** `expiresAt` of a policy that was revoked; 0: there never was one. */
+/** `expiresAt` of a revoked policy. 0 means that no policy was ever set. */
 const REVOKED = 1n;
 
-/** `merchant, from, to, applicableAt, proposer` of each. */
+/** Words per change: `merchant, from, to, applicableAt, proposer`. */
 const CHANGE_WORDS = 5;
 
 function walletsIn([, count = 0n, ...rest]: readonly bigint[]): Announcement[] {
@@ -115,7 +115,7 @@ interface RawLog {
   readonly data: Hex;
 }
 
-/** null: the node does not list events. */
+/** @returns `null` if the node does not serve event logs. */
 async function readLogs(place: Place, address: Hex, names: readonly string[]) {
   const range = { address, fromBlock: '0x0', toBlock: 'latest', topics: [names.map(topic)] };
   const request = { method: 'eth_getLogs', params: [range] };
@@ -123,10 +123,13 @@ async function readLogs(place: Place, address: Hex, names: readonly string[]) {
 }
 
 const SCHEDULED = 'CallScheduled(bytes32,uint256,address,uint256,bytes,bytes32,uint256)';
-/** `target, value, data, predecessor, delay`; then the length of `data`, and it. */
+/**
+ * Position of the length of `data`, after `target, value, data, predecessor, delay`; the bytes
+ * follow it.
+ */
 const LENGTH_WORD = 5;
 
-/** Operations can only be found by events; the timelock then says which of them still wait. */
+/** Finds timelock operations by their events, then asks the timelock which of them are pending. */
 async function readOperations(place: Place): Promise<Announcement[]> {
   const timelock = timelockOf(place.settlement);
   const logs = (await readLogs(place, timelock, [SCHEDULED])) ?? [];
@@ -155,7 +158,7 @@ async function readOperations(place: Place): Promise<Announcement[]> {
 
 const GRANTED = 'RoleGranted(bytes32,address,address)';
 
-/** Roles of the contract and of its timelock. */
+/** Reads role holders of both the contract and its timelock. */
 async function readHolders(place: Place): Promise<ContractState['holders']> {
   const holders: { role: string; account: Hex }[] = [];
   for (const address of [place.settlement, timelockOf(place.settlement)] as const) {
@@ -195,7 +198,7 @@ export async function readState(place: Place): Promise<ContractState> {
   };
 }
 
-/** Roles of one address. */
+/** Reads the roles of one address. */
 export async function rolesOf(place: Place, account: Hex): Promise<ReadonlySet<string>> {
   const zero: Hex = `0x${'0'.repeat(64)}`;
   const asked = [['admin', zero] as const, ...ROLES.map((name) => [name, roleOf(name)] as const)];
@@ -209,7 +212,7 @@ export interface MerchantState {
   readonly wallet: Hex;
   /** Atoms. */
   readonly balance: bigint;
-  /** Unix seconds. */
+  /** Unix seconds until which a withdrawal is held. */
   readonly heldUntil: number;
 }
 
@@ -222,7 +225,7 @@ export async function readMerchant(place: Place, merchant: number): Promise<Merc
 
 export interface Permission {
   readonly token: Hex;
-  /** Atoms that the contract may take; limits apply besides. */
+  /** The ERC-20 allowance in atoms. The payer's spending limits apply as well. */
   readonly allowance: bigint;
   readonly hasPolicy: boolean;
 }

@@ -1,15 +1,15 @@
 import type { Provider } from '../pay/ethereum.ts';
 import type { Hex } from '../wallet/bytes.ts';
 
-/** The reader's own wallet (EIP-1193): it signs, sends, and asks its own node. */
+/** Connects to the user's own wallet (EIP-1193), which signs, sends and queries its own node. */
 
-/** How long a person waits for a block before the page says that it goes on by itself. */
+/** How long to wait for a block before the page says that the transaction is still on its way. */
 const PATIENCE_MS = 120_000;
 const POLL_MS = 1_000;
 
 export class OtherChain extends Error {}
 
-/** @throws OtherChain, or what the wallet throws. */
+/** @throws OtherChain, or whatever the wallet throws. */
 export async function connectTo(provider: Provider, chainId: number): Promise<Hex> {
   const accounts = await provider.request({ method: 'eth_requestAccounts' });
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
@@ -29,7 +29,7 @@ export interface Sending {
   readonly data: Hex;
 }
 
-/** Whether the contract would take it: a refusal would cost coin. */
+/** True if the contract would accept the transaction. A reverted one would still cost gas. */
 export async function wouldBeTaken({ provider, from, to, data }: Sending): Promise<boolean> {
   const params = [{ from, to, data }, 'latest'];
   return provider.request({ method: 'eth_call', params }).then(
@@ -38,7 +38,7 @@ export async function wouldBeTaken({ provider, from, to, data }: Sending): Promi
   );
 }
 
-/** @returns what became of it; `unknown`: it is sent, and in no block yet. */
+/** @returns the result; `unknown` if the transaction was sent but is not in a block yet. */
 export async function send(sending: Sending): Promise<'done' | 'refused' | 'unknown'> {
   const { provider, from, to, data } = sending;
   const hash = await provider.request({

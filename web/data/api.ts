@@ -3,64 +3,67 @@ import { refusalText } from './refusal-text.ts';
 import { fromRoot } from './root.ts';
 import { within } from './within.ts';
 
-/** A refusal as every surface words it (docs/behavior.md). Branch on `code`, show `message`. */
+/**
+ * An API error, in the shape that all APIs share (docs/behavior.md). Branch on `code`, show
+ * `message`.
+ */
 export interface ApiError {
   readonly type: string;
   readonly code: string;
   readonly message: string;
   readonly param: string | null;
   readonly request_id: string;
-  /** The message is not the service's: it is a text of the catalog, in the page's language. */
+  /** True if `message` comes from the text catalog in the page's language, not from the service. */
   readonly isTranslated?: boolean;
 }
 
 /**
- * What became of a request. `not_sent`: it never left this device. `unknown`: it may have been
- * carried out, and nobody knows yet.
+ * The result of a request. `not_sent`: it never left this device. `unknown`: it may have been
+ * carried out.
  */
 export type Answer<T> =
   | {
       readonly is: 'done';
       readonly value: T;
       readonly status: number;
-      /** What the service's clock said, in milliseconds; null where a proxy hides it. */
+      /** The service's clock in milliseconds, or `null` if a proxy removed the header. */
       readonly serverTime: number | null;
     }
   | { readonly is: 'refused'; readonly error: ApiError; readonly status: number }
   | { readonly is: 'not_sent' }
-  /** `status`: something answered, such as a proxy, but not the service itself. */
+  /** `status` is set if a proxy or another server answered instead of the service. */
   | { readonly is: 'unknown'; readonly status?: number };
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Below the surface's root, with its slash. */
+  /** Path below the API's root, with a leading slash. */
   readonly path: string;
-  /** What is undefined is left out. */
+  /** Undefined values are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
   readonly body?: unknown;
-  /** The body instead, byte by byte, as the type that it says. */
+  /** A raw body, sent with the blob's own content type. */
   readonly file?: Blob;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
-  /** Gives up after this long: the outcome is unknown then. */
+  /** Gives up after this many milliseconds; the result is then `unknown`. */
   readonly timeoutMs?: number;
 }
 
 export type Api = <T>(request: ApiRequest) => Promise<Answer<T>>;
 
 export interface ApiOptions {
-  /** `api/dashboard/v1`, without a slash at either end. */
+  /** For example `api/dashboard/v1`, without a slash at either end. */
   readonly root: string;
-  /** What each request carries, asked again each time: a key may change. */
+  /** Headers of each request, computed each time because a key may change. */
   readonly headers?: () => Readonly<Record<string, string>>;
 }
 
-/** A service that is there says so at once. */
+/** A reachable service answers well within this time. */
 const PROBE_MS = 2_000;
 
 /**
- * Whether the service can be reached. Browsers say that they are offline where a virtual adapter
- * or a network without a way out confuses them, so their word alone stops nothing.
+ * True if the service answers. `navigator.onLine` alone is not trusted: virtual adapters and
+ * networks without a route make browsers report that they are offline.
  */
 export async function isReachable(): Promise<boolean> {
   if (navigator.onLine) return true;
@@ -71,7 +74,7 @@ export async function isReachable(): Promise<boolean> {
   );
 }
 
-/** Longer than the service itself takes before it says that time has run out. */
+/** Longer than the service's own request time-out. */
 const TIMEOUT_MS = 35_000;
 
 function urlOf(root: string, { path, query = {} }: ApiRequest): URL {
@@ -97,7 +100,7 @@ function initOf(options: ApiOptions, request: ApiRequest): RequestInit {
   };
 }
 
-/** With its body, which may stop in the middle. */
+/** Includes reading the body, which may break off. */
 async function answerTo(options: ApiOptions, request: ApiRequest, signal: AbortSignal) {
   const init = { ...initOf(options, request), signal };
   const response = await fetch(urlOf(options.root, request), init);
@@ -114,8 +117,8 @@ function isApiError(body: unknown): body is { readonly error: ApiError } {
 }
 
 /**
- * Talks to one surface of the service. Never throws: whoever handles money has to look at each of
- * the four answers. A page that only reads can use {@link valueIn}.
+ * Creates a client for one API of the service. It never throws, because code that handles money
+ * must handle each of the four results. Pages that only read can use {@link valueIn}.
  */
 export function createApi(options: ApiOptions): Api {
   return async <T>(request: ApiRequest): Promise<Answer<T>> => {
@@ -130,16 +133,16 @@ export function createApi(options: ApiOptions): Api {
       const body: unknown = text === '' ? null : JSON.parse(text);
       const serverTime = timeOf(response.headers);
       if (response.ok) return { is: 'done', value: body as T, status, serverTime };
-      // A proxy's own error page says nothing of what the service did.
+      // A proxy's error page says nothing about what the service did.
       if (isApiError(body)) return { is: 'refused', error: body.error, status };
     } catch {
-      // Unknown, too.
+      // A body that cannot be parsed is an unknown result, too.
     }
     return status === undefined ? { is: 'unknown' } : { is: 'unknown', status };
   };
 }
 
-/** An answer without a value, for code that throws. */
+/** Thrown by {@link valueIn} for an answer without a value. */
 export class ApiFailure extends Error {
   readonly answer: Exclude<Answer<unknown>, { is: 'done' }>;
 
@@ -150,7 +153,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** @throws ApiFailure for all but a value. */
+/** @throws ApiFailure if the answer has no value. */
 export function valueIn<T>(answer: Answer<T>): T {
   if (answer.is === 'done') return answer.value;
   throw new ApiFailure(answer);

@@ -1,7 +1,9 @@
-/** Asks a chain's node; undefined: it refused. @throws when it did not answer. */
+/**
+ * Calls a JSON-RPC method; `undefined` if the node returned an error. @throws if it did not answer.
+ */
 export type AskNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** The node at this address, which is told nothing of the page. */
+/** Connects to the node at this URL without sending a referrer or credentials. */
 export function nodeAt(url: string): AskNode {
   return async (method, params) => {
     const response = await fetch(url, {

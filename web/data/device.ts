@@ -14,7 +14,7 @@ import type {
 
 export type { Device, Refund, Totals } from './types/device.ts';
 
-/** A sale that was looked up has no `payer`. */
+/** A sale that was found by its receipt or order has no `payer`. */
 export type Payment = DevicePayment;
 
 /** An intent as the device API shows it. */
@@ -29,27 +29,27 @@ export interface CreateIntent {
   readonly key: string;
   readonly amount: bigint;
   readonly splitGroup: string | null;
-  /** Percentages that the customer may choose from. */
+  /** Tip percentages that the customer may choose from. */
   readonly tipping: readonly number[] | null;
-  /** null: nobody was named. */
+  /** Name of the cashier, or `null` if the till has none. */
   readonly cashier: string | null;
 }
 
 export interface TapIntent {
   readonly key: string;
   readonly credential: Credential;
-  /** null: the customer was not asked. */
+  /** `null` if the customer was not asked for a tip. */
   readonly tip: bigint | null;
 }
 
-/** What a reader has to have signed in the middle of a tap of a phone. In hex. */
+/** The data that a reader needs signed during a phone's tap, in hex. */
 export interface TapToProve {
   readonly reader_nonce: string;
   readonly phone_nonce: string;
   readonly reader_key: string;
 }
 
-/** What a chip has signed: of its address, for the sum with this tip. */
+/** A chip's signature for the amount and tip, with the chip's address. */
 export interface ChipSignature {
   readonly from: `0x${string}`;
   readonly signature: `0x${string}`;
@@ -60,13 +60,18 @@ export interface CreateRefund {
   readonly payment: string;
   readonly amount: bigint;
   readonly cashier: string | null;
-  /** For what a till may not give back alone; kept ones of an earlier version have none. */
+  /**
+   * PIN of a manager for refunds above the till's limit. Jobs stored by an earlier version lack it.
+   */
   readonly managerCode?: string | null;
 }
 
-/** What the customer holds: a receipt, or the order and what was paid. */
+/** What the customer shows: a receipt, or an order ID and the amount paid. */
 export type SaleWanted =
-  /** The number of another till's receipt needs the amount; an address in a QR code none. */
+  /**
+   * A receipt number from another till also needs the amount. A receipt URL from a QR code does
+   * not.
+   */
   | { readonly receipt: string; readonly amount: bigint | null }
   | { readonly orderId: string; readonly amount: bigint };
 
@@ -76,12 +81,12 @@ interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** Everything that a till asks of the service. */
+/** Calls of the device API that a till makes. */
 export interface DeviceApi {
   device(): Promise<Answer<Device>>;
-  /** Says which software this terminal runs. */
+  /** Reports the software version of this terminal. */
   report(version: string): Promise<Answer<Device>>;
-  /** null: none came. */
+  /** `null` if no intent arrived in time. */
   next(waitS: number, signal: AbortSignal): Promise<Answer<Intent | null>>;
   intent(
     id: string,
@@ -89,36 +94,36 @@ export interface DeviceApi {
   ): Promise<Answer<Intent>>;
   create(intent: CreateIntent): Promise<Answer<Intent>>;
   tap(id: string, tap: TapIntent): Promise<Answer<Intent>>;
-  /** What a chip of this address signs to pay. */
+  /** The message that the chip with this address must sign to pay. */
   toSign(
     id: string,
     chip: { readonly from: string; readonly tip: bigint | null },
   ): Promise<Answer<ChipAuthorization>>;
-  /** For the reader of this till, where Smart Tap is on. */
+  /** Proves the collector to a phone, for this till's reader when Smart Tap is on. */
   proveCollector(tap: TapToProve): Promise<Answer<CollectorProof>>;
-  /** The same signature again gets the first answer. */
+  /** Sending the same signature again returns the first response. */
   authorize(
     id: string,
     signed: ChipSignature & { readonly tip: bigint | null },
   ): Promise<Answer<Intent>>;
   cancel(id: string): Promise<Answer<Intent>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
-  /** A sale of any till of the merchant. */
+  /** Finds a sale made at any of the merchant's tills. */
   find(sale: SaleWanted): Promise<Answer<Page<Payment>>>;
-  /** Totals of the shift that began then. */
+  /** Totals of the shift that began at this time. */
   totals(since: string): Promise<Answer<Totals>>;
   refund(refund: CreateRefund): Promise<Answer<Refund>>;
-  /** Mails a receipt to its customer. */
+  /** Emails the customer a receipt. */
   mailReceipt(payment: string, email: string): Promise<Answer<ReceiptMail>>;
-  /** Names and credentials of the sandbox's passes; refused anywhere else. */
+  /** Names and credentials of the sandbox's passes. Other services refuse the call. */
   testPasses(): Promise<Answer<TestPasses>>;
 }
 
-/** Long polls get this much longer than they ask for. */
+/** Extra time on top of a long poll's own wait. */
 const POLL_GRACE_MS = 5_000;
-/** The service waits 20 s for the chain before it says `processing`. */
+/** The service waits up to 20 s for the chain before it answers `processing`. */
 const TAP_TIMEOUT_MS = 27_000;
-/** The service waits 60 s for the chain. */
+/** The service waits up to 60 s for the chain. */
 const REFUND_TIMEOUT_MS = 75_000;
 const QUICK_TIMEOUT_MS = 10_000;
 
@@ -127,13 +132,13 @@ export interface Paired {
   readonly device_key: string;
 }
 
-/** Changes the dashboard's code into a device key. */
+/** Exchanges a pairing code from the dashboard for a device key. */
 export function pairDevice(code: string): Promise<Answer<Paired>> {
   const api = createApi({ root: 'api/device/v1' });
   return api({ method: 'POST', path: '/pair', body: { code }, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** Whose terminal a code belongs to. It can still be used. */
+/** Shows which terminal a pairing code belongs to, without using it up. */
 export function previewPairing(code: string): Promise<Answer<PairingTarget>> {
   const api = createApi({ root: 'api/device/v1' });
   return api({
@@ -144,13 +149,13 @@ export function previewPairing(code: string): Promise<Answer<PairingTarget>> {
   });
 }
 
-/** What charges, gives back or opens and closes payments. */
+/** Calls that open, charge, cancel or refund payments. */
 type Changes = Pick<DeviceApi, 'create' | 'tap' | 'authorize' | 'cancel' | 'refund'>;
 
-/** What is asked about sales that were made. */
+/** Calls that read past sales. */
 type Sales = Pick<DeviceApi, 'payments' | 'find' | 'totals'>;
 
-/** What was kept by an earlier version of the till names nobody. */
+/** Entries stored by an earlier version have no cashier. */
 function namedCashier(cashier: string | null | undefined) {
   return cashier == null ? {} : { cashier };
 }

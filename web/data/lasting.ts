@@ -1,9 +1,9 @@
 /**
- * Asks the browser not to forget what this site stores when room runs short, or (Safari) when the
- * site was not used for seven days. Where it cannot be asked, or says no, all goes on.
+ * Asks the browser to keep this site's storage when space runs short or, in Safari, after seven
+ * days without a visit. The app works without it if the browser refuses.
  */
 export async function askToLast(): Promise<void> {
-  // Old browsers, and pages that were opened without https, have none.
+  // Missing in old browsers and on pages without https.
   if (!('storage' in navigator) || !('persist' in navigator.storage)) return;
   await navigator.storage.persist().catch(() => false);
 }

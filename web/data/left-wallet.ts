@@ -3,7 +3,7 @@ interface Priced {
   readonly fees: { readonly cashback: number };
 }
 
-/** The one sum of a payment, on every screen: what left the wallet, cashback taken off. */
+/** The amount shown for a payment on every screen: what left the wallet, minus cashback. */
 export function leftWallet({ total_charged: total, fees }: Priced): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }

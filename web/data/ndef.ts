@@ -1,7 +1,7 @@
-/** What is on an NFC tag: records of a message (NFC Forum NDEF), as bytes. */
+/** Reads and writes NDEF messages (NFC Forum), the content of an NFC tag. */
 
 export interface NdefRecord {
-  /** The kind of name that `type` is: 1 for the Forum's own, such as `U` and `T`. */
+  /** Type name format: 1 for the Forum's well-known types, such as `U` and `T`. */
   readonly tnf: number;
   readonly type: string;
   readonly payload: Uint8Array;
@@ -14,12 +14,12 @@ const CHUNKED = 0x20;
 const SHORT = 0x10;
 const HAS_ID = 0x08;
 const TNF = 0x07;
-/** What pays here has one or two; more is a broken card. */
+/** Our tags have one or two records. A tag with more than this is broken. */
 const MOST_RECORDS = 64;
 
-/** What the first byte of an address stands for. Later ones are of phone numbers and the like. */
+/** URI prefixes by their NDEF code. Later codes, such as `tel:`, are not needed. */
 const PREFIXES = ['', 'http://www.', 'https://www.', 'http://', 'https://'];
-/** The longer prefix first, so that the tag holds the fewest bytes. */
+/** Longest prefix first, so that the tag needs the fewest bytes. */
 const BY_LENGTH = PREFIXES.toSorted((a, b) => b.length - a.length);
 
 function record(type: string, payload: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -36,20 +36,20 @@ function record(type: string, payload: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** A message that holds one address: what a phone opens that is held to the tag. */
+/** Encodes one URL, which a phone opens when it touches the tag. */
 export function addressMessage(url: string): Uint8Array<ArrayBuffer> {
   const prefix = BY_LENGTH.find((one) => url.startsWith(one)) ?? '';
   const rest = new TextEncoder().encode(url.slice(prefix.length));
   return record('U', Uint8Array.from([PREFIXES.indexOf(prefix), ...rest]));
 }
 
-/** A message that holds one text in English: what the stickers and cards of passes say. */
+/** Encodes one English text, as on the stickers and cards of passes. */
 export function textMessage(text: string): Uint8Array<ArrayBuffer> {
   const language = [2, ...new TextEncoder().encode('en')];
   return record('T', Uint8Array.from([...language, ...new TextEncoder().encode(text)]));
 }
 
-/** @returns null for bytes that are no message, or only a part of one. */
+/** @returns `null` if the bytes are not a complete message. */
 export function recordsOf(bytes: Uint8Array): readonly NdefRecord[] | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const records: NdefRecord[] = [];
@@ -72,7 +72,7 @@ export function recordsOf(bytes: Uint8Array): readonly NdefRecord[] | null {
   return null;
 }
 
-/** The address or text of a record; null for any other kind. */
+/** The URL or text of a record, or `null` for other types. */
 export function contentOf({ tnf, type, payload }: NdefRecord): string | null {
   if (tnf !== WELL_KNOWN || payload.length === 0) return null;
   const [first = 0] = payload;
@@ -81,7 +81,7 @@ export function contentOf({ tnf, type, payload }: NdefRecord): string | null {
     return prefix === undefined ? null : prefix + new TextDecoder().decode(payload.subarray(1));
   }
   if (type !== 'T') return null;
-  // The first byte: how long the name of the language is, and whether the text is UTF-16.
+  // The status byte holds the length of the language code and a flag for UTF-16.
   const text = payload.subarray(1 + (first & 0x3f));
   return new TextDecoder((first & 0x80) === 0 ? 'utf-8' : 'utf-16be').decode(text);
 }

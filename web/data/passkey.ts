@@ -1,9 +1,9 @@
-/** What the browser says when the person closed its dialog, or took too long. */
+/** True if the user closed the browser's dialog or let it time out. */
 function isCalledOff(error: unknown): boolean {
   return error instanceof DOMException && ['NotAllowedError', 'AbortError'].includes(error.name);
 }
 
-/** Addresses of numbers have no passkeys: a browser ties them to a name. */
+/** False at a numeric IP address: browsers tie passkeys to a host name. */
 export function hasName(): boolean {
   return !/^[\d.]+$|^\[/.test(location.hostname);
 }
@@ -13,8 +13,8 @@ export function canUsePasskeys(): boolean {
 }
 
 /**
- * Where this machine's own pages have passkeys. `null` at any address but its numbers, and in a
- * browser that has no passkeys anywhere.
+ * The `localhost` URL of this page, where passkeys work. `null` unless the page was opened at a
+ * loopback IP address in a browser with passkeys.
  */
 export function addressWithPasskeys(): string | null {
   const { hostname, protocol, port } = location;
@@ -25,7 +25,7 @@ export function addressWithPasskeys(): string | null {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** @returns null: the person called it off. */
+/** @returns `null` if the user canceled. */
 async function ask(credential: Promise<Credential | null>): Promise<Json | null> {
   try {
     const found = await credential;
@@ -36,7 +36,7 @@ async function ask(credential: Promise<Credential | null>): Promise<Json | null>
   }
 }
 
-/** Signs with a passkey of this device. `options`: as the service sent them. */
+/** Signs with a passkey of this device. `options` is passed on as the service sent it. */
 export function signWithPasskey(options: Json): Promise<Json | null> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
@@ -44,7 +44,7 @@ export function signWithPasskey(options: Json): Promise<Json | null> {
   return ask(navigator.credentials.get({ publicKey }));
 }
 
-/** Makes a passkey on this device. */
+/** Creates a passkey on this device. */
 export function createPasskey(options: Json): Promise<Json | null> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as unknown as PublicKeyCredentialCreationOptionsJSON,

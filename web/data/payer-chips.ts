@@ -2,11 +2,11 @@ import type { Answer } from './api.ts';
 import type { PayerApi } from './payer.ts';
 import type { Chip, ChipList, ChipProof, RegisterChipBody, UpdateChipBody } from './types/payer.ts';
 
-/** Chips that sign payments themselves. */
+/** API calls for chips that sign payments themselves. */
 export interface ChipsApi {
-  /** All of them. */
+  /** Lists all chips, following every page. */
   chips(): Promise<Answer<ChipList>>;
-  /** What a chip signs to be registered. */
+  /** The message that a chip must sign to be registered. */
   chipProof(address: string): Promise<Answer<ChipProof>>;
   registerChip(body: RegisterChipBody): Promise<Answer<Chip>>;
   changeChip(id: string, body: UpdateChipBody): Promise<Answer<Chip>>;

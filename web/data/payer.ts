@@ -50,35 +50,37 @@ export type {
   Wallet,
 } from './types/payer.ts';
 
-/** Everything that a wallet asks of the service. */
+/** Calls of the payer API that a wallet makes. */
 export interface PayerApi {
-  /** The service's clock as of its last answer, in milliseconds: the device's may be wrong. */
+  /**
+   * The service's clock in milliseconds, as of its last response. The device's clock may be wrong.
+   */
   now(): number;
   me(): Promise<Answer<Payer>>;
   wallet(): Promise<Answer<Wallet>>;
   approve(body: CreateApprovalBody): Promise<Answer<PayerRequest>>;
   request(id: string): Promise<Answer<PayerRequest>>;
-  /** The operator pays the gas. The same body again is the same transfer. */
+  /** Sends a transfer whose gas the operator pays. The same body again is the same transfer. */
   transfer(body: CreateTransferBody): Promise<Answer<PayerRequest>>;
   faucet(): Promise<Answer<PayerRequest>>;
   passes(cursor: string | null): Promise<Answer<PassList>>;
   createPass(label: string): Promise<Answer<NewPass>>;
   revokePass(id: string): Promise<Answer<Pass>>;
   createPassCode(id: string): Promise<Answer<PassCode>>;
-  /** For codes that the phone makes by itself; codes of an earlier key end. */
+  /** Creates the key for codes that the phone computes. Codes of the previous key stop working. */
   createRotatingKey(id: string): Promise<Answer<RotatingKey>>;
-  /** A .pkpass file. */
+  /** Returns a .pkpass file. */
   applePass(id: string): Promise<Answer<Blob>>;
   googlePass(id: string): Promise<Answer<SaveLink>>;
   cards(cursor: string | null): Promise<Answer<CardList>>;
   createCard(body: CreateCardBody): Promise<Answer<NewCard>>;
   changeCard(id: string, body: CreateCardBody): Promise<Answer<Card>>;
   revokeCard(id: string): Promise<Answer<Card>>;
-  /** Any other request, for parts that are loaded later. */
+  /** Sends any other request, for parts that load later. */
   readonly ask: Api;
   changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
   payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
-  /** Waits until something else than `known` is asked, but not for ever. */
+  /** Long-polls until the open confirmations differ from `known`. */
   confirmations(poll: {
     readonly waitS: number;
     readonly known: readonly string[];
@@ -86,7 +88,7 @@ export interface PayerApi {
   }): Promise<Answer<ListConfirmationsResponse>>;
   confirmation(intent: string): Promise<Answer<Confirmation>>;
   answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
-  /** Whether this browser gets notifications while the wallet is closed. */
+  /** The state of push notifications for this browser while the wallet is closed. */
   push(): Promise<Answer<Push>>;
   savePush(endpoint: string): Promise<Answer<Push>>;
   endPush(): Promise<Answer<Push>>;
@@ -98,9 +100,9 @@ export interface PayerApi {
 
 const ROOT = 'api/payer/v1';
 const QUICK_TIMEOUT_MS = 10_000;
-/** The service waits 20 s for the chain before it says `pending` or `processing`. */
+/** The service waits up to 20 s for the chain before it answers `pending` or `processing`. */
 const CHAIN_TIMEOUT_MS = 27_000;
-/** Long polls get this much longer than they ask for. */
+/** Extra time on top of a long poll's own wait. */
 const POLL_GRACE_MS = 5_000;
 
 const open = createApi({ root: ROOT });
@@ -120,7 +122,7 @@ export function signInPayer(body: {
   return open({ method: 'POST', path: '/sign_in', body, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** For the session of this token: the wallet agrees once more. */
+/** Signs the wallet in again for the session of this token. */
 export function signPayerAgain(
   token: string,
   body: { readonly message: string; readonly signature: string },
@@ -130,7 +132,7 @@ export function signPayerAgain(
   return send({ method: 'POST', path: '/sign_in/again', body, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** Reads only: whatever went wrong, it can be asked for again. */
+/** A read-only request, so it is safe to retry after any failure. */
 async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
   try {
     return await within({ ms: QUICK_TIMEOUT_MS }, async (signal) => {
@@ -147,9 +149,11 @@ async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
 }
 
 export interface SessionEvents {
-  /** The session is over: nothing is answered without a new one. */
+  /** Called when the session has ended and the user must sign in again. */
   onEnded(): void;
-  /** The wallet has to sign for what was asked. @returns whether it has, and asking again helps. */
+  /**
+   * Asks the wallet to sign for the request. @returns true if it did, so that a retry can succeed.
+   */
   signAgain(): Promise<boolean>;
 }
 

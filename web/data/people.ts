@@ -2,7 +2,7 @@ import { type Answer, type Api, type ApiRequest, createApi } from './api.ts';
 import { type Call, createCall } from './routes.ts';
 import type { MerchantReadSessionResponse, Operations } from './types/dashboard.ts';
 
-/** The person who is signed in, and the memberships: the same on both surfaces. */
+/** The signed-in user and their memberships. Both APIs return the same shape. */
 export type Session = MerchantReadSessionResponse;
 
 type OwnRoute =
@@ -10,17 +10,20 @@ type OwnRoute =
   | `${string} /dashboard/v1/me${string}`
   | `${string} /dashboard/v1/password_reset${string}`;
 
-/** What staff and merchants' people do alike: sign in, and look after their own access. */
+/**
+ * Operations that the dashboard and the operator console share: signing in and managing one's own
+ * account.
+ */
 export type OwnOperations = Pick<Operations, keyof Operations & OwnRoute>;
 
-/** The surface that a browser speaks to after signing in. */
+/** The API client of a browser session. */
 export interface PeopleApi {
   readonly realm: 'dashboard' | 'operator';
-  /** Every request carries the session's token against forged ones. */
+  /** Every request carries the session's CSRF token. */
   readonly api: Api;
-  /** Routes that both surfaces have. */
+  /** Routes that both APIs have. */
   readonly call: Call<OwnOperations, '/dashboard/v1'>;
-  /** Called when the service says that the session has ended. */
+  /** Registers a listener for the end of the session. */
   onEnded(listener: () => void): () => void;
 }
 
@@ -51,7 +54,7 @@ export function createPeopleApi(realm: PeopleApi['realm']): PeopleApi {
     const before = session;
     const answer = await send<T>(request);
     if (isRefusedWith(answer, 'csrf_token_invalid')) {
-      // Another window has signed in again: its session is this one's too.
+      // Another window may have signed in again; the cookie is then valid here, too.
       await send({ path: '/session' });
       if (before !== null && session?.user.id !== before.user.id) location.reload();
       else return send<T>(request);

@@ -2,16 +2,16 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiFailure } from './api.ts';
 
 const RETRIES = 2;
-/** Where somebody was in a list is known for as long as a phone call keeps them from it. */
+/** How long a list's scroll position is kept: an interruption of an hour. */
 const WALK_KEPT_MS = 3_600_000;
 
-/** A refusal stays one however often it is asked for. */
+/** A refused request would be refused again, so only other failures are retried. */
 function mayRetry(failures: number, error: Error): boolean {
   const isRefused = error instanceof ApiFailure && error.answer.is === 'refused';
   return !isRefused && failures < RETRIES;
 }
 
-/** For apps with many lists: what the service said, and when to ask again. */
+/** Cache of responses for apps with many lists, with its rules for refetching. */
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {

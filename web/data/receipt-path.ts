@@ -1,4 +1,7 @@
-/** Receipts are pages of this service, whatever address it calls itself by. null: there is none. */
+/**
+ * Path of a receipt on this origin, whatever public URL the service uses. `null` if there is no
+ * receipt.
+ */
 export function receiptPath(url: string | null): string | null {
   const token = url?.split('/receipts/')[1];
   return token === undefined ? null : `receipts/${token}`;

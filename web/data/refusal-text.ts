@@ -1,6 +1,6 @@
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** What a screen can say of a refusal in words of its own. The service's words are English. */
+/** Error codes for which the catalog has a text. The service's own messages are English. */
 const TOLD = [
   'account_disabled',
   'already_exists',
@@ -21,7 +21,7 @@ const TOLD = [
   'version_conflict',
 ] as const;
 
-/** Why the service refused something, in the page's language. */
+/** Explains why the service refused a request, in the page's language. */
 export function refusalText({
   code,
   message,
@@ -61,7 +61,7 @@ interface Declined {
   readonly customer_message?: string;
 }
 
-/** Why a payment was declined, for the customer. The list of codes may grow. */
+/** Explains a decline to the customer. New codes may appear at any time. */
 export function declineText({ decline_code, customer_message }: Declined): string {
   if (textLanguage() === 'en') return customer_message || t('decline.other');
   return t(`decline.${DECLINES.find((one) => one === decline_code) ?? 'other'}`);

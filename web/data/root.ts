@@ -1,12 +1,12 @@
 /**
- * Where the service is, whatever path it stands below: the server writes it into each page as a
- * `<base>`. Links of the apps begin without a slash (`dashboard/payments`) and so start here.
+ * Resolves a path against the `<base>` that the server writes into each page, so the apps work
+ * below any path prefix. Links of the apps have no leading slash (`dashboard/payments`).
  */
 export function fromRoot(path: string): URL {
   return new URL(path, document.baseURI);
 }
 
-/** The part of each path that is not the service's own: empty, or `/prefix`. */
+/** The path prefix under which the service is mounted: empty, or for example `/prefix`. */
 export function rootPath(): string {
   return fromRoot('.').pathname.replace(/\/$/, '');
 }

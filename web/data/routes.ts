@@ -1,6 +1,6 @@
 import type { Answer, Api } from './api.ts';
 
-/** What a table of operations (`types/*.ts`) says of one route. */
+/** The shape of one route in the generated tables of operations (`types/*.ts`). */
 interface Described {
   readonly path?: unknown;
   readonly query?: unknown;
@@ -8,7 +8,7 @@ interface Described {
   readonly response: unknown;
 }
 
-/** `GET /accounts/{account}`: method and path below the surface's root. */
+/** A method and a path below the API's root, for example `GET /accounts/{account}`. */
 export type RouteName<Ops, Root extends string> = keyof Ops extends infer Name
   ? Name extends `${infer Method} ${Root}${infer Path}`
     ? `${Method} ${Path}`
@@ -26,12 +26,12 @@ type PartOf<Of, Part extends keyof Described> = Of extends { readonly [P in Part
   ? Value
   : undefined;
 
-/** A filter that is not set is left out. */
+/** An undefined filter is left out. */
 type Loose<Query> = { readonly [Name in keyof Query]: Query[Name] | undefined };
 
-/** What a request of this route carries. */
+/** The parameters of a request to this route. */
 export interface RouteRequest<Ops, Root extends string, Name> {
-  /** What stands in braces in the route's name. */
+  /** Values for the placeholders in the route's path. */
   readonly path?: Partial<PartOf<OperationOf<Ops, Root, Name>, 'path'>>;
   readonly query?: Loose<PartOf<OperationOf<Ops, Root, Name>, 'query'>>;
   readonly body?: PartOf<OperationOf<Ops, Root, Name>, 'body'>;
@@ -41,13 +41,13 @@ export interface RouteRequest<Ops, Root extends string, Name> {
   readonly timeoutMs?: number;
 }
 
-/** Asks one route of a surface. Never throws (see {@link Api}). */
+/** Calls one route of an API. Never throws (see {@link Api}). */
 export type Call<Ops, Root extends string> = <Name extends RouteName<Ops, Root> & string>(
   name: Name,
   request?: RouteRequest<Ops, Root, Name>,
 ) => Promise<Answer<ResponseOf<Ops, Root, Name>>>;
 
-/** The path with its braces filled in. */
+/** Fills in the placeholders of a path. */
 export function fillPath(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
@@ -58,7 +58,7 @@ export function fillPath(path: string, values: Readonly<Record<string, string>>)
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** @param known What each path may hold besides what a request names, such as the account. */
+/** @param known Path parameters that every request shares, such as the account. */
 export function createCall<Ops, Root extends string>(
   api: Api,
   known: Readonly<Record<string, string>> = {},

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { within } from './within.ts';
 
-/** A request that is never answered. */
+/** Stands in for a request that is never answered. */
 function hang(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);

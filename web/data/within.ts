@@ -1,4 +1,4 @@
-/** When to give up: after so many milliseconds, and when the signal aborts if there is one. */
+/** A time-out in milliseconds and an optional abort signal. */
 export interface Limit {
   readonly ms: number;
   readonly until?: AbortSignal | undefined;

@@ -7,7 +7,7 @@ import { measureFirstLoad } from '../testing/payload.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { tillOf } from '../testing/till.ts';
 
-/** No framework: a few kilobytes of words. */
+/** The page has no framework, only a few kilobytes of text. */
 const BUDGET_BYTES = 10_000;
 const LINKS = ['Terminal', 'Wallet', 'Dashboard', 'Operator', 'Docs'];
 
@@ -15,7 +15,7 @@ let shared: SharedSandbox;
 let browser: TestBrowser;
 
 before(async () => {
-  // Of its own: others pay on the demo terminal of the shared one, and pair it anew.
+  // A private sandbox, because other tests pay on the shared one's demo terminal and pair it again.
   [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
 });
 
@@ -135,7 +135,7 @@ test('in a sandbox, the first test payment takes six clicks from the front page'
   await till.ask('2.50');
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
-  // The choice of a pass is a click as well, which this browser's select does not report.
+  // Choosing a pass counts as a click, too, but this browser's select does not report one.
   assert.ok(clicks > 0 && clicks + 1 <= 6, `${clicks} clicks and a choice`);
   await window.close();
 });

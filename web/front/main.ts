@@ -5,7 +5,7 @@ import { textNodes } from '../ui/text/nodes.ts';
 import { offeredLanguages, switchLanguage } from '../ui/text/switch.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** As long as a glance at the button takes. */
+/** How long the button shows "Copied". */
 const COPIED_MS = 2_000;
 
 type LoginApp = 'dashboard' | 'operator';
@@ -15,7 +15,7 @@ interface Login {
   readonly password: string;
 }
 
-/** What a sandbox tells its own machine's browser, and nobody else. */
+/** Served by a sandbox to browsers on the same machine only. */
 interface SandboxLinks {
   readonly terminal: string;
   readonly dashboard: Login;
@@ -28,7 +28,7 @@ interface Readiness {
   >;
 }
 
-/** @returns null for anything but an answer: the page says all it has to say without. */
+/** @returns `null` if the request fails; the page is complete without the response. */
 async function load<T>(path: string): Promise<T | null> {
   try {
     const response = await fetch(new URL(path, document.baseURI), { cache: 'no-store' });
@@ -54,7 +54,7 @@ function copyButton(words: string, app: LoginApp, text: string): HTMLButtonEleme
   return button;
 }
 
-/** What one signs in with: copied, so that no password stands on a screen that others see. */
+/** Offers the login for copying, so that no password is visible on screen. */
 function offerLogin(app: LoginApp, { email, password }: Login): void {
   const address = document.createElement('code');
   address.translate = false;
@@ -72,7 +72,7 @@ function wordsOf([network, { settles, reasons }]: [string, Readiness['networks']
     : t('front.does_not_settle', { network, reasons: reasons.join(', ') });
 }
 
-/** A choice of languages, where there is one. */
+/** Shows the language menu if the service has more than one language. */
 function offerLanguages(): void {
   const place = document.getElementById('language');
   const offered = offeredLanguages();

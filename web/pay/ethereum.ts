@@ -1,7 +1,7 @@
 import type { Hex } from '../wallet/bytes.ts';
 import type { Message } from './message.ts';
 
-/** A wallet that the browser brought along (EIP-1193). */
+/** An injected browser wallet (EIP-1193). */
 export interface Provider {
   request(call: {
     readonly method: string;
@@ -20,7 +20,7 @@ declare global {
   }
 }
 
-/** Wallets announce themselves at once; one that comes later is found too. */
+/** Reports wallets that announce themselves (EIP-6963), including later ones. */
 export function watchWallets(found: (provider: Provider) => void): () => void {
   if (window.ethereum !== undefined) found(window.ethereum);
   const announced = (event: WindowEventMap['eip6963:announceProvider']) =>
@@ -30,7 +30,7 @@ export function watchWallets(found: (provider: Provider) => void): () => void {
   return () => window.removeEventListener('eip6963:announceProvider', announced);
 }
 
-/** The person said no in the wallet's own window. */
+/** The user declined in the wallet's own window. */
 export class Refused extends Error {
   constructor(options?: ErrorOptions) {
     super('The wallet refused', options);
@@ -38,9 +38,9 @@ export class Refused extends Error {
   }
 }
 
-/** EIP-1193. */
+/** EIP-1193 code: the user rejected the request. */
 const USER_REJECTED = 4001;
-/** EIP-3326: the wallet does not know the chain. */
+/** EIP-3326 code: the wallet does not know the chain. */
 const CHAIN_UNKNOWN = 4902;
 
 function providerCode(error: unknown): unknown {
@@ -61,16 +61,16 @@ function firstOf(accounts: unknown): Hex | null {
   return typeof first === 'string' ? (first as Hex) : null;
 }
 
-/** What is wrong with a wallet before it signs anything. */
+/** A problem with the wallet that is visible before it signs. */
 export type Trouble =
   | { readonly is: 'wrong_network'; readonly chainId: number; readonly known: boolean }
   | { readonly is: 'too_little'; readonly balance: bigint };
 
-/** What a wallet needs, to pay. */
+/** What the wallet must have in order to pay. */
 export interface Needs {
   readonly chainId: number;
   readonly usdc: string;
-  /** Atoms. */
+  /** In atoms. */
   readonly price: bigint;
 }
 
@@ -83,7 +83,7 @@ async function chainOf(provider: Provider): Promise<number> {
   return Number(await ask(provider, 'eth_chainId'));
 }
 
-/** @returns whether the wallet knows the chain. */
+/** @returns false if the wallet does not know the chain. */
 async function switchTo(provider: Provider, chainId: number): Promise<boolean> {
   try {
     const params = [{ chainId: `0x${chainId.toString(16)}` }];
@@ -116,14 +116,16 @@ async function inspect(
   return { address, trouble: balance < price ? { is: 'too_little', balance } : null };
 }
 
-/** A wallet that has let this page in before; null: it has to be asked. */
+/**
+ * Checks a wallet that already gave this page access. `null` if it must be asked for access first.
+ */
 export async function lookAt(provider: Provider, needs: Needs): Promise<Connected | null> {
   const address = firstOf(await ask(provider, 'eth_accounts'));
   return address === null ? null : inspect(provider, address, needs);
 }
 
 /**
- * Asks the wallet to let this page in and to be on the payment's chain.
+ * Asks the wallet for access and to switch to the payment's chain.
  *
  * @throws Refused
  */

@@ -21,12 +21,12 @@ export interface WayProps {
   readonly payment: Payment;
 }
 
-/** The sentence is the button. */
+/** The label of the pay button, which states the whole payment. */
 export function payWords(link: PayLink): string {
   return t('pay.button', { sum: formatUsdc(priceOf(link)), merchant: link.merchant.name });
 }
 
-/** What a wallet that knows this page already says of itself, also when it changes. */
+/** Tracks the state of a wallet that already gave this page access. */
 function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
   const [seen, setSeen] = useState<Connected | null>(null);
   useEffect(() => {
@@ -34,7 +34,7 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
     const look = () => {
       lookAt(provider, { chainId, usdc, price }).then(
         (found) => isCurrent && setSeen(found),
-        // A wallet that says nothing now says it when it is asked to pay.
+        // An error is ignored here; the wallet is asked again when the user pays.
         () => {},
       );
     };
@@ -50,7 +50,10 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
   return [seen, setSeen] as const;
 }
 
-/** The browser's own wallet. Network and balance are told before anything is signed. */
+/**
+ * Pays with the injected wallet. The page shows a wrong network or a low balance before anything is
+ * signed.
+ */
 export function InjectedWallet(props: WayProps & { readonly provider: Provider }): ReactNode {
   const { provider, step, payment } = props;
   const { link, busy } = step;

@@ -19,7 +19,7 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-/** React alone takes 68 kB of them. */
+/** React alone takes 68 kB of this. */
 const BUDGET_BYTES = 90_000;
 const PULLED = 2_511_250n;
 
@@ -78,7 +78,7 @@ for (const { name, options } of LOOKS) {
   });
 }
 
-/** The link of the terminal's open payment, as its code holds it. */
+/** The pay link of the terminal's open payment, as its QR code contains it. */
 async function linkOfOpen(terminal: { readonly deviceKey: string }): Promise<{ url: string }> {
   const response = await fetch(`${shared.sandbox.base_url}/device/v1/payment_intents/next?wait=5`, {
     headers: { Authorization: `Bearer ${terminal.deviceKey}` },

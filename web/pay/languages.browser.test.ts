@@ -6,7 +6,7 @@ import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts'
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 
-/** What customers see, in the pseudo-language: longer than English, and from right to left. */
+/** Customer screens in the pseudo-language, which is longer than English and runs right to left. */
 
 const TIPPING = { tipping: { percentages: [10, 15] } };
 
@@ -44,7 +44,7 @@ test('a payment, from its tip to its receipt', async () => {
   window.checkClean();
   const [payment] = await paymentsOf(sandbox, terminal);
   assert.equal(payment?.tip, 250_000);
-  // The receipt is in the language of the payment.
+  // The receipt uses the payment's language.
   await window.page.locator('a[href*="/receipts/"]').click();
   await window.page.locator('#verdict.good, #verdict.plain').waitFor();
   await checkPseudoLanguage(window);
@@ -52,7 +52,7 @@ test('a payment, from its tip to its receipt', async () => {
   await checkForms(String(payment?.receipt_url));
 });
 
-/** Each form of a receipt is in the language that its address asks for, or else the browser. */
+/** Each format of a receipt uses the language in its URL, otherwise the browser's. */
 async function checkForms(receipt: string): Promise<void> {
   for (const form of ['', '.txt']) {
     const asked = await fetch(`${receipt}${form}?lang=qps`);

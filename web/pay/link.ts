@@ -7,28 +7,31 @@ import type {
 } from '../data/types/pay.ts';
 import type { Hex } from '../wallet/bytes.ts';
 
-/** What is to be paid: by its link, or by the tag of its till, which hides the number. */
+/**
+ * The payment to make, from a pay link or from a till's tag, which does not reveal the settlement
+ * number.
+ */
 export type PayLink = Omit<TagPayment, 'object' | 'reference' | 'description'> &
   Partial<Pick<LinkOfService, 'number'> & Pick<TagPayment, 'reference' | 'description'>>;
 
-/** What became of it. Only who has signed is told the receipt. */
+/** The state of the payment. Only the browser that signed learns the receipt. */
 export type Intent = Pick<
   PayOutcome,
   'status' | 'cancellation_reason' | 'last_payment_error' | 'receipt_url'
 >;
 export type TypedData = PaymentAuthorization;
 
-/** Everything that the page asks of the service. */
+/** Calls that the page makes to the service. */
 export interface PayApi {
   read(wallet?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
-  /** Sending the same again is safe: it gets the first answer. */
+  /** Safe to repeat: the same signature returns the first response. */
   pay(signed: Signed): Promise<Answer<Intent>>;
-  /** What was sent before and has no answer yet, where that is kept. */
+  /** A signature that was sent and has no response yet, if this browser stored one. */
   sent?(): Signed | null;
 }
 
 export interface Signed {
-  /** null: no tip is asked for. */
+  /** `null` if the payer is not asked for a tip. */
   readonly tip: bigint | null;
   readonly from: Hex;
   readonly signature: Hex;
@@ -46,17 +49,17 @@ export function payApi(token: string): PayApi {
   };
 }
 
-/** JSON's number for a tip. */
+/** Converts a tip to a JSON number. */
 export function numberOf(tip: bigint | null | undefined): number | undefined {
   return tip == null ? undefined : Number(tip);
 }
 
-/** The last part of the page's address. */
+/** The token: the last segment of the page's path. */
 export function tokenOf(pathname: string): string {
   return decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? '');
 }
 
-/** What leaves the wallet: the fees come on top, and the cashback comes out of them. */
+/** The amount that leaves the wallet: fees are added, and cashback is paid from them. */
 export function priceOf({ total_charged: total, fees }: PayLink): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }

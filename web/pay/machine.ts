@@ -3,29 +3,32 @@ import { declineText, refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 import type { Intent, PayLink } from './link.ts';
 
-/** What the page shows. Pure: what is asked of wallets and of the service is `use-payment.ts`. */
+/**
+ * The page's states and transitions, as pure functions. `use-payment.ts` calls wallets and the
+ * service.
+ */
 export type Step =
   | { readonly at: 'loading' }
   | { readonly at: 'missing' }
-  /** Nothing is known of the payment yet, because the service does not answer. */
+  /** The service has not answered yet. */
   | { readonly at: 'unreachable' }
   | {
       readonly at: 'open';
       readonly link: PayLink;
-      /** The wallet is being asked for something: its own window is in front. */
+      /** True while the wallet's own window is open. */
       readonly busy: boolean;
-      /** Why nothing was sent, in words. */
+      /** Why nothing was sent, as a text to show. */
       readonly problem: string | null;
-      /** What to tell the customer of the last try. */
+      /** Why the last try was declined, as a text to show. */
       readonly declined: string | null;
     }
-  /** `mine`: something was or may have been sent from here, and its answer is being waited for. */
+  /** `mine` if this page sent, or may have sent, a signature and waits for the response. */
   | { readonly at: 'checking'; readonly link: PayLink; readonly mine: boolean }
   | {
       readonly at: 'ended';
       readonly link: PayLink;
       readonly outcome: Outcome;
-      /** It ended by what was sent from here. */
+      /** True if the payment ended through this page's signature. */
       readonly mine: boolean;
       readonly receipt: string | null;
     };
@@ -38,9 +41,11 @@ export type PayEvent =
   /** Nothing was sent. */
   | { readonly type: 'stopped'; readonly problem: string | null }
   | { readonly type: 'sent' }
-  /** It was sent before this page was loaded: the same is sent again until there is an answer. */
+  /**
+   * A signature was sent before the page was reloaded. It is sent again until there is a response.
+   */
   | { readonly type: 'resumed'; readonly link: PayLink }
-  /** To what was sent. `unknown` ends nothing: the same is sent again. */
+  /** The response to a signature. After `unknown` the same signature is sent again. */
   | { readonly type: 'answered'; readonly answer: Answer<Intent> };
 
 export const START: Step = { at: 'loading' };
@@ -57,18 +62,18 @@ function ended(link: PayLink, reason: PayLink['cancellation_reason'], mine: bool
   return { at: 'ended', link, outcome, mine, receipt: null };
 }
 
-/** What the service says of the payment itself. */
+/** The step that follows from the service's view of the payment. */
 function ofLink(step: Step, link: PayLink): Step {
   switch (link.status) {
     case 'requires_payment_method':
-      // An answer that is older than what was sent from here never ends the wait for it.
+      // A response older than this page's signature never ends the wait.
       if (step.at === 'checking' && step.mine) return step;
       if (step.at === 'open') return { ...step, link };
       return step.at === 'checking'
         ? open(link, { declined: t('pay.problem.not_paid') })
         : open(link);
     case 'succeeded':
-      // Only the answer has the receipt: it is waited for.
+      // Only the response to the signature contains the receipt, so keep waiting for it.
       if (step.at === 'checking' && step.mine) return step;
       return { at: 'ended', link, outcome: 'paid', mine: false, receipt: null };
     case 'canceled':
@@ -94,7 +99,7 @@ function onAnswered(link: PayLink, answer: Answer<Intent>): Step {
   if (answer.is === 'unknown') return { at: 'checking', link, mine: true };
   if (answer.is === 'not_sent') return open(link, { problem: t('pay.problem.offline') });
   if (answer.is === 'refused') {
-    // Somebody else pays, or the payment has ended: the link will say.
+    // Another payer was first, or the payment has ended. The next poll of the link shows which.
     if (answer.error.code === 'payment_intent_unexpected_state') {
       return { at: 'checking', link, mine: false };
     }

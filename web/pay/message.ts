@@ -4,12 +4,12 @@ import type { Pin } from '../wallet/contracts.ts';
 import { type PayLink, priceOf, type TypedData } from './link.ts';
 
 /**
- * What a wallet is asked to sign, computed here from what the page shows. Loaded when somebody
- * pays. A service that was broken into can have nothing else signed: another sum or order gives
- * another message, and another receiver or token is not one that this browser knows (pins.ts).
+ * Computes the message that the wallet signs from what the page shows. This module loads when the
+ * user pays. A compromised service cannot get anything else signed: a different amount or order
+ * changes the message, and a different receiver or token fails the pinned contracts (pins.ts).
  */
 
-/** The contract's (contracts/README.md). */
+/** The contract's type string (contracts/README.md). */
 const TYPE =
   'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)';
 
@@ -34,15 +34,15 @@ function word(value: bigint | number): string {
 }
 
 /**
- * The nonce that binds an authorization to merchant, amount, number, order and salt. From a tag it
- * names neither number nor order: both are zero.
+ * The nonce binds an authorization to merchant, amount, settlement number, order and salt. Payments
+ * from a tag use zero for number and order.
  */
 export function nonceOf(
   link: Pick<PayLink, 'merchant' | 'number' | 'order_id' | 'salt'>,
   sum: bigint,
 ): Hex {
   const type = toHex(keccak_256(new TextEncoder().encode(TYPE))).slice(2);
-  // A tag may tell the order, and yet its message never names it.
+  // The page of a tag may show the order, but its message never includes it.
   const named = link.number === undefined ? '' : (link.order_id ?? '');
   const order = toHex(new TextEncoder().encode(named)).slice(2).padEnd(64, '0');
   const words = [
@@ -56,7 +56,7 @@ export function nonceOf(
   return toHex(keccak_256(fromHex(`0x${words.join('')}`)));
 }
 
-/** The message does not say what the page shows. */
+/** The message differs from what the page shows. */
 export class OtherMessage extends Error {
   readonly field: string;
 
@@ -72,10 +72,11 @@ function sameAddress(a: string, b: string): boolean {
 }
 
 /**
- * The message for `eth_signTypedData_v4`, made of what the page shows. Of what the service sent
- * only the token's name and version and the time are taken: others make the signature worthless.
+ * Builds the message for `eth_signTypedData_v4` from what the page shows. Only the token's name and
+ * version and the validity times come from the service; wrong ones merely make the signature
+ * invalid.
  *
- * @throws OtherMessage when the service wants something else signed.
+ * @throws OtherMessage if the service asks for anything else to be signed.
  */
 export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
   const value = priceOf(shown);
@@ -113,10 +114,10 @@ export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
 
 export type Message = ReturnType<typeof messageFor>;
 
-/** From one USDC on, the atoms that rounding drops cannot be mistaken for basis points. */
+/** Below one USDC the rounding of fees is too coarse to derive their rate. */
 const RATE_SHOWS_FROM = 1_000_000n;
 
-/** The rate of the fees that the page shows; undefined for what is too small to tell. */
+/** The fee rate implied by the amounts shown, or `undefined` if the amount is too small. */
 function feeRateOf({ total_charged: total, fees }: PayLink): number | undefined {
   const charged = BigInt(fees.acquirer) + BigInt(fees.protocol);
   const sale = BigInt(total) - charged;
@@ -124,12 +125,15 @@ function feeRateOf({ total_charged: total, fees }: PayLink): number | undefined 
   return Number((charged * 10_000n + sale / 2n) / sale);
 }
 
-/** Who would take what, as the message says it, and for which fees, as the page does. */
+/**
+ * The receiver, token and contract in the message and the fee rate shown, for the check against the
+ * pins.
+ */
 export function contractsOf({ domain, message }: Message, shown: PayLink): Pin {
   const { chainId, name, version, verifyingContract: usdc } = domain;
   const feeRate = feeRateOf(shown);
   return { chainId, usdc, usdcDomain: { name, version }, settlement: message.to, feeRate };
 }
 
-// Loaded with the message: the first load of the page needs no pins.
+// Re-exported here so that pins load with the message, not with the page's first load.
 export { checkContracts } from '../wallet/pins.ts';

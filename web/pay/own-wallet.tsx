@@ -8,7 +8,10 @@ import { problemOf } from '../wallet/words.ts';
 import { payWords, type WayProps } from './injected-wallet.tsx';
 import type { Message } from './message.ts';
 
-/** The wallet that this site keeps in this browser, sealed: opened here, and it signs here. */
+/**
+ * Pays with the encrypted wallet that this site keeps in the browser. It is unlocked and signs on
+ * this page.
+ */
 export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNode {
   const { vault, step, payment } = props;
   const [password, setPassword] = useState('');
@@ -19,7 +22,7 @@ export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNod
     payment.pay(async () => {
       try {
         const account = await unlock(vault, openerOf(vault, password));
-        // viem takes integers as text too; its types do not say so.
+        // viem accepts integers as strings, but its types do not say so.
         const sign = (message: Message) =>
           account.signTypedData(message as unknown as Parameters<typeof account.signTypedData>[0]);
         return { address: account.address, sign };

@@ -32,7 +32,7 @@ function useProvider(): Provider | null {
   return provider;
 }
 
-/** Who asks, and for how much. */
+/** The merchant and the amount. */
 function Who({ link }: { readonly link: PayLink }): ReactNode {
   return (
     <header className="pay-who">
@@ -80,7 +80,7 @@ function Parts({ link }: { readonly link: PayLink }): ReactNode {
   );
 }
 
-/** Counts with the service's clock; this device's may be wrong. */
+/** Counts down by the service's clock, because the device's may be wrong. */
 function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number }): ReactNode {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -101,12 +101,18 @@ function paymentPath(): string {
   return location.pathname.split('/').slice(-2).join('/');
 }
 
-/** Whether this is a phone, with a wallet app at hand: a computer would only show its download. */
+/**
+ * True on a touch device, where a wallet app may be installed. A computer would only show the app's
+ * download page.
+ */
 function isTouched(): boolean {
   return matchMedia('(pointer: coarse)').matches;
 }
 
-/** The wallet of this site first: it needs nothing. The code is drawn when it is asked for. */
+/**
+ * Offers this site's own wallet first, which needs no installation. The QR code is drawn on
+ * request.
+ */
 function NoWallet(): ReactNode {
   const [isCodeShown, setCodeShown] = useState(false);
   return (
@@ -129,7 +135,7 @@ function NoWallet(): ReactNode {
   );
 }
 
-/** How one pays: with the wallet of this site where there is one, else with the browser's. */
+/** The ways to pay: with this site's wallet if there is one, otherwise with the browser's. */
 function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNode {
   const vault = useKept('vault');
   const provider = useProvider();
@@ -172,7 +178,8 @@ function OpenScreen({ step, payment }: { step: OpenStep; payment: Payment }): Re
         </section>
       )}
       <Parts link={link} />
-      {/* Above the ways to pay: a browser’s wallet reports late, and nothing may move then. */}
+      {/* Shown above the ways to pay, because the browser's wallet reports late and must not
+          move the layout. */}
       <Left link={link} clockOffsetMs={payment.clockOffsetMs} />
       {problem === null ? null : (
         <Notice tone="bad" role="alert">
@@ -218,7 +225,7 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
   );
 }
 
-/** The receipt in the language that this page's address asks for. */
+/** Receipt URL with the language parameter of this page's URL. */
 function inSameLanguage(receipt: string): string {
   const language = new URLSearchParams(location.search).get('lang');
   return language === null ? receipt : `${receipt}?lang=${encodeURIComponent(language)}`;
@@ -254,7 +261,7 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
   }
 }
 
-/** One payment, by its link. */
+/** The page of one payment, opened by its link. */
 export function PayPage({ token }: { readonly token: string }): ReactNode {
   const api = useMemo(() => payApi(token), [token]);
   return (
@@ -266,11 +273,11 @@ export function PayPage({ token }: { readonly token: string }): ReactNode {
 
 export interface PayingProps {
   readonly api: PayApi;
-  /** It has ended, and not by what was sent from here. */
+  /** Called when the payment ended through another payer or device. */
   readonly onOthers?: () => void;
 }
 
-/** Everything from the sum to the result. */
+/** The payment flow from the amount to the result. */
 export function Paying({ api, onOthers }: PayingProps): ReactNode {
   const [tip, setTip] = useState<bigint | null>(null);
   const payment = usePayment(api, tip);
@@ -280,7 +287,7 @@ export function Paying({ api, onOthers }: PayingProps): ReactNode {
     if (isOthers) onOthers?.();
   }, [isOthers, onOthers]);
   const asked = step.at === 'open' && tip === null ? step.link.tipping : null;
-  // The sum with the tip is the service's to say: its answer comes first.
+  // The service computes the total with the tip, so wait for its response.
   const isTold = step.at !== 'open' || BigInt(step.link.tip_amount) === (tip ?? 0n);
   if (step.at === 'open' && asked !== null) {
     return (

@@ -3,7 +3,7 @@ import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
 import type { Message } from './message.ts';
 
-/** The operator's project and relay, which the server writes into the page's head. */
+/** The operator's WalletConnect project and relay, which the server writes into the page's head. */
 interface RelaySetting {
   readonly projectId: string;
   readonly relayUrl: string;
@@ -21,7 +21,7 @@ interface Session {
   readonly namespaces: Readonly<Record<string, { readonly accounts: readonly string[] }>>;
 }
 
-/** What we use of the library (web/walletconnect). */
+/** The part of the library's client that we use (web/walletconnect). */
 export interface RelayClient {
   connect(asked: {
     readonly optionalNamespaces: Readonly<Record<string, object>>;
@@ -39,7 +39,7 @@ interface Library {
   readonly SignClient: { init(options: object): Promise<RelayClient> };
 }
 
-/** Nothing of a session stays in this browser. */
+/** In-memory storage, so that no session stays in this browser. */
 function memory() {
   const kept = new Map<string, unknown>();
   return {
@@ -51,7 +51,10 @@ function memory() {
   };
 }
 
-/** Loads the library. A page has one client: a second one would hear what the first is told. */
+/**
+ * Loads the library. A page creates one client, because a second one would receive the same
+ * messages.
+ */
 export async function openClient(): Promise<RelayClient> {
   const { projectId, relayUrl } = relaySetting();
   const { SignClient } = (await import(
@@ -70,12 +73,12 @@ export async function openClient(): Promise<RelayClient> {
       icons: [fromRoot('icons/tapline.svg').href],
     },
   });
-  // It would load a frame of another company, which the page's policy forbids.
+  // The library's verification loads a third-party frame, which the page's CSP forbids.
   client.core.verify.register = async () => '';
   return client;
 }
 
-/** EIP-1193, and the codes that CAIP-25 has for a person's no. */
+/** Codes for a user's rejection in EIP-1193 and CAIP-25. */
 const REJECTED: ReadonlySet<unknown> = new Set([4001, 5000, 5001, 5002, 5003]);
 const ENDED = { code: 6000, message: 'The payment is signed.' };
 
@@ -89,7 +92,7 @@ async function orRefused<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** A wallet of another device that has let this page in. */
+/** A wallet on another device that has accepted this page's session. */
 export interface RelayWallet {
   readonly address: Hex;
   /** @throws Refused */
@@ -97,13 +100,13 @@ export interface RelayWallet {
 }
 
 export interface Invitation {
-  /** For the wallet's camera, or as a link to a wallet app of this device: `wc:…`. */
+  /** Pairing URI `wc:…`, shown as a QR code or opened as a link to a wallet app on this device. */
   readonly uri: string;
-  /** Resolves when a wallet has let this page in. @throws Refused */
+  /** Resolves when a wallet accepts the session. @throws Refused */
   readonly wallet: Promise<RelayWallet>;
 }
 
-/** Invites a wallet that knows the payment's chain. */
+/** Creates a session proposal for wallets that support the payment's chain. */
 export async function inviteWallet(client: RelayClient, chain: number): Promise<Invitation> {
   const chainId = `eip155:${chain}`;
   const methods = ['eth_signTypedData_v4'];
@@ -123,7 +126,7 @@ export async function inviteWallet(client: RelayClient, chain: number): Promise<
         try {
           return (await orRefused(client.request({ topic, chainId, request }))) as Hex;
         } finally {
-          // The wallet forgets this page; that it does not hear of it changes nothing.
+          // Failure is harmless: the session then simply expires on the wallet's side.
           client.disconnect({ topic, reason: ENDED }).catch(() => {});
         }
       },

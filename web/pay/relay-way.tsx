@@ -14,7 +14,7 @@ type Inviting =
   | { readonly is: 'open'; readonly uri: string }
   | { readonly is: 'failed'; readonly problem: string };
 
-/** A wallet of another device, or a wallet app of this one, by WalletConnect. */
+/** Pays through WalletConnect with a wallet on another device or a wallet app on this one. */
 export function RelayWay({ step, payment }: WayProps): ReactNode {
   const [inviting, setInviting] = useState<Inviting>({ is: 'closed' });
   const client = useRef<RelayClient | null>(null);

@@ -15,19 +15,19 @@ interface Stage extends Scene {
   readonly window: TestWindow;
   readonly wallet: InjectedWallet | null;
   readonly id: string;
-  /** Opens the link. */
+  /** Opens the pay link. */
   open(): Promise<void>;
   pay(): Promise<void>;
 }
 
 interface LinkShot {
-  /** null: the browser has no wallet. */
+  /** Balance of the injected wallet. `null` for a browser without a wallet. */
   readonly usdc?: bigint | null;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly merchant?: string;
 }
 
-/** A shot of a payment's link in a browser with a wallet. */
+/** A screenshot of a pay link in a browser with an injected wallet. */
 function linkShot(
   name: string,
   { usdc = PULLED, body = {}, merchant }: LinkShot,
@@ -52,7 +52,7 @@ function linkShot(
             const json = { ...link, merchant: { ...link.merchant, name: merchant } };
             await route.fulfill({ response, json });
           } catch {
-            // The window was closed while the page asked once more.
+            // The window closed while the page was still polling.
           }
         });
       }
@@ -66,7 +66,7 @@ function linkShot(
   };
 }
 
-/** A shot of a payment's link in a browser that holds a wallet of this site. */
+/** A screenshot of a pay link in a browser that has a wallet of this site. */
 function ownShot(name: string, lead: (wallet: WalletWindow) => Promise<void>): Shot {
   return {
     name,

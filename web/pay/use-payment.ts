@@ -8,12 +8,12 @@ import { type PayApi, type PayLink, priceOf, type Signed } from './link.ts';
 import { next, type PayEvent, START, type Step } from './machine.ts';
 import type { Message } from './message.ts';
 
-/** How often the service is asked what became of the payment. */
+/** How often the page polls the payment's state. */
 const POLL_MS = 1_500;
-/** An answer that did not come is asked for again, by sending the same once more. */
+/** Delay before the same request is sent again after no response. */
 const RETRY_MS = 2_000;
 
-/** What can sign: the wallet of this site, or one that the browser brought along. */
+/** A wallet that can sign: this site's own or an injected one. */
 export interface Signer {
   readonly address: Hex;
   /** @throws Refused */
@@ -22,11 +22,11 @@ export interface Signer {
 
 export interface Payment {
   readonly step: Step;
-  /** What has to be added to this device's clock. */
+  /** Milliseconds to add to this device's clock to get the service's. */
   readonly clockOffsetMs: number;
   /**
-   * `connect` finds the signer; null: what keeps it from signing is on the screen. Nothing is sent
-   * before a signature is there.
+   * `connect` resolves to the signer, or to `null` if the page already shows why it cannot sign.
+   * Nothing is sent before there is a signature.
    */
   pay(connect: () => Promise<Signer | null>): void;
   reload(): void;
@@ -34,15 +34,16 @@ export interface Payment {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A refusal for now: it says nothing of the same request that was sent before. */
+/** A temporary refusal. It says nothing about the same request sent earlier. */
 function isForNow(answer: Answer<unknown>): boolean {
   return answer.is === 'refused' && (answer.status === 429 || answer.status >= 500);
 }
 
 /**
- * Sends until somebody knows: the same signature always gets the first answer.
+ * Sends until the result is known. The same signature always returns the first response.
  *
- * @param wasSent it may have arrived already: not even a missing network says that it did not.
+ * @param wasSent True if an earlier send may have arrived, so that not even a missing network
+ * proves that it did not.
  */
 async function sendUntilKnown(api: PayApi, signed: Signed, wasSent = false) {
   let mayHaveArrived = wasSent;
@@ -65,7 +66,9 @@ function problemOf(error: unknown): string {
   return t('pay.problem.failed');
 }
 
-/** What the wallet signs now, checked against what the person has read and what is pinned. */
+/**
+ * Builds the message to sign and checks it against what the page shows and the pinned contracts.
+ */
 async function messageNow(
   api: PayApi,
   {
@@ -95,7 +98,7 @@ async function messageNow(
   return { message };
 }
 
-/** What was sent before the page was loaded anew gets its answer, however long that takes. */
+/** After a reload, sends the stored signature again until there is a response. */
 async function resume(
   api: PayApi,
   { signed, left }: { readonly signed: Signed; readonly left: AbortSignal },
@@ -119,7 +122,7 @@ interface Following {
   dispatch(event: PayEvent): void;
 }
 
-/** Asks what became of the payment, again and again, until it is over. */
+/** Polls the payment until it has ended. */
 function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): void {
   useEffect(() => {
     if (isOver) return;
@@ -132,7 +135,7 @@ function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): voi
     const signed = api.sent?.() ?? null;
     if (signed === null) follow();
     else {
-      // What everybody may read of the payment would end the wait for this tab's own answer.
+      // The public view of the payment would end the wait for this tab's own response.
       void resume(api, { signed, left: leaving.signal }, dispatch).then(() => {
         if (!leaving.signal.aborted) follow();
       });
@@ -144,7 +147,7 @@ function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): voi
   }, [api, isOver, reload, dispatch]);
 }
 
-/** `tip`: null while none was chosen, and where none is asked for. */
+/** @param tip `null` until one is chosen, and if none is asked for. */
 export function usePayment(api: PayApi, tip: bigint | null): Payment {
   const [step, dispatch] = useReducer(next, START);
   const offset = useRef(0);

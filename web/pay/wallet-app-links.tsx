@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { t } from '../ui/text/t.ts';
 import { WALLET_APPS } from './wallet-apps.ts';
 
-/** Leads to this payment in the browser of an app. */
+/** Links that open this payment in the browser of a wallet app. */
 export function WalletAppLinks(): ReactNode {
   const page = new URL(location.href);
   return (

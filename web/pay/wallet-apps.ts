@@ -1,19 +1,19 @@
 /** A wallet app that opens a page in its own browser, where it signs. */
 export interface WalletApp {
   readonly name: string;
-  /** The link that leads from any browser into the app, or to its download. */
+  /** A universal link that opens the app, or its download page. */
   readonly linkTo: (page: URL) => string;
 }
 
 /**
- * Five apps, with the links that their makers document (read on 2026-11-23): link.metamask.io/dapp,
- * Coinbase's "Dapp browser" (the Base app has kept it), Trust Wallet's "Deep Linking", Phantom's
- * "Browse", OKX's "App Universal Link". No phone of ours has followed them yet.
+ * Five apps, with the deep links that their makers document (read on 2026-11-23):
+ * link.metamask.io/dapp, Coinbase's "Dapp browser" (kept by the Base app), Trust Wallet's "Deep
+ * Linking", Phantom's "Browse", OKX's "App Universal Link". They have not been tested on a phone.
  */
 export const WALLET_APPS: readonly WalletApp[] = [
   {
     name: 'MetaMask',
-    // Its path is the page without a scheme; the app takes https.
+    // MetaMask expects the page without its scheme and assumes https.
     linkTo: ({ host, pathname, search }) =>
       `https://link.metamask.io/dapp/${host}${pathname}${search}`,
   },

@@ -14,7 +14,7 @@ function chainName(chainId: number): string {
   return CHAINS[chainId] ?? t('pay.chain', { id: String(chainId) });
 }
 
-/** What is wrong with a wallet, and what to do about it. */
+/** Describes a problem with the wallet and its remedy. */
 export function troubleWords(
   trouble: Trouble,
   { price, chainId }: { readonly chainId: number; readonly price: bigint },
@@ -27,7 +27,7 @@ export function troubleWords(
   return t(trouble.known ? 'pay.trouble.switch_chain' : 'pay.trouble.add_chain', names);
 }
 
-/** `1:05`. */
+/** Formats a duration, for example `1:05`. */
 export function formatLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

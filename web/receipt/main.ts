@@ -4,7 +4,7 @@ import type { Receipt } from '../data/types/pay.ts';
 import { t } from '../ui/text/t.ts';
 import { type Verdict, verify } from './verify.ts';
 
-/** The page is finished without this: it only asks the chain, and prints. */
+/** The page works without this script, which only verifies the payment on chain and prints. */
 
 function words(verdict: Verdict): readonly [string, string] {
   switch (verdict.kind) {
@@ -32,7 +32,7 @@ const print = document.getElementById('print');
 if (print !== null) {
   print.hidden = false;
   print.addEventListener('click', () => window.print());
-  // A till opens it so.
+  // A till opens the receipt with this fragment in order to print it.
   if (location.hash === '#print') window.addEventListener('load', () => window.print());
 }
 void check();

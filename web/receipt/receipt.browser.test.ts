@@ -15,12 +15,12 @@ import { alterReceipts, type ReceiptChanges } from '../testing/receipt.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME } from '../testing/shots.ts';
 import { postAsMerchant } from '../testing/till.ts';
 
-/** behavior.md 21.6, in kB of 1,000. */
+/** Budget from behavior.md 21.6, in kB of 1,000 bytes. */
 const BUDGET_KB = 10;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
-/** A paid payment with a tip, partly refunded. */
+/** Receipt URL of a payment with a tip and a partial refund. */
 let url = '';
 
 before(async () => {

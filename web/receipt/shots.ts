@@ -4,7 +4,7 @@ import type { Scene, Shot } from '../testing/shots.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME } from '../testing/shots.ts';
 import { postAsMerchant } from '../testing/till.ts';
 
-/** The address of a paid payment's receipt, with a tip. */
+/** Pays with a tip. @returns the receipt's URL. */
 async function pay({ sandbox }: Scene): Promise<string> {
   const { agent_terminal: terminal, secret_key } = sandbox.test;
   const sale = { amount: 2_500_000, terminal, tipping: { percentages: [10] } };
@@ -22,7 +22,7 @@ type Show = (window: TestWindow) => Promise<void>;
 
 const opened: Show = ({ page }) => page.getByText('Where it is on the chain').click();
 
-/** On a roll of 80 mm. */
+/** Prints on an 80 mm roll. */
 const printed: Show = ({ page }) => page.emulateMedia({ media: 'print' });
 
 function shot(
@@ -59,7 +59,7 @@ const REFUNDS = [
 
 const WORST = { sale: 999_999_999_999, tip: 1, amount: 1_000_000_000_000 };
 
-/** The receipt of half of it, given back. */
+/** Refunds half of a payment. @returns the receipt's URL. */
 async function giveBack(scene: Scene): Promise<string> {
   const { agent_terminal: terminal, secret_key } = scene.sandbox.test;
   const sale = { amount: 2_500_000, terminal };

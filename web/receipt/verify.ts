@@ -1,12 +1,12 @@
 import { nodeAt } from '../data/chain-node.ts';
 import type { Receipt } from '../data/types/pay.ts';
 
-/** `PaymentSettled(uint64,address,bytes17,uint256)`: what the event is called on the chain. */
+/** Topic 0 of `PaymentSettled(uint64,address,bytes17,uint256)`. */
 const PAYMENT_SETTLED = '0x062e7fdc4bf2130f07f2d9e389e84d9dc08f0d65a0c76884797e50f19c5db84f';
 
 export type Verdict =
   | { readonly kind: 'proven' }
-  /** What the chain says otherwise. */
+  /** The field that differs on chain. */
   | { readonly kind: 'differs'; readonly what: string }
   /** The node did not answer, or does not know the transaction. */
   | { readonly kind: 'unknown' };
@@ -24,7 +24,10 @@ interface TransactionReceipt {
   readonly logs: readonly Log[];
 }
 
-/** The numbers of the event. `terms`: merchant, amount, order id; `charges`: four of 64 bits. */
+/**
+ * Decodes the event. `terms` packs merchant, amount and order ID; `charges` packs four 64-bit
+ * numbers.
+ */
 function numbersOf({ topics, data }: Log) {
   const at = (from: number, to: number) => BigInt(`0x${data.slice(2 + from, 2 + to) || '0'}`);
   return {
@@ -66,7 +69,7 @@ function compare(receipt: Receipt, log: Log): Verdict {
   return isPayer ? { kind: 'proven' } : { kind: 'differs', what: 'payer' };
 }
 
-/** Asks the chain itself, not the server that this page came from. */
+/** Queries the chain directly, not the server that this page came from. */
 export async function verify(receipt: Receipt, url: string): Promise<Verdict> {
   const { proof } = receipt;
   const ask = nodeAt(url);

@@ -1,9 +1,9 @@
 import type { TestWindow } from '../testing/browser.ts';
 
-/** What a browser is told of the test network, instead of what is there. */
+/** How the test falsifies the test network's data in the browser. */
 export type Change = 'short' | 'other chain' | 'no contract' | 'silent';
 
-/** Held, owed, fees. */
+/** Assets held, owed to merchants, and fees. */
 const SHORT = [1_999_999n, 2_000_000n, 10_000n];
 
 function answerTo(change: Change, method: string, data: string): string | null {
@@ -15,7 +15,7 @@ function answerTo(change: Change, method: string, data: string): string | null {
   return `0x${SHORT.map((atoms) => atoms.toString(16).padStart(64, '0')).join('')}`;
 }
 
-/** Lets this window see holdings as they would be then. */
+/** Intercepts the chain's responses in this window so that they show the changed holdings. */
 export async function alterHoldings({ page }: TestWindow, change: Change): Promise<void> {
   await page.route('**/chain/testnet', async (route) => {
     if (change === 'silent') return route.abort('connectionreset');

@@ -1,7 +1,7 @@
 import { call, lensOf, wordsOf } from '../contract/calls.ts';
 import { type AskNode, nodeAt } from '../data/chain-node.ts';
 
-/** What a contract holds and owes at one block, in atoms. */
+/** Assets that a contract holds and owes at one block, in atoms. */
 export interface Holdings {
   readonly block: number;
   readonly held: bigint;
@@ -10,10 +10,10 @@ export interface Holdings {
 }
 
 export type Verdict =
-  /** All of what is owed is there, and perhaps more. */
+  /** The contract holds at least what it owes. */
   | { readonly kind: 'covered'; readonly holdings: Holdings }
   | { readonly kind: 'short'; readonly holdings: Holdings }
-  /** The node belongs to another chain, or there is no such contract on it. */
+  /** The node serves another chain, or there is no such contract on it. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unknown' };
 
@@ -22,10 +22,10 @@ export interface Contract {
   readonly settlement: string;
 }
 
-/** Merchants of one question: nodes give it enough gas for some thousands. */
+/** Merchants per call. Nodes allow enough gas for several thousand. */
 const PAGE = 1_000;
 
-/** @returns the words of the answer; none: there is no such contract. */
+/** @returns the words of the answer, empty if there is no such contract. */
 async function read(
   ask: AskNode,
   { to, data, block }: { readonly to: string; readonly data: string; readonly block: string },
@@ -57,7 +57,9 @@ async function sum(
   return { block: Number(block), ...total };
 }
 
-/** Asks the chain itself, not the server that the page came from, and adds up all merchants. */
+/**
+ * Queries the chain directly, not the server that the page came from, and sums up all merchants.
+ */
 export async function addUp({ chain_id, settlement }: Contract, node: string): Promise<Verdict> {
   const ask = nodeAt(node);
   try {

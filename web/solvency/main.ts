@@ -3,7 +3,7 @@ import '../receipt/receipt.css';
 import { usdcWords } from '../contract/elements.ts';
 import { addUp, type Contract, type Holdings, type Verdict } from './holdings.ts';
 
-/** The page is finished without this: it only asks the chains, and adds up. */
+/** The page works without this script, which only queries the chains and sums up. */
 
 type Network = Contract & { readonly network: string };
 
@@ -49,7 +49,7 @@ async function check(network: Network, id: string): Promise<void> {
 const told = document.getElementById('solvency')?.textContent;
 const { networks } = JSON.parse(told || '{"networks":[]}') as { networks: readonly Network[] };
 for (const network of networks) {
-  // The present contract has the network's name, those before it a number behind that.
+  // The current contract carries the network's name; earlier ones add a number.
   const place = networks.filter((one) => one.network === network.network).indexOf(network);
   void check(network, place === 0 ? network.network : `${network.network}-${place}`);
 }

@@ -8,10 +8,10 @@ function pathOf(token: string): string {
   return `/tags/${encodeURIComponent(token)}`;
 }
 
-/** Kept in this browser tab: a reload still shows the order. */
+/** `sessionStorage` key, so that the order is still shown after a reload of this tab. */
 const STAY = 'tag-visit ';
 
-/** What the tag's chip has proven in this tab. */
+/** The visit that the tag's chip proved in this tab. */
 function visitAt(token: string): string | undefined {
   try {
     return sessionStorage.getItem(STAY + token) ?? undefined;
@@ -21,8 +21,8 @@ function visitAt(token: string): string | undefined {
 }
 
 /**
- * A tag that is a chip writes a message behind its address. It is good once, so it leaves the
- * address bar. Without an answer the page goes on as at any other tag.
+ * A tag with a chip appends a one-time message to its URL. The message is verified and then removed
+ * from the address bar. If the check fails, the page continues as for a plain tag.
  */
 export async function showStanding(token: string): Promise<void> {
   const { search, pathname } = location;
@@ -36,11 +36,11 @@ export async function showStanding(token: string): Promise<void> {
   try {
     sessionStorage.setItem(STAY + token, answer.value.visit);
   } catch {
-    // A browser that keeps nothing shows shop and sum.
+    // Without storage the page shows the shop and the amount only.
   }
 }
 
-/** What the till asks for, as soon as it asks or when so many seconds are over. */
+/** Waits until the till requests a payment or this many seconds have passed. */
 export function awaitPayment(
   token: string,
   { wait, signal }: { readonly wait: number; readonly signal: AbortSignal },
@@ -57,7 +57,7 @@ interface Kept {
   readonly tip: string | null;
 }
 
-/** Kept for this tab alone: a page that is loaded anew still gets the answer to what it sent. */
+/** `sessionStorage` key: after a reload, this tab still gets the response to its signature. */
 const KEPT = 'tag-sent';
 
 function readKept(): Kept | null {
@@ -68,7 +68,7 @@ function readKept(): Kept | null {
   }
 }
 
-/** Which payment this tab has signed for at this tag, and has no answer yet. */
+/** The payment at this tag that this tab has signed but that has no response yet. */
 export function sentAt(token: string): string | null {
   const kept = readKept();
   return kept?.token === token ? kept.reference : null;
@@ -79,11 +79,11 @@ function keep(kept: Kept | null): void {
     if (kept === null) sessionStorage.removeItem(KEPT);
     else sessionStorage.setItem(KEPT, JSON.stringify(kept));
   } catch {
-    // A browser that keeps nothing pays all the same.
+    // Paying works without storage, too.
   }
 }
 
-/** One payment of a tag, by its reference. */
+/** API of one tag payment, by its reference. */
 export function tagApi(token: string, reference: string): PayApi {
   return {
     read: async ({ from, tip } = {}) => {
@@ -99,7 +99,7 @@ export function tagApi(token: string, reference: string): PayApi {
       const body = { payment: reference, from, signature, tip_amount: numberOf(tip) };
       const path = `${pathOf(token)}/authorization`;
       const answer = await api<TagOutcome>({ method: 'POST', path, body });
-      // The receipt is told to this signature alone: it asks until it is known.
+      // Only the signer learns the receipt, so poll with the signature until it is known.
       if (answer.is === 'done' && answer.value.status === 'processing') return { is: 'unknown' };
       if (answer.is === 'done' || answer.is === 'refused') keep(null);
       return answer;

@@ -8,9 +8,9 @@ import { Status } from '../ui/status.tsx';
 import { t } from '../ui/text/t.ts';
 import { awaitPayment, sentAt, showStanding, tagApi } from './tag-api.ts';
 
-/** Shorter than what proxies cut off. */
+/** Below the idle time-outs of common proxies. */
 const WAIT_SECONDS = 20;
-/** Between two questions where there is no network, or whose answer came too soon. */
+/** Delay between polls without a network, or after a response that came too early. */
 const PAUSE_MS = 1_500;
 
 type Seen =
@@ -20,11 +20,11 @@ type Seen =
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks until the till asks for a payment. */
+/** Polls until the till requests a payment. */
 async function watch(token: string, signal: AbortSignal, show: (seen: Seen) => void) {
   await showStanding(token);
   let tag: Tag | null = null;
-  // The first answer comes at once, so that the page knows what to say while it waits.
+  // The first poll returns at once, so that the page has something to show.
   let wait = 0;
   while (!signal.aborted) {
     const asked = performance.now();
@@ -91,7 +91,7 @@ function OnePayment(props: {
   return <Paying api={api} onOthers={onOthers} />;
 }
 
-/** What lies behind a sticker on the counter: whatever the till asks for now. */
+/** The page behind the sticker on the counter: it shows the till's current payment. */
 export function TagPage({ token }: { readonly token: string }): ReactNode {
   const { seen, wait } = useTag(token);
   return (

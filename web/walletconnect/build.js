@@ -1,6 +1,6 @@
 import { build } from 'vite';
 
-/** One file with WalletConnect's library, which the pay page loads when somebody asks for it. */
+/** Bundles WalletConnect's library into one file, which the pay page loads on request. */
 
 const here = import.meta.dirname;
 
