@@ -95,7 +95,7 @@ function randomCart(next: (below: number) => number) {
 
 const CARTS = 100_000;
 
-test(`in ${CARTS} carts no minor unit is lost, and each tax is the nearest to the exact one`, () => {
+test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exact one`, () => {
   const next = sequence(20_261_128);
   for (let cart = 0; cart < CARTS; cart++) {
     const { lineItems, discount, whole } = randomCart(next);

@@ -29,8 +29,8 @@ export interface SaleLines {
   readonly discount: number;
 }
 
-/** A row of a receipt's tax table. `net` + `tax` = `gross`. */
-export interface TaxRow {
+/** A row of a receipt's tax table: all lines of one rate. `net` + `tax` = `gross`. */
+export interface RateTax {
   /** Basis points. */
   readonly rate: number;
   readonly net: number;
@@ -117,7 +117,7 @@ export function salePrice(sale: SaleLines): bigint {
  * The tax table of a sale that was accepted: one row per rate, the lowest first, a rate of 0 too.
  * The sum of `gross` is the price of the sale.
  */
-export function taxTable(sale: SaleLines): TaxRow[] {
+export function taxTable(sale: SaleLines): RateTax[] {
   const rows = new Map<number, Taxed>();
   for (const { rate, taxed } of taxedSums(sale)) {
     const { net, tax } = rows.get(rate) ?? { net: 0n, tax: 0n };
