@@ -28,7 +28,7 @@ export interface NodesGround {
 }
 
 const PAYERS = 300;
-/** One lane registers merchants, some at a time. */
+/** One sender registers merchants, some at a time. */
 const REGISTERED_MS = 300_000;
 const POLL_MS = 200;
 const ACTOR = { type: 'system', name: 'bench' } as const;

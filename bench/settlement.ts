@@ -289,7 +289,7 @@ async function loneFloor(): Promise<BenchLine> {
   const single = await oneByOne(lone.bench);
   await lone.close();
   return {
-    work: 'one payment per transaction, its receipt, the next (one lane)',
+    work: 'one payment per transaction, its receipt, the next (one sender)',
     perSecond: single.perSecond,
     value: `${Math.round(single.gas)} gas per payment`,
   };

@@ -49,9 +49,9 @@ create sequence settlement_number_live;
 create sequence transfer_number;
 
 -- Senders: accounts of the relayer on a chain.
-create table relayer_lanes (
+create table relayer_senders (
   livemode boolean not null,
-  lane integer not null,
+  sender integer not null,
   -- What the key may do: settle, register merchants, or only pay gas for payers' transfers, so that
   -- no sale waits behind one.
   role text not null check (role in ('operator', 'registrar', 'sponsor')),
@@ -64,7 +64,7 @@ create table relayer_lanes (
   fence bigint not null default 0,
   -- When transactions of someone else were found for this key: the sender takes no new work.
   stopped_at timestamptz(3),
-  primary key (livemode, lane),
+  primary key (livemode, sender),
   unique (livemode, address)
 );
 
@@ -77,11 +77,11 @@ create table relayer_workers (
   -- Why this worker cannot settle: no_node, clock, paused.
   reasons text[] not null default '{}',
   -- How many operator senders it holds, and how many of them can pay for gas.
-  lanes integer not null default 0,
-  funded_lanes integer not null default 0,
+  senders integer not null default 0,
+  funded_senders integer not null default 0,
   -- False until it has seen a block: such a worker takes no senders and is not counted when they
   -- are divided.
-  shares_lanes boolean not null default true,
+  shares_senders boolean not null default true,
   -- How many payments the gas balance of its senders pays for, at the fees of its last poll; `null`
   -- if unknown, or if gas is free.
   payments_left bigint,
@@ -94,7 +94,7 @@ create table relayer_workers (
 create table chain_transactions (
   id bigint generated always as identity primary key,
   livemode boolean not null,
-  lane integer not null,
+  sender integer not null,
   nonce bigint not null,
   kind text not null,
   -- foreign: another program used the nonce, so the key is in use elsewhere.
@@ -120,13 +120,13 @@ create table chain_transactions (
   included_at timestamptz,
   waits_for text check (waits_for in ('time', 'safe', 'finalized')),
   -- One transaction per nonce: a replacement is another broadcast of the same row.
-  unique (livemode, lane, nonce),
-  foreign key (livemode, lane) references relayer_lanes (livemode, lane),
+  unique (livemode, sender, nonce),
+  foreign key (livemode, sender) references relayer_senders (livemode, sender),
   check ((status in ('mined', 'finalized')) = (tx_hash is not null))
 );
 
 create index chain_transactions_under_way
-  on chain_transactions (status, livemode, lane, nonce) where status in ('signed', 'mined');
+  on chain_transactions (status, livemode, sender, nonce) where status in ('signed', 'mined');
 -- Refunds and withdrawals that were mined after the block at which a balance was read.
 create index chain_transactions_paid_out on chain_transactions (livemode, block_number)
   where kind in ('refund', 'withdrawal');

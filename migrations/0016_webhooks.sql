@@ -29,7 +29,7 @@ create index webhook_endpoints_failing on webhook_endpoints (failing_since)
 -- Endpoint leases: which worker delivers to an endpoint, and until when. One worker at a time, so
 -- that at most eight requests to it are in flight however many workers run, and its circuit breaker
 -- has one owner. Each lease has a higher fencing token; a write with an older one changes nothing.
-create table webhook_lanes (
+create table webhook_endpoint_leases (
   endpoint_id text collate "C" primary key references webhook_endpoints (id) on delete cascade,
   lease_owner text,
   lease_until timestamptz(3) not null default '-infinity',

@@ -53,8 +53,8 @@ import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts'
 import { keepCell } from '#settlement/own-cell.ts';
 import { tellProfile } from '#settlement/profiles.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
-import { prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
 import { guardNetwork } from '#settlement/relayer/network-guard.ts';
+import { prepareSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 
 export interface Running {
@@ -452,7 +452,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const guards = chains.map((chain) => guardNetwork({ ...deps, chain }));
   for (const guard of guards) stops.push(guard.stop);
   stops.push(startDeclining(deps).stop);
-  await Promise.all(chains.map((chain) => prepareLanes({ chain, db, log })));
+  await Promise.all(chains.map((chain) => prepareSenders({ chain, db, log })));
   if (config.roles.has('worker')) {
     const workers = startWorkers({
       ...config,

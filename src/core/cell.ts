@@ -1,5 +1,5 @@
 /**
- * A cell is a whole network: a database with its processes, lanes and contracts. Several stand
+ * A cell is a whole network: a database with its processes, senders and contracts. Several stand
  * beside each other where one is full (docs/scale.md). Its number is one digit, and the first
  * character of whatever has to be brought to it: keys, passes, numbered ids, links.
  */

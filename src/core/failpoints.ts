@@ -4,7 +4,7 @@
  */
 export const FAILPOINTS = [
   'payments.request_committed',
-  'settlement.lane_taken',
+  'settlement.sender_taken',
   'settlement.signed_committed',
   'settlement.signature_given',
   'settlement.broadcast_sent',

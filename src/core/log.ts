@@ -17,7 +17,7 @@ export interface LogOptions {
 }
 
 /** Where something was: the same message of two places is told twice. */
-const PLACES = ['network', 'loop', 'worker', 'lane', 'node', 'endpoint'] as const;
+const PLACES = ['network', 'loop', 'worker', 'sender', 'node', 'endpoint'] as const;
 
 /** One line of JSON on stderr; stdout belongs to what commands print. */
 export function writeEntry(

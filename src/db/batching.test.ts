@@ -184,12 +184,12 @@ test('a thousand items added by many callers each get their own outcome', async 
   assert.equal(most, 3);
 });
 
-test('items of one lane never are in two batches at once; others go past them', async () => {
+test('items of one queue never are in two batches at once; others go past them', async () => {
   const batches: string[][] = [];
   const gates: (() => void)[] = [];
   const batcher = createBatcher<string, string>({
     ...{ maxInFlight: 2, maxItems: 10 },
-    laneOf: (item) => item.slice(0, 1),
+    queueOf: (item) => item.slice(0, 1),
     run: async (items) => {
       batches.push([...items]);
       await new Promise<void>((resolve) => gates.push(resolve));

@@ -18,10 +18,10 @@ export interface BatcherOptions<Item, Outcome> extends Limits {
   /** Runs all items in one transaction; one outcome per item, in their order. */
   readonly run: (items: readonly Item[]) => Promise<readonly Outcome[]>;
   /**
-   * Items of one lane never are in two batches at once: they would only wait for each other's
+   * Items of one queue never are in two batches at once: they would only wait for each other's
    * locks, and others would wait with them.
    */
-  readonly laneOf?: (item: Item) => string;
+  readonly queueOf?: (item: Item) => string;
 }
 
 export interface Batcher<Item, Outcome> {
@@ -69,14 +69,15 @@ function takeFrom<Entry>(waiting: Entry[], most: number, mayGo: (entry: Entry) =
   return taken;
 }
 
-/** The lanes of the batches that are under way. */
-function createLanes<Item>(laneOf: ((item: Item) => string) | undefined) {
+/** The queues of the batches that are under way. */
+function createQueues<Item>(queueOf: ((item: Item) => string) | undefined) {
   const busy = new Set<string>();
   const change = (entries: readonly { readonly item: Item }[], to: 'add' | 'delete') => {
-    if (laneOf !== undefined) for (const { item } of entries) busy[to](laneOf(item));
+    if (queueOf !== undefined) for (const { item } of entries) busy[to](queueOf(item));
   };
   return {
-    isFree: ({ item }: { readonly item: Item }) => laneOf === undefined || !busy.has(laneOf(item)),
+    isFree: ({ item }: { readonly item: Item }) =>
+      queueOf === undefined || !busy.has(queueOf(item)),
     enter: (entries: readonly { readonly item: Item }[]) => change(entries, 'add'),
     leave: (entries: readonly { readonly item: Item }[]) => change(entries, 'delete'),
   };
@@ -101,7 +102,7 @@ export function createBatcher<Item, Outcome>(
   type Entry = Waiting<Item, Outcome>;
   const waiting: Entry[] = [];
   const { gapMs = 0, maxItems } = options;
-  const lanes = createLanes(options.laneOf);
+  const queues = createQueues(options.queueOf);
   let inFlight = 0;
   let started = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
@@ -116,7 +117,7 @@ export function createBatcher<Item, Outcome>(
   const flush = async (batch: readonly Entry[]) => {
     started = performance.now();
     inFlight++;
-    lanes.enter(batch);
+    queues.enter(batch);
     try {
       await settle(batch);
     } catch (error) {
@@ -124,7 +125,7 @@ export function createBatcher<Item, Outcome>(
       else await settleSingly(batch, error, settle);
     } finally {
       inFlight--;
-      lanes.leave(batch);
+      queues.leave(batch);
       pump();
     }
   };
@@ -136,7 +137,7 @@ export function createBatcher<Item, Outcome>(
         timer = setTimeout(pump, started + gapMs - performance.now());
         return;
       }
-      const batch = takeFrom(waiting, maxItems, lanes.isFree);
+      const batch = takeFrom(waiting, maxItems, queues.isFree);
       if (batch.length === 0) return;
       void flush(batch);
     }

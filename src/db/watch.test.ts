@@ -73,7 +73,7 @@ describe('what a process knows of its database', () => {
     assert.equal(watch.isOther({ timeline: '00000002', position: 1_700n }, highest), true);
   });
 
-  it('a broken connection stops the lanes, not the API', () => {
+  it('a broken connection stops the senders, not the API', () => {
     const { watch, turns } = guarded();
     watch.broke();
     assert.ok(watch.serves(false) && !watch.signs(false));

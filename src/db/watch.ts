@@ -203,7 +203,7 @@ export class DatabaseWatch {
     return this.#standings.get(livemode) !== 'closed';
   }
 
-  /** Whether a lane of the network may sign. */
+  /** Whether a sender of the network may sign. */
   signs(livemode: boolean): boolean {
     return (this.#standings.get(livemode) ?? 'signing') === 'signing';
   }

@@ -5,8 +5,8 @@ import type { Database, Tx } from '#db/database.ts';
 import type { AdminInput } from '#ops/admin-input.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
-import { stopLane } from '#settlement/lanes.ts';
 import { askForRecovery, endDoubt, lockDoubt } from '#settlement/network-recovery-queries.ts';
+import { stopSender } from '#settlement/senders.ts';
 
 type Outcome = { readonly lines: readonly string[] } | Refusal;
 
@@ -22,7 +22,7 @@ export async function sayRestored(db: Database, input: AdminInput): Promise<Outc
     const lines: string[] = [];
     for (const livemode of [false, true]) {
       const said = answer === 'yes' ? await recover(tx, input, livemode) : null;
-      const line = said ?? (await stopLanes(tx, input, livemode));
+      const line = said ?? (await stopSenders(tx, input, livemode));
       if (line !== null) lines.push(`${networkOf(livemode)}: ${line}`);
     }
     await recordEntry(tx, {
@@ -48,15 +48,15 @@ async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<
 }
 
 /** Then somebody else has used the keys whose nonces are ahead. */
-async function stopLanes(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string | null> {
+async function stopSenders(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string | null> {
   const ahead = Object.entries((await lockDoubt(tx, livemode)) ?? {});
   if (ahead.length === 0) return null;
   for (const [address, nonce] of ahead) {
-    const lane = await stopLane(tx, { livemode, address, nextNonce: BigInt(nonce) }, now);
+    const sender = await stopSender(tx, { livemode, address, nextNonce: BigInt(nonce) }, now);
     const details = { address, nonce };
-    const alarm = { kind: 'foreign_key_used', subject: `lane ${lane}`, details };
+    const alarm = { kind: 'foreign_key_used', subject: `sender ${sender}`, details };
     await insertAlarms(tx, livemode, [alarm], now);
   }
   await endDoubt(tx, livemode, now);
-  return `stopped the lanes of ${ahead.map(([address]) => address).join(', ')}; others go on`;
+  return `stopped the senders of ${ahead.map(([address]) => address).join(', ')}; others go on`;
 }

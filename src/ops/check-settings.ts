@@ -17,8 +17,8 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 import { requireCell } from '#settlement/own-cell.ts';
 import { tellProfile } from '#settlement/profiles.ts';
-import { configuredLanes, requireRoles } from '#settlement/relayer/lanes/configure-lanes.ts';
-import { isLow, paymentsLeftOf, presentPrice } from '#settlement/relayer/lanes/funds.ts';
+import { configuredSenders, requireRoles } from '#settlement/relayer/senders/configure-senders.ts';
+import { isLow, paymentsLeftOf, presentPrice } from '#settlement/relayer/senders/funds.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 
 /** What was looked at before a start, and what to do where it is wrong. */
@@ -160,10 +160,10 @@ async function lookAtChain(
       }),
       await finding(`${network}: roles of the keys`, async () => {
         await requireRoles(opened);
-        return `${configuredLanes(opened.config).length} keys have theirs`;
+        return `${configuredSenders(opened.config).length} keys have theirs`;
       }),
       await finding(`${network}: coin for gas`, async () => {
-        const addresses = configuredLanes(opened.config).map(({ address }) => address);
+        const addresses = configuredSenders(opened.config).map(({ address }) => address);
         const balances = await opened.balances(addresses);
         const price = await presentPrice(opened, await opened.newest());
         const left = balances.map((balance) => paymentsLeftOf(balance, price));

@@ -84,8 +84,29 @@ const secondsSince = (at: Date | null, now: number) =>
 /** Wei to whole coins; a gauge needs no exact number. */
 const WEI_PER_COIN = 1e18;
 
+type Sender = RelayerStatus['senders'][number];
+
+function samplesOfSender(network: string, sender: Sender, now: number): Sample[] {
+  const labels = { network, sender: String(sender.sender), role: sender.role };
+  const unmined = secondsSince(sender.oldestUnmined, now);
+  const own = [
+    sample('relayer_unmined', 'Transactions that are sent and not mined.', sender.unmined, labels),
+    sample('relayer_oldest_unmined_seconds', 'Age of the oldest of them.', unmined, labels),
+    sample('relayer_low', '1: the sender needs coin soon.', sender.low ? 1 : 0, labels),
+  ];
+  if (sender.balanceWei === null) return own;
+  const coins = Number(sender.balanceWei) / WEI_PER_COIN;
+  const left = sender.paymentsLeft;
+  const help = 'Payments, each sent alone, that the coin of the sender pays for.';
+  return [
+    ...own,
+    sample('relayer_balance', 'Coin of the sender.', coins, labels),
+    ...(left === null ? [] : [sample('relayer_payments_left', help, Number(left), labels)]),
+  ];
+}
+
 function relayerSamplesOf(status: RelayerStatus): Sample[] {
-  const { network, head, lanes, queues } = status;
+  const { network, head, senders, queues } = status;
   const now = Date.now();
   const up = sample('chain_up', 'Whether a node of the network answers.', head === null ? 0 : 1, {
     network,
@@ -104,24 +125,7 @@ function relayerSamplesOf(status: RelayerStatus): Sample[] {
             },
           ),
         ];
-  const ofLanes = lanes.flatMap((lane) => {
-    const labels = { network, lane: String(lane.lane), role: lane.role };
-    const unmined = secondsSince(lane.oldestUnmined, now);
-    const own = [
-      sample('relayer_unmined', 'Transactions that are sent and not mined.', lane.unmined, labels),
-      sample('relayer_oldest_unmined_seconds', 'Age of the oldest of them.', unmined, labels),
-      sample('relayer_low', '1: the lane needs coin soon.', lane.low ? 1 : 0, labels),
-    ];
-    if (lane.balanceWei === null) return own;
-    const coins = Number(lane.balanceWei) / WEI_PER_COIN;
-    const left = lane.paymentsLeft;
-    const help = 'Payments, each sent alone, that the coin of the lane pays for.';
-    return [
-      ...own,
-      sample('relayer_balance', 'Coin of the lane.', coins, labels),
-      ...(left === null ? [] : [sample('relayer_payments_left', help, Number(left), labels)]),
-    ];
-  });
+  const ofSenders = senders.flatMap((sender) => samplesOfSender(network, sender, now));
   const ofQueues = queues.flatMap(({ kind, status: state, count, oldest }) => {
     const labels = { network, kind, state };
     return [
@@ -137,7 +141,7 @@ function relayerSamplesOf(status: RelayerStatus): Sample[] {
   return [
     up,
     ...headSamples,
-    ...ofLanes,
+    ...ofSenders,
     ...daysSamples(status),
     ...ofQueues,
     sample('chain_alarms', 'What waits for a person.', status.alarms.length, { network }),
@@ -146,7 +150,7 @@ function relayerSamplesOf(status: RelayerStatus): Sample[] {
 }
 
 function daysSamples({ network, daysLeft }: RelayerStatus): Sample[] {
-  const help = "Days that the coin of all lanes at work lasts at last week's rate, at least.";
+  const help = "Days that the coin of all senders at work lasts at last week's rate, at least.";
   return daysLeft === null ? [] : [sample('coin_days_left', help, daysLeft, { network })];
 }
 

@@ -19,7 +19,7 @@ export const FILES_OF_ROLE: Readonly<Record<ServiceRole, readonly string[]>> = {
   registrar: ['tapline.env', 'registrar.env'],
 };
 
-/** Lanes that settle beside each other; two more keys wait offline. */
+/** Senders that settle beside each other; two more keys wait offline. */
 const RELAYERS = 4;
 const EXAMPLE = path.join(import.meta.dirname, '../../.env.example');
 /** What a real network sets; the rest of the example is commented out, with its default. */

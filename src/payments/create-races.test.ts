@@ -44,15 +44,15 @@ function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   };
 }
 
-/** Creates intents in so many lanes of each node until it is stopped. */
-function keepCreating(nodes: readonly TestStore[], lanes: number) {
+/** Creates intents in so many callers of each node until it is stopped. */
+function keepCreating(nodes: readonly TestStore[], callers: number) {
   let stopped = false;
-  const lane = async (create: (request: CreateRequest) => Promise<unknown>, shop: TestStore) => {
+  const caller = async (create: (request: CreateRequest) => Promise<unknown>, shop: TestStore) => {
     while (!stopped) await create(newCreate(shop));
   };
   const all = nodes.flatMap((node) => {
     const create = createIntentCreator(node);
-    return Array.from({ length: lanes }, () => lane(create, node));
+    return Array.from({ length: callers }, () => caller(create, node));
   });
   return () => {
     stopped = true;
@@ -214,14 +214,14 @@ describe('a connection that breaks', () => {
     const nodes = [1, 2].map(() => createIntentCreator(otherNode(t, store)));
     const results: { request: CreateRequest; result: Answer | Refusal | Error }[] = [];
     let stopped = false;
-    const lane = async (create: CreateIntent) => {
+    const caller = async (create: CreateIntent) => {
       while (!stopped) {
         const request = newCreate(store);
         const result = await create(request).catch((error) => error as Error);
         results.push({ request, result });
       }
     };
-    const lanes = nodes.flatMap((create) => Array.from({ length: 12 }, () => lane(create)));
+    const callers = nodes.flatMap((create) => Array.from({ length: 12 }, () => caller(create)));
     const broken = { writing: 0, waiting: 0 };
     const isEnough = () => broken.writing > 3 && broken.waiting > 3;
     const goesOn = goOnFor(1_000, isEnough);
@@ -236,7 +236,7 @@ describe('a connection that breaks', () => {
       for (const { waiting } of rows) broken[waiting ? 'waiting' : 'writing']++;
     }
     stopped = true;
-    await Promise.all(lanes);
+    await Promise.all(callers);
     assert.ok(isEnough(), `only these connections were broken: ${JSON.stringify(broken)}`);
     const requests = results.map(({ request }) => request);
     const found = await intentsByKey(requests);

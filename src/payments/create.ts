@@ -41,7 +41,7 @@ export function createIntentCreator(
   const batcher = createBatcher<CreateRequest, Created>({
     ...BATCHES,
     // A batch locks its accounts: a second batch with one of them would only wait.
-    laneOf: ({ standing }) => tenantKey(standing.tenant),
+    queueOf: ({ standing }) => tenantKey(standing.tenant),
     run: async (requests) => {
       const written = await createBatch(deps, requests);
       wake(deps.wakeups, requests, written);

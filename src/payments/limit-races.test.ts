@@ -7,7 +7,7 @@ import { createAgentToken } from '#payers/create-agent-token.ts';
 import { lockPayer, updatePayerLimits } from '#payers/payer-queries.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { saveRiskSettings } from '#risk/risk-queries.ts';
-import { inLanes, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
+import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
   addIntent,
   addMerchant,
@@ -47,7 +47,7 @@ describe('a limit that allows one payment', () => {
           confirmFirstPayment: false,
         }),
       );
-      const ids = await inLanes(10, (index) => intentMaker(store)(course.counterOf(index)));
+      const ids = await inParallel(10, (index) => intentMaker(store)(course.counterOf(index)));
       const settling = keepSettling(store);
       const now = clock.now();
       const taps = ids.map((intentId, index) =>
@@ -73,7 +73,7 @@ describe('a limit that allows one payment', () => {
       }),
     );
     const { pass } = await addPayer(store);
-    const ids = await inLanes(10, () => intentMaker(store)(counter));
+    const ids = await inParallel(10, () => intentMaker(store)(counter));
     const settling = keepSettling(store);
     const now = clock.now();
     const taps = ids.map((intentId, index) =>
@@ -106,7 +106,7 @@ describe('an agent token', () => {
   test('pays once, however many confirms of however many intents carry it', async () => {
     for (let round = 0; round < 20; round++) {
       const { token } = await mint();
-      const ids = await inLanes(5, () => addIntent(store));
+      const ids = await inParallel(5, () => addIntent(store));
       const settling = keepSettling(store);
       // Each intent at a node of its own: nothing but the token brings them together.
       const confirms = Array.from({ length: 20 }, (_, index) => {
@@ -137,7 +137,7 @@ describe('an agent token', () => {
 
   test('either pays before its revocation, or not at all', async () => {
     const settling = keepSettling(store);
-    await inLanes(100, async () => {
+    await inParallel(100, async () => {
       const { token, id, payerId } = await mint();
       const intentId = await addIntent(store);
       const revoking = store.db.transaction((tx) =>

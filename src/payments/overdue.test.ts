@@ -135,13 +135,13 @@ describe('a payment that was signed once', () => {
 
   async function sign(intentId: string): Promise<void> {
     await store.db.query(
-      `with lane as (
-         insert into relayer_lanes (livemode, lane, role, address, next_nonce)
-         values (false, 0, 'operator', '0x', 1) returning lane
+      `with sender as (
+         insert into relayer_senders (livemode, sender, role, address, next_nonce)
+         values (false, 0, 'operator', '0x', 1) returning sender
        ), signed as (
          insert into chain_transactions
-           (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
-         select false, lane, 0, 'payment', 'signed', now(), '0x', '', 0 from lane returning id
+           (livemode, sender, nonce, kind, status, created, target, input, gas_limit)
+         select false, sender, 0, 'payment', 'signed', now(), '0x', '', 0 from sender returning id
        )
        update chain_requests set status = 'submitted', transaction_id = (select id from signed)
        where subject_id = $1`,

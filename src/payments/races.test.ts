@@ -5,7 +5,7 @@ import { addMs, type FakeClock } from '#core/clock.ts';
 import { cancelIntent } from '#payments/cancel.ts';
 import { answerConfirmation } from '#payments/confirm.ts';
 import { expireIntents } from '#payments/expire.ts';
-import { inLanes, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
+import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
 import {
   addIntent,
   addPayer,
@@ -77,8 +77,8 @@ describe('exactly one outcome', () => {
     // The long run has ten thousand.
     const races = Number(process.env.RACES ?? 200);
     const create = intentMaker(store);
-    const passes = await inLanes(64, () => addPayer(store));
-    const ids = await inLanes(races, async (index) => {
+    const passes = await inParallel(64, () => addPayer(store));
+    const ids = await inParallel(races, async (index) => {
       const counter = course.counterOf(index);
       const intentId = await create(counter);
       const pass = passes[index % passes.length]?.pass ?? '';
@@ -131,7 +131,7 @@ describe('exactly one outcome', () => {
     const create = intentMaker(store);
     const [one, two] = await Promise.all([addPayer(store), addPayer(store)]);
     const settling = keepSettling(store);
-    await inLanes(200, async (index) => {
+    await inParallel(200, async (index) => {
       const counter = course.counterOf(index);
       const intentId = await create(counter);
       const taps = [one, two].map(({ pass }, at) =>
@@ -150,7 +150,7 @@ describe('exactly one outcome', () => {
     const { standing } = store;
     const other = { standing, ...(await addTerminal(store.db, standing, NOON)) };
     const settling = keepSettling(store);
-    await inLanes(50, async () => {
+    await inParallel(50, async () => {
       const intentId = await create(store);
       const taps = [store, other].map((counter) => pay(store, { intentId, pass, counter }));
       const outcomes = (await Promise.all(taps)).map(summaryOf);
@@ -193,7 +193,7 @@ describe('a payer who is asked', () => {
   }
 
   test('either approves or loses to the cancel', async () => {
-    await inLanes(300, async (index) => {
+    await inParallel(300, async (index) => {
       const { intentId, counter } = await asked(index);
       const both = [approve(intentId, clock.now()), cancel(intentId, counter)] as const;
       const [approved, canceled] = await Promise.all(both);
@@ -206,7 +206,7 @@ describe('a payer who is asked', () => {
   });
 
   test('either approves or rejects, when the app says both at once', async () => {
-    await inLanes(100, async (index) => {
+    await inParallel(100, async (index) => {
       const { intentId } = await asked(index);
       const say = (yes: boolean) =>
         answerConfirmation(store, {

@@ -105,7 +105,7 @@ async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> 
     const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
     await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   }
-  // The registrar's lane stands still if a thief has used its key: the watchtower has its own.
+  // The registrar's sender stands still if a thief has used its key: the watchtower has its own.
   const reason = `link in a mail ${subjectId}`;
   await askWatchtower(tx, { livemode, merchantNumber: merchant_number, reason, now });
 }

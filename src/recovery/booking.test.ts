@@ -284,12 +284,12 @@ describe('a refund that went back to the queue', () => {
       [row] = await store.db.query<{ id: string; status: string }>(select, [payment.id]);
     const hash = `0x${'cd'.repeat(32)}`;
     await store.db.query(
-      `with lane as (
-         insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+      `with sender as (
+         insert into relayer_senders (livemode, sender, role, address, next_nonce)
          values (false, 90, 'operator', '0x90', 901)
        ), given_up as (
          insert into chain_transactions
-           (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+           (livemode, sender, nonce, kind, status, created, target, input, gas_limit)
          values (false, 90, 900, 'refund', 'foreign', now(), '0x', '', 0) returning id
        )
        insert into chain_attempts

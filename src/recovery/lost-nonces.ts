@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs } from '#core/clock.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import { raiseNextNonce, selectLanes } from '#settlement/lanes.ts';
 import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
+import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';
 
 /** How often a node is asked whether it still holds bytes that we do not have. */
 const LOOK_MS = 500;
@@ -30,15 +30,15 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
   const { chain, db, clock } = deps;
   const { livemode } = chain.config;
   if (!mayLackNonces(deps, run)) return;
-  const lanes = (await selectLanes(db, livemode)).filter((lane) => !lane.stopped);
-  const used = await chain.nonces(lanes.map(({ address }) => address));
+  const senders = (await selectSenders(db, livemode)).filter((sender) => !sender.stopped);
+  const used = await chain.nonces(senders.map(({ address }) => address));
   await inRun(deps, run, async (tx) => {
-    for (const [index, { lane, next_nonce: nextNonce }] of lanes.entries()) {
+    for (const [index, { sender, next_nonce: nextNonce }] of senders.entries()) {
       const chainNonce = used[index] ?? 0n;
       if (chainNonce <= nextNonce) continue;
       const details = { chainNonce, nextNonce };
-      const alarm = { kind: 'nonce_ahead', subject: `lane ${lane}`, details };
-      await raiseNextNonce(tx, { livemode, lane, nextNonce: chainNonce });
+      const alarm = { kind: 'nonce_ahead', subject: `sender ${sender}`, details };
+      await raiseNextNonce(tx, { livemode, sender, nextNonce: chainNonce });
       await showLoss(tx, livemode);
       await insertAlarms(tx, livemode, [alarm], clock.now());
     }
@@ -56,12 +56,12 @@ export async function awaitLostBytes(deps: RecoveryDeps, run: RecoveryRun): Prom
   if (!mayLackNonces(deps, run)) return;
   const until = addMs(run.started, LONGEST_SETTLEMENT_MS);
   while (clock.now() < until) {
-    const lanes = (await selectLanes(db, livemode)).filter((lane) => !lane.stopped);
-    const params = lanes.map(({ address }) => [address, 'pending'] as const);
+    const senders = (await selectSenders(db, livemode)).filter((sender) => !sender.stopped);
+    const params = senders.map(({ address }) => [address, 'pending'] as const);
     const answers = await chain.rpc.batch(
       params.map((one) => ({ method: 'eth_getTransactionCount', params: [...one] })),
     );
-    const held = lanes.some(({ next_nonce: nextNonce }, index) => {
+    const held = senders.some(({ next_nonce: nextNonce }, index) => {
       const answer = answers[index];
       return answer?.ok === true && BigInt(String(answer.result)) > nextNonce;
     });

@@ -13,7 +13,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { isLive, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
-import { laneKeys, wallet, walletKey } from '#sandbox/wallets.ts';
+import { senderKeys, wallet, walletKey } from '#sandbox/wallets.ts';
 import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
@@ -105,7 +105,7 @@ export async function prepareNetwork(
   const role = (name: string) => wallet(secret, `${network} ${name}`).address;
   const adminKey = walletKey(secret, `${network} admin`);
   const clients = clientsOf(node, adminKey);
-  const relayerKeys = laneKeys(secret, network);
+  const relayerKeys = senderKeys(secret, network);
   const operators = relayerKeys.map((key) => privateKeyToAccount(key).address);
   const from = role('admin');
   const usdc = getContractAddress({ from, nonce: 0n });

@@ -2,8 +2,8 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deriveKey } from '#settings/config.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Relayer lanes of a sandbox network. */
-const SANDBOX_LANES = 4;
+/** Relayer senders of a sandbox network. */
+const SANDBOX_SENDERS = 4;
 
 /**
  * A wallet of the sandbox, always the same for one data folder and name: what a crash lost is made
@@ -17,8 +17,8 @@ export function wallet(secret: Buffer, name: string): PrivateKeyAccount {
   return privateKeyToAccount(walletKey(secret, name));
 }
 
-export function laneKeys(secret: Buffer, network: string): Hex[] {
-  return Array.from({ length: SANDBOX_LANES }, (_, lane) =>
-    walletKey(secret, `${network} lane ${lane}`),
+export function senderKeys(secret: Buffer, network: string): Hex[] {
+  return Array.from({ length: SANDBOX_SENDERS }, (_, sender) =>
+    walletKey(secret, `${network} sender ${sender}`),
   );
 }

@@ -90,12 +90,12 @@ test('keys can be left to a signer, and nobody sees its token', () => {
     return { url: 'https://signer.internal', address, token: CHAIN_TESTNET_SIGNER_TOKEN };
   };
   assert.deepEqual(readConfig(env, []).watch.testnet.key, at('a'));
-  const lanes = {
+  const senders = {
     CHAIN_TESTNET_RELAYER_KEYS: `https://signer.internal/${hex('b', 40)},${hex('3', 64)}`,
     CHAIN_TESTNET_REGISTRAR_KEY: `https://signer.internal/${hex('c', 40)}`,
     CHAIN_TESTNET_SPONSOR_KEY: `https://signer.internal/${hex('d', 40)}`,
   };
-  const { testnet } = readConfig({ ...env, ...lanes }, []).chains;
+  const { testnet } = readConfig({ ...env, ...senders }, []).chains;
   assert.deepEqual(testnet?.relayerKeys, [at('b'), hex('3', 64)]);
   assert.deepEqual([testnet?.registrarKey, testnet?.sponsorKey], [at('c'), at('d')]);
   assert.ok(secretValues(env).includes(CHAIN_TESTNET_SIGNER_TOKEN));

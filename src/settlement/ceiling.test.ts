@@ -8,7 +8,7 @@ import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement
 import { upsertReport } from '#settlement/readiness-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-const WELL = { reasons: [], lanes: 1, fundedLanes: 1, paymentsLeft: null, contracts: 1 };
+const WELL = { reasons: [], senders: 1, fundedSenders: 1, paymentsLeft: null, contracts: 1 };
 const USDC = 1_000_000n;
 
 describe('the hour of the contract', () => {

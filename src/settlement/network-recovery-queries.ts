@@ -10,7 +10,7 @@ export const RECOVERY_TOPIC = 'network-recovery';
 /** Why a network's ledger is compared with its chain. */
 export type RecoveryReason = 'incarnation' | 'nonce' | 'position' | 'reconciliation' | 'command';
 
-/** What the database says about a network's ledger and its lanes. */
+/** What the database says about a network's ledger and its senders. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
   /** The database that the last recovery was done for. */
@@ -18,7 +18,7 @@ export interface LedgerRow {
   readonly asked: bigint;
   /** Whether anything was ever sent or paid on the network; only told without an incarnation. */
   readonly used: boolean;
-  /** By lower-case address, without lanes that were stopped. */
+  /** By lower-case address, without senders that were stopped. */
   readonly next_nonces: Readonly<Record<string, string>>;
   /** Operators were asked whether the database was restored. */
   readonly doubted: boolean;
@@ -34,7 +34,8 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
          or exists (select from payments p where p.livemode = r.livemode)
        else true end as used,
        (select coalesce(jsonb_object_agg(lower(l.address), l.next_nonce::text), '{}')
-        from relayer_lanes l where l.livemode = r.livemode and l.stopped_at is null) as next_nonces,
+        from relayer_senders l
+        where l.livemode = r.livemode and l.stopped_at is null) as next_nonces,
        r.doubt is not null as doubted,
        pg_current_wal_flush_lsn()::text as position
      from network_recoveries r where r.livemode = $1`,

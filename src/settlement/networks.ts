@@ -25,7 +25,7 @@ export interface NetworkRules {
   readonly maxFeePerGasCeiling: bigint;
   /** Whether a person has set that; otherwise it is the profile's. */
   readonly isFeeSet: boolean;
-  /** Payments that a lane's coin still pays for, below which operators are warned. */
+  /** Payments that a sender's coin still pays for, below which operators are warned. */
   readonly lowBalance: number;
 }
 
@@ -55,13 +55,13 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly token: TokenFacts;
   /**
-   * Keys with the contract's operator role: one lane each. Empty: other processes settle.
+   * Keys with the contract's operator role: one sender each. Empty: other processes settle.
    */
   readonly relayerKeys: readonly SigningKey[];
-  /** The key with the registrar role: a lane of its own. null: other processes register. */
+  /** The key with the registrar role: a sender of its own. null: other processes register. */
   readonly registrarKey: SigningKey | null;
   /**
-   * A key without a role, whose coin pays for what payers send out of their wallets: a lane
+   * A key without a role, whose coin pays for what payers send out of their wallets: a sender
    * of its own, so that no sale waits for it. null: nothing of that is sent from here.
    */
   readonly sponsorKey: SigningKey | null;
@@ -119,7 +119,7 @@ export const NETWORK_DEFAULTS = {
   settleEveryMs: 0,
   maxFeePerGasCeiling: CUSTOM.highestFee,
   isFeeSet: false,
-  /** Time to send coin, at any rate of sales that one lane can have for a while. */
+  /** Time to send coin, at any rate of sales that one sender can have for a while. */
   lowBalance: 5_000,
   /** A second: what providers, pools and people need does not shrink with the blocks. */
   patienceMs: 1_000,
@@ -130,5 +130,5 @@ export const NETWORK_DEFAULTS = {
 } as const satisfies Partial<NetworkConfig>;
 
 /** Which keys there are. A sponsor only pays gas: it needs no role of the contract. */
-export const LANE_ROLES = ['operator', 'registrar', 'sponsor'] as const;
-export type LaneRole = (typeof LANE_ROLES)[number];
+export const SENDER_ROLES = ['operator', 'registrar', 'sponsor'] as const;
+export type SenderRole = (typeof SENDER_ROLES)[number];

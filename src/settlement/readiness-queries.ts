@@ -6,17 +6,17 @@ import { hourOf } from '#settlement/ceiling-queries.ts';
 export interface WorkerReport {
   /** Why nothing would settle through it. */
   readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
-  /** Operator lanes that it holds. */
-  readonly lanes: number;
+  /** Operator senders that it holds. */
+  readonly senders: number;
   /** How many of them can pay for gas. */
-  readonly fundedLanes: number;
-  /** How many payments the coin of its lanes pays for; null: not known, or gas costs nothing. */
+  readonly fundedSenders: number;
+  /** How many payments the coin of its senders pays for; null: not known, or gas costs nothing. */
   readonly paymentsLeft: number | null;
   /** Contracts of the network that its settings name. */
   readonly contracts: number;
 }
 
-/** A heartbeat with the worker's view. A new row does not take part in sharing lanes yet. */
+/** A heartbeat with the worker's view. A new row does not take part in sharing senders yet. */
 export async function upsertReport(
   sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },
@@ -24,19 +24,19 @@ export async function upsertReport(
 ): Promise<void> {
   await sql.query(
     `insert into relayer_workers
-       (livemode, owner, seen_at, shares_lanes, reasons, lanes, funded_lanes, payments_left,
+       (livemode, owner, seen_at, shares_senders, reasons, senders, funded_senders, payments_left,
         contracts)
      values ($1, $2, now(), false, $3, $4, $5, $6, $7)
      on conflict (livemode, owner) do update
-     set seen_at = excluded.seen_at, reasons = excluded.reasons, lanes = excluded.lanes,
-       funded_lanes = excluded.funded_lanes, payments_left = excluded.payments_left,
+     set seen_at = excluded.seen_at, reasons = excluded.reasons, senders = excluded.senders,
+       funded_senders = excluded.funded_senders, payments_left = excluded.payments_left,
        contracts = excluded.contracts`,
     [
       worker.livemode,
       worker.owner,
       report.reasons,
-      report.lanes,
-      report.fundedLanes,
+      report.senders,
+      report.fundedSenders,
       report.paymentsLeft,
       report.contracts,
     ],
@@ -61,7 +61,7 @@ export interface NetworkRow {
   ceiling: Ceiling | null;
   livemode: boolean;
   recovering: boolean;
-  /** Somebody else has used the keys of all lanes that settle: none takes new work. */
+  /** Somebody else has used the keys of all senders that settle: none takes new work. */
   all_stopped: boolean;
   /** Views of workers that are alive. */
   workers: WorkerReport[];
@@ -71,10 +71,10 @@ export interface NetworkRow {
 export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkRow[]> {
   const rows = await sql.query<StateRow>(
     `select n.livemode, n.recovering, coalesce((
-         select bool_and(l.stopped_at is not null) from relayer_lanes l
+         select bool_and(l.stopped_at is not null) from relayer_senders l
          where l.livemode = n.livemode and l.role = 'operator'), false) as all_stopped,
-       coalesce(jsonb_agg(jsonb_build_object('reasons', w.reasons, 'lanes', w.lanes,
-         'fundedLanes', w.funded_lanes, 'paymentsLeft', w.payments_left,
+       coalesce(jsonb_agg(jsonb_build_object('reasons', w.reasons, 'senders', w.senders,
+         'fundedSenders', w.funded_senders, 'paymentsLeft', w.payments_left,
          'contracts', w.contracts))
          filter (where w.owner is not null), '[]') as workers,
        n.ceiling_per_hour as per_hour,

@@ -4,30 +4,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#core/log.ts';
 import { judgeNetwork, type WatchedReadiness, watchReadiness } from '#settlement/readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
-import { configuredLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { configuredSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
 
-const WELL = { reasons: [], lanes: 2, fundedLanes: 2, paymentsLeft: null, contracts: 1 };
+const WELL = { reasons: [], senders: 2, fundedSenders: 2, paymentsLeft: null, contracts: 1 };
 const BLIND = {
   reasons: ['no_node'],
-  lanes: 2,
-  fundedLanes: 2,
+  senders: 2,
+  fundedSenders: 2,
   paymentsLeft: null,
   contracts: 1,
 } as const;
-const POOR = { reasons: [], lanes: 2, fundedLanes: 0, paymentsLeft: null, contracts: 1 };
-const IDLE = { reasons: [], lanes: 0, fundedLanes: 0, paymentsLeft: null, contracts: 1 };
+const POOR = { reasons: [], senders: 2, fundedSenders: 0, paymentsLeft: null, contracts: 1 };
+const IDLE = { reasons: [], senders: 0, fundedSenders: 0, paymentsLeft: null, contracts: 1 };
 
 describe('whether a network settles', () => {
   const cases = [
     { name: 'not without a worker', workers: [], reasons: ['no_worker'] },
     { name: 'with one worker that sees nothing wrong', workers: [BLIND, WELL], reasons: [] },
     { name: 'not when all workers see something wrong', workers: [BLIND], reasons: ['no_node'] },
-    { name: 'not when no held lane can pay for gas', workers: [POOR, IDLE], reasons: ['no_gas'] },
-    { name: 'when some lane can pay', workers: [POOR, WELL], reasons: [] },
-    { name: 'while lanes are being taken over', workers: [IDLE], reasons: [] },
+    { name: 'not when no held sender can pay for gas', workers: [POOR, IDLE], reasons: ['no_gas'] },
+    { name: 'when some sender can pay', workers: [POOR, WELL], reasons: [] },
+    { name: 'while senders are being taken over', workers: [IDLE], reasons: [] },
   ];
   for (const { name, workers, reasons } of cases) {
     it(name, () => {
@@ -48,7 +48,7 @@ describe('whether a network settles', () => {
 });
 
 describe('whether a network settles with keys that somebody else has used', () => {
-  it('not when all of its lanes are stopped', () => {
+  it('not when all of its senders are stopped', () => {
     const state = judgeNetwork({
       recovering: false,
       all_stopped: true,
@@ -101,16 +101,16 @@ describe('what a process knows of the networks', () => {
     await relayer.stop();
     await sleep(600);
     assert.deepEqual(readiness.of(false).reasons, [], 'the next one may be starting');
-    const rows = await database.db.query('select lanes, funded_lanes from relayer_workers');
-    assert.deepEqual(rows, [{ lanes: 0, funded_lanes: 0 }], 'it counts for no lane');
+    const rows = await database.db.query('select senders, funded_senders from relayer_workers');
+    assert.deepEqual(rows, [{ senders: 0, funded_senders: 0 }], 'it counts for no sender');
   });
 
   it('a worker counts as gone 10 s after its last heartbeat, not before', async () => {
     const worker = { livemode: false, owner: 'dead' };
     await upsertReport(database.db, worker, {
       reasons: [],
-      lanes: 1,
-      fundedLanes: 1,
+      senders: 1,
+      fundedSenders: 1,
       paymentsLeft: null,
       contracts: 1,
     });
@@ -151,10 +151,10 @@ describe('what a process knows of the networks', () => {
     await until('clock', 3_000);
   });
 
-  it('says that no lane can pay for gas', async () => {
+  it('says that no sender can pay for gas', async () => {
     const { rpc, config } = world.network;
 
-    for (const { address, role } of configuredLanes(config)) {
+    for (const { address, role } of configuredSenders(config)) {
       if (role === 'operator') await rpc.call('anvil_setBalance', [address, '0x0']);
     }
     world.startRelayer();

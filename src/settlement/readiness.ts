@@ -30,7 +30,7 @@ export interface NetworkState {
 /** What a process knows about both networks. Reading it costs nothing. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
-  /** Payments that the coin of the lanes at work still pays for; null: nobody knows. */
+  /** Payments that the coin of the senders at work still pays for; null: nobody knows. */
   paymentsLeft(livemode: boolean): number | null;
   /** Atoms that the account may settle in an hour; null: all that the contract lets through. */
   shareOf(tenant: Tenant): bigint | null;
@@ -107,7 +107,7 @@ export async function watchReadiness(deps: {
   };
 }
 
-/** Only of workers that know it: the others hold no lanes yet. */
+/** Only of workers that know it: the others hold no senders yet. */
 function paymentsLeftOf({ workers }: Pick<NetworkRow, 'workers'>): number | null {
   const known = workers.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
@@ -134,9 +134,9 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }
-  // When no worker holds a lane, lanes are just being taken over, which takes seconds.
-  const held = workers.reduce((sum, worker) => sum + worker.lanes, 0);
-  const funded = workers.reduce((sum, worker) => sum + worker.fundedLanes, 0);
+  // When no worker holds a sender, senders are just being taken over, which takes seconds.
+  const held = workers.reduce((sum, worker) => sum + worker.senders, 0);
+  const funded = workers.reduce((sum, worker) => sum + worker.fundedSenders, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');
   if (recovering) reasons.add('recovering');
   if (ceiling !== null && isFull(ceiling)) reasons.add('ceiling');

@@ -50,7 +50,7 @@ export interface Memory {
 const RAISED_BY = 10n;
 /** Nonces, the highest ones: a node keeps fewer transactions of one account waiting. */
 const KEPT_NONCES = 256;
-/** How far above the highest signed nonce one may be. A lane has 16 open at most. */
+/** How far above the highest signed nonce one may be. A sender has 16 open at most. */
 const MOST_AHEAD = 64;
 /** The file is written anew when it has so many lines. */
 const MOST_LINES = 4 * KEPT_NONCES;

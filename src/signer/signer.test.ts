@@ -171,7 +171,7 @@ describe('npm run signer', () => {
     await assert.rejects(thief.signTransaction(unsigned(51)), /token/);
   });
 
-  it('fills a nonce of its own whatever its functions, so that a lane goes on', async () => {
+  it('fills a nonce of its own whatever its functions, so that a sender goes on', async () => {
     const filler = unsigned(52, { to: fileAddress, data: '0x', gas: 21_000n });
     assert.ok(await accountAt(fileAddress).signTransaction(filler));
     await assert.rejects(

@@ -46,7 +46,7 @@ const STATEMENTS = [
      'f' || lpad(to_hex(n), 7, '0'), 'wallet_pass', 'nfc_id', 2500000, 7500, 5000, 1250, 31400,
      1000000000 + n, n / 100, ${HASH}, -1, n, ${AT}, now() + interval '180 days'
    from ${N} where n % 10 > 1`,
-  `insert into chain_transactions (livemode, lane, nonce, kind, status, created, target, input,
+  `insert into chain_transactions (livemode, sender, nonce, kind, status, created, target, input,
      gas_limit, tx_hash, block_number, block_hash, finalized_at)
    select false, 0, -n, 'payment', 'finalized', ${AT}, '0x', '', 1, ${HASH}, -1, '0x', ${AT}
    from ${N} where n % 100 = 0`,

@@ -1,18 +1,21 @@
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
-import { configuredLanes, configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
-import { readFees } from '#settlement/relayer/lanes/funds.ts';
-import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import { createState, type RelayerState } from '#settlement/relayer/machine/memory.ts';
+import {
+  configuredSenders,
+  configureSenders,
+} from '#settlement/relayer/senders/configure-senders.ts';
+import { readFees } from '#settlement/relayer/senders/funds.ts';
+import { keepSenders } from '#settlement/relayer/senders/keep-senders.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
-/** A worker that holds all lanes and does nothing by itself: a test takes its steps. */
+/** A worker that holds all senders and does nothing by itself: a test takes its steps. */
 export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
   const { chain } = world.network;
   const { db } = world.database;
-  await configureLanes({ chain, db });
-  await db.query('update relayer_lanes set lease_owner = null, lease_until = null');
+  await configureSenders({ chain, db });
+  await db.query('update relayer_senders set lease_owner = null, lease_until = null');
   await db.query('delete from relayer_workers');
   const head = present(await chain.block('latest'), 'head');
   const worker = createState({
@@ -23,10 +26,10 @@ export async function idleRelayer(world: RelayerWorld): Promise<RelayerState> {
     log: silentLog,
     leaseMs: 60_000,
     owner: 'idle',
-    configured: configuredLanes(chain.config),
+    configured: configuredSenders(chain.config),
   });
   worker.see({ kind: 'followed', block: head });
   await readFees(worker, head);
-  await keepLanes(worker);
+  await keepSenders(worker);
   return worker;
 }

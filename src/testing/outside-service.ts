@@ -31,7 +31,7 @@ import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
 /** Acts on a network's contracts by its keys, past the service: the ledger hears nothing of it. */
 export interface OutsideService {
-  /** Settles the payments by the key of the last lane. @throws unless each of them settles. */
+  /** Settles the payments by the key of the last sender. @throws unless each of them settles. */
   settle(payments: readonly PaymentCall[]): Promise<void>;
   /** Refunds some of a payment that `settle` has made, by the same key. */
   refund(payment: PaymentCall, amount: bigint): Promise<void>;

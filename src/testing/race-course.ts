@@ -29,13 +29,16 @@ export interface RaceCourse {
 }
 
 /** Runs `race(0)` … `race(count - 1)`, some at a time. */
-export async function inLanes<T>(count: number, race: (index: number) => Promise<T>): Promise<T[]> {
+export async function inParallel<T>(
+  count: number,
+  race: (index: number) => Promise<T>,
+): Promise<T[]> {
   const results: T[] = [];
   let next = 0;
-  const lane = async () => {
+  const caller = async () => {
     for (let index = next++; index < count; index = next++) results[index] = await race(index);
   };
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, lane));
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, count) }, caller));
   return results;
 }
 

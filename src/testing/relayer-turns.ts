@@ -1,4 +1,4 @@
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { sendPayments } from '#settlement/relayer/send/send-jobs.ts';
 import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
@@ -52,8 +52,8 @@ export function headFollowed(proxy: ProviderProxy): Promise<void> {
 }
 
 /** Sends what waits, and awaits the node's answer. @returns how many payments were sent. */
-export async function sendPaymentsNow(relayer: RelayerState, lane: HeldLane): Promise<number> {
-  const { payments, sent } = await sendPayments(relayer, lane);
+export async function sendPaymentsNow(relayer: RelayerState, sender: HeldSender): Promise<number> {
+  const { payments, sent } = await sendPayments(relayer, sender);
   await sent;
   return payments;
 }

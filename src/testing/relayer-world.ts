@@ -93,7 +93,7 @@ const CHAIN_TABLES = [
   'chain_unsigned',
   'chain_transactions',
   'relayer_workers',
-  'relayer_lanes',
+  'relayer_senders',
   'settlement_numbers',
   'payments',
   'payment_intents',

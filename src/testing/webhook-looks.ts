@@ -26,7 +26,8 @@ export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): 
 
 /** A worker that pauses an endpoint gives its lease back; only then can it be claimed again. */
 export function leaseGivenBack(bench: WebhookBench, endpointId: string): Promise<true> {
-  const leased = 'select from webhook_lanes where endpoint_id = $1 and lease_owner is not null';
+  const leased =
+    'select from webhook_endpoint_leases where endpoint_id = $1 and lease_owner is not null';
   return eventually('lease given back', async () => {
     return (await bench.db.query(leased, [endpointId])).length === 0;
   });

@@ -72,7 +72,7 @@ describe('each key is stolen in turn', () => {
   });
 
   const settlement = () => world.network.config.settlement;
-  const lane = () => heldAccount(world.network.config.relayerKeys[0]);
+  const sender = () => heldAccount(world.network.config.relayerKeys[0]);
   const registrar = () => heldAccount(world.network.config.registrarKey);
 
   function govern(from: PrivateKeyAccount, functionName: string, args: readonly unknown[] = []) {
@@ -121,7 +121,7 @@ describe('each key is stolen in turn', () => {
 
   it('operator: settles without the payer', async () => {
     const before = await world.network.usdcOf(payer);
-    const stopped = await drill(() => settleAs(lane()));
+    const stopped = await drill(() => settleAs(sender()));
     const taken = before - (await world.network.usdcOf(payer));
     note('operator', 'settles 1,000 USDC of one payer in each block', stopped, taken);
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
@@ -177,7 +177,7 @@ describe('each key is stolen in turn', () => {
       for (const data of flooded.splice(0)) {
         await world.network.send(registrar(), settlement(), data);
       }
-      await settleAs(lane());
+      await settleAs(sender());
     });
     const taken = before - (await world.network.usdcOf(payer));
     assert.ok(stopped !== null, 'it is stopped');
@@ -285,7 +285,7 @@ describe('each key is stolen in turn', () => {
     const before = await world.network.usdcOf(payer);
     const stopped = await drill(async () => {
       for (const part of ['Settling', 'Refunding']) await govern(steward, `unpause${part}`);
-      await settleAs(lane());
+      await settleAs(sender());
     });
     const taken = before - (await world.network.usdcOf(payer));
     assert.ok(taken > 0n);

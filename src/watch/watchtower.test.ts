@@ -152,7 +152,7 @@ describe('a watchtower', () => {
     return world.network.send(account, world.network.config.settlement, data);
   }
 
-  /** By the key of a lane, of a payer who has agreed to nothing at this shop. */
+  /** By the key of a sender, of a payer who has agreed to nothing at this shop. */
   async function steal(amount: bigint) {
     const thief = outsideService(world.network.config);
     const [payer] = await world.network.addPayers(1);
@@ -183,7 +183,7 @@ describe('a watchtower', () => {
 
   const registrar = () => heldAccount(world.network.config.registrarKey);
 
-  it("stops what a lane's stolen key does, from the sum that was set", async () => {
+  it("stops what a sender's stolen key does, from the sum that was set", async () => {
     await steal(LARGE);
     const blocks = await blocksToStop();
     assert.ok(blocks !== null, 'it did not stop');

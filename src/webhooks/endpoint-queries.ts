@@ -35,7 +35,7 @@ export async function lockEndpoint(
 ): Promise<EndpointRow | undefined> {
   const rows = await tx.query<EndpointRow>(
     `select ${webhookEndpoints.of('e')}
-     from webhook_lanes l join webhook_endpoints e on e.id = l.endpoint_id
+     from webhook_endpoint_leases l join webhook_endpoints e on e.id = l.endpoint_id
      where l.endpoint_id = $1 and ($2::text is null or (e.account_id = $2 and e.livemode = $3))
      for update of l, e`,
     [id, tenant?.accountId ?? null, tenant?.livemode ?? null],
@@ -83,7 +83,7 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
        returning *
      ), lease as (
-       insert into webhook_lanes (endpoint_id) values ($1)
+       insert into webhook_endpoint_leases (endpoint_id) values ($1)
      )
      select ${webhookEndpoints.of('e')} from e`,
     [
@@ -152,7 +152,7 @@ export async function replaceSecret(
 /** Forgets what past answers said, for an endpoint that was changed or tried by hand. */
 export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   await tx.query(
-    `update webhook_lanes set consecutive_failures = 0, not_before = '-infinity'
+    `update webhook_endpoint_leases set consecutive_failures = 0, not_before = '-infinity'
      where endpoint_id = $1`,
     [id],
   );
@@ -160,7 +160,10 @@ export async function forgetFailures(tx: Tx, id: string): Promise<void> {
 
 /** Lets the next delivery go at once, even to a broken endpoint. */
 export async function liftPause(tx: Tx, id: string): Promise<void> {
-  await tx.query(`update webhook_lanes set not_before = '-infinity' where endpoint_id = $1`, [id]);
+  await tx.query(
+    `update webhook_endpoint_leases set not_before = '-infinity' where endpoint_id = $1`,
+    [id],
+  );
 }
 
 /** The endpoint, its lease, its replays and its undelivered work. */

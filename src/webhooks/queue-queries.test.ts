@@ -65,7 +65,8 @@ test('an endpoint that is disabled is not leased, whatever is due', async () => 
 test('an endpoint that another worker is about to lease is passed over', async () => {
   const other = await underWay(bench.db, (tx) =>
     tx.query(
-      `update webhook_lanes set lease_owner = 'other', lease_until = $2 where endpoint_id = $1`,
+      `update webhook_endpoint_leases set lease_owner = 'other', lease_until = $2
+       where endpoint_id = $1`,
       [ids[0], addMs(now, 9_000)],
     ),
   );

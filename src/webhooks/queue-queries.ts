@@ -56,7 +56,7 @@ const CLAIM = `
       case when l.consecutive_failures > 0 then $6::int else $5::int end as most,
       row_number() over (partition by l.consecutive_failures > 0 order by s.endpoint_id) as place
     from scan s cross join lateral (
-      select consecutive_failures from webhook_lanes
+      select consecutive_failures from webhook_endpoint_leases
       where endpoint_id = s.endpoint_id and lease_until <= $2
         and lease_owner is distinct from $1 and not_before <= $2
         and exists (
@@ -65,12 +65,12 @@ const CLAIM = `
       limit 1
     ) l
   ), picked as (
-    select l.endpoint_id from webhook_lanes l
+    select l.endpoint_id from webhook_endpoint_leases l
     where l.endpoint_id = any(array(select endpoint_id from waiting where place <= most))
       and l.lease_until <= $2
     for no key update of l skip locked
   )
-  update webhook_lanes l set lease_owner = $1, lease_until = $3, fence = l.fence + 1
+  update webhook_endpoint_leases l set lease_owner = $1, lease_until = $3, fence = l.fence + 1
   from webhook_endpoints e
   where l.endpoint_id = any(array(select endpoint_id from picked))
     and e.id = any(array(select endpoint_id from picked))
@@ -103,7 +103,7 @@ export async function renewLeases(
   endpointIds: readonly string[],
 ): Promise<LeasedRow[]> {
   return db.query(
-    `update webhook_lanes l set lease_until = $2 from webhook_endpoints e
+    `update webhook_endpoint_leases l set lease_until = $2 from webhook_endpoints e
      where l.endpoint_id = any($3) and l.lease_owner = $1 and e.id = l.endpoint_id
      returning ${LEASED_COLUMNS}`,
     [lease.owner, lease.until, endpointIds],
@@ -116,7 +116,7 @@ export async function releaseEndpoints(
   endpointIds: readonly string[],
 ): Promise<void> {
   await db.query(
-    `update webhook_lanes set lease_owner = null, lease_until = '-infinity'
+    `update webhook_endpoint_leases set lease_owner = null, lease_until = '-infinity'
      where endpoint_id = any($2) and lease_owner = $1`,
     [owner, endpointIds],
   );
@@ -217,7 +217,7 @@ function at(name: ResultColumn): string {
 
 const RECORD = `
   with leases as materialized (
-    select l.endpoint_id, l.fence from webhook_lanes l
+    select l.endpoint_id, l.fence from webhook_endpoint_leases l
     where l.endpoint_id = any($1) order by l.endpoint_id for no key update
   ), input as (
     select n::int as n,
@@ -289,10 +289,11 @@ const RECORD_HEALTH = `
   with input as materialized (
     select i.* from ${HEALTH.table('i')}
     cross join lateral (
-      select from webhook_lanes where endpoint_id = i.endpoint_id and fence = i.fence limit 1
+      select from webhook_endpoint_leases
+      where endpoint_id = i.endpoint_id and fence = i.fence limit 1
     ) l
   ), leases as (
-    update webhook_lanes l set consecutive_failures = i.consecutive_failures,
+    update webhook_endpoint_leases l set consecutive_failures = i.consecutive_failures,
       not_before = coalesce(i.not_before, '-infinity')
     from input i
     where l.endpoint_id = any($1) and l.endpoint_id = i.endpoint_id and (

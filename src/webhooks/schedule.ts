@@ -60,8 +60,8 @@ export function parseRetryAfter(header: string | null, now: Date): number | null
 }
 
 /**
- * What one endpoint's recent answers say about it. Kept in webhook_lanes, so it survives the
- * worker.
+ * What one endpoint's recent answers say about it. Kept in webhook_endpoint_leases, so it survives
+ * the worker.
  */
 export interface Health {
   readonly consecutiveFailures: number;

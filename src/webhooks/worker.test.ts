@@ -242,7 +242,7 @@ describe('a worker', () => {
     assert.deepEqual([...stale], [endpointId]);
     assert.equal(await count('pending'), 2);
     const [state] = await bench.db.query<{ consecutive_failures: number }>(
-      'select consecutive_failures from webhook_lanes where endpoint_id = $1',
+      'select consecutive_failures from webhook_endpoint_leases where endpoint_id = $1',
       [endpointId],
     );
     assert.equal(state?.consecutive_failures, 0);

@@ -161,11 +161,11 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
   assert.equal(told?.n, WEBHOOKS);
 }
 
-/** Where a signed payment passes. Batches (`lane_taken`) never hold one. */
+/** Where a signed payment passes. Batches (`sender_taken`) never hold one. */
 const OF_AUTHORIZATIONS = FAILPOINTS.filter(
   (name) =>
     /^(payments|settlement)\./.test(name) &&
-    name !== 'settlement.lane_taken' &&
+    name !== 'settlement.sender_taken' &&
     !BESIDE_SALES.test(name),
 );
 

@@ -173,7 +173,7 @@ describe('a start finds a nonce that the database does not know, and cannot tell
     const payer = await addressOf('Demo: ok_2');
     const sale = { merchantNumber: await merchantNumber(), amount: AMOUNT, payer };
     await outside.settle([{ ...sale, orderId: 'NIGHT', number: DRAWN_BY_NOBODY + 9n }]);
-    await world.db.query('update relayer_lanes set stopped_at = null where not livemode');
+    await world.db.query('update relayer_senders set stopped_at = null where not livemode');
     const { ground } = world;
     world.nodes.splice(
       0,
@@ -199,12 +199,15 @@ describe('a start finds a nonce that the database does not know, and cannot tell
     assert.equal((await world.recovery()).asked, asked);
   });
 
-  it('stops the lane and goes on when they say that nothing was restored', async () => {
-    assert.match(await admin('restored', 'no'), /testnet: stopped the lanes of 0x/);
+  it('stops the sender and goes on when they say that nothing was restored', async () => {
+    assert.match(await admin('restored', 'no'), /testnet: stopped the senders of 0x/);
     await world.pay('AGAIN');
     const row = await world.recovery();
     assert.deepEqual([row.asked, row.loss_shown], [asked, false]);
-    assert.equal(await count('select count(*) from relayer_lanes where stopped_at is not null'), 1);
+    assert.equal(
+      await count('select count(*) from relayer_senders where stopped_at is not null'),
+      1,
+    );
     assert.equal(await count(`select count(*) from payments where order_id = 'NIGHT'`), 0);
   });
 
@@ -220,7 +223,7 @@ describe('a start finds such a nonce, and its mark says that nothing was lost', 
   let asked: bigint;
   let questions: number;
   const QUESTIONS = `select count(*) from chain_alarms where kind = 'restored_or_not'`;
-  const STOPPED = 'select count(*) from relayer_lanes where stopped_at is not null';
+  const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';
 
   before(async () => {
     await Promise.all(world.nodes.map((node) => node.close()));
@@ -230,7 +233,7 @@ describe('a start finds such a nonce, and its mark says that nothing was lost', 
     const payer = await addressOf('Demo: ok_2');
     const sale = { merchantNumber: await merchantNumber(), amount: AMOUNT, payer };
     await outside.settle([{ ...sale, orderId: 'DAWN', number: DRAWN_BY_NOBODY + 10n }]);
-    await world.db.query('update relayer_lanes set stopped_at = null where not livemode');
+    await world.db.query('update relayer_senders set stopped_at = null where not livemode');
     const again = world.nodes.map(({ name }) => {
       const role = name.includes('worker') ? ('worker' as const) : ('api' as const);
       return startChaosProcess(world.ground, { name, role });
@@ -245,7 +248,7 @@ describe('a start finds such a nonce, and its mark says that nothing was lost', 
     assert.deepEqual([row.asked, row.status], [asked, 'done']);
   });
 
-  it('stops the lane when the node has shown the transaction twice', async () => {
+  it('stops the sender when the node has shown the transaction twice', async () => {
     await waitUntil(async () => (await count(STOPPED)) === 1, FOUND_MS);
     assert.equal(await count(STOPPED), 1);
     const booked = `select count(*) from payments where order_id = 'DAWN'`;

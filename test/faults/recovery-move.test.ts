@@ -80,7 +80,7 @@ test('and sells on at the next contract: nothing is foreign, the books agree', a
   assert.equal(await shop.settledAt(payment), second.settlement.toLowerCase());
   const staff = await shop.staff();
   const alarms = (await staff.get('/alarms')).body.data as { kind: string }[];
-  // That lanes had got further on the chain is what shows the loss.
+  // That senders had got further on the chain is what shows the loss.
   assert.deepEqual(
     alarms.filter(({ kind }) => kind !== 'nonce_ahead'),
     [],

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A copy that is put back while every process is stopped, and lacks no transaction of a lane. */
+/** A copy that is put back while every process is stopped, and lacks no transaction of a sender. */
 
 const PROCESSES = [
   { name: 'api', role: 'api' },

@@ -17,7 +17,7 @@ const OF_STRIKE: Readonly<Record<Strike, string>> = {
   'lost tail': 'a loss ends nothing that may have been used',
   'recovery dies': 'a recovery is never taken over from a worker that died',
   reorganization: 'blocks that left the chain are not noticed',
-  kill: 'a lane is never taken over from a worker that died',
+  kill: 'a sender is never taken over from a worker that died',
   'two nodes': 'whoever waits for a settlement gets no response',
   'spent twice': 'a signature pays for anything',
   'foreign key': 'what somebody else has settled is booked like a loss',

@@ -201,7 +201,7 @@ describe('every way of paying, when nothing is lost', () => {
   });
 });
 
-describe('every way of paying, when somebody else has the key of a lane', () => {
+describe('every way of paying, when somebody else has the key of a sender', () => {
   it('goes on, and nothing of theirs is booked before operators accept it', LONG, async () => {
     const { world } = ways;
     const { asked } = await world.recovery();

@@ -19,8 +19,8 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * Two cells behind the balancer of `deploy/cells`: each with its database, its lanes, its chain and
- * contract. Nothing but the one shared address is used by merchants and payers.
+ * Two cells behind the balancer of `deploy/cells`: each with its database, its callers, its chain
+ * and contract. Nothing but the one shared address is used by merchants and payers.
  */
 
 const SALES = 200;
@@ -274,14 +274,14 @@ test('who signs in at the wrong cell is told the right one', async () => {
 
 test(`${SALES} sales in both cells, by payers of both: each is paid once`, async (t) => {
   const began = performance.now();
-  const LANES = 8;
-  const lanes = Array.from({ length: LANES }, async (_, lane) => {
-    for (let n = lane; n < SALES; n += LANES) {
+  const CALLERS = 8;
+  const callers = Array.from({ length: CALLERS }, async (_, caller) => {
+    for (let n = caller; n < SALES; n += CALLERS) {
       const cell = present(cells[n % 2], 'cell');
       await sell(cell, present(payers[Math.floor(n / 2) % payers.length], 'payer'));
     }
   });
-  await Promise.all(lanes);
+  await Promise.all(callers);
   const all = cells.flatMap(({ payments }) => payments);
   assert.equal(new Set(all).size, SALES);
   for (const cell of cells) {

@@ -44,7 +44,7 @@ test('a rehearsal pays, refunds and withdraws on a chain that it knows nothing o
     assert.match(report, /\| payment 3, from the tap to the result \| [\d.]+ \| \d+ \| 0\.0\d+ \|/);
     assert.match(report, /atoms that the shop may still withdraw: 1100000/);
     const left = BigInt((await rpc.call('eth_getBalance', [address, 'latest'])) as string);
-    assert.ok(left > 9n * 10n ** 18n, 'what the lanes did not need came back');
+    assert.ok(left > 9n * 10n ** 18n, 'what the senders did not need came back');
     await rpc.close();
   } finally {
     await chain.stop();

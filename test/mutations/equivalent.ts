@@ -73,7 +73,7 @@ const PROOFS: readonly Proof[] = [
   {
     file: 'src/settlement/relayer/follow/finality.ts',
     from: 'await ',
-    behind: 'if (lane === undefined) continue;\n    ',
+    behind: 'if (sender === undefined) continue;\n    ',
     proof:
       'It writes nothing to the database and throws for no answer of a node. When it sent is ' +
       'noted before it waits for anything; a refusal is read by later turns, whenever a node ' +

@@ -36,18 +36,18 @@ const OUTCOMES = [
   'src/settlement/relayer/relayer-reorders.test.ts',
   'src/settlement/relayer/relayer-finality.test.ts',
   'src/settlement/relayer/relayer-singles.test.ts',
-  'src/settlement/relayer/lanes/lane-fences.test.ts',
+  'src/settlement/relayer/senders/sender-fences.test.ts',
 ];
 const DEADLINES = [
   'src/settlement/relayer/send/deadlines.test.ts',
   'src/settlement/relayer/relayer-deadline.test.ts',
 ];
-const LANES = [
-  'src/settlement/relayer/rows/lane-queries.test.ts',
+const SENDERS = [
+  'src/settlement/relayer/rows/sender-queries.test.ts',
   'src/settlement/relayer/rows/outcome-queries.test.ts',
-  'src/settlement/relayer/lanes/lane-fences.test.ts',
-  'src/settlement/relayer/relayer-lanes.test.ts',
-  'src/settlement/relayer/lanes/configure-lanes.test.ts',
+  'src/settlement/relayer/senders/sender-fences.test.ts',
+  'src/settlement/relayer/relayer-senders.test.ts',
+  'src/settlement/relayer/senders/configure-senders.test.ts',
 ];
 const SIGNERS = ['src/settlement/relayer/relayer-signer.test.ts'];
 const DELIVERIES = [
@@ -171,12 +171,12 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/relayer/follow/finish.ts': [
     'src/settlement/relayer/follow/finish.test.ts',
     ...OUTCOMES,
-    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
   'src/settlement/relayer/follow/resolve.ts': [
     ...OUTCOMES,
-    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-blocked.test.ts',
   ],
   'src/settlement/relayer/rows/outcome-queries.ts': [
@@ -193,26 +193,26 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-told.test.ts',
   ],
   'src/settlement/relayer/send/prepare-refund.ts': ANSWERED,
-  'src/settlement/relayer/lanes/nonces.ts': [
-    'src/settlement/relayer/lanes/nonces.test.ts',
-    'src/settlement/relayer/relayer-lanes.test.ts',
+  'src/settlement/relayer/senders/nonces.ts': [
+    'src/settlement/relayer/senders/nonces.test.ts',
+    'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-told.test.ts',
-    'src/settlement/relayer/lanes/lane-fences.test.ts',
+    'src/settlement/relayer/senders/sender-fences.test.ts',
   ],
-  'src/settlement/relayer/lanes/foreign-key.ts': [
-    'src/settlement/relayer/lanes/foreign-key.test.ts',
-    'src/settlement/relayer/lanes/nonces.test.ts',
+  'src/settlement/relayer/senders/foreign-key.ts': [
+    'src/settlement/relayer/senders/foreign-key.test.ts',
+    'src/settlement/relayer/senders/nonces.test.ts',
   ],
-  'src/settlement/lanes.ts': LANES,
-  'src/settlement/relayer/rows/lane-queries.ts': LANES,
+  'src/settlement/senders.ts': SENDERS,
+  'src/settlement/relayer/rows/sender-queries.ts': SENDERS,
   'src/settlement/relayer/rows/transaction-queries.ts': [
     'src/settlement/relayer/rows/transaction-queries.test.ts',
     ...DEADLINES,
     'src/settlement/relayer/relayer-told.test.ts',
-    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
-    'src/settlement/relayer/lanes/nonces.test.ts',
-    'src/settlement/relayer/lanes/lane-fences.test.ts',
+    'src/settlement/relayer/senders/nonces.test.ts',
+    'src/settlement/relayer/senders/sender-fences.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-answered.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',
@@ -222,7 +222,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/rows/outcome-queries.test.ts',
     ...DEADLINES,
     ...ORDER,
-    'src/settlement/relayer/relayer-lanes.test.ts',
+    'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
   ],
   'src/settlement/relayer/send/plan.ts': DEADLINES,

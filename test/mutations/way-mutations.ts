@@ -54,8 +54,8 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     to: "bool_or(f.decision = 'refused')",
   },
   {
-    name: 'a lane is never taken over from a worker that died',
-    file: 'src/settlement/relayer/rows/lane-queries.ts',
+    name: 'a sender is never taken over from a worker that died',
+    file: 'src/settlement/relayer/rows/sender-queries.ts',
     by: WAYS,
     from: '(lease_owner is null or lease_until < now() or lease_owner = $2)',
     to: '(lease_owner is null or lease_owner = $2)',

@@ -52,8 +52,8 @@ const WITHDRAWN = 1_500_000;
 const MONEY = 4_000_000n;
 const SALES = 3;
 const OPERATORS = 2;
-/** A full batch at its limit, and some: a lane with less takes no work. */
-const LANE_GAS = 12_000_000n;
+/** A full batch at its limit, and some: a sender with less takes no work. */
+const SENDER_GAS = 12_000_000n;
 const REGISTRAR_GAS = 3_000_000n;
 /** A public chain takes its time. */
 const WAIT_MS = 300_000;
@@ -118,7 +118,7 @@ async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<st
     },
     rehearsal.key,
   );
-  for (const { key } of operators) await chain.give(key, LANE_GAS);
+  for (const { key } of operators) await chain.give(key, SENDER_GAS);
   await chain.give(registrar.key, REGISTRAR_GAS);
   return {
     CHAIN_TESTNET_RPC_URL: rehearsal.rpcUrls.join(','),

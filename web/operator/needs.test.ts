@@ -5,7 +5,7 @@ import { type Known, needsOf } from './needs.ts';
 const TESTNET = {
   network: 'testnet',
   head: { number: '7', time: '2026-11-01T10:00:00.000Z' },
-  lanes: [],
+  senders: [],
   queues: [],
   alarms: [],
   daysLeft: null,
@@ -52,7 +52,7 @@ test('the longest wait comes first, and what is accepted needs nobody any more',
   const alarm = {
     id: '4',
     kind: 'nonce_ahead',
-    subject: 'lane 0',
+    subject: 'sender 0',
     network: 'testnet' as const,
     details: {},
     created: '2026-11-01T08:00:00.000Z',

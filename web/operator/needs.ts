@@ -36,7 +36,7 @@ export interface Known {
   readonly moreDifferences: boolean;
 }
 
-function needsOfNetwork({ network, head, lanes }: Network): Need[] {
+function needsOfNetwork({ network, head, senders }: Network): Need[] {
   const away: Need = {
     key: `head ${network}`,
     what: 'No node answers',
@@ -47,12 +47,12 @@ function needsOfNetwork({ network, head, lanes }: Network): Need[] {
   };
   return [
     ...(head === null ? [away] : []),
-    ...lanes
+    ...senders
       .filter(({ low }) => low)
       .map(
-        ({ lane, address }): Need => ({
-          key: `lane ${network} ${lane}`,
-          what: `Sender ${lane} needs funds`,
+        ({ sender, address }): Need => ({
+          key: `sender ${network} ${sender}`,
+          what: `Sender ${sender} needs funds`,
           about: `${network}, ${address}`,
           tone: 'bad',
           since: null,

@@ -1,8 +1,8 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { useRead } from './operator.ts';
 
-export interface Lane {
-  readonly lane: number;
+export interface Sender {
+  readonly sender: number;
   readonly role: string;
   readonly address: string;
   readonly owner: string | null;
@@ -35,8 +35,8 @@ export interface Network {
   readonly network: string;
   /** null: no node answers. */
   readonly head: { readonly number: string; readonly time: string } | null;
-  readonly lanes: readonly Lane[];
-  /** That the coin of the lanes at work lasts at last week's rate; null: not known. */
+  readonly senders: readonly Sender[];
+  /** That the coin of the senders at work lasts at last week's rate; null: not known. */
   readonly daysLeft: number | null;
   readonly queues: readonly ChainQueue[];
   readonly alarms: readonly Alarm[];

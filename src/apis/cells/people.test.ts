@@ -111,7 +111,7 @@ test('staff who search in one cell find what another has, with its console', asy
 test('every cell is listed with what waits in it, and one that is away says so', async () => {
   await home.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
-     values (true, 'nonce_foreign', 'lane 1', '{}', now())`,
+     values (true, 'nonce_foreign', 'sender 1', '{}', now())`,
   );
   const away = { cell: 2, url: 'http://127.0.0.1:1' };
   const others = await waitingOfOthers({ ...cells, others: [...cells.others, away] });

@@ -231,8 +231,8 @@ test('a move keeps the wallet of real money, and waits for all workers', async (
   assert.match((await why(true, { ...next, wallet: OTHERS })) ?? '', /keeps the settlement wallet/);
   assert.equal(await why(true, next), null);
   assert.equal(await why(false, { ...next, wallet: OTHERS }), null, 'test money may go anywhere');
-  const worker = `insert into relayer_workers (livemode, owner, seen_at, shares_lanes, reasons,
-      lanes, funded_lanes, contracts) values (true, $1, $2, false, '{}', 1, 1, $3)`;
+  const worker = `insert into relayer_workers (livemode, owner, seen_at, shares_senders, reasons,
+      senders, funded_senders, contracts) values (true, $1, $2, false, '{}', 1, 1, $3)`;
   await server.db.query(worker, ['of before', new Date(Date.now() - 60_000), 1]);
   await server.db.query(worker, ['new', new Date(), 2]);
   assert.equal(await why(true, next), null, 'a worker that is gone is not waited for');

@@ -463,7 +463,8 @@ test('owners stop a wallet that somebody else announced, with the link in their 
   assert.equal(await announcedOnChain(), thief.address, 'opening it changes nothing');
   assert.match(await (await fetch(link, { method: 'POST' })).text(), /Payouts are held/);
   assert.equal((await fetch(link, { method: 'POST' })).status, 404, 'it works once');
-  // The thief has used the registrar's key, so its lane stands still: the watchtower's key cancels.
+  // The thief has used the registrar's key, so its sender stands still: the watchtower's key
+  // cancels.
   const tower = { chains: [network.chain], db, clock, log: silentLog };
   await until('the contract to drop it', async () => {
     await carryOut(tower, network.watchKey);

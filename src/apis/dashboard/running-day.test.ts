@@ -133,7 +133,7 @@ test('deliveries of a day are counted once, and again after a resend', async () 
      values ('we_hours', $1, false, 'https://shop.example/', '{*}', '2026-09-28', '', $2, $2)`,
     [accountId, at('00:00')],
   );
-  await server.db.query(`insert into webhook_lanes (endpoint_id) values ('we_hours')`);
+  await server.db.query(`insert into webhook_endpoint_leases (endpoint_id) values ('we_hours')`);
   await addDelivery(1, 'succeeded');
   const failed = await addDelivery(2, 'failed');
   const now = new Date('2026-10-03T08:00:00.000Z');

@@ -346,7 +346,7 @@ test('an account gets a share of the hour of its own, and the log says who gave 
 test('no alarm and no difference is left out: they come page after page', async () => {
   await server.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
-     select false, 'nonce_ahead', 'lane ' || n, '{}', $1 from generate_series(1, 120) n`,
+     select false, 'nonce_ahead', 'sender ' || n, '{}', $1 from generate_series(1, 120) n`,
     [server.clock.now()],
   );
   await server.db.query(

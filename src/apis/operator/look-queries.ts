@@ -41,7 +41,7 @@ export interface ChainRequestRow {
   readonly reason: string | null;
   readonly blocked_since: Date | null;
   readonly blocked_by: string | null;
-  readonly lane: number | null;
+  readonly sender: number | null;
   readonly address: string | null;
   readonly nonce: bigint | null;
   readonly transaction_status: string | null;
@@ -57,7 +57,7 @@ export interface ChainRequestRow {
   }[];
 }
 
-/** Each request to the chain of an intent and its refunds, with lane, nonce and signed bytes. */
+/** Each request to the chain of an intent and its refunds, with sender, nonce and signed bytes. */
 export async function selectChainRequests(
   sql: Sql,
   wanted: {
@@ -81,11 +81,11 @@ export async function selectChainRequests(
      )
      select r.kind, r.subject_id, r.status, r.tries, r.created, r.applied_at,
        r.outcome ->> 'reason' as reason, r.blocked_since, r.blocked_by,
-       t.lane, l.address, t.nonce, t.status as transaction_status, t.block_number,
+       t.sender, l.address, t.nonce, t.status as transaction_status, t.block_number,
        coalesce(s.attempts, '[]') as attempts
      from found r
      left join chain_transactions t on t.id = r.transaction_id
-     left join relayer_lanes l on l.livemode = t.livemode and l.lane = t.lane
+     left join relayer_senders l on l.livemode = t.livemode and l.sender = t.sender
      left join lateral (
        select json_agg(json_build_object(
            'tx_hash', a.tx_hash, 'noop', a.noop, 'mined', a.tx_hash = t.tx_hash is true,

@@ -17,12 +17,12 @@ export function relayersRoute({ db, chains }: OperatorDeps) {
     operationId: 'readRelayers',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Per network: head, lanes with balances and stuck transactions, queues, alarms',
+    summary: 'Per network: head, senders with balances and stuck transactions, queues, alarms',
     description:
-      'Wei, nonces and block numbers are decimal strings. `paymentsLeft` of a lane is what its ' +
+      'Wei, nonces and block numbers are decimal strings. `paymentsLeft` of a sender is what its ' +
       'coin pays for, were each sent alone at present fees; `daysLeft` of a network, how many ' +
-      "days the coin of all lanes at work lasts at last week's rate, at least (null: not known, " +
-      'or nobody pays).',
+      "days the coin of all senders at work lasts at last week's rate, at least (null: not " +
+      'known, or nobody pays).',
     access: 'operator',
     response: listed(openObject('One network as its relayers see it.'), 'The networks.'),
     handle: async () => {

@@ -237,7 +237,7 @@ test('a network alone is one cell, with what waits in it', async () => {
   const alarms = own?.waiting.alarms ?? Number.NaN;
   await server.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
-     values (false, 'nonce_foreign', 'lane 1', '{}', now())`,
+     values (false, 'nonce_foreign', 'sender 1', '{}', now())`,
   );
   assert.deepEqual((await support.get('/cells')).body.data, [
     { cell: 0, console_url: null, waiting: { ...own?.waiting, alarms: alarms + 1 } },

@@ -56,7 +56,7 @@ const AlarmSchema = Type.Object({
   id: textOut('The number of the alarm.'),
   network: oneOf(['testnet', 'mainnet'] as const, 'The network that it is about.'),
   kind: textOut('What happened, in one word.'),
-  subject: textOut('What it happened to, such as a lane or a payment.'),
+  subject: textOut('What it happened to, such as a sender or a payment.'),
   details: openObject('What the alarm knows.'),
   created: Timestamp,
 });

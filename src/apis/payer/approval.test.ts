@@ -403,19 +403,19 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.equal(sent.status, 201);
   });
 
-  test('by a lane of its own, which no sale waits behind', async () => {
+  test('by a sender of its own, which no sale waits behind', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 5_000_000 });
     const sent = await me.post('/transfers', await signTransfer(account));
     assert.equal(sent.body.status, 'succeeded');
-    const lanes = await world.database.db.query<{ role: string; address: string }>(
-      `select l.role, l.address from relayer_lanes l
-       join chain_transactions t on t.livemode = l.livemode and t.lane = l.lane
+    const senders = await world.database.db.query<{ role: string; address: string }>(
+      `select l.role, l.address from relayer_senders l
+       join chain_transactions t on t.livemode = l.livemode and t.sender = l.sender
        join chain_requests r on r.transaction_id = t.id where r.subject_id = $1`,
       [sent.body.id],
     );
     const { address } = heldAccount(network.sponsorKey);
-    assert.deepEqual(lanes, [{ role: 'sponsor', address }]);
+    assert.deepEqual(senders, [{ role: 'sponsor', address }]);
   });
 
   type Signed = Awaited<ReturnType<typeof signTransfer>>;

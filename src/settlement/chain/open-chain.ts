@@ -115,7 +115,7 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
 }
 
 /**
- * A profile's own ceiling may be exceeded for a while: then its lanes wait. One that a person has
+ * A profile's own ceiling may be exceeded for a while: then its senders wait. One that a person has
  * set too low would never be noticed.
  * @throws StartError: the chain takes no transaction at that price.
  */

@@ -506,10 +506,10 @@ describe('reconciliation', () => {
     assert.match(lines.at(-1) ?? '', /^ {2}payment_unknown_here \d+ \{/);
   });
 
-  it('shows operators lanes, balances, queues and differences', async () => {
+  it('shows operators senders, balances, queues and differences', async () => {
     const status = await readRelayerStatus(world.database.db, world.network.chain);
-    assert.equal(status.lanes.length, 5);
-    assert(status.lanes.every((lane) => lane.owner !== null && lane.low === false));
+    assert.equal(status.senders.length, 5);
+    assert(status.senders.every((sender) => sender.owner !== null && sender.low === false));
     assert.equal(status.openDifferences, 1);
     assert(status.queues.some((queue) => queue.kind === 'payment' && queue.status === 'answered'));
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Findings, judgeLedger } from '#settlement/relayer/network-guard.ts';
 
-const LANE = '0x00000000000000000000000000000000000000aa';
+const SENDER = '0x00000000000000000000000000000000000000aa';
 
 const HEALTHY: Findings = {
   incarnation: 'system/1',
@@ -10,10 +10,10 @@ const HEALTHY: Findings = {
     status: 'done',
     incarnation: 'system/1',
     used: true,
-    next_nonces: { [LANE]: '7' },
+    next_nonces: { [SENDER]: '7' },
     doubted: false,
   },
-  chainNonces: new Map([[LANE, 7n]]),
+  chainNonces: new Map([[SENDER, 7n]]),
   trust: 'agreed',
 };
 
@@ -35,23 +35,23 @@ describe('whether a ledger can be relied on', () => {
     [
       'its own transactions are not mined yet',
       'signing',
-      () => judge({}, { next_nonces: { [LANE]: '9' } }),
+      () => judge({}, { next_nonces: { [SENDER]: '9' } }),
     ],
     ['no node answers', 'serving', () => judge({ chainNonces: null })],
     [
-      'the chain knows a nonce more, and a loss would have been noticed: the lane has to look',
+      'the chain knows a nonce more, and a loss would have been noticed: the sender has to look',
       'signing',
-      () => judge({ chainNonces: new Map([[LANE, 8n]]) }),
+      () => judge({ chainNonces: new Map([[SENDER, 8n]]) }),
     ],
     [
       'the chain knows a nonce more at a start',
       'ask about 8',
-      () => judge({ chainNonces: new Map([[LANE, 8n]]), trust: 'unknown' }),
+      () => judge({ chainNonces: new Map([[SENDER, 8n]]), trust: 'unknown' }),
     ],
     [
-      'the chain knows a nonce more of a lane that was stopped, at a start',
+      'the chain knows a nonce more of a sender that was stopped, at a start',
       'signing',
-      () => judge({ chainNonces: new Map([[LANE, 8n]]), trust: 'unknown' }, { next_nonces: {} }),
+      () => judge({ chainNonces: new Map([[SENDER, 8n]]), trust: 'unknown' }, { next_nonces: {} }),
     ],
     [
       'its log is behind what was seen',
@@ -67,7 +67,7 @@ describe('whether a ledger can be relied on', () => {
     [
       'another server answers, and it has lost a nonce',
       'recover: nonce, loss shown',
-      () => judge({ incarnation: 'system/2', chainNonces: new Map([[LANE, 8n]]) }),
+      () => judge({ incarnation: 'system/2', chainNonces: new Map([[SENDER, 8n]]) }),
     ],
     ['nothing was ever written', 'adopt', () => judge({}, { incarnation: null, used: false })],
     [
@@ -88,12 +88,13 @@ describe('whether a ledger can be relied on', () => {
     [
       'an earlier release has written it, and the chain knows a nonce more',
       'ask about 8',
-      () => judge({ chainNonces: new Map([[LANE, 8n]]), trust: 'unknown' }, { incarnation: null }),
+      () =>
+        judge({ chainNonces: new Map([[SENDER, 8n]]), trust: 'unknown' }, { incarnation: null }),
     ],
     [
       'somebody recovers it',
       'closed',
-      () => judge({ chainNonces: new Map([[LANE, 8n]]) }, { status: 'recovering' }),
+      () => judge({ chainNonces: new Map([[SENDER, 8n]]) }, { status: 'recovering' }),
     ],
     [
       'a loss is seen while somebody recovers it',

@@ -19,7 +19,7 @@ import {
   selectLedger,
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
-import { configuredLanes, hasLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { configuredSenders, hasSenders } from '#settlement/relayer/senders/configure-senders.ts';
 
 export interface GuardDeps extends LoopDeps {
   readonly chain: Chain;
@@ -63,7 +63,7 @@ export type Judgment =
  * seen. A nonce of ours that the chain knows and the ledger does not means one of two things: the
  * database was restored, or somebody else has the key. It shows a loss if the database is another
  * one than before. If ledger and chain had agreed on this database, somebody else has the key, and
- * the lane stops when it finds out. Otherwise, at a start, a person has to say. When no node
+ * the sender stops when it finds out. Otherwise, at a start, a person has to say. When no node
  * answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgment {
@@ -103,7 +103,7 @@ function noncesAhead(
  */
 async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | null> {
   if (!chain.isChecked()) return null;
-  const addresses = configuredLanes(chain.config).map((lane) => lane.address);
+  const addresses = configuredSenders(chain.config).map((sender) => sender.address);
   const late = sleep(NODE_PATIENCE_MS, null, { ref: false });
   try {
     const nonces = await Promise.race([chain.nonces(addresses), late]);
@@ -212,13 +212,13 @@ function trustAfter({ db, chain }: GuardDeps, judgment: Judgment): LedgerTrust {
   if (judgment.kind === 'doubt') return 'suspicious';
   const isSigning = judgment.kind === 'stand' && judgment.standing === 'signing';
   // Without keys nothing was compared.
-  if (isSigning && hasLanes(chain.config)) return 'agreed';
+  if (isSigning && hasSenders(chain.config)) return 'agreed';
   const now = db.watch.trust(chain.config.livemode);
   return now === 'suspicious' ? 'unknown' : now;
 }
 
 /**
- * Finds out whether this process may write to a network's ledger, and whether its lanes may sign:
+ * Finds out whether this process may write to a network's ledger, and whether its senders may sign:
  * at start, after each connection that broke, and whenever somebody asks for a recovery. Until it
  * has looked the network is closed to this process. Every process of the service has one.
  */

@@ -7,7 +7,7 @@ import { settledNumbers } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const POINTS: readonly Failpoint[] = [
-  'settlement.lane_taken',
+  'settlement.sender_taken',
   'settlement.signed_committed',
   'settlement.broadcast_sent',
   'settlement.receipt_seen',

@@ -64,7 +64,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     throw new Error('never came true');
   }
 
-  /** One transaction each, so that several lanes have one under way. */
+  /** One transaction each, so that several senders have one under way. */
   async function sendAll(): Promise<string[]> {
     const ids: string[] = [];
     for (const payer of payers) {
@@ -97,7 +97,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     }
   }
 
-  it('are read again also where nothing of the lanes has failed', async () => {
+  it('are read again also where nothing of the senders has failed', async () => {
     const ids = await sendAll();
     await mineUntil(async () => (await count('submitted')) === 0, 100);
     // As the crash leaves the rows, without anything that the worker could notice.
@@ -110,13 +110,17 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     assert((await world.outcomes(ids)).every((outcome) => outcome.succeeded));
   });
 
-  it('are read from the chain again by a worker that kept its lanes, of several', async () => {
-    await mineUntil(async () => (await world.count('select count(*) from relayer_lanes')) > 0, 40);
+  it('are read from the chain again by a worker that kept its senders, of several', async () => {
+    await mineUntil(
+      async () => (await world.count('select count(*) from relayer_senders')) > 0,
+      40,
+    );
     let lost = 0;
     for (let round = 0; round < ROUNDS && lost === 0; round++) {
       const ids = await sendAll();
-      const lanes = `select count(distinct lane) from chain_transactions where status = 'signed'`;
-      assert((await world.count(lanes)) > 1, 'several lanes are at work');
+      const senders = `select count(distinct sender) from chain_transactions
+        where status = 'signed'`;
+      assert((await world.count(senders)) > 1, 'several senders are at work');
       await mineAndCrash();
       lost = await lostOutcomes();
       await mineUntil(async () => (await count('submitted')) === 0, 300);

@@ -78,8 +78,8 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal((await held())?.waits_for, 'safe');
     assert.equal((await world.outcome(small))?.succeeded, true);
     assert.equal(await world.outcome(large), null);
-    const { lanes } = await readRelayerStatus(database.db, world.network.chain);
-    assert.deepEqual(new Set(lanes.map(({ unmined }) => unmined)), new Set([0]));
+    const { senders } = await readRelayerStatus(database.db, world.network.chain);
+    assert.deepEqual(new Set(senders.map(({ unmined }) => unmined)), new Set([0]));
     // Its deadline counted to its block: later ones do not decline it.
     await world.network.rpc.call('evm_increaseTime', [600]);
     await world.network.mine(4);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
-import { configureLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { configureSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const DEADLINE = 4_000_000_000n;
@@ -33,10 +33,10 @@ describe("the registrar's key in a process of its own", () => {
 
   const held = (role: string) =>
     world.count(
-      `select count(*) from relayer_lanes where role = '${role}' and lease_until > now()`,
+      `select count(*) from relayer_senders where role = '${role}' and lease_until > now()`,
     );
 
-  it('registers what the worker without it leaves, and takes no lane from the worker', async () => {
+  it('registers what the worker without it leaves, and takes none of its senders', async () => {
     const [payer] = await world.network.addPayers(1);
     assert(payer !== undefined);
     const operators = world.network.config.relayerKeys.length;
@@ -64,6 +64,6 @@ describe("the registrar's key in a process of its own", () => {
     await world.outcomes([await register()]);
     const config = { ...world.network.config, registrarKey: null };
     const chain = { ...world.network.chain, config };
-    await configureLanes({ chain, db: world.database.db });
+    await configureSenders({ chain, db: world.database.db });
   });
 });

@@ -20,7 +20,7 @@ describe('a refund that a reorganization undoes', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 500, everyMs: 30 });
 
-  /** Two payments at once, in batches of two lanes: mined again, they may change places. */
+  /** Two payments at once, in batches of two senders: mined again, they may change places. */
   async function settleBoth(): Promise<string[]> {
     const ids: string[] = [];
     for (const payer of payers) {
@@ -72,14 +72,14 @@ describe('a refund that a reorganization undoes', () => {
     const payer = payers[1] as PrivateKeyAccount;
     const before = await world.network.usdcOf(payer.address);
     // The second payment's batch comes first now, so the refund's proof leads to another node.
-    const raws = await world.database.db.query<{ raw: Buffer; lane: number }>(
-      `select a.raw, t.lane from chain_attempts a join chain_transactions t
+    const raws = await world.database.db.query<{ raw: Buffer; sender: number }>(
+      `select a.raw, t.sender from chain_attempts a join chain_transactions t
          on t.id = a.transaction_id
-       where t.id > $1 order by t.kind = 'refund', t.lane desc`,
+       where t.id > $1 order by t.kind = 'refund', t.sender desc`,
       [lastBefore],
     );
     assert.deepEqual(
-      raws.map(({ lane }) => lane),
+      raws.map(({ sender }) => sender),
       [1, 0, 0],
     );
     const pairs = raws.map(({ raw }, index) => [`0x${raw.toString('hex')}`, index]);

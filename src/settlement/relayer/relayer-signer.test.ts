@@ -37,7 +37,7 @@ const HUNG_MS = 4_000;
 /** Several looks of the relayer. */
 const A_WHILE_MS = 1_500;
 
-/** What the example that operators begin with lets the keys of lanes call. */
+/** What the example that operators begin with lets the keys of senders call. */
 interface Example {
   readonly accounts: readonly { readonly key_file?: string; readonly functions: string[] }[];
 }
@@ -54,8 +54,8 @@ describe('a relayer whose keys a signer keeps', () => {
   before(async () => {
     database = await testDatabase(12);
     const { accounts } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Example;
-    const lanes = accounts.filter((one) => /^(relayer|registrar)/.test(one.key_file ?? ''));
-    functions = lanes.flatMap((one) => one.functions);
+    const senders = accounts.filter((one) => /^(relayer|registrar)/.test(one.key_file ?? ''));
+    functions = senders.flatMap((one) => one.functions);
   });
 
   after(() => database.close());
@@ -142,7 +142,7 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.equal(await world.count('select count(*) from chain_attempts'), 0);
     assert.deepEqual(await Promise.all(ids.map((id) => world.outcome(id))), [null, null, null]);
     const nonces = () =>
-      database.db.query('select lane, nonce from chain_transactions order by id');
+      database.db.query('select sender, nonce from chain_transactions order by id');
     const given = await nonces();
     await signer.up();
     await settledOnce(ids);
@@ -164,7 +164,7 @@ describe('a relayer whose keys a signer keeps', () => {
     await settledOnce(ids);
   });
 
-  it('goes on with its other lanes while one signer hangs, and then lies', async () => {
+  it('goes on with its other senders while one signer hangs, and then lies', async () => {
     let answer: string | null = null;
     const odd = createServer((_, response) => {
       if (answer !== null) response.end(answer);

@@ -40,7 +40,7 @@ describe('transfers that the operator pays for', () => {
 
   const sentBy = (role: string) =>
     world.count(
-      `select count(*) from chain_transactions join relayer_lanes using (livemode, lane)
+      `select count(*) from chain_transactions join relayer_senders using (livemode, sender)
         where kind = 'transfer' and role = '${role}'`,
     );
 

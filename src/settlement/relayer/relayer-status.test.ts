@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import { present } from '#core/assert.ts';
+import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { reportOf } from '#settlement/relayer/report.ts';
 import {
   checkBalances,
   daysLeftOf,
   paymentsLeftOf,
   paymentsPerDay,
-} from '#settlement/relayer/lanes/funds.ts';
-import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
-import { reportOf } from '#settlement/relayer/report.ts';
+} from '#settlement/relayer/senders/funds.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
@@ -47,7 +47,7 @@ test('payments left are told as whole days, and as none that nobody knows', () =
   assert.equal(daysLeftOf(5_000n, 0), null, 'nobody pays');
 });
 
-describe('the coin of the lanes', () => {
+describe('the coin of the senders', () => {
   let world: RelayerWorld;
 
   before(async () => {
@@ -60,14 +60,14 @@ describe('the coin of the lanes', () => {
     const worker = await idleRelayer(world);
     const { maxPriorityFeePerGas } = present(worker.fees, 'fees');
     assert.ok(maxPriorityFeePerGas > 0n, 'the relayer offers a tip');
-    await checkBalances(worker, [...worker.lanes.values()]);
-    const { lanes } = await readRelayerStatus(world.database.db, world.network.chain);
-    const told = new Map(lanes.map(({ address, paymentsLeft }) => [address, paymentsLeft]));
-    for (const { address, paymentsLeft } of worker.lanes.values()) {
+    await checkBalances(worker, [...worker.senders.values()]);
+    const { senders } = await readRelayerStatus(world.database.db, world.network.chain);
+    const told = new Map(senders.map(({ address, paymentsLeft }) => [address, paymentsLeft]));
+    for (const { address, paymentsLeft } of worker.senders.values()) {
       assert.ok(paymentsLeft !== null && paymentsLeft > 0n);
       assert.equal(told.get(address), paymentsLeft);
     }
-    const operators = lanes.filter(({ role }) => role === 'operator');
+    const operators = senders.filter(({ role }) => role === 'operator');
     const sum = operators.reduce((all, { paymentsLeft }) => all + (paymentsLeft ?? 0n), 0n);
     assert.equal(reportOf(worker, performance.now()).paymentsLeft, Number(sum));
   });
@@ -96,7 +96,7 @@ describe('the coin of the lanes', () => {
     const [young] = [await paymentsPerDay(db, livemode, daysAgo(9))];
     assert.ok(young !== undefined && young > 960, 'of a network that is a day old');
     const status = await readRelayerStatus(db, { ...world.network.chain, remember: anew });
-    const left = status.lanes
+    const left = status.senders
       .filter(({ role, owner }) => role === 'operator' && owner !== null)
       .reduce((sum, { paymentsLeft }) => sum + Number(paymentsLeft), 0);
     assert.equal(status.daysLeft, Math.min(3_650, Math.floor(left / perDay)));

@@ -4,7 +4,7 @@ import { checked } from '#db/plan-shapes.ts';
 import { type AlarmRow, selectOpenAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import type { LaneRole } from '#settlement/networks.ts';
+import type { SenderRole } from '#settlement/networks.ts';
 import {
   daysLeftOf,
   isLow,
@@ -12,7 +12,7 @@ import {
   paymentsLeftOf,
   presentPrice,
   weeklyRate,
-} from '#settlement/relayer/lanes/funds.ts';
+} from '#settlement/relayer/senders/funds.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** One network's relayer as operators and metrics see it. */
@@ -20,10 +20,10 @@ export interface RelayerStatus {
   readonly network: Network;
   /** null: no node answers. */
   readonly head: { readonly number: bigint; readonly time: Date } | null;
-  readonly lanes: readonly LaneStatus[];
+  readonly senders: readonly SenderState[];
   /**
-   * How many days the coin of the lanes at work lasts at last week's rate, at least: payments that
-   * share a transaction cost less. null: not known, or nobody pays.
+   * How many days the coin of the senders at work lasts at last week's rate, at least: payments
+   * that share a transaction cost less. null: not known, or nobody pays.
    */
   readonly daysLeft: number | null;
   readonly queues: readonly QueueStatusRow[];
@@ -31,9 +31,9 @@ export interface RelayerStatus {
   readonly openDifferences: number;
 }
 
-interface LaneRow {
-  readonly lane: number;
-  readonly role: LaneRole;
+interface SenderRow {
+  readonly sender: number;
+  readonly role: SenderRole;
   readonly address: Hex;
   readonly nextNonce: bigint;
   /** The worker that holds the lease. */
@@ -42,7 +42,7 @@ interface LaneRow {
   readonly oldestUnmined: Date | null;
 }
 
-interface LaneStatus extends LaneRow {
+interface SenderState extends SenderRow {
   /** The chain's coin, in wei; `null`: no node answers. */
   readonly balanceWei: bigint | null;
   /**
@@ -61,17 +61,17 @@ const MAX_ALARMS = 50;
 export async function readRelayerStatus(
   sql: Sql,
   chain: Chain,
-  /** What was read from the chain may be this old: each reading costs a request per lane. */
+  /** What was read from the chain may be this old: each reading costs a request per sender. */
   maxAgeMs = 0,
 ): Promise<RelayerStatus> {
   const { livemode, network, lowBalance } = chain.config;
-  const rows = await selectLaneStatus(sql, livemode);
+  const rows = await selectSenderStates(sql, livemode);
   const seen = await readChain(
     chain,
     rows.map((row) => row.address),
     maxAgeMs,
   );
-  const lanes = rows.map((row, index): LaneStatus => {
+  const senders = rows.map((row, index): SenderState => {
     const balanceWei = seen?.balances[index] ?? null;
     const paymentsLeft = paymentsLeftOf(balanceWei, seen?.price ?? null);
     return { ...row, balanceWei, paymentsLeft, low: isLow(paymentsLeft, lowBalance) };
@@ -80,8 +80,8 @@ export async function readRelayerStatus(
   return {
     network,
     head: seen === null ? null : seen.head,
-    lanes,
-    daysLeft: daysLeftOf(ofOperators(lanes), perDay),
+    senders,
+    daysLeft: daysLeftOf(ofOperators(senders), perDay),
     queues: await selectQueueStatus(sql, livemode),
     alarms: await selectOpenAlarms(sql, { livemode, limit: MAX_ALARMS }),
     openDifferences: await countOpenDifferences(sql, livemode),
@@ -98,7 +98,7 @@ const SPONSOR_BALANCE_AGE_MS = 1_000;
 /** Whether the sponsor has coin for another transfer. True if that is not known. */
 export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
   const { livemode, lowBalance } = chain.config;
-  const rows = await selectLaneStatus(sql, livemode);
+  const rows = await selectSenderStates(sql, livemode);
   const sponsors = rows.filter(({ role }) => role === 'sponsor').map(({ address }) => address);
   if (sponsors.length === 0) return true;
   const seen = await readChain(chain, sponsors, SPONSOR_BALANCE_AGE_MS);
@@ -108,9 +108,9 @@ export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
   return left === null || left * 100n >= BigInt(lowBalance) * SPONSOR_RESERVE_PERCENT;
 }
 
-/** Only lanes at work: a key that was taken out cannot spend its coin. null: nobody knows. */
-function ofOperators(lanes: readonly LaneStatus[]): bigint | null {
-  const known = lanes.flatMap(({ role, owner, paymentsLeft }) =>
+/** Only senders at work: a key that was taken out cannot spend its coin. null: nobody knows. */
+function ofOperators(senders: readonly SenderState[]): bigint | null {
+  const known = senders.flatMap(({ role, owner, paymentsLeft }) =>
     role === 'operator' && owner !== null ? (paymentsLeft ?? []) : [],
   );
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0n);
@@ -143,17 +143,17 @@ async function readChain(
   }
 }
 
-export async function selectLaneStatus(sql: Sql, livemode: boolean): Promise<LaneRow[]> {
+export async function selectSenderStates(sql: Sql, livemode: boolean): Promise<SenderRow[]> {
   return sql.query(
-    `select l.lane, l.role, l.address, l.next_nonce as "nextNonce",
+    `select l.sender, l.role, l.address, l.next_nonce as "nextNonce",
        case when l.lease_until > now() then l.lease_owner end as owner,
        count(t.id)::int as unmined, min(t.created) as "oldestUnmined"
-     from relayer_lanes l
+     from relayer_senders l
      left join chain_transactions t
-       on t.status = 'signed' and ${checked('t.livemode = l.livemode and t.lane = l.lane')}
+       on t.status = 'signed' and ${checked('t.livemode = l.livemode and t.sender = l.sender')}
        and t.included_at is null
      where l.livemode = $1
-     group by l.livemode, l.lane order by l.lane`,
+     group by l.livemode, l.sender order by l.sender`,
     [livemode],
   );
 }

@@ -16,7 +16,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const SALE = 1_000_000n;
 const MANY = 10n ** 12n;
-/** The lane's offer is at the ceiling when the base fee is above half of it. */
+/** The sender's offer is at the ceiling when the base fee is above half of it. */
 const CEILING = 1_000_000_000n;
 /** Twice as much is above the ceiling for five more blocks, which may be empty and make it less. */
 const BASE_FEE = 950_000_000n;
@@ -69,13 +69,13 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await world.network.rpc.call('anvil_reorg', [depth, pairs]);
     }
 
-    /** Every lane's nonces are used up, so nothing is left that could still be sent. */
+    /** Every sender's nonces are used up, so nothing is left that could still be sent. */
     const isQuiet = async () =>
       (await count(`chain_transactions where status = 'signed'`)) === 0 &&
       (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;
 
     async function settleDown(): Promise<void> {
-      const noticed = /left the chain|behind a lane/;
+      const noticed = /left the chain|behind a sender/;
       await until(async () => world.complaints.some((complaint) => noticed.test(complaint)));
       await until(isQuiet);
       await world.network.mine(3);

@@ -8,10 +8,7 @@ import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import { endDead, watchBlocks } from '#settlement/relayer/follow/finality.ts';
 import { type Change, startHeadWatcher } from '#settlement/relayer/follow/head.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { carryOutAll, tendLanes } from '#settlement/relayer/follow/tend.ts';
-import { configuredLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
-import { readFees } from '#settlement/relayer/lanes/funds.ts';
-import { releaseAll, settles, startKeeper } from '#settlement/relayer/lanes/keep-lanes.ts';
+import { carryOutAll, tendSenders } from '#settlement/relayer/follow/tend.ts';
 import {
   createState,
   type OnError,
@@ -19,13 +16,16 @@ import {
   type RelayerState,
 } from '#settlement/relayer/machine/memory.ts';
 import { startReporter } from '#settlement/relayer/report.ts';
-import { LaneLost } from '#settlement/relayer/rows/lane-queries.ts';
-import { startPayments, startUnbatched } from '#settlement/relayer/send/senders.ts';
+import { SenderLost } from '#settlement/relayer/rows/sender-queries.ts';
+import { startPayments, startUnbatched } from '#settlement/relayer/send/send-loops.ts';
+import { configuredSenders } from '#settlement/relayer/senders/configure-senders.ts';
+import { readFees } from '#settlement/relayer/senders/funds.ts';
+import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 
 export interface Relayer {
   /** Requests may be waiting. */
   wake(): void;
-  /** Finishes what is running and gives the lanes back. Nothing is lost when it is not called. */
+  /** Finishes what is running and gives the senders back. Nothing is lost when it is not called. */
   stop(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   const relayer = createState({
     ...deps,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
-    configured: configuredLanes(deps.chain.config),
+    configured: configuredSenders(deps.chain.config),
   });
   const { network } = deps.chain.config;
   const onError = createErrorPolicy(relayer);
@@ -58,7 +58,7 @@ export function startRelayer(deps: RelayerDeps): Relayer {
       unlisten();
       const loops = [payments, unbatched, watcher, keeper, reporter];
       await Promise.all(loops.map((loop) => loop?.stop()));
-      await releaseAll(relayer).catch((error) => onError('release of the lanes', error));
+      await releaseAll(relayer).catch((error) => onError('release of the senders', error));
     },
   };
 }
@@ -67,9 +67,9 @@ export function startRelayer(deps: RelayerDeps): Relayer {
 function createErrorPolicy(relayer: RelayerState): OnError {
   const { network } = relayer.chain.config;
   return (name, error) => {
-    if (error instanceof LaneLost) relayer.letGo(error.lane);
+    if (error instanceof SenderLost) relayer.letGo(error.sender);
     const isUncertain = error instanceof CommitUnknown || error instanceof Bug;
-    if (isUncertain) relayer.letGo(...relayer.lanes.keys());
+    if (isUncertain) relayer.letGo(...relayer.senders.keys());
     relayer.log.error(`the ${name} failed`, { network, error: describeError(error) });
   };
 }
@@ -91,9 +91,9 @@ function upkeepPauseMs({ rhythm }: RelayerState): number {
 }
 
 interface WakeOthers {
-  /** Lanes may have become idle. */
+  /** Senders may have become idle. */
   readonly senders: () => void;
-  /** Fees are known now, so lanes can be taken. */
+  /** Fees are known now, so senders can be taken. */
   readonly keeper: () => void;
 }
 
@@ -123,7 +123,7 @@ export function createFollower(
       isReorganized || isDue ? watchBlocks(relayer, block, { isReorganized }) : Promise.resolve();
     // If a node cannot answer for old blocks, that must not keep us from tending open transactions.
     await Promise.allSettled([watched]);
-    await tendLanes(relayer, block);
+    await tendSenders(relayer, block);
     await endDead(relayer, block);
     await watched;
   };

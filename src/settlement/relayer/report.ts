@@ -8,7 +8,7 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import { contractsOf } from '#settlement/editions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { HourlyAlarm } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
 /** How soon a change is written down. */
@@ -64,7 +64,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
   const silentMs = relayer.chain.config.idleHeadMs + SILENT_MS;
   const isSilent = answeredAt === null || at - answeredAt > silentMs;
   const offMs = headOffMs ?? 0;
-  const operators = [...relayer.lanes.values()].filter(({ role }) => role === 'operator');
+  const operators = [...relayer.senders.values()].filter(({ role }) => role === 'operator');
   return {
     reasons: [
       ...(isSilent || failedPolls >= FAILED_LOOKS ? (['no_node'] as const) : []),
@@ -73,8 +73,8 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
       // Also while operators have to say whether the database was restored.
       ...(relayer.db.watch.serves(relayer.chain.config.livemode) ? [] : (['recovering'] as const)),
     ],
-    lanes: operators.length,
-    fundedLanes: operators.filter(({ isStarved }) => !isStarved).length,
+    senders: operators.length,
+    fundedSenders: operators.filter(({ isStarved }) => !isStarved).length,
     paymentsLeft: paymentsLeftOf(operators),
     contracts: contractsOf(relayer.chain.config).length,
   };
@@ -83,8 +83,8 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
 /** More than anybody will see, and exact as a number. */
 const MANY_PAYMENTS = 10n ** 15n;
 
-function paymentsLeftOf(lanes: readonly Pick<HeldLane, 'paymentsLeft'>[]): number | null {
-  const known = lanes.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
+function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): number | null {
+  const known = senders.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
   if (known.length === 0) return null;
   const sum = known.reduce((all, one) => all + one, 0n);
   return Number(sum < MANY_PAYMENTS ? sum : MANY_PAYMENTS);

@@ -54,7 +54,7 @@ interface Heard extends Message {
   readonly at: number;
 }
 
-/** `worker` of `worker-2`: which of them holds a lane differs from run to run. */
+/** `worker` of `worker-2`: which of them holds a sender differs from run to run. */
 function roleOf(process: string): string {
   return process.replace(/-\d+$/, '');
 }

@@ -186,7 +186,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
 /** Retries, expiries and confirmations are a minute and more away: let them be due now. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
-  await db.query(`update webhook_lanes set not_before = '-infinity'`);
+  await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);
   await db.query(
     `update payment_intents set expires_at = now() where status = 'requires_payment_method'`,
   );

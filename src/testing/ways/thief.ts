@@ -25,7 +25,7 @@ export async function merchantNumberOf(db: Database, accountId: string): Promise
 }
 
 /**
- * Somebody has the key of a lane: they settle for the shop, of a payer who has agreed to nothing,
+ * Somebody has the key of a sender: they settle for the shop, of a payer who has agreed to nothing,
  * refund some of it and pay some out. @returns what a person has to be told of.
  */
 export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {

@@ -6,7 +6,7 @@ import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Lane, type Network, useNetworks } from '../networks.ts';
+import { type Network, type Sender, useNetworks } from '../networks.ts';
 import { Measured } from '../parts/measured.tsx';
 
 const WEI_DECIMALS = 18;
@@ -20,7 +20,7 @@ function coin(wei: string): string {
   return `${BigInt(whole).toLocaleString('en-US')}.${decimals}`;
 }
 
-/** A test network's lanes have coin without end. */
+/** A test network's senders have coin without end. */
 const MANY = 1_000_000_000n;
 
 function count(digits: string): ReactNode {
@@ -29,15 +29,17 @@ function count(digits: string): ReactNode {
   return <span className="amount">{payments > MANY ? `Over ${words}` : words}</span>;
 }
 
-function CoinStatus({ lane }: { readonly lane: Lane }): ReactNode {
-  if (lane.balanceWei === null) return <Status tone="warn">Unknown</Status>;
-  return <Status tone={lane.low ? 'bad' : 'good'}>{lane.low ? 'Needs funds' : 'Funded'}</Status>;
+function CoinStatus({ sender }: { readonly sender: Sender }): ReactNode {
+  if (sender.balanceWei === null) return <Status tone="warn">Unknown</Status>;
+  return (
+    <Status tone={sender.low ? 'bad' : 'good'}>{sender.low ? 'Needs funds' : 'Funded'}</Status>
+  );
 }
 
 function NotMined({
-  lane: { unmined, oldestUnmined: oldest },
+  sender: { unmined, oldestUnmined: oldest },
 }: {
-  readonly lane: Lane;
+  readonly sender: Sender;
 }): ReactNode {
   if (oldest === null) return <>{unmined}</>;
   return (
@@ -47,8 +49,8 @@ function NotMined({
   );
 }
 
-const COLUMNS: readonly Column<Lane>[] = [
-  { name: 'Sender', cell: ({ lane, role }) => `${lane} ${role}` },
+const COLUMNS: readonly Column<Sender>[] = [
+  { name: 'Sender', cell: ({ sender, role }) => `${sender} ${role}` },
   { name: 'Address', cell: ({ address }) => <CopyAddress address={address} /> },
   {
     name: 'Payments left',
@@ -60,8 +62,8 @@ const COLUMNS: readonly Column<Lane>[] = [
     number: true,
     cell: ({ balanceWei: wei }) => <span className="amount">{wei === null ? '' : coin(wei)}</span>,
   },
-  { name: 'State', cell: (lane) => <CoinStatus lane={lane} /> },
-  { name: 'Not mined', cell: (lane) => <NotMined lane={lane} /> },
+  { name: 'State', cell: (sender) => <CoinStatus sender={sender} /> },
+  { name: 'Not mined', cell: (sender) => <NotMined sender={sender} /> },
   { name: 'Worker', cell: ({ owner }) => <span className="id">{owner ?? 'None'}</span> },
 ];
 
@@ -71,7 +73,7 @@ export function Relayers(): ReactNode {
     <Page title="Relayers">
       <Arrived>
         <Loaded query={query}>
-          {({ data }) => data.map((network) => <Lanes key={network.network} network={network} />)}
+          {({ data }) => data.map((network) => <Senders key={network.network} network={network} />)}
         </Loaded>
         <p className="soft small">
           Payments left: how many the balance covers at current fees, if each is sent alone.
@@ -91,8 +93,8 @@ function daysText(days: number): string {
   return `Funds for ${days} ${days === 1 ? 'day' : 'days'}`;
 }
 
-function Lanes({ network: { network, ...rest } }: { readonly network: Network }): ReactNode {
-  const { head, lanes, daysLeft } = rest;
+function Senders({ network: { network, ...rest } }: { readonly network: Network }): ReactNode {
+  const { head, senders, daysLeft } = rest;
   return (
     <section className="stack">
       <div className="headline">
@@ -105,14 +107,14 @@ function Lanes({ network: { network, ...rest } }: { readonly network: Network })
           </span>
         )}
       </div>
-      {lanes.length === 0 ? (
+      {senders.length === 0 ? (
         <p className="soft">No senders yet: a worker creates them when it starts.</p>
       ) : (
         <Table
           label={`Senders on ${network}`}
           columns={COLUMNS}
-          rows={lanes}
-          keyOf={({ lane }) => String(lane)}
+          rows={senders}
+          keyOf={({ sender }) => String(sender)}
         />
       )}
       {daysLeft !== null && <p>{daysText(daysLeft)} at last week’s number of payments.</p>}

@@ -63,12 +63,12 @@ const COLUMNS: readonly Column<ChainRequest>[] = [
   },
   {
     name: 'Sender',
-    cell: ({ lane, address }) =>
-      lane === null ? (
+    cell: ({ sender, address }) =>
+      sender === null ? (
         'None yet'
       ) : (
         <div>
-          {lane}
+          {sender}
           <p className="soft small">
             <span className="id" title={address ?? ''}>
               {shortAddress(address ?? '')}

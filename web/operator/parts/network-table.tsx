@@ -5,10 +5,10 @@ import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Network } from '../networks.ts';
 
-function Funds({ lanes }: Pick<Network, 'lanes'>): ReactNode {
-  const funded = lanes.filter(({ low, balanceWei }) => !low && balanceWei !== null).length;
-  const tone = funded === lanes.length ? 'good' : 'bad';
-  return <Status tone={tone}>{`${funded} of ${lanes.length} funded`}</Status>;
+function Funds({ senders }: Pick<Network, 'senders'>): ReactNode {
+  const funded = senders.filter(({ low, balanceWei }) => !low && balanceWei !== null).length;
+  const tone = funded === senders.length ? 'good' : 'bad';
+  return <Status tone={tone}>{`${funded} of ${senders.length} funded`}</Status>;
 }
 
 const COLUMNS: readonly Column<Network>[] = [
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Network>[] = [
         </span>
       ),
   },
-  { name: 'Senders', cell: ({ lanes }) => <Funds lanes={lanes} /> },
+  { name: 'Senders', cell: ({ senders }) => <Funds senders={senders} /> },
   {
     name: 'In progress',
     number: true,

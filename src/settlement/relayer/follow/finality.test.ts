@@ -33,7 +33,7 @@ function look(head: Block, isReorganized: boolean): Promise<void> {
 }
 
 async function settle(): Promise<void> {
-  await sendPaymentsNow(worker, present(worker.lanes.get(0), 'lane'));
+  await sendPaymentsNow(worker, present(worker.senders.get(0), 'sender'));
   await world.network.mine();
   await collectReceipts(worker, await newest());
 }

@@ -7,7 +7,6 @@ import { finalBlock } from '#settlement/chain/final-block.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
-import { loadOpen } from '#settlement/relayer/lanes/nonces.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
@@ -24,6 +23,7 @@ import {
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
+import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
 import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
 
 /** Blocks checked at once, at either end; the rest follows at the next look. */
@@ -31,7 +31,7 @@ const MAX_BLOCKS = 100;
 
 /**
  * Compares blocks that matter to this process with the chain. Call it every few blocks, after a
- * reorganization, and when lanes are taken up.
+ * reorganization, and when senders are taken up.
  */
 export async function watchBlocks(
   relayer: RelayerState,
@@ -59,9 +59,9 @@ export async function watchFinality(
 ): Promise<void> {
   const { chain, db, clock } = relayer;
   const { livemode } = chain.config;
-  const lanes = [...relayer.lanes.keys()];
-  if (lanes.length === 0) return;
-  const wanted = { livemode, lanes, limit: MAX_BLOCKS };
+  const senders = [...relayer.senders.keys()];
+  if (senders.length === 0) return;
+  const wanted = { livemode, senders, limit: MAX_BLOCKS };
   // Most of the time nothing waits, and the chain need not be asked what is final.
   if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
   const final = await look.askFinal();
@@ -138,9 +138,9 @@ async function resend(
   // either way its receipts are asked for again, which costs nothing if they are still there.
   const { livemode, network } = relayer.chain.config;
   const blockHashes: Hex[] = gone.map((row) => row.block_hash);
-  const lanes = [...relayer.lanes.keys()];
+  const senders = [...relayer.senders.keys()];
   const reopened = await relayer.db.transaction((tx) =>
-    reopenBlocks(tx, { livemode, lanes, blockHashes }),
+    reopenBlocks(tx, { livemode, senders, blockHashes }),
   );
   relayer.log.error('blocks with transactions of ours left the chain: sending them again', {
     network,
@@ -149,10 +149,10 @@ async function resend(
     transactions: reopened.length,
   });
   relayer.observeAll({ kind: 'ask_again' });
-  for (const number of new Set(reopened.map((row) => row.lane))) {
-    const lane = relayer.lanes.get(number);
-    if (lane === undefined) continue;
-    await broadcast(relayer, lane, await loadOpen(relayer, lane));
+  for (const number of new Set(reopened.map((row) => row.sender))) {
+    const sender = relayer.senders.get(number);
+    if (sender === undefined) continue;
+    await broadcast(relayer, sender, await loadOpen(relayer, sender));
   }
 }
 
@@ -172,7 +172,7 @@ async function watchAnswered(
 ): Promise<void> {
   const { chain, db, log, wakeups } = relayer;
   const { livemode, network } = chain.config;
-  if (relayer.lanes.size === 0) return;
+  if (relayer.senders.size === 0) return;
   const margin = blocksLasting(chain.config, { blocks: MARGIN_BLOCKS });
   const after = (await askFinal()) - margin;
   const rows = await selectAnswered(db, { livemode, after });
@@ -196,7 +196,7 @@ async function watchAnswered(
 /**
  * Declines signed payments that can never settle any more: a block later than the end of their
  * bytes' validity lies deep enough, and the contract's state at that block does not know them as
- * settled. It needs no lane, so it also ends payments whose relayer key was removed.
+ * settled. It needs no sender, so it also ends payments whose relayer key was removed.
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db } = relayer;

@@ -20,14 +20,14 @@ test('batches and times to settle are those of payments, not of what is sent alo
   const { address } = present(payer, 'payer');
   const [poor] = await world.network.addPayers(1, { allowance: 0n });
   const worker = await idleRelayer(world);
-  const lane = present(worker.lanes.get(0), 'lane');
+  const sender = present(worker.senders.get(0), 'sender');
   await world.payMany(
     [payer, payer, poor].map((one) => ({ payer: present(one, 'payer'), settleWithinS: 600 })),
   );
   await world.ask({ kind: 'faucet', payload: { to: address, amount: '1' } });
   meters.resetMetrics();
-  assert.equal(await sendPaymentsNow(worker, lane), 3);
-  assert.equal(await sendUnbatched(worker, lane), 1);
+  assert.equal(await sendPaymentsNow(worker, sender), 3);
+  assert.equal(await sendUnbatched(worker, sender), 1);
   await world.network.mine();
   await collectReceipts(worker, present(await world.network.chain.block('latest'), 'head'));
   const seen = async (histogram: typeof batchSize, part: 'count' | 'sum') =>

@@ -5,22 +5,23 @@ import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { followReorganization } from '#settlement/relayer/follow/reorganized.ts';
 import type { Answered, Resolution } from '#settlement/relayer/follow/resolve.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { requeue } from '#settlement/relayer/rows/job-queries.ts';
-import { LaneLost, leasesOf, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
 import {
   commitWithoutWaiting,
   upsertChainPayments,
   writeOutcomes,
 } from '#settlement/relayer/rows/outcome-queries.ts';
+import { leasesOf, SenderLost, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { markMined } from '#settlement/relayer/rows/transaction-queries.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
 
 /**
  * Writes what was found in the chain: transactions mined, requests answered or queued again, and
  * the settled payments, in one transaction. Doing it twice changes nothing.
- * @throws LaneLost when another worker has taken one of the lanes meanwhile; it will do the same.
+ * @throws SenderLost when another worker has taken one of the senders meanwhile; it will do the
+ * same.
  */
 export async function finish(
   relayer: RelayerState,
@@ -33,9 +34,9 @@ export async function finish(
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
     // One connection runs them one after the other; only the round trips are saved. Without its
-    // lanes nothing of it is committed.
+    // senders nothing of it is committed.
     const [, ids] = await Promise.all([
-      holdLanes(tx, relayer, [...new Set(resolutions.map((one) => one.lane))]),
+      holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),
       writeOutcomes(tx, answered),
       markMined(tx, resolutions.map(toMined)),
       requeue(
@@ -54,8 +55,8 @@ export async function finish(
   });
   failpoint('settlement.outcome_committed');
   countMined(relayer, resolutions);
-  for (const { lane, transaction } of resolutions) {
-    lane.observe(transaction, { kind: 'result_written' });
+  for (const { sender, transaction } of resolutions) {
+    sender.observe(transaction, { kind: 'result_written' });
   }
   for (const alarm of alarms) relayer.log.error(`settlement alarm: ${alarm.kind}`, { ...alarm });
   announce(relayer, resolutions, isQueued);
@@ -100,9 +101,13 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
   }
 }
 
-async function holdLanes(tx: Tx, relayer: RelayerState, lanes: readonly HeldLane[]): Promise<void> {
-  const held = new Set(await shareHeldLanes(tx, leasesOf(relayer, lanes)));
-  for (const lane of lanes) if (!held.has(lane.lane)) throw new LaneLost(lane.lane);
+async function holdSenders(
+  tx: Tx,
+  relayer: RelayerState,
+  senders: readonly HeldSender[],
+): Promise<void> {
+  const held = new Set(await shareHeldSenders(tx, leasesOf(relayer, senders)));
+  for (const sender of senders) if (!held.has(sender.sender)) throw new SenderLost(sender.sender);
 }
 
 function toMined({ transaction, receipt }: Resolution) {

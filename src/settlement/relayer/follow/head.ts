@@ -11,7 +11,7 @@ import {
 import { askSecond } from '#settlement/chain/witness.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type {
-  HeldLane,
+  HeldSender,
   OnError,
   RecentBlock,
   RelayerState,
@@ -125,10 +125,10 @@ function createPace(relayer: RelayerState) {
 }
 
 /** Somebody waits for a block, or nothing is known yet. */
-function isBusy({ fees, lanes }: RelayerState): boolean {
+function isBusy({ fees, senders }: RelayerState): boolean {
   const urgent = (transaction: OpenTransaction) =>
     transaction.phase !== 'confirming' || transaction.rule.waitsFor === 'time';
-  return fees === null || [...lanes.values()].some(({ open }) => open.values().some(urgent));
+  return fees === null || [...senders.values()].some(({ open }) => open.values().some(urgent));
 }
 
 function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void> {
@@ -223,10 +223,10 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   const second = askSecond(chain, hashes);
   const { block, receipts } = await chain.newestWith(hashes);
   if (head === null || follows(relayer, head, block)) {
-    for (const [index, { lane, transaction }] of expected.entries()) {
+    for (const [index, { sender, transaction }] of expected.entries()) {
       const receipt = receipts[index] ?? null;
       if (receipt === null) continue;
-      lane.observe(transaction, { kind: 'early_receipt', early: { receipt, second } });
+      sender.observe(transaction, { kind: 'early_receipt', early: { receipt, second } });
     }
     return block;
   }
@@ -247,23 +247,23 @@ const EXPECTED_BLOCKS = 3;
  * its customers a round trip. Without an announcement most looks would ask in vain.
  */
 function expectedNow(relayer: RelayerState): Expected[] {
-  const { announced, head, lanes } = relayer;
+  const { announced, head, senders } = relayer;
   if (announced === null || head === null || announced <= head.number) return [];
   const blocks = patientBlocks(relayer, EXPECTED_BLOCKS);
   const expected: Expected[] = [];
-  for (const lane of lanes.values()) {
-    for (const transaction of lane.open.values()) {
+  for (const sender of senders.values()) {
+    for (const transaction of sender.open.values()) {
       if (transaction.phase !== 'broadcast' || transaction.early !== null) continue;
       const hash = transaction.attempts.at(-1)?.hash;
       const isNew = announced - transaction.sentAtBlock <= blocks;
-      if (isNew && hash !== undefined) expected.push({ lane, transaction, hash });
+      if (isNew && hash !== undefined) expected.push({ sender, transaction, hash });
     }
   }
   return expected.slice(0, MOST_EXPECTED);
 }
 
 interface Expected {
-  readonly lane: HeldLane;
+  readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
   readonly hash: Hex;
 }

@@ -7,7 +7,7 @@ import { ancestorOf } from '#settlement/relayer/follow/head.ts';
 import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldLane, Owing, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, Owing, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/step.ts';
 import type {
   EarlyReceipt,
@@ -36,7 +36,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
 }
 
 interface Asked {
-  readonly lane: HeldLane;
+  readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
   /** Those of its attempts that are asked for. */
   readonly hashes: readonly Hex[];
@@ -46,10 +46,10 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
   const { confirmations, confirmationsMs } = relayer.chain.config;
   const everything = confirmations > 0 || confirmationsMs > 0;
   const at = { now: nowOf(relayer, head), listed: new Set(head.transactions), everything };
-  return [...relayer.lanes.values()].flatMap((lane) =>
-    [...lane.open.values()].flatMap((transaction): Asked[] => {
+  return [...relayer.senders.values()].flatMap((sender) =>
+    [...sender.open.values()].flatMap((transaction): Asked[] => {
       const hashes = receiptsToAsk(transaction, at);
-      return hashes.length === 0 ? [] : [{ lane, transaction, hashes }];
+      return hashes.length === 0 ? [] : [{ sender, transaction, hashes }];
     }),
   );
 }
@@ -68,10 +68,10 @@ async function askForReceipts(
   const { chain } = relayer;
   const now = nowOf(relayer, head);
   const early = new Map<Hex, EarlyReceipt>();
-  for (const { lane, transaction, hashes } of wanted) {
+  for (const { sender, transaction, hashes } of wanted) {
     const one = earlyReceiptAt(transaction, now);
     if (one !== null && hashes.includes(one.receipt.txHash)) early.set(one.receipt.txHash, one);
-    lane.observe(transaction, { kind: 'receipt_asked' }, head);
+    sender.observe(transaction, { kind: 'receipt_asked' }, head);
   }
   const all = wanted.flatMap(({ hashes }) => hashes);
   const asked = all.filter((hash) => !early.has(hash));
@@ -96,29 +96,29 @@ type Found = Omit<Mined, 'block' | 'seenAt'>;
 
 /** @returns those that are deep enough to be read. */
 function observeFound(answers: readonly Answered[], head: Block): Found[] {
-  return answers.flatMap(({ lane, transaction, receipt }) => {
+  return answers.flatMap(({ sender, transaction, receipt }) => {
     if (!receipt) return [];
-    const effects = lane.observe(transaction, { kind: 'receipt', receipt }, head);
+    const effects = sender.observe(transaction, { kind: 'receipt', receipt }, head);
     const isDeep = effects.some(({ kind }) => kind === 'read_result');
-    return isDeep ? [{ lane, transaction, receipt }] : [];
+    return isDeep ? [{ sender, transaction, receipt }] : [];
   });
 }
 
 function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
   const listed = new Set(head.transactions);
-  return answers.flatMap(({ lane, transaction, receipt }) => {
+  return answers.flatMap(({ sender, transaction, receipt }) => {
     if (receipt) return [];
     const isListed = transaction.attempts.some(({ hash }) => listed.has(hash));
     const observation: Observation =
       receipt === null ? { kind: 'no_receipt', isListed } : { kind: 'receipt_unanswered' };
-    return [{ lane, transaction, effects: lane.observe(transaction, observation, head) }];
+    return [{ sender, transaction, effects: sender.observe(transaction, observation, head) }];
   });
 }
 
 /** Reads what is safe and final, while something waits for it. */
 async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
   const tiers = new Set<string>();
-  for (const { open } of relayer.lanes.values()) {
+  for (const { open } of relayer.senders.values()) {
     for (const one of open.values()) if (one.phase === 'confirming') tiers.add(one.rule.waitsFor);
   }
   const { marks, chain } = relayer;
@@ -149,11 +149,11 @@ async function withBlocks(
     if (block) known.set(block.hash, block);
   }
   // Without its block, a receipt belongs to a fork that is being abandoned: the next look decides.
-  return found.flatMap(({ lane, transaction, receipt }) => {
+  return found.flatMap(({ sender, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
     const seenAt = isFast ? (recentBlocks.get(receipt.blockHash)?.seenAt ?? clock.now()) : null;
-    return [{ lane, transaction, receipt, block, seenAt }];
+    return [{ sender, transaction, receipt, block, seenAt }];
   });
 }
 

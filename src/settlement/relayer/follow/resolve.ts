@@ -11,7 +11,7 @@ import {
 } from '#settlement/contract/contract-events.ts';
 import type { CountsRule } from '#settlement/networks.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type {
   Observation,
   OpenRequest,
@@ -35,7 +35,7 @@ import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 
 /** A mined transaction, and what that means for each of its requests. */
 export interface Resolution {
-  readonly lane: HeldLane;
+  readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
   readonly answered: readonly Answered[];
@@ -53,7 +53,7 @@ export interface Answered {
 }
 
 export interface Mined {
-  readonly lane: HeldLane;
+  readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
   readonly block: Pick<Block, 'time'>;
@@ -73,13 +73,13 @@ export async function countingNow(
 ): Promise<Resolution[]> {
   const results = await Promise.allSettled(portion.map((one) => resolve(relayer, one)));
   const counting: Resolution[] = [];
-  for (const [index, { lane, transaction, receipt }] of portion.entries()) {
+  for (const [index, { sender, transaction, receipt }] of portion.entries()) {
     const result = present(results[index], 'result of a transaction');
     const observation: Observation =
       result.status === 'fulfilled'
         ? { kind: 'result_read', rule: ruleOf(relayer, result.value) }
         : { kind: 'result_unreadable' };
-    const effects = lane.observe(transaction, observation, head);
+    const effects = sender.observe(transaction, observation, head);
     const kinds = effects.map(({ kind }) => kind);
     if (result.status === 'rejected' && kinds.includes('alert')) {
       await tellUnreadable(relayer, transaction, { receipt, error: result.reason });
@@ -87,7 +87,7 @@ export async function countingNow(
     if (result.status === 'fulfilled' && kinds.includes('apply_result')) {
       counting.push(result.value);
     }
-    await carryOutAll(relayer, [{ lane, transaction, effects }]);
+    await carryOutAll(relayer, [{ sender, transaction, effects }]);
   }
   return counting;
 }
@@ -126,7 +126,7 @@ const MAX_TRIES = 3;
 
 /** Reads outcomes from the contract's events, never from the transaction's status alone. */
 export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
-  const { lane, transaction, receipt, block } = mined;
+  const { sender, transaction, receipt, block } = mined;
   const events = readEvents(relayer.chain.config, receipt.logs);
   const byNumber = indexEvents(events);
   const answered: Answered[] = [];
@@ -150,7 +150,7 @@ export async function resolve(relayer: RelayerState, mined: Mined): Promise<Reso
   const settled = events
     .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
     .map((payment) => ({ payment, blockTime: block.time }));
-  return { lane, transaction, receipt, answered, requeued, settled, alarms };
+  return { sender, transaction, receipt, answered, requeued, settled, alarms };
 }
 
 function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
@@ -265,7 +265,7 @@ async function replay(
  */
 async function afterRevert(
   relayer: RelayerState,
-  { lane, transaction, receipt }: Mined,
+  { sender, transaction, receipt }: Mined,
   request: OpenRequest,
 ): Promise<Answer> {
   const { batched, waits, anybodySends } = KINDS[request.kind];
@@ -274,7 +274,7 @@ async function afterRevert(
   if (anybodySends) return { status: 'again', waits: true };
   const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
   const { target: to, input: data } = transaction;
-  const call = { from: lane.address, to, data, words: 'any' } as const;
+  const call = { from: sender.address, to, data, words: 'any' } as const;
   const answer = await replay(relayer.chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);

@@ -1,10 +1,8 @@
 import { assertNever, present } from '#core/assert.ts';
 import type { Block } from '#settlement/chain/chain.ts';
-import { lookAtNonce } from '#settlement/relayer/lanes/foreign-key.ts';
-import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/lanes/nonces.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
-  type HeldLane,
+  type HeldSender,
   inNonceOrder,
   type Owing,
   type RelayerState,
@@ -15,36 +13,38 @@ import type { Effect, OpenTransaction } from '#settlement/relayer/machine/transa
 import { updateIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { askElsewhere, storeOffer } from '#settlement/relayer/send/sign.ts';
+import { lookAtNonce } from '#settlement/relayer/senders/foreign-key.ts';
+import { fillGap, loadOpen, surestNonce } from '#settlement/relayer/senders/nonces.ts';
 
 /**
  * Takes care of transactions that should have been mined by now. Call it after the receipts of a
  * new head.
  */
-export async function tendLanes(relayer: RelayerState, head: Block): Promise<void> {
+export async function tendSenders(relayer: RelayerState, head: Block): Promise<void> {
   relayer.observeAll({ kind: 'head', number: head.number }, head);
   const now = nowOf(relayer, head);
-  const due = [...relayer.lanes.values()].filter((lane) =>
-    [...lane.open.values()].some((transaction) => isDue(transaction, now)),
+  const due = [...relayer.senders.values()].filter((sender) =>
+    [...sender.open.values()].some((transaction) => isDue(transaction, now)),
   );
   if (due.length === 0) return;
   // At the head that we follow: a node that lags behind would answer with an older nonce.
-  const addresses = due.map((lane) => lane.address);
+  const addresses = due.map((sender) => sender.address);
   const nonces = await relayer.chain.nonces(addresses, head.number);
-  for (const [index, lane] of due.entries()) {
-    await tend(relayer, lane, present(nonces[index], 'nonce of a lane'), head);
+  for (const [index, sender] of due.entries()) {
+    await tend(relayer, sender, present(nonces[index], 'nonce of a sender'), head);
   }
 }
 
 async function tend(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   told: bigint,
   head: Block,
 ): Promise<void> {
-  const known = inNonceOrder(lane)[0]?.nonce ?? told;
-  const chainNonce = await surestNonce(relayer, lane, { told, known });
+  const known = inNonceOrder(sender)[0]?.nonce ?? told;
+  const chainNonce = await surestNonce(relayer, sender, { told, known });
   const now = nowOf(relayer, head);
-  const open = inNonceOrder(lane);
+  const open = inNonceOrder(sender);
   const unused = open.filter(({ nonce }) => nonce >= chainNonce);
   const isOverdue = unused.some((transaction) => !isOnItsWay(transaction, now));
   const owing = open.map((transaction): Owing => {
@@ -56,11 +56,11 @@ async function tend(
             isNext: transaction.nonce === chainNonce,
             isOverdue,
           } as const);
-    return { lane, transaction, effects: lane.observe(transaction, observation, head) };
+    return { sender, transaction, effects: sender.observe(transaction, observation, head) };
   });
   const first = unused[0];
   if (isOverdue && first !== undefined && first.nonce > chainNonce) {
-    owing.push(...(await closeGap(relayer, lane, { from: chainNonce, to: first.nonce })));
+    owing.push(...(await closeGap(relayer, sender, { from: chainNonce, to: first.nonce })));
   }
   await carryOutAll(relayer, owing);
 }
@@ -68,14 +68,14 @@ async function tend(
 /** The chain has lost what came before: it is sent again, or its nonces are filled. */
 async function closeGap(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   { from, to }: { readonly from: bigint; readonly to: bigint },
 ): Promise<Owing[]> {
-  await fillGap(relayer, lane, from, to);
-  const known = new Set(lane.open.keys());
-  const loaded = (await loadOpen(relayer, lane)).filter(({ nonce }) => !known.has(nonce));
+  await fillGap(relayer, sender, from, to);
+  const known = new Set(sender.open.keys());
+  const loaded = (await loadOpen(relayer, sender)).filter(({ nonce }) => !known.has(nonce));
   relayer.observeAll({ kind: 'ask_again' });
-  return loaded.map((transaction) => ({ lane, transaction, effects: firstEffects(transaction) }));
+  return loaded.map((transaction) => ({ sender, transaction, effects: firstEffects(transaction) }));
 }
 
 /** By nonce. */
@@ -86,31 +86,31 @@ interface GoingOut {
 
 /**
  * Carries out what follows from observations. What commits comes first, and the observation of each
- * commit may cause more. Then signers are asked and bytes go out, those of a lane together, in the
- * order of their nonces. A crash in between is a pause.
+ * commit may cause more. Then signers are asked and bytes go out, those of a sender together, in
+ * the order of their nonces. A crash in between is a pause.
  */
 export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]): Promise<void> {
-  const going = new Map<HeldLane, GoingOut>();
-  for (const { lane, transaction, effects } of all) {
-    const goingOut = going.get(lane) ?? { bytes: new Set(), questions: new Set() };
-    going.set(lane, goingOut);
+  const going = new Map<HeldSender, GoingOut>();
+  for (const { sender, transaction, effects } of all) {
+    const goingOut = going.get(sender) ?? { bytes: new Set(), questions: new Set() };
+    going.set(sender, goingOut);
     const owed = [...effects];
     for (let effect = owed.shift(); effect !== undefined; effect = owed.shift()) {
       if (effect.kind === 'broadcast') goingOut.bytes.add(transaction.nonce);
       else if (effect.kind === 'ask_signer') goingOut.questions.add(transaction.nonce);
-      else owed.push(...(await carryOut(relayer, { lane, transaction }, effect)));
+      else owed.push(...(await carryOut(relayer, { sender, transaction }, effect)));
     }
   }
-  for (const [lane, { bytes, questions }] of going) {
-    const open = inNonceOrder(lane);
+  for (const [sender, { bytes, questions }] of going) {
+    const open = inNonceOrder(sender);
     askElsewhere(
       relayer,
-      lane,
+      sender,
       open.filter(({ nonce }) => questions.has(nonce)),
     );
     await broadcast(
       relayer,
-      lane,
+      sender,
       open.filter(({ nonce }) => bytes.has(nonce)),
     );
   }
@@ -119,17 +119,17 @@ export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]):
 /** @returns what follows from it in turn. */
 async function carryOut(
   relayer: RelayerState,
-  { lane, transaction: known }: Pick<Owing, 'lane' | 'transaction'>,
+  { sender, transaction: known }: Pick<Owing, 'sender' | 'transaction'>,
   effect: Exclude<Effect, { readonly kind: 'broadcast' | 'ask_signer' }>,
 ): Promise<readonly Effect[]> {
-  const [transaction] = stillOpen(lane, [known]);
+  const [transaction] = stillOpen(sender, [known]);
   if (transaction === undefined) return [];
   switch (effect.kind) {
     case 'replace':
     case 'cancel':
-      return offerInstead(relayer, { lane, transaction }, effect);
+      return offerInstead(relayer, { sender, transaction }, effect);
     case 'inspect_nonce':
-      await lookAtNonce(relayer, lane, transaction);
+      await lookAtNonce(relayer, sender, transaction);
       return [];
     case 'mark_included':
     case 'clear_included': {
@@ -138,9 +138,9 @@ async function carryOut(
       return [];
     }
     case 'alert':
-      if (effect.about === 'fee_ceiling') tellOfCeiling(relayer, lane, transaction);
+      if (effect.about === 'fee_ceiling') tellOfCeiling(relayer, sender, transaction);
       return [];
-    // `receipts.ts` has read the result and writes it; the lane has forgotten what is done.
+    // `receipts.ts` has read the result and writes it; the sender has forgotten what is done.
     case 'read_result':
     case 'apply_result':
     case 'drop':
@@ -152,26 +152,26 @@ async function carryOut(
 
 async function offerInstead(
   relayer: RelayerState,
-  { lane, transaction }: { readonly lane: HeldLane; readonly transaction: OpenTransaction },
+  { sender, transaction }: { readonly sender: HeldSender; readonly transaction: OpenTransaction },
   effect: Extract<Effect, { readonly kind: 'replace' | 'cancel' }>,
 ): Promise<readonly Effect[]> {
   const { offer } = effect;
   const isRequeued = effect.kind === 'cancel' && effect.requeue;
-  const stored = await storeOffer(relayer, { lane, transaction, offer }, isRequeued);
+  const stored = await storeOffer(relayer, { sender, transaction, offer }, isRequeued);
   if (effect.kind === 'replace') {
     const { network } = relayer.chain.config;
-    const fields = { network, lane: lane.lane, nonce: transaction.nonce, ...offer.fees };
+    const fields = { network, sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
     relayer.log.warn('offered more for a stuck transaction', fields);
   }
-  return lane.observe(transaction, stored);
+  return sender.observe(transaction, stored);
 }
 
 function tellOfCeiling(
   relayer: RelayerState,
-  { lane }: HeldLane,
+  { sender }: HeldSender,
   { nonce }: OpenTransaction,
 ): void {
   const { network } = relayer.chain.config;
-  const fields = { network, lane, nonce };
-  relayer.log.error('a lane is stuck: the chain asks for more than the ceiling', fields);
+  const fields = { network, sender, nonce };
+  relayer.log.error('a sender is stuck: the chain asks for more than the ceiling', fields);
 }

@@ -36,7 +36,7 @@ export function lowerTips(told: readonly (readonly bigint[])[]): readonly bigint
 /**
  * What a replacement at the same nonce has to offer: an eighth more than before, or what is
  * suggested now if that is more. null: below the ceiling there is no offer that a node would take
- * as a replacement, so the lane has to wait for the chain to get cheaper.
+ * as a replacement, so the sender has to wait for the chain to get cheaper.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
   const bumped = {

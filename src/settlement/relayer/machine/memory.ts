@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { LaneRole } from '#settlement/networks.ts';
+import type { SenderRole } from '#settlement/networks.ts';
 import {
   type ChainObservation,
   type ChainView,
@@ -32,7 +32,7 @@ export const steps = channel('tapline.relayer.steps');
 
 export interface RelayerDeps extends LoopDeps {
   readonly chain: Chain;
-  /** How long a dead worker's lanes stay untouched. Renewed four times as often. */
+  /** How long a dead worker's senders stay untouched. Renewed four times as often. */
   readonly leaseMs?: number;
 }
 
@@ -50,20 +50,20 @@ export const LEASE_MS = 6_000;
 export interface RelayerState extends Required<RelayerDeps>, ChainView {
   /** The name of this process in leases. */
   readonly owner: string;
-  readonly configured: readonly ConfiguredLane[];
-  readonly lanes: ReadonlyMap<number, HeldLane>;
+  readonly configured: readonly ConfiguredSender[];
+  readonly senders: ReadonlyMap<number, HeldSender>;
   see(observation: ChainObservation): void;
-  /** Makes the lane one of ours. */
-  hold(lane: HeldLane): void;
-  /** Forgets lanes: their rows are read again where they are still ours. */
-  letGo(...lanes: readonly number[]): void;
-  /** As {@link HeldLane.observe}, for every transaction of ours. */
+  /** Makes the sender one of ours. */
+  hold(sender: HeldSender): void;
+  /** Forgets senders: their rows are read again where they are still ours. */
+  letGo(...senders: readonly number[]): void;
+  /** As {@link HeldSender.observe}, for every transaction of ours. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
   /** The newest blocks that a node has shown or announced, by their hashes. */
   readonly recentBlocks: Map<string, RecentBlock>;
   /** Requests that a node could not judge, and the process time until which they are left alone. */
   readonly deferred: Map<bigint, number>;
-  /** By lane: what addresses have shown at a nonce that we did not expect to be used. */
+  /** By sender: what addresses have shown at a nonce that we did not expect to be used. */
   readonly sightings: Map<number, readonly Sighting[]>;
 }
 
@@ -76,26 +76,26 @@ export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
 
 /** A transaction with the effects that an observation has had. */
 export interface Owing {
-  readonly lane: HeldLane;
+  readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
   readonly effects: readonly Effect[];
 }
 
-/** What identifies a transaction: its newest value is in its lane. */
+/** What identifies a transaction: its newest value is in its sender. */
 export type TransactionRef = Pick<OpenTransaction, 'id' | 'nonce'>;
 
-/** A lane is its address, for ever: nonces belong to it, not to a place in the configuration. */
-export interface ConfiguredLane {
+/** A sender is its address, for ever: nonces belong to it, not to a place in the configuration. */
+export interface ConfiguredSender {
   readonly address: Hex;
-  readonly role: LaneRole;
+  readonly role: SenderRole;
   readonly account: Signer;
   /** A signature is a question to another program, which may not answer. */
   readonly signsElsewhere: boolean;
 }
 
-/** A lane that this process has leased. */
-export interface HeldLane extends ConfiguredLane, SenderFacts {
-  readonly lane: number;
+/** A sender that this process has leased. */
+export interface HeldSender extends ConfiguredSender, SenderFacts {
+  readonly sender: number;
   readonly fence: bigint;
   readonly status: SenderStatus;
   /** By nonce: stored and, as far as we know, not mined. */
@@ -111,13 +111,13 @@ export interface HeldLane extends ConfiguredLane, SenderFacts {
 }
 
 /** In the order of nonces, as they must be sent. */
-export function inNonceOrder(lane: Pick<HeldLane, 'open'>): OpenTransaction[] {
-  return [...lane.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
+export function inNonceOrder(sender: Pick<HeldSender, 'open'>): OpenTransaction[] {
+  return [...sender.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
 }
 
 /** The newest values of those that are still open. */
 export function stillOpen(
-  { open }: Pick<HeldLane, 'open'>,
+  { open }: Pick<HeldSender, 'open'>,
   which: readonly TransactionRef[],
 ): OpenTransaction[] {
   return which.flatMap(({ id, nonce }) => {
@@ -149,7 +149,7 @@ export function createState(
     leaseMs: LEASE_MS,
     ...deps,
     ...view,
-    lanes: new Map(),
+    senders: new Map(),
     recentBlocks: new Map(),
     deferred: new Map(),
     sightings: new Map(),
@@ -157,32 +157,32 @@ export function createState(
       view = seeChain(view, observation);
       Object.assign(state, view);
     },
-    hold: (lane) => {
-      state.lanes = new Map([...state.lanes, [lane.lane, lane]]);
+    hold: (sender) => {
+      state.senders = new Map([...state.senders, [sender.sender, sender]]);
     },
     letGo: (...numbers) => {
-      state.lanes = new Map([...state.lanes].filter(([number]) => !numbers.includes(number)));
+      state.senders = new Map([...state.senders].filter(([number]) => !numbers.includes(number)));
     },
     observeAll: (observation, head) => {
-      const all = [...state.lanes.values()].flatMap((lane) =>
-        [...lane.open.values()].map((transaction) => ({ lane, transaction })),
+      const all = [...state.senders.values()].flatMap((sender) =>
+        [...sender.open.values()].map((transaction) => ({ sender, transaction })),
       );
-      return all.flatMap(({ lane, transaction }): Owing[] => {
-        const effects = lane.observe(transaction, observation, head);
-        return effects.length === 0 ? [] : [{ lane, transaction, effects }];
+      return all.flatMap(({ sender, transaction }): Owing[] => {
+        const effects = sender.observe(transaction, observation, head);
+        return effects.length === 0 ? [] : [{ sender, transaction, effects }];
       });
     },
   };
   return state;
 }
 
-/** A lane that was just leased, without what its rows say is open. */
-export function createLane(
+/** A sender that was just leased, without what its rows say is open. */
+export function createSender(
   relayer: NowSource,
-  leased: ConfiguredLane & Pick<HeldLane, 'lane' | 'fence' | 'isStopped'>,
-): HeldLane {
+  leased: ConfiguredSender & Pick<HeldSender, 'sender' | 'fence' | 'isStopped'>,
+): HeldSender {
   let sender = newSender(leased.isStopped);
-  const held: Writable<HeldLane> = {
+  const held: Writable<HeldSender> = {
     ...leased,
     ...sender,
     open: new Map(),

@@ -2,7 +2,7 @@ import { assertNever } from '#core/assert.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 
 /**
- * What a sender (a lane: one address with its nonces) may do.
+ * What a sender (one address with its nonces) may do.
  *
  * | status          | takes work | meaning                                                      |
  * |-----------------|------------|--------------------------------------------------------------|
@@ -11,7 +11,7 @@ import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts
  * | `asking_signer` | no         | Its signer owes bytes: other senders take the payments.      |
  * | `starved`       | no         | It cannot pay for a full batch until it is funded.           |
  * | `draining`      | no         | It belongs to another worker as soon as nothing is under way.|
- * | `stopped`       | no         | Its key was used elsewhere (`relayer_lanes.stopped_at`).     |
+ * | `stopped`       | no         | Its key was used elsewhere (`relayer_senders.stopped_at`).     |
  *
  * The last one that applies is the status. All but `stopped` are found out again after a crash.
  */

@@ -20,7 +20,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import { contractOf } from '#settlement/editions.ts';
-import type { CountsRule, LaneRole, NetworkConfig } from '#settlement/networks.ts';
+import type { CountsRule, NetworkConfig, SenderRole } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import type {
   Failure,
@@ -113,7 +113,7 @@ export function refundTarget(
  */
 interface KindRecord {
   /** Whose senders send it. */
-  readonly lane: LaneRole;
+  readonly sender: SenderRole;
   /** The contract that it asks: its merchant's, or the one that merchants and payers join now. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
   /** Its call, where the request alone says what it is; `null`: `send-jobs.ts` prepares it. */
@@ -159,7 +159,7 @@ const ANY_PROOF = {
 
 /** What most kinds have in common: sent alone, without an event. */
 const ALONE = {
-  lane: 'operator',
+  sender: 'operator',
   event: null,
   batched: false,
   whenUndone: 'tell',
@@ -209,7 +209,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   merchant_registration: {
     ...ALONE,
-    lane: 'registrar',
+    sender: 'registrar',
     contract: newest,
     data: (request) => registerMerchantCall(payloadOf(request, 'merchant_registration')),
     event: (request) => {
@@ -219,7 +219,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   wallet_change: {
     ...ALONE,
-    lane: 'registrar',
+    sender: 'registrar',
     contract: ofMerchant,
     data: (request) => walletChangeCall(payloadOf(request, 'wallet_change')),
   },
@@ -244,7 +244,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   transfer: {
     ...ALONE,
-    lane: 'sponsor',
+    sender: 'sponsor',
     contract: token,
     data: (request) => transferCall(payloadOf(request, 'transfer')),
     anybodySends: true,
@@ -264,16 +264,16 @@ export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall 
 const ALL = Object.keys(KINDS) as RequestKind[];
 
 /**
- * What the lanes of this role send. Where no key sponsors transfers any more, operators send what
+ * What the senders of this role send. Where no key sponsors transfers any more, operators send what
  * was accepted while there was one.
  */
 export function kindsOf(
-  role: LaneRole,
+  role: SenderRole,
   { sponsorKey }: Pick<NetworkConfig, 'sponsorKey'>,
 ): readonly RequestKind[] {
-  const isMine = (lane: LaneRole) =>
-    lane === role || (lane === 'sponsor' && role === 'operator' && sponsorKey === null);
-  return ALL.filter((kind) => isMine(KINDS[kind].lane));
+  const isMine = (sender: SenderRole) =>
+    sender === role || (sender === 'sponsor' && role === 'operator' && sponsorKey === null);
+  return ALL.filter((kind) => isMine(KINDS[kind].sender));
 }
 
 /**

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
-import { raiseNextNonce } from '#settlement/lanes.ts';
 import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import {
   replaceOutcome,
@@ -11,6 +10,7 @@ import {
   upsertChainPayments,
   writeOutcomes,
 } from '#settlement/relayer/rows/outcome-queries.ts';
+import { raiseNextNonce } from '#settlement/senders.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
@@ -27,14 +27,14 @@ beforeEach(async () => {
   const { db } = database;
   await db.query('delete from chain_requests');
   await db.query('delete from chain_transactions');
-  await db.query('delete from relayer_lanes');
+  await db.query('delete from relayer_senders');
   await db.query(
-    `insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+    `insert into relayer_senders (livemode, sender, role, address, next_nonce)
      values (false, 0, 'operator', '0x1', 5), (false, 1, 'operator', '0x2', 5)`,
   );
   const rows = await db.query<{ id: bigint }>(
     `insert into chain_transactions
-       (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+       (livemode, sender, nonce, kind, status, created, target, input, gas_limit)
      select false, 0, nonce, 'payment', 'signed', now(), '0x', '', 1
      from generate_series(0, 1) nonce returning id`,
   );
@@ -138,15 +138,15 @@ test('a declined payment is revived to be applied again, and no other', async ()
   assert.deepEqual(await ended(), { status: 'succeeded', outcome, applied: false });
 });
 
-test('the next nonce of a lane is raised behind the chain, and never lowered', async () => {
+test('the next nonce of a sender is raised behind the chain, and never lowered', async () => {
   const { db } = database;
   const raise = (nextNonce: bigint) =>
-    db.transaction((tx) => raiseNextNonce(tx, { livemode: false, lane: 0, nextNonce }));
-  const nonces = () => db.query('select lane, next_nonce from relayer_lanes order by lane');
+    db.transaction((tx) => raiseNextNonce(tx, { livemode: false, sender: 0, nextNonce }));
+  const nonces = () => db.query('select sender, next_nonce from relayer_senders order by sender');
   await raise(9n);
   const raised = [
-    { lane: 0, next_nonce: 9n },
-    { lane: 1, next_nonce: 5n },
+    { sender: 0, next_nonce: 9n },
+    { sender: 1, next_nonce: 5n },
   ];
   assert.deepEqual(await nonces(), raised);
   await raise(7n);

@@ -88,7 +88,7 @@ export interface RefundSums {
   settled: bigint;
   /** Atoms of refunds that are signed and not known to be mined. */
   under_way: bigint;
-  /** Whether some of those are on another lane. */
+  /** Whether some of those are on another sender. */
   elsewhere: boolean;
 }
 
@@ -97,7 +97,7 @@ export async function selectRefundSums(
   sql: Sql,
   wanted: {
     readonly livemode: boolean;
-    readonly lane: number;
+    readonly sender: number;
     readonly paymentIds: readonly string[];
   },
 ): Promise<RefundSums[]> {
@@ -106,7 +106,7 @@ export async function selectRefundSums(
        select distinct id from unnest($3::text[]) as i (id)
      ), known as (
        select a.id, (r.payload ->> 'amount')::bigint as amount,
-         r.status = 'succeeded' and t.status is distinct from 'signed' as settled, t.lane
+         r.status = 'succeeded' and t.status is distinct from 'signed' as settled, t.sender
        from asked a
        cross join lateral (
          select * from chain_requests
@@ -129,10 +129,10 @@ export async function selectRefundSums(
      select a.id as payment_id,
        coalesce(sum(k.amount) filter (where k.settled), 0)::bigint as settled,
        coalesce(sum(k.amount) filter (where not k.settled), 0)::bigint as under_way,
-       coalesce(bool_or(k.lane <> $2) filter (where not k.settled), false) as elsewhere
+       coalesce(bool_or(k.sender <> $2) filter (where not k.settled), false) as elsewhere
      from asked a left join known k on k.id = a.id
      group by a.id`,
-    [wanted.livemode, wanted.lane, wanted.paymentIds],
+    [wanted.livemode, wanted.sender, wanted.paymentIds],
   );
 }
 

@@ -103,7 +103,7 @@ const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly str
     'signed transactions',
     (tx) => {
       const signed = { transactions: [SIGNED], offer: { noop: false, fees: FEES } };
-      return insertTransactions(tx, { livemode: false, lane: 0, nextNonce: 2n }, signed, NOW);
+      return insertTransactions(tx, { livemode: false, sender: 0, nextNonce: 2n }, signed, NOW);
     },
     ['chain_requests_pkey'],
   ],

@@ -73,17 +73,17 @@ test('a higher offer for a call never takes the place of its cancellation', asyn
   const cancellation = { noop: true, fees: feesOf(15n) };
   const asked = await db.transaction(async (tx) => {
     await tx.query(
-      `insert into relayer_lanes (livemode, lane, role, address, next_nonce)
+      `insert into relayer_senders (livemode, sender, role, address, next_nonce)
        values (false, 7, 'operator', '0x' || repeat('7', 40), 1)`,
     );
-    const where = { livemode: false, lane: 7, nextNonce: 1n };
+    const where = { livemode: false, sender: 7, nextNonce: 1n };
     const asked = { transactions: [UNSIGNED], offer: call };
     const { id } = only(await insertTransactions(tx, where, asked, now), 'transaction');
     const first = await endUnsigned(tx, id, call);
     await upsertUnsigned(tx, id, higher, now);
     await upsertUnsigned(tx, id, cancellation, now);
     const second = await endUnsigned(tx, id, higher);
-    const [open] = await selectOpenTransactions(tx, { livemode: false, lane: 7 });
+    const [open] = await selectOpenTransactions(tx, { livemode: false, sender: 7 });
     return { first, second, noop: open?.unsigned?.noop };
   });
   assert.deepEqual(asked, { first: true, second: false, noop: true });
@@ -92,19 +92,19 @@ test('a higher offer for a call never takes the place of its cancellation', asyn
 test('a nonce is open while its transaction is signed and not mined', async () => {
   const { db } = database;
   await db.query(`
-    insert into relayer_lanes (livemode, lane, role, address, next_nonce)
-    select false, lane, 'operator',
-      '0x' || repeat(lane::text, 40), 4 from generate_series(1, 2) lane`);
+    insert into relayer_senders (livemode, sender, role, address, next_nonce)
+    select false, sender, 'operator',
+      '0x' || repeat(sender::text, 40), 4 from generate_series(1, 2) sender`);
   await db.query(`
     insert into chain_transactions
-      (livemode, lane, nonce, kind, status, created, target, input, gas_limit, tx_hash)
-    select false, lane, nonce, 'payment', status, now(), '0x', '', 21000,
-      case when status in ('mined', 'finalized') then lane || '-' || nonce end
-    from generate_series(1, 2) lane,
+      (livemode, sender, nonce, kind, status, created, target, input, gas_limit, tx_hash)
+    select false, sender, nonce, 'payment', status, now(), '0x', '', 21000,
+      case when status in ('mined', 'finalized') then sender || '-' || nonce end
+    from generate_series(1, 2) sender,
       (values ('signed', 1), ('mined', 2), ('finalized', 3), ('foreign', 4))
         as stored (status, nonce)`);
-  const open = await selectOpenNonces(db, { livemode: false, lanes: [1] });
-  assert.deepEqual(open, [{ lane: 1, nonce: 1n }]);
+  const open = await selectOpenNonces(db, { livemode: false, senders: [1] });
+  assert.deepEqual(open, [{ sender: 1, nonce: 1n }]);
 });
 
 test('two workers that revive the same declined payment do so one after the other', async () => {

@@ -39,7 +39,7 @@ const INSERT_TRANSACTIONS = `
     select * from ${SIGNED.table('t')}
   ), added as (
     insert into chain_transactions
-      (livemode, lane, nonce, kind, status, created, target, input, gas_limit, valid_until)
+      (livemode, sender, nonce, kind, status, created, target, input, gas_limit, valid_until)
     select $1, $2, nonce, kind, 'signed', $4, target, input, gas_limit, valid_until
     from input returning id, nonce, valid_until
   ), attempts as (
@@ -53,7 +53,7 @@ const INSERT_TRANSACTIONS = `
     select a.id, i.noop, i.max_fee::numeric, i.max_tip::numeric, $4
     from input i join added a using (nonce) where i.raw is null
   ), moved as (
-    update relayer_lanes set next_nonce = $3 where livemode = $1 and lane = $2
+    update relayer_senders set next_nonce = $3 where livemode = $1 and sender = $2
   ), submitted as (
     update chain_requests r set status = 'submitted', transaction_id = a.id,
       signed_until = greatest(r.signed_until, a.valid_until)
@@ -67,12 +67,12 @@ const INSERT_TRANSACTIONS = `
   from added a order by a.nonce`;
 
 /**
- * Stores transactions that make this offer, with the jobs that they carry, and the lane's next
- * nonce. The lane and the jobs are locked. Everything or (with a lost fence) nothing.
+ * Stores transactions that make this offer, with the jobs that they carry, and the sender's next
+ * nonce. The sender and the jobs are locked. Everything or (with a lost fence) nothing.
  */
 export async function insertTransactions(
   tx: Tx,
-  lane: { readonly livemode: boolean; readonly lane: number; readonly nextNonce: bigint },
+  sender: { readonly livemode: boolean; readonly sender: number; readonly nextNonce: bigint },
   { transactions, offer }: NewTransactions,
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
@@ -92,7 +92,7 @@ export async function insertTransactions(
     },
   );
   const before = [
-    ...[lane.livemode, lane.lane, lane.nextNonce, now],
+    ...[sender.livemode, sender.sender, sender.nextNonce, now],
     ...[carried.map(({ id }) => id), carried.map(({ nonce }) => nonce)],
   ];
   return SIGNED.run(tx, INSERT_TRANSACTIONS, { before, rows });
@@ -180,12 +180,12 @@ export interface OpenTransactionRow
 }
 
 /**
- * Signed and not mined transactions of a lane with all of their attempts, in nonce order. A no-op
+ * Signed and not mined transactions of a sender with all of their attempts, in nonce order. A no-op
  * is the newest attempt whatever it offers: nothing is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly lane: number },
+  wanted: { readonly livemode: boolean; readonly sender: number },
 ): Promise<OpenTransactionRow[]> {
   return sql.query(
     `select t.id, t.nonce, t.kind, t.target, '0x' || encode(t.input, 'hex') as input,
@@ -207,21 +207,21 @@ export async function selectOpenTransactions(
           ) order by r.id), '[]')
         from chain_requests r where r.transaction_id = t.id) as requests
      from chain_transactions t
-     where t.status = 'signed' and ${checked('t.livemode = $1 and t.lane = $2')}
+     where t.status = 'signed' and ${checked('t.livemode = $1 and t.sender = $2')}
      order by t.nonce`,
-    [wanted.livemode, wanted.lane],
+    [wanted.livemode, wanted.sender],
   );
 }
 
-/** The nonces of these lanes that are signed and not mined. */
+/** The nonces of these senders that are signed and not mined. */
 export async function selectOpenNonces(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly lanes: readonly number[] },
-): Promise<{ readonly lane: number; readonly nonce: bigint }[]> {
+  wanted: { readonly livemode: boolean; readonly senders: readonly number[] },
+): Promise<{ readonly sender: number; readonly nonce: bigint }[]> {
   return sql.query(
-    `select lane, nonce from chain_transactions
-     where status = 'signed' and ${checked('livemode = $1 and lane = any($2::int[])')}`,
-    [wanted.livemode, wanted.lanes],
+    `select sender, nonce from chain_transactions
+     where status = 'signed' and ${checked('livemode = $1 and sender = any($2::int[])')}`,
+    [wanted.livemode, wanted.senders],
   );
 }
 
@@ -250,15 +250,15 @@ export async function markMined(
 /** Transactions from this nonce on count as not mined: the chain has gone back to before them. */
 export async function reopenFromNonce(
   tx: Tx,
-  which: { readonly livemode: boolean; readonly lane: number; readonly nonce: bigint },
+  which: { readonly livemode: boolean; readonly sender: number; readonly nonce: bigint },
 ): Promise<number> {
   const rows = await tx.query(
     `update chain_transactions
      set status = 'signed', tx_hash = null, block_number = null, block_hash = null,
        finalized_at = null
-     where livemode = $1 and lane = $2 and nonce >= $3 and status in ('mined', 'finalized')
+     where livemode = $1 and sender = $2 and nonce >= $3 and status in ('mined', 'finalized')
      returning id`,
-    [which.livemode, which.lane, which.nonce],
+    [which.livemode, which.sender, which.nonce],
   );
   return rows.length;
 }
@@ -268,26 +268,26 @@ export async function reopenBlocks(
   tx: Tx,
   which: {
     readonly livemode: boolean;
-    readonly lanes: readonly number[];
+    readonly senders: readonly number[];
     readonly blockHashes: readonly Hex[];
   },
-): Promise<{ readonly lane: number }[]> {
+): Promise<{ readonly sender: number }[]> {
   return tx.query(
     `update chain_transactions
      set status = 'signed', tx_hash = null, block_number = null, block_hash = null
      where status = 'mined' and block_hash = any($3)
-       and ${checked('livemode = $1 and lane = any($2::int[])')}
-     returning lane`,
-    [which.livemode, which.lanes, which.blockHashes],
+       and ${checked('livemode = $1 and sender = any($2::int[])')}
+     returning sender`,
+    [which.livemode, which.senders, which.blockHashes],
   );
 }
 
-/** Nonces of the lane, from `from` up to `to`, at which nothing is stored. */
+/** Nonces of the sender, from `from` up to `to`, at which nothing is stored. */
 export async function selectMissingNonces(
   tx: Tx,
   gap: {
     readonly livemode: boolean;
-    readonly lane: number;
+    readonly sender: number;
     readonly from: bigint;
     readonly to: bigint;
   },
@@ -296,9 +296,9 @@ export async function selectMissingNonces(
     `select nonce from generate_series($3::bigint, $4::bigint - 1) as gap (nonce)
      where not exists (
        select from chain_transactions t
-       where t.livemode = $1 and t.lane = $2 and t.nonce = gap.nonce)
+       where t.livemode = $1 and t.sender = $2 and t.nonce = gap.nonce)
      order by nonce`,
-    [gap.livemode, gap.lane, gap.from, gap.to],
+    [gap.livemode, gap.sender, gap.from, gap.to],
   );
   return rows.map(({ nonce }) => nonce);
 }
@@ -320,7 +320,7 @@ export async function selectMinedBlocks(
   sql: Sql,
   wanted: {
     readonly livemode: boolean;
-    readonly lanes: readonly number[];
+    readonly senders: readonly number[];
     readonly final: bigint;
     readonly limit: number;
   },
@@ -328,13 +328,13 @@ export async function selectMinedBlocks(
   return sql.query(
     `with mined as (
        select distinct block_number, block_hash from chain_transactions
-       where status = 'mined' and ${checked('livemode = $1 and lane = any($2::int[])')}
+       where status = 'mined' and ${checked('livemode = $1 and sender = any($2::int[])')}
      )
      (select * from mined where block_number <= $3 order by block_number limit $4)
      union
      (select * from mined order by block_number desc limit $4)
      order by block_number`,
-    [wanted.livemode, wanted.lanes, wanted.final, wanted.limit],
+    [wanted.livemode, wanted.senders, wanted.final, wanted.limit],
   );
 }
 

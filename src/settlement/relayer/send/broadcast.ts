@@ -2,7 +2,7 @@ import { describeError } from '#core/log.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { heightNow } from '#settlement/relayer/machine/chain-view.ts';
 import {
-  type HeldLane,
+  type HeldSender,
   type RelayerState,
   stillOpen,
   type TransactionRef,
@@ -20,10 +20,10 @@ import {
  */
 export async function broadcast(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   transactions: readonly TransactionRef[],
 ): Promise<void> {
-  const sendable = stillOpen(lane, transactions).filter(isSendable);
+  const sendable = stillOpen(sender, transactions).filter(isSendable);
   if (sendable.length === 0) return;
   const calls = sendable.map(({ attempts }) => {
     const last = attempts.at(-1);
@@ -32,13 +32,13 @@ export async function broadcast(
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });
   const atBlock = heightNow(relayer);
-  for (const transaction of sendable) lane.observe(transaction, { kind: 'sent', atBlock });
+  for (const transaction of sendable) sender.observe(transaction, { kind: 'sent', atBlock });
   try {
     const answers = await relayer.chain.rpc.batch(calls, { urgent: true });
     answers.forEach((answer, index) => {
       const transaction = sendable[index];
       if (answer.ok || transaction === undefined) return;
-      noteRefusal(relayer, lane, transaction, answer.refusal.message);
+      noteRefusal(relayer, sender, transaction, answer.refusal.message);
     });
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
@@ -80,21 +80,21 @@ export function readBroadcastError(message: string): Verdict {
 /** What a refused broadcast means for the transaction, as it was sent. */
 function noteRefusal(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   transaction: OpenTransaction,
   message: string,
 ): void {
   const verdict = readBroadcastError(message);
   const hash = transaction.attempts.at(-1)?.hash;
   if (verdict === 'waiting' || hash === undefined) return;
-  lane.observe(transaction, { kind: 'refused', hash, verdict });
+  sender.observe(transaction, { kind: 'refused', hash, verdict });
   const { network } = relayer.chain.config;
-  const fields = { network, lane: lane.lane, nonce: transaction.nonce, message };
+  const fields = { network, sender: sender.sender, nonce: transaction.nonce, message };
   relayer.log.error(COMPLAINTS[verdict], fields);
 }
 
 const COMPLAINTS = {
   underpriced: 'a transaction offers too little',
-  unfunded: 'a lane cannot pay for its transaction',
+  unfunded: 'a sender cannot pay for its transaction',
   unsendable: 'no node takes a transaction',
 } as const satisfies Record<Refusal, string>;

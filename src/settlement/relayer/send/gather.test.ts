@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BlockRhythm, NO_RHYTHM, withArrival } from '#settlement/chain/block-rhythm.ts';
-import { batchDueAt, NO_BATCH } from '#settlement/relayer/send/senders.ts';
+import { batchDueAt, NO_BATCH } from '#settlement/relayer/send/send-loops.ts';
 
 const rhythmOf = (...times: number[]): BlockRhythm =>
   times.reduce(

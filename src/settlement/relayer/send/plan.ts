@@ -8,7 +8,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { contractOf, editionOf } from '#settlement/editions.ts';
 import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
 import {
@@ -30,10 +30,10 @@ export interface Planned {
   readonly refund?: PreparedRefund;
 }
 
-export interface LockedLane {
+export interface LockedSender {
   readonly relayer: RelayerState;
-  readonly lane: HeldLane;
-  /** The lane's next nonce, read under its lock. */
+  readonly sender: HeldSender;
+  /** The sender's next nonce, read under its lock. */
   readonly nonce: bigint;
 }
 

@@ -10,7 +10,7 @@ import {
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { contractOf } from '#settlement/editions.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   failed,
@@ -40,7 +40,7 @@ const MISSING_PAYMENT_MS = 600_000;
 
 export async function prepareRefund(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   request: OpenRequest,
 ): Promise<Prepared> {
   const { paymentId } = payloadOf(request, 'refund');
@@ -55,10 +55,10 @@ export async function prepareRefund(
     if (isReread && !(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
     const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
     const { refunded, batches } = await contractAt(relayer, payment, block);
-    const before = await paidBefore(relayer, { lane, request, payment, refunded });
+    const before = await paidBefore(relayer, { sender, request, payment, refunded });
     if (before !== null) return { status: 'decided', result: before, alarm: null };
     const proof = await storedProof(relayer, { ...paid, batches });
-    const tried = proof && (await tryRefund(relayer, lane, request, { proof, refunded }));
+    const tried = proof && (await tryRefund(relayer, sender, request, { proof, refunded }));
     if (tried !== null) return tried;
   }
   throw new RpcUnavailable('the payment moves to another batch at present');
@@ -77,7 +77,7 @@ interface SettledPlace {
 async function paidBefore(
   { chain, db }: RelayerState,
   asked: {
-    readonly lane: HeldLane;
+    readonly sender: HeldSender;
     readonly request: OpenRequest;
     readonly payment: SettledPlace;
     readonly refunded: bigint;
@@ -87,7 +87,7 @@ async function paidBefore(
   if (refunded === 0n || (!request.owed && request.tries === 0)) return null;
   const { livemode } = chain.config;
   const paymentIds = [payloadOf(request, 'refund').paymentId];
-  const [sums] = await selectRefundSums(db, { livemode, lane: asked.lane.lane, paymentIds });
+  const [sums] = await selectRefundSums(db, { livemode, sender: asked.sender.sender, paymentIds });
   if (sums !== undefined && refunded <= sums.settled) return null;
   return findRefund(chain, request, payment);
 }
@@ -95,12 +95,12 @@ async function paidBefore(
 /** `null`: the contract does not take the proof. */
 async function tryRefund(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   request: OpenRequest,
   refund: PreparedRefund,
 ): Promise<Prepared | null> {
   const call = refundCallAt(relayer, request, refund, refund.refunded);
-  const estimate = await estimateGas(relayer, lane, call);
+  const estimate = await estimateGas(relayer, sender, call);
   if (estimate.ok) {
     const gasLimit = singleGasLimit(estimate.gas);
     return {
@@ -168,14 +168,14 @@ const EXPLAINED_WITHIN_MS = 120_000;
 
 /**
  * Gives each planned refund the sum before it: what is refunded according to the ledger, what this
- * lane has under way, and the planned ones ahead of it. A refund waits while one of its payment is
- * under way on another lane, as nobody knows which is mined first; and while ledger and chain
+ * sender has under way, and the planned ones ahead of it. A refund waits while one of its payment
+ * is under way on another sender, as nobody knows which is mined first; and while ledger and chain
  * disagree (a reorganization, or refunds that a restored database has lost), because then nothing
  * is known.
  */
 export async function inOrder(
   tx: Tx,
-  { relayer, lane }: { readonly relayer: RelayerState; readonly lane: HeldLane },
+  { relayer, sender }: { readonly relayer: RelayerState; readonly sender: HeldSender },
   planned: readonly Planned[],
 ): Promise<InOrder> {
   const ids = planned.flatMap(({ requests, refund }) =>
@@ -183,7 +183,7 @@ export async function inOrder(
   );
   if (ids.length === 0) return { planned, waiting: [], alarms: [] };
   const { livemode } = relayer.chain.config;
-  const sums = await selectRefundSums(tx, { livemode, lane: lane.lane, paymentIds: ids });
+  const sums = await selectRefundSums(tx, { livemode, sender: sender.sender, paymentIds: ids });
   const byId = new Map(sums.map((row) => [row.payment_id, row]));
   const ahead = new Map<string, bigint>();
   const ready: Planned[] = [];
@@ -210,7 +210,7 @@ export async function inOrder(
   return { planned: ready, waiting, alarms };
 }
 
-/** It waits for a person, unless it waits for another lane's refund of the same payment. */
+/** It waits for a person, unless it waits for another sender's refund of the same payment. */
 function unexplained(
   { clock }: RelayerState,
   request: OpenRequest,

@@ -4,7 +4,7 @@ import { DatabaseUnavailable, type Tx } from '#db/database.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { knowsMerchant } from '#settlement/editions.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   claimPayments,
@@ -23,8 +23,8 @@ import {
   paymentOf,
   requireWritable,
 } from '#settlement/relayer/rows/kinds.ts';
-import { inLane, LaneLost, lockHeldLane } from '#settlement/relayer/rows/lane-queries.ts';
 import { writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
+import { inSender, lockHeldSender, SenderLost } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   groupByContract,
   groupByDeadline,
@@ -46,25 +46,28 @@ export interface SentPayments {
 }
 
 /**
- * Sends the waiting payments, up to a full batch, as one transaction of this lane (more where their
- * deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction, and
- * only then broadcast. The node's answer is the caller's to wait for: the next customer's payment
- * can go through another lane meanwhile.
- * @throws LaneLost when another worker has the lane.
+ * Sends the waiting payments, up to a full batch, as one transaction of this sender (more where
+ * their deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction,
+ * and only then broadcast. The node's answer is the caller's to wait for: the next customer's
+ * payment can go through another sender meanwhile.
+ * @throws SenderLost when another worker has the sender.
  */
-export async function sendPayments(relayer: RelayerState, lane: HeldLane): Promise<SentPayments> {
+export async function sendPayments(
+  relayer: RelayerState,
+  sender: HeldSender,
+): Promise<SentPayments> {
   const { chain, db, owner } = relayer;
   const { livemode } = chain.config;
   const { stored, refused } = await db.transaction(async (tx) => {
-    const held = { livemode, lane: lane.lane, owner, fence: lane.fence };
+    const held = { livemode, sender: sender.sender, owner, fence: sender.fence };
     const [nonce, batched, authorized] = await Promise.all([
-      lockHeldLane(tx, held),
+      lockHeldSender(tx, held),
       claimPayments(tx, { livemode, authorized: false, limit: MAX_BATCH_PAYMENTS }),
       claimPayments(tx, { livemode, authorized: true, limit: MAX_AUTHORIZED }),
     ]);
-    if (nonce === null) throw new LaneLost(lane.lane);
+    if (nonce === null) throw new SenderLost(sender.sender);
     if (batched.length + authorized.length === 0) return { stored: [], refused: [] };
-    failpoint('settlement.lane_taken');
+    failpoint('settlement.sender_taken');
     const broken = [...batched, ...authorized].flatMap((one) => whatIsBroken(relayer, one));
     const refused = await writeDecided(tx, relayer, broken);
     const plans = [
@@ -74,14 +77,14 @@ export async function sendPayments(relayer: RelayerState, lane: HeldLane): Promi
         .map((group) => planBatch(relayer, group)),
       ...sendable(relayer, authorized, broken).map((request) => planPayment(relayer, request)),
     ];
-    const stored = await signAndStore(tx, { relayer, lane, nonce }, plans);
+    const stored = await signAndStore(tx, { relayer, sender, nonce }, plans);
     return { stored, refused };
   });
   if (refused.length > 0) relayer.wakeups.send('chain-outcomes', 'payment');
   failpoint('settlement.signed_committed');
-  lane.add(stored);
+  sender.add(stored);
   const payments = stored.reduce((sum, transaction) => sum + transaction.requests.length, 0);
-  return { payments, sent: sendStored(relayer, lane, stored) };
+  return { payments, sent: sendStored(relayer, sender, stored) };
 }
 
 /** Each is a transaction: this many at once stay below what nodes keep for one sender. */
@@ -107,37 +110,37 @@ const MAX_UNBATCHED = 8;
  * Sends what has to be sent alone: refunds, withdrawals, registrations and the like, and payments
  * whose batch was mined without an answer for them. Each is simulated first, so that what the
  * contract would refuse costs no gas and fails with its reason.
- * @returns how many requests were sent or decided. @throws LaneLost, RpcUnavailable
+ * @returns how many requests were sent or decided. @throws SenderLost, RpcUnavailable
  */
-export async function sendUnbatched(relayer: RelayerState, lane: HeldLane): Promise<number> {
+export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): Promise<number> {
   const { chain, db, wakeups } = relayer;
   const { livemode } = chain.config;
-  const kinds = kindsOf(lane.role, chain.config);
+  const kinds = kindsOf(sender.role, chain.config);
   const except = stillDeferred(relayer);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_UNBATCHED });
   if (requests.length === 0) return 0;
   // Independent of each other: a node that is far away is asked about all of them at once.
-  const all = await Promise.all(requests.map((request) => prepareOne(relayer, lane, request)));
+  const all = await Promise.all(requests.map((request) => prepareOne(relayer, sender, request)));
   const prepared = all.flat();
 
-  const done = await inLane(relayer, lane, async (tx, nonce) => {
+  const done = await inSender(relayer, sender, async (tx, nonce) => {
     const ids = new Set(await lockQueued(tx, idsOf(prepared)));
     const now = relayer.clock.now();
     const mine = prepared.filter(({ request }) => ids.has(request.id) && hasTimeLeft(request, now));
     const planned = mine.flatMap(({ next }) => (next.status === 'ready' ? [next.planned] : []));
-    const ordered = await inOrder(tx, { relayer, lane }, planned);
+    const ordered = await inOrder(tx, { relayer, sender }, planned);
     for (const request of ordered.waiting) deferRequest(relayer, request);
     const decided = await writeDecided(tx, relayer, mine);
     await postpone(tx, idsOf(mine, 'postponed'));
     const ended = await endAttempts(tx, idsOf(mine, 'ended'));
     await insertAlarms(tx, livemode, [...ended.map(alarmOfSale), ...ordered.alarms], now);
-    const stored = await signAndStore(tx, { relayer, lane, nonce }, ordered.planned);
+    const stored = await signAndStore(tx, { relayer, sender, nonce }, ordered.planned);
     return { stored, decided };
   });
   if (done.stored.length > 0) failpoint('settlement.signed_committed');
   for (const kind of new Set(done.decided)) wakeups.send('chain-outcomes', kind);
-  lane.add(done.stored);
-  await sendStored(relayer, lane, done.stored);
+  sender.add(done.stored);
+  await sendStored(relayer, sender, done.stored);
   return done.stored.length + done.decided.length;
 }
 
@@ -188,7 +191,7 @@ const DEFER_MS = 2_000;
  */
 async function prepareOne(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   request: OpenRequest,
 ): Promise<Work[]> {
   const { owedUntil = null } = request;
@@ -198,7 +201,7 @@ async function prepareOne(
   const broken = request.owed ? [] : whatIsBroken(relayer, request);
   if (broken.length > 0) return broken;
   try {
-    const next = await prepare(relayer, lane, request);
+    const next = await prepare(relayer, sender, request);
     if (next.status === 'blocked') deferRequest(relayer, request, next.retryMs);
     return [{ request, next }];
   } catch (error) {
@@ -252,13 +255,13 @@ function stillDeferred(relayer: RelayerState): bigint[] {
 
 async function prepare(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   request: OpenRequest,
 ): Promise<Prepared> {
-  if (request.kind === 'refund') return prepareRefund(relayer, lane, request);
+  if (request.kind === 'refund') return prepareRefund(relayer, sender, request);
   const payment = request.kind === 'payment' ? planPayment(relayer, request) : null;
   const call = payment?.call ?? callOf(request, relayer.chain.config);
-  const estimate = await estimateGas(relayer, lane, call);
+  const estimate = await estimateGas(relayer, sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
   const gasLimit = singleGasLimit(estimate.gas);
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };

@@ -6,7 +6,7 @@ import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { feesNow } from '#settlement/relayer/machine/chain-view.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import {
   type Attempt,
   type Fees,
@@ -16,7 +16,7 @@ import {
   type OpenTransaction,
 } from '#settlement/relayer/machine/transaction.ts';
 import { requeue } from '#settlement/relayer/rows/job-queries.ts';
-import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   endUnsigned,
   insertAttempt,
@@ -24,7 +24,7 @@ import {
   upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
-import { type LockedLane, NOOP_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan.ts';
+import { type LockedSender, NOOP_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
 import {
   OFFERS_TOO_LITTLE,
@@ -34,34 +34,36 @@ import {
 } from '#settlement/signer.ts';
 
 /**
- * Signs the planned transactions with the lane's next nonces and stores bytes, nonces and requests
- * together. After the commit, and only then, they may be broadcast. Where another program keeps the
- * lane's key nothing is signed here: it is asked after the commit (`signElsewhere`).
+ * Signs the planned transactions with the sender's next nonces and stores bytes, nonces and
+ * requests together. After the commit, and only then, they may be broadcast. Where another program
+ * keeps the sender's key nothing is signed here: it is asked after the commit (`signElsewhere`).
  */
 export async function signAndStore(
   tx: Tx,
-  { relayer, lane, nonce }: LockedLane,
+  { relayer, sender, nonce }: LockedSender,
   planned: readonly Planned[],
 ): Promise<OpenTransaction[]> {
   if (planned.length === 0) return [];
   const fees = present(relayer.fees, 'fees: no block was seen yet');
   const calls = planned.map((plan, index) => ({ ...plan, nonce: nonce + BigInt(index) }));
   const nextNonce = nonce + BigInt(planned.length);
-  return storeCalls(tx, { relayer, lane, nextNonce }, { calls, offer: { noop: false, fees } });
+  return storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer: { noop: false, fees } });
 }
 
-/** Cancellation transactions for nonces before the lane's next one, at which nothing is stored. */
+/**
+ * Cancellation transactions for nonces before the sender's next one, at which nothing is stored.
+ */
 export async function storeFillers(
   tx: Tx,
-  { relayer, lane, nonce: nextNonce }: LockedLane,
+  { relayer, sender, nonce: nextNonce }: LockedSender,
   nonces: readonly bigint[],
 ): Promise<void> {
   if (nonces.length === 0) return;
   const nothing = { kind: 'filler', requests: [], gasLimit: NOOP_GAS_LIMIT } as const;
-  const call = { to: lane.address, data: '0x' } as const;
+  const call = { to: sender.address, data: '0x' } as const;
   const calls = nonces.map((nonce) => ({ ...nothing, call, nonce }));
   const offer = { noop: true, fees: feesNow(relayer) };
-  await storeCalls(tx, { relayer, lane, nextNonce }, { calls, offer });
+  await storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer });
 }
 
 interface Numbered extends Planned {
@@ -70,7 +72,7 @@ interface Numbered extends Planned {
 
 async function storeCalls(
   tx: Tx,
-  { relayer, lane, nextNonce }: Omit<LockedLane, 'nonce'> & { readonly nextNonce: bigint },
+  { relayer, sender, nextNonce }: Omit<LockedSender, 'nonce'> & { readonly nextNonce: bigint },
   { calls, offer }: { readonly calls: readonly Numbered[]; readonly offer: Offer },
 ): Promise<OpenTransaction[]> {
   const { chain, clock } = relayer;
@@ -79,20 +81,20 @@ async function storeCalls(
     calls.map(async ({ kind, call, gasLimit, requests, nonce, validUntil = null }) => {
       const same = { nonce, input: call.data, gasLimit };
       const unsigned = { chainId, to: call.to, fees: offer.fees, ...same };
-      const attempts = lane.signsElsewhere
+      const attempts = sender.signsElsewhere
         ? []
-        : [await signAttempt(lane.account, unsigned, offer.noop)];
+        : [await signAttempt(sender.account, unsigned, offer.noop)];
       const signedAtMs = performance.now();
       return { kind, target: call.to, ...same, validUntil, signedAtMs, attempts, requests };
     }),
   );
-  const where = { livemode, lane: lane.lane, nextNonce };
+  const where = { livemode, sender: sender.sender, nextNonce };
   const stored = await insertTransactions(tx, where, { transactions, offer }, clock.now());
   return transactions.map((transaction, index) => {
     const { id, nonce: storedNonce, requests } = present(stored[index], 'stored transaction');
     assert(storedNonce === transaction.nonce, 'a transaction was stored out of order');
     assert(requests === transaction.requests.length, 'a request was taken by two transactions');
-    const wanted = lane.signsElsewhere ? offer : null;
+    const wanted = sender.signsElsewhere ? offer : null;
     return fromRows({ ...transaction, id }, { wanted, query: 'if_listed', isBarred: false });
   });
 }
@@ -122,20 +124,20 @@ async function signAttempt(account: Signer, unsigned: Unsigned, noop: boolean): 
 }
 
 /**
- * Asks the lane's signer for the bytes of what has none yet, and stores them. What it was asked is
- * committed before, so after a crash exactly that is asked again, and a signer gives the same bytes
- * twice. Without an answer the transactions stay as they are: the next look asks again, and their
- * payments wait meanwhile.
+ * Asks the sender's signer for the bytes of what has none yet, and stores them. What it was asked
+ * is committed before, so after a crash exactly that is asked again, and a signer gives the same
+ * bytes twice. Without an answer the transactions stay as they are: the next look asks again, and
+ * their payments wait meanwhile.
  */
 async function signElsewhere(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
   await Promise.all(
     transactions.map(async (transaction) => {
       const { wanted: offer } = transaction;
-      if (offer !== null) await askFor(relayer, { lane, transaction, offer });
+      if (offer !== null) await askFor(relayer, { sender, transaction, offer });
     }),
   );
 }
@@ -143,50 +145,50 @@ async function signElsewhere(
 /** What is stored goes out; where its signer is elsewhere, once that has given the bytes. */
 export async function sendStored(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   stored: readonly OpenTransaction[],
 ): Promise<void> {
-  await signElsewhere(relayer, lane, stored);
-  await broadcast(relayer, lane, stored);
+  await signElsewhere(relayer, sender, stored);
+  await broadcast(relayer, sender, stored);
   if (stored.length > 0) failpoint('settlement.broadcast_sent');
 }
 
 /**
  * As {@link signElsewhere}, for loops that must not wait: a signer that hangs would hold up leases
- * and receipts. What it gives is broadcast. While it is asked, the lane asks nothing else.
+ * and receipts. What it gives is broadcast. While it is asked, the sender asks nothing else.
  */
 export function askElsewhere(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   transactions: readonly OpenTransaction[],
 ): void {
   const waiting = transactions.filter(({ wanted }) => wanted !== null);
-  if (waiting.length === 0 || lane.isSignerAsked) return;
-  lane.see({ kind: 'signer_asked' });
-  signElsewhere(relayer, lane, waiting)
-    .then(() => broadcast(relayer, lane, waiting))
+  if (waiting.length === 0 || sender.isSignerAsked) return;
+  sender.see({ kind: 'signer_asked' });
+  signElsewhere(relayer, sender, waiting)
+    .then(() => broadcast(relayer, sender, waiting))
     .catch((error) => {
-      const fields = { network: relayer.chain.config.network, lane: lane.lane };
+      const fields = { network: relayer.chain.config.network, sender: sender.sender };
       relayer.log.warn('what a signer gave was not stored', {
         ...fields,
         error: describeError(error),
       });
       // Its rows say what there is: the keeper reads them again.
-      if (relayer.lanes.get(lane.lane) === lane) relayer.letGo(lane.lane);
+      if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
     .finally(() => {
-      lane.see({ kind: 'signer_answered' });
+      sender.see({ kind: 'signer_answered' });
     });
 }
 
 interface Asked {
-  readonly lane: HeldLane;
+  readonly sender: HeldSender;
   readonly transaction: OpenTransaction;
   readonly offer: Offer;
 }
 
 async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
-  const { lane, transaction, offer } = asked;
+  const { sender, transaction, offer } = asked;
   let attempt: Attempt;
   try {
     attempt = await sign(relayer, asked);
@@ -194,32 +196,32 @@ async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
     return noteNoSignature(relayer, asked, error);
   }
   failpoint('settlement.signature_given');
-  const isStored = await inLane(relayer, lane, async (tx) => {
+  const isStored = await inSender(relayer, sender, async (tx) => {
     const isAsked = await endUnsigned(tx, transaction.id, offer);
     if (isAsked) await insertAttempt(tx, transaction.id, attempt, relayer.clock.now());
     return isAsked;
   });
   // Otherwise another look has stored it, or something else was asked for meanwhile.
   if (!isStored) return;
-  lane.observe(transaction, { kind: 'signature_stored', attempt, offer });
+  sender.observe(transaction, { kind: 'signature_stored', attempt, offer });
 }
 
 /** The bytes for what is offered for the nonce of an open transaction. Store before you send. */
-function sign(relayer: RelayerState, { lane, transaction, offer }: Asked): Promise<Attempt> {
+function sign(relayer: RelayerState, { sender, transaction, offer }: Asked): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   // A call of one's own address that does nothing uses a nonce up.
   const call = offer.noop
-    ? { to: lane.address, input: '0x' as const, gasLimit: NOOP_GAS_LIMIT }
+    ? { to: sender.address, input: '0x' as const, gasLimit: NOOP_GAS_LIMIT }
     : { to: target, input, gasLimit };
   const { chainId } = relayer.chain.config;
-  return signAttempt(lane.account, { chainId, nonce, fees: offer.fees, ...call }, offer.noop);
+  return signAttempt(sender.account, { chainId, nonce, fees: offer.fees, ...call }, offer.noop);
 }
 
 async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unknown) {
-  const { lane, transaction, offer } = asked;
+  const { sender, transaction, offer } = asked;
   const { network, livemode, maxFeePerGasCeiling } = relayer.chain.config;
   const why = describeError(error);
-  const fields = { network, lane: lane.lane, nonce: transaction.nonce, error: why };
+  const fields = { network, sender: sender.sender, nonce: transaction.nonce, error: why };
   if (error instanceof SignerUnavailable) {
     relayer.log.warn('a signer gave no signature', fields);
     return;
@@ -233,23 +235,27 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
     await askInstead(relayer, asked, { noop: offer.noop, fees });
     return;
   }
-  const alarm = { kind: 'signer_refused', subject: `lane ${lane.lane}`, details: { error: why } };
-  await inLane(relayer, lane, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
+  const alarm = {
+    kind: 'signer_refused',
+    subject: `sender ${sender.sender}`,
+    details: { error: why },
+  };
+  await inSender(relayer, sender, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
 }
 
 async function askInstead(
   relayer: RelayerState,
-  { lane, transaction, offer: before }: Asked,
+  { sender, transaction, offer: before }: Asked,
   offer: Offer,
 ): Promise<void> {
-  const isStored = await inLane(relayer, lane, async (tx) => {
+  const isStored = await inSender(relayer, sender, async (tx) => {
     const isAsked = await endUnsigned(tx, transaction.id, before);
     if (isAsked) await upsertUnsigned(tx, transaction.id, offer, relayer.clock.now());
     return isAsked;
   });
   // A cancellation may have taken its place: its jobs are under way elsewhere then.
   if (!isStored) return;
-  lane.observe(transaction, { kind: 'offer_stored', offer, isRequeued: false });
+  sender.observe(transaction, { kind: 'offer_stored', offer, isRequeued: false });
 }
 
 /**
@@ -266,15 +272,15 @@ export async function storeOffer(
   asked: Asked,
   requeued: boolean,
 ): Promise<Observation> {
-  const { lane, transaction, offer } = asked;
+  const { sender, transaction, offer } = asked;
   const now = relayer.clock.now();
   const { id: transactionId, requests } = transaction;
   const carried = requeued
     ? requests.map(({ id: requestId }) => ({ requestId, transactionId }))
     : [];
-  const isAsked = lane.signsElsewhere || transaction.wanted !== null;
+  const isAsked = sender.signsElsewhere || transaction.wanted !== null;
   const attempt = isAsked ? null : await sign(relayer, asked);
-  await inLane(relayer, lane, async (tx) => {
+  await inSender(relayer, sender, async (tx) => {
     if (attempt === null) await upsertUnsigned(tx, transactionId, offer, now);
     else await insertAttempt(tx, transactionId, attempt, now);
     await requeue(tx, carried);

@@ -4,7 +4,7 @@ import { markBlocked } from '#settlement/blocked-requests.ts';
 import { quantity, toRevert } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   countsYet,
@@ -46,24 +46,24 @@ type Estimate =
  */
 export async function estimateGas(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   call: TargetCall,
 ): Promise<Estimate> {
   const { answeredAt, spread } = relayer;
   const isFresh = answeredAt !== null && performance.now() - answeredAt < FRESH_MS;
   const height = await heightAfter(relayer, isFresh ? 0 : 1);
-  const first = await estimateAt(relayer, { lane, call, height });
+  const first = await estimateAt(relayer, { sender, call, height });
   if (first.ok) return first;
   const newest = await heightAfter(relayer, spread > 0n ? SPREAD_LOOKS : 1);
-  return newest > height ? estimateAt(relayer, { lane, call, height: newest }) : first;
+  return newest > height ? estimateAt(relayer, { sender, call, height: newest }) : first;
 }
 
 async function estimateAt(
   { chain }: RelayerState,
-  asked: { readonly lane: HeldLane; readonly call: TargetCall; readonly height: bigint },
+  asked: { readonly sender: HeldSender; readonly call: TargetCall; readonly height: bigint },
 ): Promise<Estimate> {
   const { to, data } = asked.call;
-  const params = [{ from: asked.lane.address, to, data }, quantity(asked.height)];
+  const params = [{ from: asked.sender.address, to, data }, quantity(asked.height)];
   const [answer] = await chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
   if (answer?.ok === true) return { ok: true, gas: BigInt(answer.result as Hex) };
   const revert = toRevert(answer?.refusal ?? new RpcUnavailable('no answer'));

@@ -3,18 +3,18 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { keepLanes } from '#settlement/relayer/lanes/keep-lanes.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
-import { LaneLost, shareHeldLanes } from '#settlement/relayer/rows/lane-queries.ts';
+import { SenderLost, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { reopenBlocks } from '#settlement/relayer/rows/transaction-queries.ts';
 import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
+import { keepSenders } from '#settlement/relayer/senders/keep-senders.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Beside others, one of which may have taken its lanes before it has noticed. */
+/** Beside others, one of which may have taken its senders before it has noticed. */
 describe('a worker beside others', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
@@ -34,12 +34,12 @@ describe('a worker beside others', () => {
 
   beforeEach(async () => {
     worker = await idleRelayer(world);
-    assert.equal(worker.lanes.size, 5);
+    assert.equal(worker.senders.size, 5);
   });
 
-  const lane = () => present(worker.lanes.get(0), 'lane');
+  const sender = () => present(worker.senders.get(0), 'sender');
   /** Another worker: the same owner's name would do, because only the fence counts. */
-  const takeOver = () => database.db.query('update relayer_lanes set fence = fence + 1');
+  const takeOver = () => database.db.query('update relayer_senders set fence = fence + 1');
   const count = (where: string) => world.count(`select count(*) from ${where}`);
 
   it('with an outdated fence signs nothing', async () => {
@@ -49,8 +49,8 @@ describe('a worker beside others', () => {
       payload: { to: payer.address, amount: '1' },
     });
     await takeOver();
-    await assert.rejects(sendPaymentsNow(worker, lane()), LaneLost);
-    await assert.rejects(sendUnbatched(worker, lane()), LaneLost);
+    await assert.rejects(sendPaymentsNow(worker, sender()), SenderLost);
+    await assert.rejects(sendUnbatched(worker, sender()), SenderLost);
     assert.equal(await count('chain_transactions'), 0);
     assert.equal(await count(`chain_requests where status = 'queued'`), 2);
     await database.db.query('delete from chain_requests where subject_id = any($1)', [
@@ -72,7 +72,7 @@ describe('a worker beside others', () => {
       ),
     );
     for (const send of [sendPaymentsNow, sendUnbatched]) {
-      const sent = send(worker, lane());
+      const sent = send(worker, sender());
       const waits = waitingForLocks(database.db, 1).then(() => 'waits');
       assert.equal(await Promise.race([sent, waits]), 0);
     }
@@ -82,50 +82,50 @@ describe('a worker beside others', () => {
 
   it('with an outdated fence writes no outcome, and the one that took over does', async () => {
     const payment = await world.pay({ payer });
-    assert.equal(await sendPaymentsNow(worker, lane()), 1);
+    assert.equal(await sendPaymentsNow(worker, sender()), 1);
     await world.network.mine();
     const head = present(await world.network.chain.block('latest'), 'head');
     await takeOver();
-    await assert.rejects(collectReceipts(worker, head), LaneLost);
+    await assert.rejects(collectReceipts(worker, head), SenderLost);
     assert.equal(await world.outcome(payment), null);
-    worker.letGo(...worker.lanes.keys());
-    await keepLanes(worker);
+    worker.letGo(...worker.senders.keys());
+    await keepSenders(worker);
     await collectReceipts(worker, head);
     assert.equal((await world.outcome(payment))?.succeeded, true);
   });
 
   it('keeps its fence for as long as it writes an outcome down', async () => {
-    const { fence } = lane();
-    const held = { livemode: false, owner: worker.owner, lanes: [0], fences: [fence] };
+    const { fence } = sender();
+    const held = { livemode: false, owner: worker.owner, senders: [0], fences: [fence] };
     const writing = await underWay(database.db, async (tx) => {
-      assert.deepEqual(await shareHeldLanes(tx, held), [0]);
+      assert.deepEqual(await shareHeldSenders(tx, held), [0]);
     });
     const taken = takeOver();
     await waitingForLocks(database.db, 1);
     await writing.commit();
     await taken;
-    assert.deepEqual(await database.db.transaction((tx) => shareHeldLanes(tx, held)), []);
+    assert.deepEqual(await database.db.transaction((tx) => shareHeldSenders(tx, held)), []);
   });
 
-  it('opens no block again of lanes that others hold', async () => {
+  it('opens no block again of senders that others hold', async () => {
     const blockHash = `0x${'bb'.repeat(32)}` as const;
     await database.db.query(
-      `update chain_transactions set status = 'mined', block_hash = $1 where lane = 0`,
+      `update chain_transactions set status = 'mined', block_hash = $1 where sender = 0`,
       [blockHash],
     );
     assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
     const mined = { livemode: false, blockHashes: [blockHash] };
-    const reopened = (lanes: number[]) =>
-      database.db.transaction((tx) => reopenBlocks(tx, { ...mined, lanes }));
+    const reopened = (senders: number[]) =>
+      database.db.transaction((tx) => reopenBlocks(tx, { ...mined, senders }));
     assert.deepEqual(await reopened([1, 2]), []);
     assert.equal(await count(`chain_transactions where status = 'mined'`), 1);
-    assert.deepEqual(await reopened([0, 1]), [{ lane: 0 }]);
+    assert.deepEqual(await reopened([0, 1]), [{ sender: 0 }]);
   });
 
   it('with an outdated fence keeps no lease', async () => {
     await takeOver();
-    await database.db.query(`update relayer_lanes set lease_owner = 'quick'`);
-    await keepLanes(worker);
-    assert.equal(worker.lanes.size, 0);
+    await database.db.query(`update relayer_senders set lease_owner = 'quick'`);
+    await keepSenders(worker);
+    assert.equal(worker.senders.size, 0);
   });
 });

@@ -12,7 +12,7 @@ import {
   TIP_BLOCKS,
   TIP_PERCENTILE,
 } from '#settlement/relayer/machine/fees.ts';
-import type { HeldLane, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 import { batchGasLimit, MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
@@ -24,8 +24,8 @@ const IDLE_TIPS_MS = 300_000;
 
 /** What to offer from now on, from the head's base fee and the tips of recent blocks. */
 export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
-  const { chain, lanes } = relayer;
-  const isIdle = [...lanes.values()].every((lane) => lane.open.size === 0);
+  const { chain, senders } = relayer;
+  const isIdle = [...senders.values()].every((sender) => sender.open.size === 0);
   const blocks = patientBlocks(relayer, TIP_BLOCKS);
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
   // Without tips there is the base fee and our least tip; the next look asks again.
@@ -123,15 +123,15 @@ export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean 
   return paymentsLeft !== null && paymentsLeft < BigInt(lowBalance);
 }
 
-/** In looks at an idle chain: for a lane that ran dry, and for the next idle lane. */
+/** In looks at an idle chain: for a sender that ran dry, and for the next idle sender. */
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
 /**
- * The lanes to check now: those at work, dry ones more rarely, and the idle ones in turn. One whose
- * nonce is ahead is looked at each time until it is clear why.
+ * The senders to check now: those at work, dry ones more rarely, and the idle ones in turn. One
+ * whose nonce is ahead is looked at each time until it is clear why.
  */
-export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] } {
+export function createBalanceRound(relayer: RelayerState): { due(): HeldSender[] } {
   const { idleHeadMs } = relayer.chain.config;
   let dryAt = performance.now();
   let roundAt = performance.now();
@@ -139,20 +139,20 @@ export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] }
   return {
     due: () => {
       const now = performance.now();
-      const lanes = [...relayer.lanes.values()];
+      const senders = [...relayer.senders.values()];
       const withDry = now - dryAt > idleHeadMs * DRY_LOOKS;
       if (withDry) dryAt = now;
       const due = new Set(
-        lanes.filter(
-          (lane) =>
-            lane.open.size > 0 ||
-            (lane.isStarved && withDry) ||
-            (!lane.isStopped && relayer.sightings.has(lane.lane)),
+        senders.filter(
+          (sender) =>
+            sender.open.size > 0 ||
+            (sender.isStarved && withDry) ||
+            (!sender.isStopped && relayer.sightings.has(sender.sender)),
         ),
       );
       if (now - roundAt > idleHeadMs * ROUND_LOOKS) {
         roundAt = now;
-        const next = lanes[turn++ % Math.max(1, lanes.length)];
+        const next = senders[turn++ % Math.max(1, senders.length)];
         if (next !== undefined) due.add(next);
       }
       return [...due];
@@ -161,16 +161,17 @@ export function createBalanceRound(relayer: RelayerState): { due(): HeldLane[] }
 }
 
 /**
- * Reads the balances of held lanes. A lane that could not pay for a full batch takes no new work,
- * so that payments go to lanes that can; a low balance is reported while there is still time.
+ * Reads the balances of held senders. A sender that could not pay for a full batch takes no new
+ * work, so that payments go to senders that can; a low balance is reported while there is still
+ * time.
  */
 export async function checkBalances(
   relayer: RelayerState,
-  lanes: readonly HeldLane[],
+  senders: readonly HeldSender[],
 ): Promise<void> {
   const { chain, log, fees, head } = relayer;
   const { network, lowBalance } = chain.config;
-  const balances = await chain.balances(lanes.map((lane) => lane.address));
+  const balances = await chain.balances(senders.map((sender) => sender.address));
   const [ofOne = 0n, ofFull = 0n] = await dataFees(chain, [SIZES.one, SIZES.full]);
   const price = {
     baseFeePerGas: head?.baseFeePerGas ?? 0n,
@@ -178,30 +179,30 @@ export async function checkBalances(
     dataFee: ofOne,
   };
   const needed = batchGasLimit(MAX_BATCH_PAYMENTS) * (fees?.maxFeePerGas ?? 0n) + ofFull;
-  for (const [index, lane] of lanes.entries()) {
+  for (const [index, sender] of senders.entries()) {
     const balance = balances[index] ?? 0n;
     const paymentsLeft = paymentsLeftOf(balance, price);
-    const { lane: number, address, isStarved: wasStarved } = lane;
-    const told = { network, lane: number, address, balance, paymentsLeft };
+    const { sender: number, address, isStarved: wasStarved } = sender;
+    const told = { network, sender: number, address, balance, paymentsLeft };
     const isStarved = balance < needed;
-    lane.see({ kind: 'balance', isStarved, paymentsLeft });
+    sender.see({ kind: 'balance', isStarved, paymentsLeft });
     const low = isLow(paymentsLeft, lowBalance);
-    const fields = low ? { ...told, daysLeft: await daysOf(relayer, lane) } : told;
-    if (isStarved && !wasStarved) log.error('a lane cannot pay for gas: send coin to it', fields);
-    else if (low) log.warn('a lane runs low on coin for gas', fields);
+    const fields = low ? { ...told, daysLeft: await daysOf(relayer, sender) } : told;
+    if (isStarved && !wasStarved) log.error('a sender cannot pay for gas: send coin to it', fields);
+    else if (low) log.warn('a sender runs low on coin for gas', fields);
   }
 }
 
-/** Were last week's payments shared out evenly among the lanes at work. */
-async function daysOf({ db, chain }: RelayerState, lane: HeldLane): Promise<number | null> {
-  const lanes = await countLanesAtWork(db, chain.config.livemode);
-  return daysLeftOf(lane.paymentsLeft, (await weeklyRate(db, chain)) / Math.max(1, lanes));
+/** Were last week's payments shared out evenly among the senders at work. */
+async function daysOf({ db, chain }: RelayerState, sender: HeldSender): Promise<number | null> {
+  const senders = await countSendersAtWork(db, chain.config.livemode);
+  return daysLeftOf(sender.paymentsLeft, (await weeklyRate(db, chain)) / Math.max(1, senders));
 }
 
 /** Those that settle, by whichever worker. */
-export async function countLanesAtWork(sql: Sql, livemode: boolean): Promise<number> {
+export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
-    `select count(*)::int as count from relayer_lanes
+    `select count(*)::int as count from relayer_senders
      where livemode = $1 and role = 'operator' and lease_until > now()`,
     [livemode],
   );

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Tx } from '#db/database.ts';
 import {
-  lockHeldLane,
-  releaseLanes,
+  lockHeldSender,
+  releaseSenders,
   renewLeases,
-  takeLanes,
-} from '#settlement/relayer/rows/lane-queries.ts';
+  takeSenders,
+} from '#settlement/relayer/rows/sender-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
@@ -16,37 +16,37 @@ let database: TestDatabase;
 
 before(async () => {
   database = await testDatabase(6);
-  // The higher lanes first: an update in the order of the table meets them first.
-  for (const lane of [3, 2, 1]) {
+  // The higher senders first: an update in the order of the table meets them first.
+  for (const sender of [3, 2, 1]) {
     await database.db.query(
-      `insert into relayer_lanes (livemode, lane, role, address, next_nonce, lease_owner)
+      `insert into relayer_senders (livemode, sender, role, address, next_nonce, lease_owner)
        values (false, $1, 'operator', $2, 0, 'worker')`,
-      [lane, `0x${randomBytes(20).toString('hex')}`],
+      [sender, `0x${randomBytes(20).toString('hex')}`],
     );
   }
-  await database.db.query('analyze relayer_lanes');
+  await database.db.query('analyze relayer_senders');
 });
 
 async function lease(owner: string | null): Promise<void> {
-  await database.db.query('update relayer_lanes set lease_owner = $1', [owner]);
+  await database.db.query('update relayer_senders set lease_owner = $1', [owner]);
 }
 
 after(() => database.close());
 
 const LEASE = { livemode: false, owner: 'worker', leaseMs: 9_000 };
-const LANES = { lanes: [3, 2, 1], fences: [0n, 0n, 0n] };
+const SENDERS = { senders: [3, 2, 1], fences: [0n, 0n, 0n] };
 
-/** Statements for several lanes at once. */
+/** Statements for several senders at once. */
 const OF_SEVERAL = {
-  renewed: (tx: Tx) => renewLeases(tx, { ...LEASE, ...LANES }),
-  'given back': (tx: Tx) => releaseLanes(tx, { ...LEASE, ...LANES }),
+  renewed: (tx: Tx) => renewLeases(tx, { ...LEASE, ...SENDERS }),
+  'given back': (tx: Tx) => releaseSenders(tx, { ...LEASE, ...SENDERS }),
 };
 
 for (const [name, work] of Object.entries(OF_SEVERAL)) {
-  test(`leases are ${name} from the lowest lane on: no two workers wait in a circle`, async () => {
+  test(`leases are ${name} from the lowest sender up: no two workers deadlock`, async () => {
     const { db } = database;
     const first = await underWay(db, (tx) =>
-      tx.query('select from relayer_lanes where lane = 1 for no key update'),
+      tx.query('select from relayer_senders where sender = 1 for no key update'),
     );
     const done = db.transaction(async (tx) => {
       // A plan that may be chosen any day: it meets the rows in the order of the table.
@@ -56,10 +56,10 @@ for (const [name, work] of Object.entries(OF_SEVERAL)) {
       await work(tx);
     });
     await waitingForLocks(db, 1);
-    const free = await db.query<{ lane: number }>(
-      'select lane from relayer_lanes where lane > 1 for no key update skip locked',
+    const free = await db.query<{ sender: number }>(
+      'select sender from relayer_senders where sender > 1 for no key update skip locked',
     );
-    assert.equal(free.length, 2, 'it holds a higher lane while it waits for the lowest');
+    assert.equal(free.length, 2, 'it holds a higher sender while it waits for the lowest');
     await first.commit();
     await done;
     await lease('worker');
@@ -68,38 +68,38 @@ for (const [name, work] of Object.entries(OF_SEVERAL)) {
 
 test('only leases of the worker and network that ask are renewed, under their fences', async () => {
   const { db } = database;
-  const renew = (other: object) => renewLeases(db, { ...LEASE, ...LANES, ...other });
+  const renew = (other: object) => renewLeases(db, { ...LEASE, ...SENDERS, ...other });
   assert.deepEqual((await renew({})).sort(), [1, 2, 3]);
   assert.deepEqual(await renew({ owner: 'another' }), []);
   assert.deepEqual(await renew({ livemode: true }), []);
   assert.deepEqual(await renew({ fences: [0n, 1n, 1n] }), [3]);
 });
 
-const HELD = { livemode: false, lane: 1, owner: 'worker', fence: 0n };
+const HELD = { livemode: false, sender: 1, owner: 'worker', fence: 0n };
 
-test('a lane is locked for as long as the transaction that works it lasts', async () => {
+test('a sender is locked for as long as the transaction that works it lasts', async () => {
   const { db } = database;
-  const working = await underWay(db, (tx) => lockHeldLane(tx, HELD));
-  const free = await db.query('select lane from relayer_lanes for share skip locked');
+  const working = await underWay(db, (tx) => lockHeldSender(tx, HELD));
+  const free = await db.query('select sender from relayer_senders for share skip locked');
   await working.commit();
-  assert.deepEqual(free.map((row) => Object(row).lane).sort(), [2, 3]);
+  assert.deepEqual(free.map((row) => Object(row).sender).sort(), [2, 3]);
 });
 
-test('no lane is worked while nobody knows whether the ledger is complete', async () => {
+test('no sender is worked while nobody knows whether the ledger is complete', async () => {
   const { db } = database;
-  const lock = () => db.transaction((tx) => lockHeldLane(tx, HELD));
+  const lock = () => db.transaction((tx) => lockHeldSender(tx, HELD));
   assert.equal(await lock(), 0n);
   const release = db.watch.guard(false, () => {});
   assert.equal(await lock(), null);
   release();
 });
 
-test('two workers that look for a lane at once take different ones', async () => {
+test('two workers that look for a sender at once take different ones', async () => {
   const { db } = database;
   await lease(null);
-  const rows = await db.query<{ address: Hex }>('select address from relayer_lanes');
+  const rows = await db.query<{ address: Hex }>('select address from relayer_senders');
   const wanted = { livemode: false, addresses: rows.map(({ address }) => address), limit: 1 };
-  const take = (tx: Tx, owner: string) => takeLanes(tx, { ...wanted, owner, leaseMs: 9_000 });
+  const take = (tx: Tx, owner: string) => takeSenders(tx, { ...wanted, owner, leaseMs: 9_000 });
   const first = await underWay(db, (tx) => take(tx, 'one'));
   const second = await db.transaction(async (tx) => {
     await tx.query(`select set_config('lock_timeout', '5s', true)`);
@@ -107,7 +107,7 @@ test('two workers that look for a lane at once take different ones', async () =>
   });
   await first.commit();
   assert.deepEqual(
-    second.map(({ lane }) => lane),
+    second.map(({ sender }) => sender),
     [2],
   );
 });

@@ -1,8 +1,8 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 import { type BlockRhythm, blockInterval, nextBlockAt } from '#settlement/chain/block-rhythm.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { LANE_ROLES, type LaneRole } from '#settlement/networks.ts';
-import type { HeldLane, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import { SENDER_ROLES, type SenderRole } from '#settlement/networks.ts';
+import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { takesWork } from '#settlement/relayer/machine/sender.ts';
 import { unmined } from '#settlement/relayer/machine/transaction.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan.ts';
@@ -16,49 +16,51 @@ import {
 const REQUEST_POLL_MS = 1_000;
 
 /** Nodes are sure to keep about 16 transactions of one sender. */
-const MAX_OPEN_PER_LANE = 16;
+const MAX_OPEN_PER_SENDER = 16;
 
 /** After a look that found no refunds and the like, none follows for this long. */
 const UNBATCHED_MS = 50;
 
-/** Sends payments: at once while a lane is idle; otherwise they gather (see {@link batchDueAt}). */
+/**
+ * Sends payments: at once while a sender is idle; otherwise they gather (see {@link batchDueAt}).
+ */
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
   let last: LastBatch = NO_BATCH;
-  /** Lanes whose last broadcast has no answer yet: a second one could overtake it. */
-  const sending = new Map<HeldLane, Promise<void>>();
+  /** Senders whose last broadcast has no answer yet: a second one could overtake it. */
+  const sending = new Map<HeldSender, Promise<void>>();
   const alarm = createAlarm(() => loop.wake());
-  let waitsForLane = false;
-  const follow = async (lane: HeldLane, payments: SentPayments, at: number) => {
+  let waitsForSender = false;
+  const follow = async (sender: HeldSender, payments: SentPayments, at: number) => {
     try {
-      await dropIfUncertain(relayer, lane, () => payments.sent);
+      await dropIfUncertain(relayer, sender, () => payments.sent);
       last = { ...last, tookMs: performance.now() - at };
     } catch (error) {
       onError(name, error);
     }
-    sending.delete(lane);
-    if (waitsForLane) loop.wake();
+    sending.delete(sender);
+    if (waitsForSender) loop.wake();
   };
   const loop: Loop = startLoop({
     name,
     pollMs: REQUEST_POLL_MS,
     onError,
     run: async () => {
-      const lane = pickLane(relayer, 'operator', sending);
-      waitsForLane = lane === null;
-      if (lane === null || relayer.fees === null) return false;
+      const sender = pickSender(relayer, 'operator', sending);
+      waitsForSender = sender === null;
+      if (sender === null || relayer.fees === null) return false;
       const at = performance.now();
       const { settleEveryMs } = relayer.chain.config;
-      const dueAt = unmined(lane.open) === 0 ? at : batchDueAt(last, relayer.rhythm, at);
+      const dueAt = unmined(sender.open) === 0 ? at : batchDueAt(last, relayer.rhythm, at);
       const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
       if (waitMs > 0) {
         alarm.set(waitMs);
         return false;
       }
-      const stored = await dropIfUncertain(relayer, lane, () => sendPayments(relayer, lane));
+      const stored = await dropIfUncertain(relayer, sender, () => sendPayments(relayer, sender));
       const { payments } = stored;
       last = { at, payments, gatheredMs: at - last.at, tookMs: last.tookMs };
-      if (payments > 0) sending.set(lane, follow(lane, stored, at));
+      if (payments > 0) sending.set(sender, follow(sender, stored, at));
       return payments === MAX_BATCH_PAYMENTS;
     },
   });
@@ -94,44 +96,44 @@ export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
 async function sendOthers(relayer: RelayerState): Promise<number> {
   if (relayer.fees === null) return 0;
   let count = 0;
-  for (const role of LANE_ROLES) {
-    const lane = pickLane(relayer, role);
-    if (lane !== null)
-      count += await dropIfUncertain(relayer, lane, () => sendUnbatched(relayer, lane));
+  for (const role of SENDER_ROLES) {
+    const sender = pickSender(relayer, role);
+    if (sender !== null)
+      count += await dropIfUncertain(relayer, sender, () => sendUnbatched(relayer, sender));
   }
   return count;
 }
 
-/** The held lane with the least under way, or null when all are full or not to be used. */
-function pickLane(
+/** The held sender with the least under way, or null when all are full or not to be used. */
+function pickSender(
   relayer: RelayerState,
-  role: LaneRole,
-  except: ReadonlyMap<HeldLane, unknown> = new Map(),
-): HeldLane | null {
-  const ready = [...relayer.lanes.values()].filter(
-    (lane) =>
-      lane.role === role &&
-      takesWork(lane.status) &&
-      unmined(lane.open) < MAX_OPEN_PER_LANE &&
-      !except.has(lane),
+  role: SenderRole,
+  except: ReadonlyMap<HeldSender, unknown> = new Map(),
+): HeldSender | null {
+  const ready = [...relayer.senders.values()].filter(
+    (sender) =>
+      sender.role === role &&
+      takesWork(sender.status) &&
+      unmined(sender.open) < MAX_OPEN_PER_SENDER &&
+      !except.has(sender),
   );
-  return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.lane - b.lane)[0] ?? null;
+  return ready.sort((a, b) => unmined(a.open) - unmined(b.open) || a.sender - b.sender)[0] ?? null;
 }
 
 /**
  * After a fault of the database it is unknown whether the work was committed, so what this process
- * remembers of the lane is dropped; the keeper reads the lane from its rows again.
+ * remembers of the sender is dropped; the keeper reads the sender from its rows again.
  */
 async function dropIfUncertain<T>(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const isCertain = error instanceof RpcUnavailable || error instanceof RpcRefusal;
-    if (!isCertain) relayer.letGo(lane.lane);
+    if (!isCertain) relayer.letGo(sender.sender);
     throw error;
   }
 }
@@ -172,7 +174,7 @@ const GATHER_SHARE = 1 / 10;
 const MARGIN_MS = 80;
 
 /**
- * When payments that wait while every lane is busy are to be sent. Sending a batch early gains
+ * When payments that wait while every sender is busy are to be sent. Sending a batch early gains
  * nothing, because it waits for the block anyway, while large batches cost a third of the gas per
  * payment. So with a steady chain they gather until shortly before the block, or until a batch is
  * probably full; otherwise for GATHER_MS, or less on a fast chain.

@@ -9,7 +9,7 @@ import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-s
 import { headFollowed } from '#testing/relayer-turns.ts';
 import { TEST_LEASE_MS } from '#testing/relayer-world.ts';
 
-describe('relayer lanes', () => {
+describe('relayer senders', () => {
   let database: TestDatabase;
   let world: OddWorld<ProviderProxy>;
   let payers: PrivateKeyAccount[];
@@ -40,7 +40,7 @@ describe('relayer lanes', () => {
     throw new Error(`never came true: ${sql}`);
   }
 
-  const owners = 'select count(distinct lease_owner) from relayer_lanes';
+  const owners = 'select count(distinct lease_owner) from relayer_senders';
   const submitted = `select count(*) from chain_requests where status = 'submitted'`;
 
   it('are shared by workers, and no payment is settled twice', async () => {
@@ -63,7 +63,10 @@ describe('relayer lanes', () => {
   it('go to the others when a worker dies', async () => {
     stopMining = world.network.mineEvery(50);
     const child = world.spawnRelayer();
-    await until('select count(*) from relayer_lanes where lease_owner is not null', (n) => n === 5);
+    await until(
+      'select count(*) from relayer_senders where lease_owner is not null',
+      (n) => n === 5,
+    );
     child.kill();
     const died = performance.now();
     world.startRelayer();
@@ -78,14 +81,14 @@ describe('relayer lanes', () => {
     const [id = ''] = await world.payMany(payers.slice(0, 1).map((payer) => ({ payer })));
     await world.network.pending();
     await database.db.query(
-      `update relayer_lanes set lease_owner = 'thief', lease_until = now() + interval '1 hour',
+      `update relayer_senders set lease_owner = 'thief', lease_until = now() + interval '1 hour',
          fence = fence + 1`,
     );
     await world.network.mine(2);
     await headFollowed(world.nodes[0] as ProviderProxy);
     assert.equal(await world.outcome(id), null);
     assert.equal((await settledNumbers(world.network)).length, 1);
-    await database.db.query('update relayer_lanes set lease_until = now()');
+    await database.db.query('update relayer_senders set lease_until = now()');
     stopMining = world.network.mineEvery(50);
     const [outcome] = await world.outcomes([id]);
     assert.equal(outcome?.succeeded, true);
@@ -110,7 +113,10 @@ describe('relayer lanes', () => {
 
   it('fill a nonce with a no-op when no node takes its transaction', async () => {
     world.startRelayer();
-    await until('select count(*) from relayer_lanes where lease_owner is not null', (n) => n === 5);
+    await until(
+      'select count(*) from relayer_senders where lease_owner is not null',
+      (n) => n === 5,
+    );
     // Our batches ask for more.
     const ids = await refuseAbove('0x50000', () =>
       world.payMany(payers.map((payer) => ({ payer }))),

@@ -1,9 +1,8 @@
 import { assert } from '#core/assert.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { stopIfShown } from '#settlement/relayer/lanes/foreign-key.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
 import {
-  type HeldLane,
+  type HeldSender,
   inNonceOrder,
   type RelayerState,
 } from '#settlement/relayer/machine/memory.ts';
@@ -16,7 +15,7 @@ import {
   type OpenTransaction,
   type TransactionFacts,
 } from '#settlement/relayer/machine/transaction.ts';
-import { inLane } from '#settlement/relayer/rows/lane-queries.ts';
+import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
   type OfferRow,
   type OpenTransactionRow,
@@ -26,63 +25,64 @@ import {
   selectOpenTransactions,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { storeFillers, storeOffer } from '#settlement/relayer/send/sign.ts';
+import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Makes a lane and the chain agree on the next nonce. The chain is ahead, and the database has lost
- * nothing, or the guard would have closed the network: somebody else has the key. The lane stops
- * when nodes show what they did with it. The chain is behind: it lost blocks; what we stored from
- * there on is sent again, and a nonce for which we have nothing is filled, because otherwise
+ * Makes a sender and the chain agree on the next nonce. The chain is ahead, and the database has
+ * lost nothing, or the guard would have closed the network: somebody else has the key. The sender
+ * stops when nodes show what they did with it. The chain is behind: it lost blocks; what we stored
+ * from there on is sent again, and a nonce for which we have nothing is filled, because otherwise
  * nothing after it could ever be mined.
- * @returns whether the lane can be worked on.
+ * @returns whether the sender can be worked on.
  */
 export async function catchUpNonce(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   nextNonce: bigint,
 ): Promise<boolean> {
-  if (lane.isStopped) return true;
+  if (sender.isStopped) return true;
   const at = relayer.head?.number ?? 'latest';
-  const [told = nextNonce] = await relayer.chain.nonces([lane.address], at);
-  const chainNonce = await surestNonce(relayer, lane, { told, known: nextNonce });
-  if (chainNonce > nextNonce) return stopIfShown(relayer, lane, { nextNonce, chainNonce });
-  if (chainNonce < nextNonce) await fillGap(relayer, lane, chainNonce, nextNonce);
+  const [told = nextNonce] = await relayer.chain.nonces([sender.address], at);
+  const chainNonce = await surestNonce(relayer, sender, { told, known: nextNonce });
+  if (chainNonce > nextNonce) return stopIfShown(relayer, sender, { nextNonce, chainNonce });
+  if (chainNonce < nextNonce) await fillGap(relayer, sender, chainNonce, nextNonce);
   return true;
 }
 
 /** Every nonce from `from` up to `to` gets a signed transaction again. */
 export async function fillGap(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   from: bigint,
   to: bigint,
 ): Promise<void> {
   const { livemode, network } = relayer.chain.config;
-  const gap = { livemode, lane: lane.lane, from, to };
-  await inLane(relayer, lane, async (tx, nonce) => {
-    const reopened = await reopenFromNonce(tx, { livemode, lane: lane.lane, nonce: from });
+  const gap = { livemode, sender: sender.sender, from, to };
+  await inSender(relayer, sender, async (tx, nonce) => {
+    const reopened = await reopenFromNonce(tx, { livemode, sender: sender.sender, nonce: from });
     const missing = await selectMissingNonces(tx, gap);
-    await storeFillers(tx, { relayer, lane, nonce }, missing);
+    await storeFillers(tx, { relayer, sender, nonce }, missing);
     if (reopened + missing.length === 0) return;
-    const fields = { network, lane: lane.lane, from, reopened, filled: missing.length };
-    relayer.log.warn('the chain is behind a lane: sending again', fields);
+    const fields = { network, sender: sender.sender, from, reopened, filled: missing.length };
+    relayer.log.warn('the chain is behind a sender: sending again', fields);
   });
 }
 
 /**
- * The lane's nonce on the chain. Where a node reports fewer than we `know`, it is the highest that
- * any address of this chain reports, up to that: a node that lags, or has become one of another
- * chain, must not reopen what has long been final.
+ * The sender's nonce on the chain. Where a node reports fewer than we `know`, it is the highest
+ * that any address of this chain reports, up to that: a node that lags, or has become one of
+ * another chain, must not reopen what has long been final.
  * @throws RpcUnavailable: no address of this chain answers any more.
  */
 export async function surestNonce(
   { chain }: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   { told, known }: { readonly told: bigint; readonly known: bigint },
 ): Promise<bigint> {
   if (told >= known) return told;
   await chain.rpc.confirmChain();
-  const call = { method: 'eth_getTransactionCount', params: [lane.address, 'latest'] };
+  const call = { method: 'eth_getTransactionCount', params: [sender.address, 'latest'] };
   const asked = chain.rpc.inOrder().map((address) => address.ask([call], { urgent: false }));
   let highest: bigint | null = null;
   for (const reply of (await Promise.all(asked)).flat()) {
@@ -90,58 +90,64 @@ export async function surestNonce(
     const nonce = BigInt(reply.result as Hex);
     if (highest === null || nonce > highest) highest = nonce;
   }
-  if (highest === null) throw new RpcUnavailable('no node tells the nonce of a lane');
+  if (highest === null) throw new RpcUnavailable('no node tells the nonce of a sender');
   return highest < known ? highest : known;
 }
 
 /**
- * Loads transactions of held lanes that the rows have and this process has forgotten. Outcomes are
- * committed without waiting for the disk, so a crash of PostgreSQL can undo the last of them.
- * Nothing else shows it: the lanes stay ours, and what we know about them was true when we wrote
+ * Loads transactions of held senders that the rows have and this process has forgotten. Outcomes
+ * are committed without waiting for the disk, so a crash of PostgreSQL can undo the last of them.
+ * Nothing else shows it: the senders stay ours, and what we know about them was true when we wrote
  * it.
  */
 export async function rereadOpen(relayer: RelayerState): Promise<void> {
   const { livemode, network } = relayer.chain.config;
-  const lanes = [...relayer.lanes.keys()];
-  if (lanes.length === 0) return;
-  const stored = await selectOpenNonces(relayer.db, { livemode, lanes });
-  const forgotten = new Set<HeldLane>();
+  const senders = [...relayer.senders.keys()];
+  if (senders.length === 0) return;
+  const stored = await selectOpenNonces(relayer.db, { livemode, senders });
+  const forgotten = new Set<HeldSender>();
   for (const row of stored) {
-    const lane = relayer.lanes.get(row.lane);
-    if (lane !== undefined && !lane.open.has(row.nonce)) forgotten.add(lane);
+    const sender = relayer.senders.get(row.sender);
+    if (sender !== undefined && !sender.open.has(row.nonce)) forgotten.add(sender);
   }
-  for (const lane of forgotten) {
-    await loadOpen(relayer, lane);
-    relayer.log.info('read the open transactions of a lane again', { network, lane: lane.lane });
+  for (const sender of forgotten) {
+    await loadOpen(relayer, sender);
+    relayer.log.info('read the open transactions of a sender again', {
+      network,
+      sender: sender.sender,
+    });
   }
 }
 
 /**
- * Reads the lane's open transactions from their rows; what this process knows already stays as it
+ * Reads the sender's open transactions from their rows; what this process knows already stays as it
  * is.
  * @returns all that are open now, in the order of their nonces.
  */
-export async function loadOpen(relayer: RelayerState, lane: HeldLane): Promise<OpenTransaction[]> {
+export async function loadOpen(
+  relayer: RelayerState,
+  sender: HeldSender,
+): Promise<OpenTransaction[]> {
   const { livemode } = relayer.chain.config;
-  const rows = await selectOpenTransactions(relayer.db, { livemode, lane: lane.lane });
+  const rows = await selectOpenTransactions(relayer.db, { livemode, sender: sender.sender });
   for (const row of rows) {
-    if (lane.open.has(row.nonce)) continue;
+    if (sender.open.has(row.nonce)) continue;
     const loaded = toOpen(row, isExpired(toFacts(row), relayer.head));
-    if (loaded.phase !== 'stuck') lane.add([loaded]);
+    if (loaded.phase !== 'stuck') sender.add([loaded]);
     // First, so that no fault in between leaves the old bytes to be sent.
-    else lane.add([await barOldBytes(relayer, lane, loaded)]);
+    else sender.add([await barOldBytes(relayer, sender, loaded)]);
   }
-  return inNonceOrder(lane);
+  return inNonceOrder(sender);
 }
 
 /** Bytes that must never go out again are canceled, and their jobs are queued again. */
 async function barOldBytes(
   relayer: RelayerState,
-  lane: HeldLane,
+  sender: HeldSender,
   loaded: OpenTransaction,
 ): Promise<OpenTransaction> {
   const offer = cancellation(loaded, nowOf(relayer));
-  const stored = await storeOffer(relayer, { lane, transaction: loaded, offer }, true);
+  const stored = await storeOffer(relayer, { sender, transaction: loaded, offer }, true);
   const { transaction } = step(loaded, stored, nowOf(relayer));
   assert(transaction.phase !== 'done', 'what was loaded is open');
   return transaction;

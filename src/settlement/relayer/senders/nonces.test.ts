@@ -17,7 +17,8 @@ before(async () => {
 });
 after(() => world.stop());
 
-const laneOf = (worker: RelayerState, lane: number) => present(worker.lanes.get(lane), 'lane');
+const senderOf = (worker: RelayerState, sender: number) =>
+  present(worker.senders.get(sender), 'sender');
 const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
 
 async function mine(worker: RelayerState): Promise<void> {
@@ -25,13 +26,13 @@ async function mine(worker: RelayerState): Promise<void> {
   await collectReceipts(worker, present(await world.network.chain.block('latest'), 'head'));
 }
 
-async function settle(worker: RelayerState, lane: number): Promise<void> {
+async function settle(worker: RelayerState, sender: number): Promise<void> {
   await world.pay({ payer, settleWithinS: 600 });
-  assert.equal(await sendPaymentsNow(worker, laneOf(worker, lane)), 1);
+  assert.equal(await sendPaymentsNow(worker, senderOf(worker, sender)), 1);
   await mine(worker);
 }
 
-test('a lane that is ahead of the chain sends its own again, and fills what it lacks', async () => {
+test('a sender ahead of the chain sends its own again, and fills what it lacks', async () => {
   const { db } = world.database;
   const first = await idleRelayer(world);
   await settle(first, 1);
@@ -39,28 +40,28 @@ test('a lane that is ahead of the chain sends its own again, and fills what it l
   assert.equal(await balance(), 2_000_000n);
   // The chain will lose what had seemed final, and the ledger has lost what it signed after that.
   await db.query(`update chain_transactions set status = 'finalized', finalized_at = now()`);
-  await db.query('update relayer_lanes set next_nonce = 3 where lane = 0');
+  await db.query('update relayer_senders set next_nonce = 3 where sender = 0');
   await world.network.rpc.call('anvil_reorg', [1, []]);
   assert.equal(await balance(), 1_000_000n);
 
   const second = await idleRelayer(world);
-  const lane = laneOf(second, 0);
-  assert.deepEqual([...lane.open.keys()], [0n, 1n, 2n]);
+  const sender = senderOf(second, 0);
+  assert.deepEqual([...sender.open.keys()], [0n, 1n, 2n]);
   const apart = `select count(*) from chain_transactions t
     join chain_attempts a on a.transaction_id = t.id where noop and t.xmin <> a.xmin`;
   assert.equal(await world.count(apart), 0, 'a nonce is stored with the bytes that fill it');
-  assert.equal(laneOf(second, 1).open.size, 0, 'nothing of the other lane was undone');
+  assert.equal(senderOf(second, 1).open.size, 0, 'nothing of the other sender was undone');
   await mine(second);
   assert.equal(await balance(), 2_000_000n);
-  assert.deepEqual(await world.network.chain.nonces([lane.address]), [3n]);
+  assert.deepEqual(await world.network.chain.nonces([sender.address]), [3n]);
   const rows = await db.query(
-    `select t.lane, t.nonce, t.status, a.noop from chain_transactions t
-     join chain_attempts a on a.transaction_id = t.id order by t.lane, t.nonce`,
+    `select t.sender, t.nonce, t.status, a.noop from chain_transactions t
+     join chain_attempts a on a.transaction_id = t.id order by t.sender, t.nonce`,
   );
   assert.deepEqual(rows, [
-    { lane: 0, nonce: 0n, status: 'mined', noop: false },
-    { lane: 0, nonce: 1n, status: 'mined', noop: true },
-    { lane: 0, nonce: 2n, status: 'mined', noop: true },
-    { lane: 1, nonce: 0n, status: 'finalized', noop: false },
+    { sender: 0, nonce: 0n, status: 'mined', noop: false },
+    { sender: 0, nonce: 1n, status: 'mined', noop: true },
+    { sender: 0, nonce: 2n, status: 'mined', noop: true },
+    { sender: 1, nonce: 0n, status: 'finalized', noop: false },
   ]);
 });

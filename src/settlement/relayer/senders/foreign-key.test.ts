@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEther } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { watchIdleNonces } from '#settlement/relayer/lanes/foreign-key.ts';
-import { createBalanceRound } from '#settlement/relayer/lanes/funds.ts';
+import { watchIdleNonces } from '#settlement/relayer/senders/foreign-key.ts';
+import { createBalanceRound } from '#settlement/relayer/senders/funds.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
@@ -15,11 +15,11 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
 
 const ALARMS = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
-const STOPPED = 'select count(*) from relayer_lanes where stopped_at is not null';
+const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';
 const RECOVERIES = `select count(*) from network_recoveries where status <> 'done'`;
 
-/** Somebody else has the key of a lane; the database has lost nothing. */
-describe('a lane whose key somebody else has', () => {
+/** Somebody else has the key of a sender; the database has lost nothing. */
+describe('a sender whose key somebody else has', () => {
   let database: TestDatabase;
   let world: OddWorld<ProviderProxy>;
   let payers: PrivateKeyAccount[];
@@ -42,7 +42,7 @@ describe('a lane whose key somebody else has', () => {
     await world.stop();
   });
 
-  /** Sends coin away with the key of a lane, as a thief does. */
+  /** Sends coin away with the key of a sender, as a thief does. */
   async function steal(key: SigningKey | undefined, nonce: number): Promise<void> {
     const raw = await heldAccount(key).signTransaction({
       type: 'eip1559',
@@ -64,13 +64,13 @@ describe('a lane whose key somebody else has', () => {
     world.startRelayer();
     const id = await payOne();
     await world.network.pending();
-    const [row] = await database.db.query<{ lane: number; tx_hash: Hex }>(
-      `select t.lane, a.tx_hash from chain_transactions t
+    const [row] = await database.db.query<{ sender: number; tx_hash: Hex }>(
+      `select t.sender, a.tx_hash from chain_transactions t
        join chain_attempts a on a.transaction_id = t.id`,
     );
-    const { lane, tx_hash: hash } = present(row, 'signed transaction');
+    const { sender, tx_hash: hash } = present(row, 'signed transaction');
     await world.network.rpc.call('anvil_dropTransaction', [hash]);
-    await steal(world.network.config.relayerKeys[lane], 0);
+    await steal(world.network.config.relayerKeys[sender], 0);
     stopMining = world.network.mineEvery(blockMs);
     return id;
   }
@@ -82,11 +82,11 @@ describe('a lane whose key somebody else has', () => {
     assert.equal((await settledNumbers(world.network)).length, 1);
     const counts = await Promise.all([ALARMS, STOPPED, RECOVERIES].map(world.count));
     assert.deepEqual(counts, [1, 1, 0]);
-    const lanes = await database.db.query<{ lane: number }>(
-      `select distinct t.lane from chain_transactions t
-       join relayer_lanes l using (livemode, lane) where l.stopped_at is null`,
+    const senders = await database.db.query<{ sender: number }>(
+      `select distinct t.sender from chain_transactions t
+       join relayer_senders l using (livemode, sender) where l.stopped_at is null`,
     );
-    assert.equal(lanes.length, 1, 'one other lane has signed');
+    assert.equal(senders.length, 1, 'one other sender has signed');
   });
 
   it('is not called stolen by a single address before it has shown it twice', async () => {
@@ -107,31 +107,31 @@ describe('a lane whose key somebody else has', () => {
     const relayer = world.startRelayer();
     await world.outcomes([await payOne()]);
     await relayer.stop();
-    const [row] = await database.db.query<{ lane: number; next_nonce: bigint }>(
-      'select lane, next_nonce from relayer_lanes order by next_nonce desc, lane limit 1',
+    const [row] = await database.db.query<{ sender: number; next_nonce: bigint }>(
+      'select sender, next_nonce from relayer_senders order by next_nonce desc, sender limit 1',
     );
-    const { lane, next_nonce: nonce } = present(row, 'lane');
-    await steal(world.network.config.relayerKeys[lane], Number(nonce));
+    const { sender, next_nonce: nonce } = present(row, 'sender');
+    await steal(world.network.config.relayerKeys[sender], Number(nonce));
     await sleep(300);
     world.startRelayer();
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     const outcomes = await world.outcomes(ids);
     assert(outcomes.every((outcome) => outcome.succeeded));
     for (let look = 0; look < 100 && (await world.count(STOPPED)) === 0; look++) await sleep(50);
-    const stopped = await database.db.query<{ lane: number }>(
-      'select lane from relayer_lanes where stopped_at is not null',
+    const stopped = await database.db.query<{ sender: number }>(
+      'select sender from relayer_senders where stopped_at is not null',
     );
-    assert.deepEqual(stopped, [{ lane }]);
+    assert.deepEqual(stopped, [{ sender }]);
     assert.deepEqual(await Promise.all([ALARMS, RECOVERIES].map(world.count)), [1, 0]);
   });
 
   it('stops while nothing is under way on it', async () => {
     const worker = await idleRelayer(world);
-    const lane = present([...worker.lanes.values()][0], 'lane');
+    const sender = present([...worker.senders.values()][0], 'sender');
     const second = present(world.nodes[1], 'second node');
-    await watchIdleNonces(worker, [...worker.lanes.values()]);
+    await watchIdleNonces(worker, [...worker.senders.values()]);
     assert.equal(await world.count(STOPPED), 0, 'nobody has used it');
-    await steal(world.network.config.relayerKeys[lane.lane], 0);
+    await steal(world.network.config.relayerKeys[sender.sender], 0);
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
     worker.see({ kind: 'followed', block });
@@ -139,13 +139,13 @@ describe('a lane whose key somebody else has', () => {
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
     };
-    await watchIdleNonces(worker, [lane]);
+    await watchIdleNonces(worker, [sender]);
     assert.equal(await world.count(STOPPED), 0);
-    assert.deepEqual(createBalanceRound(worker).due(), [lane], 'it is looked at again soon');
+    assert.deepEqual(createBalanceRound(worker).due(), [sender], 'it is looked at again soon');
     second.behavior = null;
-    await watchIdleNonces(worker, [lane]);
+    await watchIdleNonces(worker, [sender]);
     assert.deepEqual(await Promise.all([STOPPED, ALARMS, RECOVERIES].map(world.count)), [1, 1, 0]);
-    assert.equal(lane.status, 'stopped');
+    assert.equal(sender.status, 'stopped');
     assert.deepEqual(createBalanceRound(worker).due(), []);
   });
 

@@ -6,12 +6,12 @@ import { StartError } from '#core/start-error.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/open-chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { configureLanes, prepareLanes } from '#settlement/relayer/lanes/configure-lanes.ts';
+import { configureSenders, prepareSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-describe('lanes and chains at the start', () => {
+describe('senders and chains at the start', () => {
   let network: TestNetwork;
   let database: TestDatabase;
 
@@ -31,19 +31,19 @@ describe('lanes and chains at the start', () => {
     ...network.chain,
     config: { ...network.config, ...changes },
   });
-  const lanes = () =>
-    database.db.query<{ lane: number; address: string; role: string }>(
-      'select lane, address, role from relayer_lanes order by lane',
+  const senders = () =>
+    database.db.query<{ sender: number; address: string; role: string }>(
+      'select sender, address, role from relayer_senders order by sender',
     );
 
   it('keep their numbers when keys come, go and change places', async () => {
-    await configureLanes({ chain: network.chain, db: database.db });
-    const before = await lanes();
+    await configureSenders({ chain: network.chain, db: database.db });
+    const before = await senders();
     assert.equal(before.length, 6);
     const added = generatePrivateKey();
     const relayerKeys = [added, ...network.config.relayerKeys.slice(1).reverse()];
-    await configureLanes({ chain: chainWith({ relayerKeys }), db: database.db });
-    const now = await lanes();
+    await configureSenders({ chain: chainWith({ relayerKeys }), db: database.db });
+    const now = await senders();
     assert.deepEqual(now.slice(0, 6), before);
     assert.equal(now[6]?.address, privateKeyToAccount(added).address);
   });
@@ -51,16 +51,16 @@ describe('lanes and chains at the start', () => {
   it('refuse to lose the key of transactions that are not final', async () => {
     await database.db.query(
       `insert into chain_transactions
-         (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
+         (livemode, sender, nonce, kind, status, created, target, input, gas_limit)
        values (false, 0, 0, 'payment', 'signed', now(), '0x', '', 1)`,
     );
     const relayerKeys = network.config.relayerKeys.slice(1);
     const { address } = heldAccount(network.config.relayerKeys[0]);
     await assert.rejects(
-      configureLanes({ chain: chainWith({ relayerKeys }), db: database.db }),
+      configureSenders({ chain: chainWith({ relayerKeys }), db: database.db }),
       (error) => error instanceof StartError && error.message.includes(address),
     );
-    // A lane removed early: its block can still leave the chain, and only its key can send again.
+    // A sender removed early: its block can still leave the chain, and only its key can send again.
     const set = (status: string) =>
       database.db.query(
         `update chain_transactions set status = $1, tx_hash = '0x1', block_number = 1,
@@ -69,11 +69,11 @@ describe('lanes and chains at the start', () => {
       );
     await set('mined');
     await assert.rejects(
-      configureLanes({ chain: chainWith({ relayerKeys }), db: database.db }),
+      configureSenders({ chain: chainWith({ relayerKeys }), db: database.db }),
       /not final yet/,
     );
     await set('finalized');
-    await configureLanes({ chain: chainWith({ relayerKeys }), db: database.db });
+    await configureSenders({ chain: chainWith({ relayerKeys }), db: database.db });
     await database.db.query('delete from chain_transactions');
   });
 
@@ -82,28 +82,28 @@ describe('lanes and chains at the start', () => {
     const address = heldAccount(network.config.sponsorKey).address;
     await db.query(
       `insert into chain_transactions
-         (livemode, lane, nonce, kind, status, created, target, input, gas_limit)
-       select false, lane, 0, 'transfer', 'signed', now(), '0x', '', 1
-         from relayer_lanes where address = $1`,
+         (livemode, sender, nonce, kind, status, created, target, input, gas_limit)
+       select false, sender, 0, 'transfer', 'signed', now(), '0x', '', 1
+         from relayer_senders where address = $1`,
       [address],
     );
     await assert.rejects(
-      configureLanes({ chain: chainWith({ sponsorKey: null }), db }),
+      configureSenders({ chain: chainWith({ sponsorKey: null }), db }),
       (error) => error instanceof StartError && error.message.includes(address),
     );
-    await configureLanes({ chain: chainWith({ sponsorKey: null, relayerKeys: [] }), db });
+    await configureSenders({ chain: chainWith({ sponsorKey: null, relayerKeys: [] }), db });
     await db.query('delete from chain_transactions');
-    await configureLanes({ chain: chainWith({ sponsorKey: null }), db });
+    await configureSenders({ chain: chainWith({ sponsorKey: null }), db });
   });
 
   it('refuse a key without its role, and the same key twice', async () => {
     const deps = { db: database.db, log: silentLog };
     const stranger = chainWith({ relayerKeys: [generatePrivateKey()] });
-    await assert.rejects(prepareLanes({ ...deps, chain: stranger }), /has no OPERATOR_ROLE/);
+    await assert.rejects(prepareSenders({ ...deps, chain: stranger }), /has no OPERATOR_ROLE/);
     const [key = '0x'] = network.config.relayerKeys;
     const twice = chainWith({ relayerKeys: [key, key] });
-    await assert.rejects(prepareLanes({ ...deps, chain: twice }), /two relayer keys/);
-    await prepareLanes({ ...deps, chain: network.chain });
+    await assert.rejects(prepareSenders({ ...deps, chain: twice }), /two relayer keys/);
+    await prepareSenders({ ...deps, chain: network.chain });
   });
 
   it('refuse another chain id and a missing contract, with one line', async () => {
@@ -125,7 +125,7 @@ describe('lanes and chains at the start', () => {
       { ...network.config, rpcUrls: ['http://127.0.0.1:9'] },
       silentLog,
     );
-    await prepareLanes({ chain, db: database.db, log: silentLog });
+    await prepareSenders({ chain, db: database.db, log: silentLog });
     await chain.close();
   });
 });

@@ -1,0 +1,238 @@
+import type { Sql, Tx } from '#db/database.ts';
+import { checked } from '#db/plan-shapes.ts';
+import type { SenderRole } from '#settlement/networks.ts';
+import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { SenderRow } from '#settlement/senders.ts';
+
+// Leases are measured with the database's clock, the only one that all workers share.
+
+/** A worker of a network. */
+interface Worker {
+  readonly livemode: boolean;
+  readonly owner: string;
+}
+
+/** Senders that a worker has leased, and the fencing token of each. */
+interface Leases extends Worker {
+  readonly senders: readonly number[];
+  readonly fences: readonly bigint[];
+}
+
+export function leasesOf(
+  { chain, owner }: Pick<RelayerState, 'chain' | 'owner'>,
+  held: readonly Pick<HeldSender, 'sender' | 'fence'>[],
+): Leases {
+  const { livemode } = chain.config;
+  return {
+    livemode,
+    owner,
+    senders: held.map(({ sender }) => sender),
+    fences: held.map(({ fence }) => fence),
+  };
+}
+
+/** Lets the worker take part in sharing senders; workers not seen for `forgetMs` are forgotten. */
+export async function upsertWorker(
+  tx: Tx,
+  worker: Worker & { readonly forgetMs: number },
+): Promise<number> {
+  const rows = await tx.query<{ workers: number }>(
+    `with gone as (
+       delete from relayer_workers
+       where livemode = $1 and seen_at < now() - $3 * interval '1 millisecond' and owner <> $2
+       returning shares_senders
+     ), seen as (
+       insert into relayer_workers (livemode, owner, seen_at) values ($1, $2, now())
+       on conflict (livemode, owner) do update
+       set seen_at = excluded.seen_at, shares_senders = true
+     )
+     select (select count(*)::int from relayer_workers
+             where livemode = $1 and owner <> $2 and shares_senders)
+       - (select count(*)::int from gone where shares_senders) + 1 as workers`,
+    [worker.livemode, worker.owner, worker.forgetMs],
+  );
+  return rows[0]?.workers ?? 1;
+}
+
+/**
+ * Takes the worker out of the sharing of senders: it holds none any more. What it saw of the
+ * network stays until it is too old: payments that are taken meanwhile wait for the next worker.
+ */
+export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
+  await sql.query(
+    `update relayer_workers
+     set shares_senders = false, senders = 0, funded_senders = 0, payments_left = null
+     where livemode = $1 and owner = $2`,
+    [worker.livemode, worker.owner],
+  );
+}
+
+/** A number that no other lock has (test/tidy.test.ts). */
+const CONFIGURE_LOCK = 7_218_344_191;
+
+/** Makes starts configure senders one after the other; leases go on meanwhile. */
+export async function lockConfiguration(tx: Tx): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
+}
+
+/** A new address gets the next number; a known one keeps its number and its nonce. */
+export async function upsertSender(
+  tx: Tx,
+  sender: {
+    readonly livemode: boolean;
+    readonly role: SenderRole;
+    readonly address: Hex;
+    readonly nextNonce: bigint;
+  },
+): Promise<void> {
+  await tx.query(
+    `insert into relayer_senders (livemode, sender, role, address, next_nonce)
+     select $1, coalesce(max(sender) + 1, 0), $2, $3, $4 from relayer_senders where livemode = $1
+     on conflict (livemode, address) do update set role = excluded.role`,
+    [sender.livemode, sender.role, sender.address, sender.nextNonce],
+  );
+}
+
+/** Signed, or mined in a block that may still leave the chain: only its key can send it again. */
+export async function countUnfinished(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly sender: number },
+): Promise<number> {
+  const rows = await tx.query<{ count: number }>(
+    `select count(*)::int as count from chain_transactions
+     where status in ('signed', 'mined') and ${checked('livemode = $1 and sender = $2')}`,
+    [wanted.livemode, wanted.sender],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Keeps the leases of these senders; a sender that is missing from the answer is lost. Locked in
+ * the order in which outcomes share them, or two statements of one worker could wait in a circle.
+ */
+export async function renewLeases(
+  sql: Sql,
+  lease: Leases & { readonly leaseMs: number },
+): Promise<number[]> {
+  const rows = await sql.query<{ sender: number }>(
+    `update relayer_senders l
+     set lease_until = now() + $5 * interval '1 millisecond'
+     from (
+       select m.sender from relayer_senders m
+       join unnest($3::int[], $4::bigint[]) as held (sender, fence)
+         on m.sender = held.sender and m.fence = held.fence
+       where m.livemode = $1 and m.lease_owner = $2
+       order by m.sender for no key update of m
+     ) mine
+     where l.livemode = $1 and l.sender = mine.sender
+     returning l.sender`,
+    [lease.livemode, lease.owner, lease.senders, lease.fences.map(String), lease.leaseMs],
+  );
+  return rows.map((row) => row.sender);
+}
+
+/**
+ * Takes up to `limit` senders that nobody holds, and that have something to do. Each gets a new
+ * fence.
+ */
+export async function takeSenders(
+  sql: Sql,
+  wanted: Worker & {
+    readonly addresses: readonly Hex[];
+    readonly limit: number;
+    readonly leaseMs: number;
+  },
+): Promise<SenderRow[]> {
+  return sql.query(
+    `update relayer_senders l
+     set lease_owner = $2, lease_until = now() + $5 * interval '1 millisecond',
+       fence = l.fence + 1
+     from (
+       select sender from relayer_senders
+       where livemode = $1 and address = any($3)
+         and (lease_owner is null or lease_until < now() or lease_owner = $2)
+         and (stopped_at is null or exists (
+           select from chain_transactions t
+           where t.status in ('signed', 'mined')
+             and ${checked('t.livemode = $1 and t.sender = relayer_senders.sender')}))
+       order by sender limit $4 for update skip locked
+     ) free
+     where l.livemode = $1 and l.sender = free.sender
+     returning l.sender, l.role, l.address, l.next_nonce, l.fence,
+       l.stopped_at is not null as stopped`,
+    [wanted.livemode, wanted.owner, wanted.addresses, wanted.limit, wanted.leaseMs],
+  );
+}
+
+export async function releaseSenders(sql: Sql, lease: Omit<Leases, 'fences'>): Promise<void> {
+  await sql.query(
+    `update relayer_senders l set lease_owner = null, lease_until = null
+     from (
+       select sender from relayer_senders
+       where livemode = $1 and lease_owner = $2 and sender = any($3::int[])
+       order by sender for no key update
+     ) mine
+     where l.livemode = $1 and l.sender = mine.sender`,
+    [lease.livemode, lease.owner, lease.senders],
+  );
+}
+
+/**
+ * Locks the sender for as long as the transaction lasts and returns its next nonce; null when the
+ * lease was lost, or when this process does not know any more whether its ledger is complete. The
+ * fence, not the time, decides: a worker that took the sender over has raised it.
+ */
+export async function lockHeldSender(
+  tx: Tx,
+  held: Worker & Pick<HeldSender, 'sender' | 'fence'>,
+): Promise<bigint | null> {
+  if (!tx.watch.signs(held.livemode)) return null;
+  const rows = await tx.query<{ next_nonce: bigint }>(
+    `select next_nonce from relayer_senders
+     where livemode = $1 and sender = $2 and lease_owner = $3 and fence = $4 for update`,
+    [held.livemode, held.sender, held.owner, held.fence],
+  );
+  return rows[0]?.next_nonce ?? null;
+}
+
+/** Keeps the leases of these senders as they are until the transaction ends. */
+export async function shareHeldSenders(tx: Tx, held: Leases): Promise<number[]> {
+  const rows = await tx.query<{ sender: number }>(
+    `select l.sender from relayer_senders l
+     join unnest($3::int[], $4::bigint[]) as held (sender, fence)
+       on l.sender = held.sender and l.fence = held.fence
+     where l.livemode = $1 and l.lease_owner = $2
+     order by l.sender for share of l`,
+    [held.livemode, held.owner, held.senders, held.fences.map(String)],
+  );
+  return rows.map((row) => row.sender);
+}
+
+/** The lease is gone, so what this process remembers about the sender is void. */
+export class SenderLost extends Error {
+  override name = 'SenderLost';
+  readonly sender: number;
+
+  constructor(sender: number) {
+    super(`sender ${sender} belongs to another worker now`);
+    this.sender = sender;
+  }
+}
+
+/**
+ * Writes while the sender is ours, all or nothing. `nonce`: the sender's next one.
+ * @throws SenderLost when another worker has it.
+ */
+export async function inSender<T>(
+  { chain, db, owner }: RelayerState,
+  { sender, fence }: HeldSender,
+  work: (tx: Tx, nonce: bigint) => Promise<T>,
+): Promise<T> {
+  const { livemode } = chain.config;
+  return db.transaction(async (tx) => {
+    const nonce = await lockHeldSender(tx, { livemode, sender, owner, fence });
+    if (nonce === null) throw new SenderLost(sender);
+    return work(tx, nonce);
+  });
+}

@@ -1,0 +1,166 @@
+import { present } from '#core/assert.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { editionAt } from '#settlement/editions.ts';
+import type { NetworkConfig } from '#settlement/networks.ts';
+import {
+  createSender,
+  type OnError,
+  type RelayerState,
+} from '#settlement/relayer/machine/memory.ts';
+import {
+  leasesOf,
+  leaveSharing,
+  releaseSenders,
+  renewLeases,
+  takeSenders,
+  upsertWorker,
+} from '#settlement/relayer/rows/sender-queries.ts';
+import { broadcast } from '#settlement/relayer/send/broadcast.ts';
+import { askElsewhere } from '#settlement/relayer/send/sign.ts';
+import { configureSenders } from '#settlement/relayer/senders/configure-senders.ts';
+import { watchIdleNonces } from '#settlement/relayer/senders/foreign-key.ts';
+import { checkBalances, createBalanceRound } from '#settlement/relayer/senders/funds.ts';
+import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/nonces.ts';
+import type { Hex } from '#settlement/requests.ts';
+import type { SenderRow } from '#settlement/senders.ts';
+
+/** A renewal may fail a few times before the lease runs out. */
+const RENEWALS_PER_LEASE = 4;
+/** How soon we notice that a sender at work runs dry. */
+const BALANCES_MS = 10_000;
+/** How long we may miss that a crash of the database has undone the commit of an outcome. */
+const REREAD_MS = 3_000;
+
+export function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
+  let configured = false;
+  let balancesDueAt = 0;
+  let rereadDueAt = 0;
+  const balances = createBalanceRound(relayer);
+  return startLoop({
+    name: 'relayer keeper',
+    pollMs: relayer.leaseMs / RENEWALS_PER_LEASE,
+    onError,
+    run: async () => {
+      if (!configured) await configureSenders(relayer);
+      configured = true;
+      if (relayer.fees === null) return false;
+      const before = relayer.senders.size;
+      await keepSenders(relayer);
+      const grown = relayer.senders.size > before;
+      if (grown) wake();
+      if (grown || performance.now() > balancesDueAt) {
+        balancesDueAt = performance.now() + BALANCES_MS;
+        const senders = grown ? [...relayer.senders.values()] : balances.due();
+        await checkBalances(relayer, senders);
+        // Those that were just taken have been looked at.
+        if (!grown) await watchIdleNonces(relayer, senders);
+      }
+      if (performance.now() > rereadDueAt) {
+        rereadDueAt = performance.now() + REREAD_MS;
+        await rereadOpen(relayer);
+      }
+      return false;
+    },
+  });
+}
+
+/**
+ * Keeps this worker's leases and its fair share of the senders: with two workers each gets half.
+ * Call it several times per lease.
+ */
+export async function keepSenders(relayer: RelayerState): Promise<void> {
+  const { chain, db, owner } = relayer;
+  const { livemode } = chain.config;
+  const { leaseMs } = relayer;
+  if (!db.watch.signs(livemode)) {
+    // This may be another database than the one that the senders were taken from; their rows will
+    // show.
+    relayer.letGo(...relayer.senders.keys());
+    return;
+  }
+  await renew(relayer);
+  const { configured } = relayer;
+  // A sender that no worker can hold is not shared: the registrar's, in a process of its own.
+  const workers = settles(relayer)
+    ? await db.transaction((tx) => upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }))
+    : 1;
+  const share = Math.ceil(configured.length / workers);
+  await release(relayer, share);
+  if (relayer.senders.size >= share || relayer.fees === null) return;
+  const held = new Set([...relayer.senders.values()].map((sender) => sender.address));
+  const addresses = configured.map((one) => one.address).filter((one) => !held.has(one));
+  const limit = share - relayer.senders.size;
+  const taken = await takeSenders(db, { livemode, owner, addresses, limit, leaseMs });
+  for (const row of taken) await open(relayer, row);
+}
+
+/** Whether payments are this process's work: one with the registrar's key alone is no worker. */
+export function settles({ configured }: Pick<RelayerState, 'configured'>): boolean {
+  return configured.some((sender) => sender.role === 'operator');
+}
+
+async function renew(relayer: RelayerState): Promise<void> {
+  const { chain, db } = relayer;
+  const held = [...relayer.senders.values()];
+  if (held.length === 0) return;
+  const { leaseMs } = relayer;
+  const kept = new Set(await renewLeases(db, { ...leasesOf(relayer, held), leaseMs }));
+  for (const sender of held) {
+    if (kept.has(sender.sender)) continue;
+    relayer.letGo(sender.sender);
+    relayer.log.warn('a sender was lost', { network: chain.config.network, sender: sender.sender });
+  }
+}
+
+/** Senders beyond the share take no new work, and go once nothing of theirs is under way. */
+async function release(relayer: RelayerState, share: number): Promise<void> {
+  const held = [...relayer.senders.values()];
+  held.forEach((sender, index) => {
+    sender.see({ kind: 'shared', isBeyondShare: index >= share });
+  });
+  const idle = held.filter((sender) => sender.isDraining && sender.open.size === 0);
+  if (idle.length === 0) return;
+  relayer.letGo(...idle.map(({ sender }) => sender));
+  await releaseSenders(relayer.db, leasesOf(relayer, idle));
+}
+
+/** Continues a sender where its last worker left it: stored transactions are sent again. */
+async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
+  const own = present(
+    relayer.configured.find((one) => one.address === row.address),
+    'configured sender',
+  );
+  const { sender: number, role, fence, stopped: isStopped } = row;
+  const sender = createSender(relayer, { ...own, sender: number, role, fence, isStopped });
+  if (!(await catchUpNonce(relayer, sender, row.next_nonce))) return;
+  const open = await loadOpen(relayer, sender);
+  const asking = open.filter(({ requests }) => requests.length > 0);
+  if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
+    const { network } = relayer.chain.config;
+    relayer.log.error('a sender has transactions for a contract that the settings leave out', {
+      network,
+      sender: sender.sender,
+    });
+    return;
+  }
+  relayer.hold(sender);
+  askElsewhere(relayer, sender, open);
+  await broadcast(relayer, sender, open);
+  if (sender.open.size === 0) return;
+  const fields = { network: relayer.chain.config.network, sender: sender.sender };
+  relayer.log.info('took up unfinished transactions', { ...fields, count: sender.open.size });
+}
+
+/** What a contract says in its events can be read only where the settings name it. */
+function isKnown(config: NetworkConfig, target: Hex): boolean {
+  const isToken = target.toLowerCase() === config.usdc.toLowerCase();
+  return isToken || editionAt(config, target) !== null;
+}
+
+/** Gives everything back, so that another worker need not wait for the leases to run out. */
+export async function releaseAll(relayer: RelayerState): Promise<void> {
+  const leases = leasesOf(relayer, [...relayer.senders.values()]);
+  await releaseSenders(relayer.db, leases);
+  await leaveSharing(relayer.db, leases);
+  relayer.letGo(...leases.senders);
+}

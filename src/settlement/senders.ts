@@ -1,0 +1,52 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { SenderRole } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** A sender as it is written down: what is seen, raised and stopped also where no relayer runs. */
+export interface SenderRow {
+  sender: number;
+  role: SenderRole;
+  address: Hex;
+  next_nonce: bigint;
+  fence: bigint;
+  /** Somebody else has used its key: it takes no new work. */
+  stopped: boolean;
+}
+
+export async function selectSenders(tx: Sql, livemode: boolean): Promise<SenderRow[]> {
+  return tx.query(
+    `select sender, role, address, next_nonce, fence, stopped_at is not null as stopped
+     from relayer_senders where livemode = $1 order by sender`,
+    [livemode],
+  );
+}
+
+/** The chain has used more nonces than we know: goes on after them. */
+export async function raiseNextNonce(
+  tx: Tx,
+  sender: { readonly livemode: boolean; readonly sender: number; readonly nextNonce: bigint },
+): Promise<void> {
+  await tx.query(
+    `update relayer_senders set next_nonce = greatest(next_nonce, $3)
+     where livemode = $1 and sender = $2`,
+    [sender.livemode, sender.sender, sender.nextNonce],
+  );
+}
+
+/**
+ * Somebody else has used the sender's key: from now on it takes no new work. Its next nonce goes on
+ * after theirs, so that no transaction of ours waits for one that cannot come.
+ */
+export async function stopSender(
+  tx: Tx,
+  sender: { readonly livemode: boolean; readonly address: string; readonly nextNonce: bigint },
+  now: Date,
+): Promise<number | null> {
+  const rows = await tx.query<{ sender: number }>(
+    `update relayer_senders set stopped_at = coalesce(stopped_at, $4),
+       next_nonce = greatest(next_nonce, $3)
+     where livemode = $1 and lower(address) = lower($2) returning sender`,
+    [sender.livemode, sender.address, sender.nextNonce, now],
+  );
+  return rows[0]?.sender ?? null;
+}
