@@ -4,7 +4,7 @@ package tapline
 
 import "encoding/json"
 
-// The wish to be paid once, and how far it is.
+// A request to be paid once, and its progress.
 type PaymentIntent struct {
 	// The id of a payment intent: pi_…
 	ID string `json:"id"`
@@ -24,13 +24,13 @@ type PaymentIntent struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
-	// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+	// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
 	Presentment *PaymentIntentPresentment `json:"presentment"`
 
 	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 	Tipping *PaymentIntentTipping `json:"tipping"`
 
-	// Paid on top of the amount; null until paid.
+	// The tip paid on top of the amount; `null` until paid.
 	Tip *int64 `json:"tip"`
 
 	// The list may grow.
@@ -39,7 +39,7 @@ type PaymentIntent struct {
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
 
-	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from the Idempotency-Key when left out.
+	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated from the Idempotency-Key if omitted.
 	OrderID string `json:"order_id"`
 
 	// Shown on the terminal while waiting.
@@ -88,9 +88,9 @@ type PaymentIntent struct {
 	Recovered bool `json:"recovered,omitempty"`
 }
 
-// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
 type PaymentIntentPresentment struct {
-	// A currency of ISO 4217, in small letters.
+	// An ISO 4217 currency code, in lowercase.
 	Currency string `json:"currency"`
 
 	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
@@ -99,10 +99,10 @@ type PaymentIntentPresentment struct {
 	// USDC for one unit of the currency, as decimal text. It never changes.
 	Rate string `json:"rate"`
 
-	// When the rate held: the older time of two sources.
+	// The time of the rate: the older of its two sources’ times.
 	QuotedAt string `json:"quoted_at"`
 
-	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	// The source of the rate. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
 	// The quote ends when the payment intent expires.
@@ -111,7 +111,7 @@ type PaymentIntentPresentment struct {
 
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.
 type PaymentIntentTipping struct {
-	// 1 to 3 of them, in the order they are shown.
+	// 1 to 3 percentages, in the order they are shown.
 	Percentages []int64 `json:"percentages"`
 }
 
@@ -120,7 +120,7 @@ type PaymentIntentNextAction struct {
 	// The next step.
 	Type string `json:"type"`
 
-	// The rule that asked. The list may grow.
+	// The rule that asked for confirmation. The list may grow.
 	ReasonCode string `json:"reason_code"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -135,7 +135,7 @@ type PaymentIntentLastPaymentError struct {
 	// See decline_code for the reason.
 	Code string `json:"code"`
 
-	// Why. The list may grow.
+	// The reason. The list may grow.
 	DeclineCode string `json:"decline_code"`
 
 	// The decline code in upper case, or the risk rule's name. The list may grow.
@@ -189,7 +189,7 @@ type Payment struct {
 	// The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
 	Presentment *PaymentPresentment `json:"presentment"`
 
-	// The part of the amount that is a tip; 0 without one.
+	// The part of the amount that is a tip; 0 without a tip.
 	Tip int64 `json:"tip"`
 
 	// USDC atoms (6 decimals).
@@ -216,7 +216,7 @@ type Payment struct {
 	// The payer's address.
 	Payer string `json:"payer"`
 
-	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from the Idempotency-Key when left out.
+	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated from the Idempotency-Key if omitted.
 	OrderID string `json:"order_id"`
 
 	// The id of a terminal: tml_…
@@ -231,10 +231,10 @@ type Payment struct {
 	// Intents of one split bill carry the same value.
 	SplitGroup *string `json:"split_group"`
 
-	// A page for the customer, with the proof on the chain. Its address cannot be guessed.
+	// A page for the customer, with the on-chain proof. Its address cannot be guessed.
 	ReceiptURL *string `json:"receipt_url"`
 
-	// What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have series of their own, which begin with R. After a loss of data every series begins anew with another prefix. null where there is none yet.
+	// The number printed on the receipt: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have their own series, which begin with R. After a loss of data every series restarts with another prefix. `null` if there is none yet.
 	ReceiptNumber *string `json:"receipt_number"`
 
 	// The id of the blockchain.
@@ -246,7 +246,7 @@ type Payment struct {
 	// The block that settled the payment.
 	BlockNumber int64 `json:"block_number"`
 
-	// The place of its event in the block.
+	// The log index of its event in the block.
 	LogIndex int64 `json:"log_index"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -264,7 +264,7 @@ type Payment struct {
 
 // The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
 type PaymentPresentment struct {
-	// A currency of ISO 4217, in small letters.
+	// An ISO 4217 currency code, in lowercase.
 	Currency string `json:"currency"`
 
 	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
@@ -273,10 +273,10 @@ type PaymentPresentment struct {
 	// USDC for one unit of the currency, as decimal text. It never changes.
 	Rate string `json:"rate"`
 
-	// When the rate held: the older time of two sources.
+	// The time of the rate: the older of its two sources’ times.
 	QuotedAt string `json:"quoted_at"`
 
-	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	// The source of the rate. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
 	// The quote ends when the payment intent expires.
@@ -294,16 +294,16 @@ type PaymentFees struct {
 	// What the network earns, cashback included. USDC atoms.
 	Protocol int64 `json:"protocol"`
 
-	// What the payer gets back out of the protocol fee. USDC atoms.
+	// The part of the protocol fee that the payer gets back. USDC atoms.
 	Cashback int64 `json:"cashback"`
 }
 
 // The means of payment that the customer used.
 type PaymentPaymentMethod struct {
-	// How it was paid. The list may grow.
+	// The way it was paid. The list may grow.
 	Type string `json:"type"`
 
-	// What was presented. The list may grow.
+	// The kind of credential that was presented. The list may grow.
 	Credential string `json:"credential"`
 }
 
@@ -342,7 +342,7 @@ type Refund struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
-	// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+	// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
 	Presentment *RefundPresentment `json:"presentment"`
 
 	// The id of a payment: pay_…
@@ -357,19 +357,19 @@ type Refund struct {
 	// The list may grow.
 	FailureCode *string `json:"failure_code"`
 
-	// Why it failed, for people.
+	// The reason it failed, in words.
 	FailureMessage *string `json:"failure_message"`
 
 	// Hash of its transaction.
 	TxHash *string `json:"tx_hash"`
 
-	// A page for the customer, once it has succeeded. Its address cannot be guessed.
+	// A page for the customer, once the refund has succeeded. Its address cannot be guessed.
 	ReceiptURL *string `json:"receipt_url"`
 
-	// What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have series of their own, which begin with R. After a loss of data every series begins anew with another prefix. null where there is none yet.
+	// The number printed on the receipt: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have their own series, which begin with R. After a loss of data every series restarts with another prefix. `null` if there is none yet.
 	ReceiptNumber *string `json:"receipt_number"`
 
-	// Who asked for it.
+	// Who requested it.
 	Source string `json:"source"`
 
 	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
@@ -385,9 +385,9 @@ type Refund struct {
 	Recovered bool `json:"recovered,omitempty"`
 }
 
-// The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked for in USDC.
+// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
 type RefundPresentment struct {
-	// A currency of ISO 4217, in small letters.
+	// An ISO 4217 currency code, in lowercase.
 	Currency string `json:"currency"`
 
 	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
@@ -396,10 +396,10 @@ type RefundPresentment struct {
 	// USDC for one unit of the currency, as decimal text. It never changes.
 	Rate string `json:"rate"`
 
-	// When the rate held: the older time of two sources.
+	// The time of the rate: the older of its two sources’ times.
 	QuotedAt string `json:"quoted_at"`
 
-	// Where the rate comes from. In a sandbox it says that the rate is made up.
+	// The source of the rate. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
 	// The quote ends when the payment intent expires.
@@ -435,16 +435,16 @@ type Terminal struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// What people call it.
+	// Its name in the dashboard.
 	Label string `json:"label"`
 
-	// What the device is.
+	// The kind of device.
 	Name string `json:"name"`
 
 	// The terminal software. The list may grow.
 	Platform string `json:"platform"`
 
-	// As the terminal reported it; `null` if it has not.
+	// As the terminal reported it; `null` if it has not reported it.
 	SoftwareVersion *string `json:"software_version"`
 
 	// An inactive terminal takes no payments.
@@ -502,7 +502,7 @@ type BalanceAvailableItem struct {
 	Currency string `json:"currency"`
 }
 
-// An event, with the object as it was at that time.
+// An event, with the object as it was when the event happened.
 type Event struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -525,7 +525,7 @@ type Event struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -556,7 +556,7 @@ type EventList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Where events are sent to, without the secret.
+// Where events are sent, without the secret.
 type WebhookEndpoint struct {
 	// The id of a webhook endpoint: we_…
 	ID string `json:"id"`
@@ -582,10 +582,10 @@ type WebhookEndpoint struct {
 	// Set at creation: events are rendered in this version.
 	APIVersion string `json:"api_version"`
 
-	// A disabled endpoint gets nothing.
+	// A disabled endpoint receives nothing.
 	Status string `json:"status"`
 
-	// persistent_failure (five days without a success), gone (it answered 410) or requested_by_merchant. The list may grow.
+	// persistent_failure (five days without a success), gone (it responded with 410) or requested_by_merchant. The list may grow.
 	DisabledReason *string `json:"disabled_reason"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -598,7 +598,7 @@ type WebhookEndpoint struct {
 	Updated string `json:"updated"`
 }
 
-// The endpoint with its secret, which only this answer holds.
+// The endpoint with its secret, which only this response contains.
 type WebhookEndpointWithSecret struct {
 	// The id of a webhook endpoint: we_…
 	ID string `json:"id"`
@@ -624,10 +624,10 @@ type WebhookEndpointWithSecret struct {
 	// Set at creation: events are rendered in this version.
 	APIVersion string `json:"api_version"`
 
-	// A disabled endpoint gets nothing.
+	// A disabled endpoint receives nothing.
 	Status string `json:"status"`
 
-	// persistent_failure (five days without a success), gone (it answered 410) or requested_by_merchant. The list may grow.
+	// persistent_failure (five days without a success), gone (it responded with 410) or requested_by_merchant. The list may grow.
 	DisabledReason *string `json:"disabled_reason"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -666,7 +666,7 @@ type WebhookDelivery struct {
 	// The type of the event.
 	EventType string `json:"event_type"`
 
-	// pending: will be tried (again).
+	// pending: another attempt will follow.
 	Status string `json:"status"`
 
 	// Attempts made so far.
@@ -675,13 +675,13 @@ type WebhookDelivery struct {
 	// HTTP status of the last attempt.
 	ResponseStatus *int64 `json:"response_status"`
 
-	// Its first 1 KiB, as text.
+	// The first 1 KiB of its response body, as text.
 	ResponseBody *string `json:"response_body"`
 
-	// Why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed, address_refused, connection_refused, connection_reset, connection_failed, host_unreachable, tls_failed, invalid_response, event_expired, endpoint_disabled, not_sent. The list may grow.
+	// The reason why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed, address_refused, connection_refused, connection_reset, connection_failed, host_unreachable, tls_failed, invalid_response, event_expired, endpoint_disabled, not_sent. The list may grow.
 	Error *string `json:"error"`
 
-	// The time that the last attempt took.
+	// The duration of the last attempt.
 	DurationMs *int64 `json:"duration_ms"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -709,7 +709,7 @@ type WebhookDeliveryList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Past events that are sent to an endpoint again.
+// A request to send past events to an endpoint again.
 type WebhookReplay struct {
 	// The id of a webhook replay: wrp_…
 	ID string `json:"id"`
@@ -735,7 +735,7 @@ type WebhookReplay struct {
 	// The event types that are sent again.
 	Types []string `json:"types"`
 
-	// completed: all of them are queued.
+	// completed: all of them were queued.
 	Status string `json:"status"`
 
 	// Events queued so far.
@@ -756,7 +756,7 @@ type IdempotencyKey struct {
 	// The Idempotency-Key of the request.
 	Key string `json:"key"`
 
-	// in_progress: the first request still runs.
+	// in_progress: the first request is still running.
 	Status string `json:"status"`
 
 	// The HTTP method of the first request.
@@ -765,10 +765,10 @@ type IdempotencyKey struct {
 	// The path of the first request.
 	Path string `json:"path"`
 
-	// The id of the object it is about.
+	// The id of the object that the request created or changed.
 	Resource *string `json:"resource"`
 
-	// The HTTP status of the answer.
+	// The HTTP status of the response.
 	ResponseStatus *int64 `json:"response_status"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -778,7 +778,7 @@ type IdempotencyKey struct {
 	ExpiresAt string `json:"expires_at"`
 }
 
-// A request and its answer, without their bodies.
+// A request and its response, without their bodies.
 type LoggedRequest struct {
 	// The type of the object.
 	Object string `json:"object"`
@@ -798,16 +798,16 @@ type LoggedRequest struct {
 	// The HTTP method.
 	Method string `json:"method"`
 
-	// The path that was asked for, without its query.
+	// The path that was requested, without its query.
 	Path string `json:"path"`
 
-	// The HTTP status of the answer.
+	// The HTTP status of the response.
 	Status int64 `json:"status"`
 
-	// The error code of the answer; `null` if it was not an error.
+	// The error code of the response; `null` if it was not an error.
 	Code *string `json:"code"`
 
-	// The id of the object that it was about, or null.
+	// The id of the object that the request concerned, or null.
 	ObjectID *string `json:"object_id"`
 
 	// The Idempotency-Key of the request, or null.
@@ -816,7 +816,7 @@ type LoggedRequest struct {
 	// The API version that was used.
 	APIVersion string `json:"api_version"`
 
-	// The time that the response took, in milliseconds.
+	// The duration of the request, in milliseconds.
 	DurationMs float64 `json:"duration_ms"`
 
 	// The IP address that the request came from.
@@ -882,19 +882,19 @@ type NewAgentToken struct {
 
 // CardTap of the API.
 type CardTap struct {
-	// What the card gives: good for one attempt.
+	// The URL that the card produces; valid for one attempt.
 	URL string `json:"url"`
 }
 
 // RotatingCode of the API.
 type RotatingCode struct {
-	// The id of the pass, a point and the current code.
+	// The id of the pass, a period and the current code.
 	Value string `json:"value"`
 }
 
-// What a phone with the pass gives a reader now.
+// The data that a phone with the pass sends to a reader now.
 type PhoneTap struct {
-	// What the reader sends: good for one attempt.
+	// The value that the reader sends; valid for one attempt.
 	Value string `json:"value"`
 }
 
@@ -912,7 +912,7 @@ type TestClock struct {
 	// ISO 8601 UTC with milliseconds.
 	Now string `json:"now"`
 
-	// In total, since the account was opened.
+	// The total since the account was opened.
 	AdvancedSeconds int64 `json:"advanced_seconds"`
 }
 
@@ -939,7 +939,7 @@ type EventPing struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -974,7 +974,7 @@ type EventPaymentIntentCreated struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1009,7 +1009,7 @@ type EventPaymentIntentRequiresAction struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1021,7 +1021,7 @@ type EventPaymentIntentRequiresActionData struct {
 	Object PaymentIntent `json:"object"`
 }
 
-// The settlement was requested. The outcome follows by itself.
+// The settlement was requested. The result follows in another event.
 type EventPaymentIntentProcessing struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -1044,7 +1044,7 @@ type EventPaymentIntentProcessing struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1079,7 +1079,7 @@ type EventPaymentIntentSucceeded struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1114,7 +1114,7 @@ type EventPaymentIntentCanceled struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1149,7 +1149,7 @@ type EventPaymentIntentPaymentFailed struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1184,7 +1184,7 @@ type EventPaymentSucceeded struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1219,7 +1219,7 @@ type EventPaymentRefunded struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1231,7 +1231,7 @@ type EventPaymentRefundedData struct {
 	Object Payment `json:"object"`
 }
 
-// The payer got the cashback of the payment.
+// The payer received the cashback of the payment.
 type EventPaymentCashbackPaid struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -1254,7 +1254,7 @@ type EventPaymentCashbackPaid struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1289,7 +1289,7 @@ type EventRefundCreated struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1301,7 +1301,7 @@ type EventRefundCreatedData struct {
 	Object Refund `json:"object"`
 }
 
-// The payer has the money back.
+// The refund was paid to the payer.
 type EventRefundSucceeded struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -1324,7 +1324,7 @@ type EventRefundSucceeded struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1336,7 +1336,7 @@ type EventRefundSucceededData struct {
 	Object Refund `json:"object"`
 }
 
-// A refund was refused. Nothing moved.
+// The refund failed. No money moved.
 type EventRefundFailed struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -1359,7 +1359,7 @@ type EventRefundFailed struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1394,7 +1394,7 @@ type EventRefundUpdated struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1432,7 +1432,7 @@ type EventTerminalCreated struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1467,7 +1467,7 @@ type EventTerminalUpdated struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1529,7 +1529,7 @@ type EventKybStatusChanged struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1603,7 +1603,7 @@ type EventBalanceWithdrawalPaid struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1615,7 +1615,7 @@ type EventBalanceWithdrawalPaidData struct {
 	Object Withdrawal `json:"object"`
 }
 
-// The service disabled an endpoint: five days of failures, or the answer 410 Gone. Sent to the account's other endpoints.
+// The service disabled an endpoint after five days of failures or a 410 Gone response. Sent to the account's other endpoints.
 type EventWebhookEndpointDisabled struct {
 	// The id of an event: evt_…
 	ID string `json:"id"`
@@ -1638,7 +1638,7 @@ type EventWebhookEndpointDisabled struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Rises from event to event of one object (and of one account and mode): of two events about the same object the one with the higher sequence is newer.
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
 	Sequence int64 `json:"sequence"`
 
 	// The object that the event is about.
@@ -1655,13 +1655,13 @@ type CreatePaymentIntentBody struct {
 	// USDC atoms (6 decimals), 1 to 1000000000000. Required without `presentment`.
 	Amount int64 `json:"amount,omitempty"`
 
-	// The price in the shop’s currency, instead of `amount`. The answer’s `amount` is what it is worth: rate × amount, rounded down.
+	// The price in the shop’s currency, instead of `amount`. The response’s `amount` is its value: rate × amount, rounded down.
 	Presentment *CreatePaymentIntentBodyPresentment `json:"presentment,omitempty"`
 
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
 
-	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from the Idempotency-Key when left out.
+	// 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated from the Idempotency-Key if omitted.
 	OrderID string `json:"order_id,omitempty"`
 
 	// Up to 500 characters; shown on the terminal.
@@ -1677,9 +1677,9 @@ type CreatePaymentIntentBody struct {
 	ExpiresIn int64 `json:"expires_in,omitempty"`
 }
 
-// The price in the shop’s currency, instead of `amount`. The answer’s `amount` is what it is worth: rate × amount, rounded down.
+// The price in the shop’s currency, instead of `amount`. The response’s `amount` is its value: rate × amount, rounded down.
 type CreatePaymentIntentBodyPresentment struct {
-	// A currency of ISO 4217, in small letters.
+	// An ISO 4217 currency code, in lowercase.
 	Currency string `json:"currency"`
 
 	// Minor units of the currency by ISO 4217: cents of EUR, whole JPY, thousandths of KWD. It must be worth 1 to 1000000000000 USDC atoms.
@@ -1688,7 +1688,7 @@ type CreatePaymentIntentBodyPresentment struct {
 
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.
 type CreatePaymentIntentBodyTipping struct {
-	// 1 to 3 of them, in the order they are shown.
+	// 1 to 3 percentages, in the order they are shown.
 	Percentages []int64 `json:"percentages"`
 }
 
@@ -1745,10 +1745,10 @@ type UpdateWebhookEndpointBody struct {
 
 // ReplayWebhookEventsBody of the API.
 type ReplayWebhookEventsBody struct {
-	// Events created at or after.
+	// Events created at or after this time.
 	Since string `json:"since"`
 
-	// Events created before. Default: now.
+	// Events created before this time. Default: now.
 	Until string `json:"until,omitempty"`
 
 	// Exact event types, families such as refund.*, or * for all.
@@ -1763,22 +1763,22 @@ type TestTapTerminalBody struct {
 	// The id of a payment intent: pi_…
 	PaymentIntent string `json:"payment_intent,omitempty"`
 
-	// USDC atoms on top of the amount of the sale, and at most that amount; sale and tip together are at most 1000000000000. Only where the intent has `tipping`.
+	// USDC atoms on top of the amount of the sale, and at most that amount; sale and tip together are at most 1000000000000. Only for an intent with `tipping`.
 	TipAmount int64 `json:"tip_amount,omitempty"`
 }
 
 // The pass that the terminal’s reader read.
 type TestTapTerminalBodyCredential struct {
-	// What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code of a pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.
+	// The kind of credential: the static chip of a pass, a SUN card, a code of the wallet app, a code of a pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.
 	Type string `json:"type"`
 
-	// nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: what the code says. rotating_code: the id of the pass, a point and eight digits. smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that the phone drew (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.
+	// nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: the text of the code. rotating_code: the id of the pass, a period and eight digits. smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that the phone drew (Smart Tap) or the 4 bytes of its Unix time (VAS), and the message of the pass.
 	Value string `json:"value"`
 }
 
 // TestPayerConfirmBody of the API.
 type TestPayerConfirmBody struct {
-	// true: the payer says yes; false: no.
+	// true: the payer approves; false: the payer rejects.
 	Approve bool `json:"approve"`
 }
 
@@ -1802,6 +1802,6 @@ type TestTriggerEventBody struct {
 
 // TestAdvanceClockBody of the API.
 type TestAdvanceClockBody struct {
-	// How far: 1 second to 366 days.
+	// By how much: 1 second to 366 days.
 	Seconds int64 `json:"seconds"`
 }

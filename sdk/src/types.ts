@@ -24,7 +24,7 @@ export interface ApiError {
   };
 }
 
-/** The wish to be paid once, and how far it is. */
+/** A request to be paid once, and its progress. */
 export interface PaymentIntent {
   /** The id of a payment intent: pi_… */
   id: string;
@@ -39,29 +39,29 @@ export interface PaymentIntent {
   /** USDC, always. */
   currency: 'usdc';
   /**
-   * The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked
-   * for in USDC.
+   * The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was
+   * given in USDC.
    */
   presentment: {
-    /** A currency of ISO 4217, in small letters. */
+    /** An ISO 4217 currency code, in lowercase. */
     currency: string;
     /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
     amount: number;
     /** USDC for one unit of the currency, as decimal text. It never changes. */
     rate: string;
-    /** When the rate held: the older time of two sources. */
+    /** The time of the rate: the older of its two sources’ times. */
     quoted_at: string;
-    /** Where the rate comes from. In a sandbox it says that the rate is made up. */
+    /** The source of the rate. In a sandbox it says that the rate is made up. */
     source: string;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
   } | null;
   /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
   tipping: {
-    /** 1 to 3 of them, in the order they are shown. */
+    /** 1 to 3 percentages, in the order they are shown. */
     percentages: number[];
   } | null;
-  /** Paid on top of the amount; null until paid. */
+  /** The tip paid on top of the amount; `null` until paid. */
   tip: number | null;
   /** The list may grow. */
   status:
@@ -73,8 +73,8 @@ export interface PaymentIntent {
   /** The id of a terminal: tml_… */
   terminal: string;
   /**
-   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
-   * the Idempotency-Key when left out.
+   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated
+   * from the Idempotency-Key if omitted.
    */
   order_id: string;
   /** Shown on the terminal while waiting. */
@@ -94,7 +94,7 @@ export interface PaymentIntent {
   next_action: {
     /** The next step. */
     type: 'payer_confirmation';
-    /** The rule that asked. The list may grow. */
+    /** The rule that asked for confirmation. The list may grow. */
     reason_code: string;
     /** ISO 8601 UTC with milliseconds. */
     expires_at: string;
@@ -105,7 +105,7 @@ export interface PaymentIntent {
     type: 'payment_error';
     /** See decline_code for the reason. */
     code: 'payment_declined';
-    /** Why. The list may grow. */
+    /** The reason. The list may grow. */
     decline_code:
       | 'pass_unknown'
       | 'pass_revoked'
@@ -185,22 +185,22 @@ export interface Payment {
    * a sale in USDC.
    */
   presentment: {
-    /** A currency of ISO 4217, in small letters. */
+    /** An ISO 4217 currency code, in lowercase. */
     currency: string;
     /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
     amount: number;
     /** USDC for one unit of the currency, as decimal text. It never changes. */
     rate: string;
-    /** When the rate held: the older time of two sources. */
+    /** The time of the rate: the older of its two sources’ times. */
     quoted_at: string;
-    /** Where the rate comes from. In a sandbox it says that the rate is made up. */
+    /** The source of the rate. In a sandbox it says that the rate is made up. */
     source: string;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
     /** The tip by the same rate, in minor units on top of `amount`, or 0. */
     tip_amount: number;
   } | null;
-  /** The part of the amount that is a tip; 0 without one. */
+  /** The part of the amount that is a tip; 0 without a tip. */
   tip: number;
   /** USDC atoms (6 decimals). */
   amount_refunded: number;
@@ -214,7 +214,7 @@ export interface Payment {
     acquirer: number;
     /** What the network earns, cashback included. USDC atoms. */
     protocol: number;
-    /** What the payer gets back out of the protocol fee. USDC atoms. */
+    /** The part of the protocol fee that the payer gets back. USDC atoms. */
     cashback: number;
   };
   /** The total that the payer paid: amount, acquirer fee and protocol fee. */
@@ -226,8 +226,8 @@ export interface Payment {
   /** The payer's address. */
   payer: string;
   /**
-   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
-   * the Idempotency-Key when left out.
+   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated
+   * from the Idempotency-Key if omitted.
    */
   order_id: string;
   /** The id of a terminal: tml_… */
@@ -236,9 +236,9 @@ export interface Payment {
   payment_intent: string;
   /** The means of payment that the customer used. */
   payment_method: {
-    /** How it was paid. The list may grow. */
+    /** The way it was paid. The list may grow. */
     type: 'wallet_pass' | 'wallet' | 'agent_token' | 'unknown';
-    /** What was presented. The list may grow. */
+    /** The kind of credential that was presented. The list may grow. */
     credential:
       | 'nfc_id'
       | 'nfc_sun'
@@ -253,12 +253,12 @@ export interface Payment {
   };
   /** Intents of one split bill carry the same value. */
   split_group: string | null;
-  /** A page for the customer, with the proof on the chain. Its address cannot be guessed. */
+  /** A page for the customer, with the on-chain proof. Its address cannot be guessed. */
   receipt_url: string | null;
   /**
-   * What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have
-   * series of their own, which begin with R. After a loss of data every series begins anew with
-   * another prefix. null where there is none yet.
+   * The number printed on the receipt: the prefix of the terminal’s series, and 1, 2, 3 … without
+   * gaps. Refunds have their own series, which begin with R. After a loss of data every series
+   * restarts with another prefix. `null` if there is none yet.
    */
   receipt_number: string | null;
   /** The id of the blockchain. */
@@ -267,7 +267,7 @@ export interface Payment {
   tx_hash: string;
   /** The block that settled the payment. */
   block_number: number;
-  /** The place of its event in the block. */
+  /** The log index of its event in the block. */
   log_index: number;
   /** ISO 8601 UTC with milliseconds. */
   settled_at: string;
@@ -309,19 +309,19 @@ export interface Refund {
   /** USDC, always. */
   currency: 'usdc';
   /**
-   * The sum in the shop’s currency, and the rate that was locked for it. `null` if it was asked
-   * for in USDC.
+   * The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was
+   * given in USDC.
    */
   presentment: {
-    /** A currency of ISO 4217, in small letters. */
+    /** An ISO 4217 currency code, in lowercase. */
     currency: string;
     /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
     amount: number;
     /** USDC for one unit of the currency, as decimal text. It never changes. */
     rate: string;
-    /** When the rate held: the older time of two sources. */
+    /** The time of the rate: the older of its two sources’ times. */
     quoted_at: string;
-    /** Where the rate comes from. In a sandbox it says that the rate is made up. */
+    /** The source of the rate. In a sandbox it says that the rate is made up. */
     source: string;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
@@ -340,19 +340,19 @@ export interface Refund {
     | 'transfer_blocked'
     | 'transaction_reverted'
     | null;
-  /** Why it failed, for people. */
+  /** The reason it failed, in words. */
   failure_message: string | null;
   /** Hash of its transaction. */
   tx_hash: string | null;
-  /** A page for the customer, once it has succeeded. Its address cannot be guessed. */
+  /** A page for the customer, once the refund has succeeded. Its address cannot be guessed. */
   receipt_url: string | null;
   /**
-   * What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds have
-   * series of their own, which begin with R. After a loss of data every series begins anew with
-   * another prefix. null where there is none yet.
+   * The number printed on the receipt: the prefix of the terminal’s series, and 1, 2, 3 … without
+   * gaps. Refunds have their own series, which begin with R. After a loss of data every series
+   * restarts with another prefix. `null` if there is none yet.
    */
   receipt_number: string | null;
-  /** Who asked for it. */
+  /** Who requested it. */
   source: 'api' | 'terminal' | 'dashboard';
   /**
    * Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500
@@ -392,13 +392,13 @@ export interface Terminal {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** What people call it. */
+  /** Its name in the dashboard. */
   label: string;
-  /** What the device is. */
+  /** The kind of device. */
   name: string;
   /** The terminal software. The list may grow. */
   platform: string;
-  /** As the terminal reported it; `null` if it has not. */
+  /** As the terminal reported it; `null` if it has not reported it. */
   software_version: string | null;
   /** An inactive terminal takes no payments. */
   status: 'active' | 'inactive';
@@ -444,7 +444,7 @@ export interface Balance {
   as_of: string;
 }
 
-/** An event, with the object as it was at that time. */
+/** An event, with the object as it was when the event happened. */
 export interface Event {
   /** The id of an event: evt_… */
   id: string;
@@ -461,8 +461,8 @@ export interface Event {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -486,7 +486,7 @@ export interface EventList {
   next_cursor: string | null;
 }
 
-/** Where events are sent to, without the secret. */
+/** Where events are sent, without the secret. */
 export interface WebhookEndpoint {
   /** The id of a webhook endpoint: we_… */
   id: string;
@@ -504,10 +504,10 @@ export interface WebhookEndpoint {
   description: string | null;
   /** Set at creation: events are rendered in this version. */
   api_version: string;
-  /** A disabled endpoint gets nothing. */
+  /** A disabled endpoint receives nothing. */
   status: 'enabled' | 'disabled';
   /**
-   * persistent_failure (five days without a success), gone (it answered 410) or
+   * persistent_failure (five days without a success), gone (it responded with 410) or
    * requested_by_merchant. The list may grow.
    */
   disabled_reason: string | null;
@@ -519,7 +519,7 @@ export interface WebhookEndpoint {
   updated: string;
 }
 
-/** The endpoint with its secret, which only this answer holds. */
+/** The endpoint with its secret, which only this response contains. */
 export interface WebhookEndpointWithSecret {
   /** The id of a webhook endpoint: we_… */
   id: string;
@@ -537,10 +537,10 @@ export interface WebhookEndpointWithSecret {
   description: string | null;
   /** Set at creation: events are rendered in this version. */
   api_version: string;
-  /** A disabled endpoint gets nothing. */
+  /** A disabled endpoint receives nothing. */
   status: 'enabled' | 'disabled';
   /**
-   * persistent_failure (five days without a success), gone (it answered 410) or
+   * persistent_failure (five days without a success), gone (it responded with 410) or
    * requested_by_merchant. The list may grow.
    */
   disabled_reason: string | null;
@@ -570,21 +570,21 @@ export interface WebhookDelivery {
   event: string;
   /** The type of the event. */
   event_type: string;
-  /** pending: will be tried (again). */
+  /** pending: another attempt will follow. */
   status: 'pending' | 'succeeded' | 'failed';
   /** Attempts made so far. */
   attempt: number;
   /** HTTP status of the last attempt. */
   response_status: number | null;
-  /** Its first 1 KiB, as text. */
+  /** The first 1 KiB of its response body, as text. */
   response_body: string | null;
   /**
-   * Why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed,
+   * The reason why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed,
    * address_refused, connection_refused, connection_reset, connection_failed, host_unreachable,
    * tls_failed, invalid_response, event_expired, endpoint_disabled, not_sent. The list may grow.
    */
   error: string | null;
-  /** The time that the last attempt took. */
+  /** The duration of the last attempt. */
   duration_ms: number | null;
   /** ISO 8601 UTC with milliseconds. */
   next_attempt_at: string | null;
@@ -606,7 +606,7 @@ export interface WebhookDeliveryList {
   next_cursor: string | null;
 }
 
-/** Past events that are sent to an endpoint again. */
+/** A request to send past events to an endpoint again. */
 export interface WebhookReplay {
   /** The id of a webhook replay: wrp_… */
   id: string;
@@ -624,7 +624,7 @@ export interface WebhookReplay {
   until: string;
   /** The event types that are sent again. */
   types: string[];
-  /** completed: all of them are queued. */
+  /** completed: all of them were queued. */
   status: 'running' | 'completed';
   /** Events queued so far. */
   events_queued: number;
@@ -640,15 +640,15 @@ export interface IdempotencyKey {
   object: 'idempotency_key';
   /** The Idempotency-Key of the request. */
   key: string;
-  /** in_progress: the first request still runs. */
+  /** in_progress: the first request is still running. */
   status: 'in_progress' | 'completed';
   /** The HTTP method of the first request. */
   method: string;
   /** The path of the first request. */
   path: string;
-  /** The id of the object it is about. */
+  /** The id of the object that the request created or changed. */
   resource: string | null;
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   response_status: number | null;
   /** ISO 8601 UTC with milliseconds. */
   created: string;
@@ -656,7 +656,7 @@ export interface IdempotencyKey {
   expires_at: string;
 }
 
-/** A request and its answer, without their bodies. */
+/** A request and its response, without their bodies. */
 export interface LoggedRequest {
   /** The type of the object. */
   object: 'request';
@@ -670,19 +670,19 @@ export interface LoggedRequest {
   operation: string | null;
   /** The HTTP method. */
   method: string;
-  /** The path that was asked for, without its query. */
+  /** The path that was requested, without its query. */
   path: string;
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   status: number;
-  /** The error code of the answer; `null` if it was not an error. */
+  /** The error code of the response; `null` if it was not an error. */
   code: string | null;
-  /** The id of the object that it was about, or null. */
+  /** The id of the object that the request concerned, or null. */
   object_id: string | null;
   /** The Idempotency-Key of the request, or null. */
   idempotency_key: string | null;
   /** The API version that was used. */
   api_version: string;
-  /** The time that the response took, in milliseconds. */
+  /** The duration of the request, in milliseconds. */
   duration_ms: number;
   /** The IP address that the request came from. */
   address: string;
@@ -731,18 +731,18 @@ export interface NewAgentToken {
 }
 
 export interface CardTap {
-  /** What the card gives: good for one attempt. */
+  /** The URL that the card produces; valid for one attempt. */
   url: string;
 }
 
 export interface RotatingCode {
-  /** The id of the pass, a point and the current code. */
+  /** The id of the pass, a period and the current code. */
   value: string;
 }
 
-/** What a phone with the pass gives a reader now. */
+/** The data that a phone with the pass sends to a reader now. */
 export interface PhoneTap {
-  /** What the reader sends: good for one attempt. */
+  /** The value that the reader sends; valid for one attempt. */
   value: string;
 }
 
@@ -755,7 +755,7 @@ export interface TestClock {
   network: 'testnet' | 'mainnet';
   /** ISO 8601 UTC with milliseconds. */
   now: string;
-  /** In total, since the account was opened. */
+  /** The total since the account was opened. */
   advanced_seconds: number;
 }
 
@@ -779,8 +779,8 @@ export interface EventPing {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -806,8 +806,8 @@ export interface EventPaymentIntentCreated {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -833,8 +833,8 @@ export interface EventPaymentIntentRequiresAction {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -843,7 +843,7 @@ export interface EventPaymentIntentRequiresAction {
   };
 }
 
-/** The settlement was requested. The outcome follows by itself. */
+/** The settlement was requested. The result follows in another event. */
 export interface EventPaymentIntentProcessing {
   /** The id of an event: evt_… */
   id: string;
@@ -860,8 +860,8 @@ export interface EventPaymentIntentProcessing {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -887,8 +887,8 @@ export interface EventPaymentIntentSucceeded {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -914,8 +914,8 @@ export interface EventPaymentIntentCanceled {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -941,8 +941,8 @@ export interface EventPaymentIntentPaymentFailed {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -968,8 +968,8 @@ export interface EventPaymentSucceeded {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -995,8 +995,8 @@ export interface EventPaymentRefunded {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1005,7 +1005,7 @@ export interface EventPaymentRefunded {
   };
 }
 
-/** The payer got the cashback of the payment. */
+/** The payer received the cashback of the payment. */
 export interface EventPaymentCashbackPaid {
   /** The id of an event: evt_… */
   id: string;
@@ -1022,8 +1022,8 @@ export interface EventPaymentCashbackPaid {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1049,8 +1049,8 @@ export interface EventRefundCreated {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1059,7 +1059,7 @@ export interface EventRefundCreated {
   };
 }
 
-/** The payer has the money back. */
+/** The refund was paid to the payer. */
 export interface EventRefundSucceeded {
   /** The id of an event: evt_… */
   id: string;
@@ -1076,8 +1076,8 @@ export interface EventRefundSucceeded {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1086,7 +1086,7 @@ export interface EventRefundSucceeded {
   };
 }
 
-/** A refund was refused. Nothing moved. */
+/** The refund failed. No money moved. */
 export interface EventRefundFailed {
   /** The id of an event: evt_… */
   id: string;
@@ -1103,8 +1103,8 @@ export interface EventRefundFailed {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1130,8 +1130,8 @@ export interface EventRefundUpdated {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1159,8 +1159,8 @@ export interface EventTerminalCreated {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1186,8 +1186,8 @@ export interface EventTerminalUpdated {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1232,8 +1232,8 @@ export interface EventKybStatusChanged {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1286,8 +1286,8 @@ export interface EventBalanceWithdrawalPaid {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1297,7 +1297,7 @@ export interface EventBalanceWithdrawalPaid {
 }
 
 /**
- * The service disabled an endpoint: five days of failures, or the answer 410 Gone. Sent to the
+ * The service disabled an endpoint after five days of failures or a 410 Gone response. Sent to the
  * account's other endpoints.
  */
 export interface EventWebhookEndpointDisabled {
@@ -1316,8 +1316,8 @@ export interface EventWebhookEndpointDisabled {
   /** ISO 8601 UTC with milliseconds. */
   created: string;
   /**
-   * Rises from event to event of one object (and of one account and mode): of two events about the
-   * same object the one with the higher sequence is newer.
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
    */
   sequence: number;
   /** The object that the event is about. */
@@ -1368,11 +1368,11 @@ export interface ListPaymentIntentsQuery {
   /** Who created it. */
   source?: 'api' | 'terminal';
   /**
-   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
-   * the Idempotency-Key when left out.
+   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated
+   * from the Idempotency-Key if omitted.
    */
   order_id?: string;
-  /** As it is now: an unpaid, expired one is canceled. */
+  /** The current status: an unpaid, expired intent counts as canceled. */
   status?:
     | 'requires_payment_method'
     | 'requires_action'
@@ -1385,11 +1385,11 @@ export interface CreatePaymentIntentBody {
   /** USDC atoms (6 decimals), 1 to 1000000000000. Required without `presentment`. */
   amount?: number;
   /**
-   * The price in the shop’s currency, instead of `amount`. The answer’s `amount` is what it is
-   * worth: rate × amount, rounded down.
+   * The price in the shop’s currency, instead of `amount`. The response’s `amount` is its value:
+   * rate × amount, rounded down.
    */
   presentment?: {
-    /** A currency of ISO 4217, in small letters. */
+    /** An ISO 4217 currency code, in lowercase. */
     currency: string;
     /**
      * Minor units of the currency by ISO 4217: cents of EUR, whole JPY, thousandths of KWD. It
@@ -1400,8 +1400,8 @@ export interface CreatePaymentIntentBody {
   /** The id of a terminal: tml_… */
   terminal: string;
   /**
-   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
-   * the Idempotency-Key when left out.
+   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated
+   * from the Idempotency-Key if omitted.
    */
   order_id?: string;
   /** Up to 500 characters; shown on the terminal. */
@@ -1413,7 +1413,7 @@ export interface CreatePaymentIntentBody {
   metadata?: Record<string, string>;
   /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
   tipping?: {
-    /** 1 to 3 of them, in the order they are shown. */
+    /** 1 to 3 percentages, in the order they are shown. */
     percentages: number[];
   } | null;
   /**
@@ -1442,11 +1442,11 @@ export interface ListPaymentsQuery {
   /** The id of a payment intent: pi_… */
   payment_intent?: string;
   /**
-   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; made from
-   * the Idempotency-Key when left out.
+   * 1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; generated
+   * from the Idempotency-Key if omitted.
    */
   order_id?: string;
-  /** How much was refunded. */
+  /** The refund status of the payment. */
   status?: 'succeeded' | 'partially_refunded' | 'refunded';
 }
 
@@ -1556,7 +1556,7 @@ export interface ListEventsQuery {
 export interface StreamEventsQuery {
   /**
    * The id of the last event that you have seen: the stream continues after it. `start`: it begins
-   * with the oldest event of the last 30 days. `Last-Event-ID` wins over it. Without either the
+   * with the oldest event of the last 30 days. `Last-Event-ID` wins over it. Without either, the
    * stream begins now.
    */
   after?: string;
@@ -1606,7 +1606,7 @@ export interface DeleteWebhookEndpointResponse {
   id: string;
   /** The type of the object. */
   object: 'webhook_endpoint';
-  /** It is gone. */
+  /** The endpoint was deleted. */
   deleted: true;
 }
 
@@ -1624,9 +1624,9 @@ export interface ListWebhookDeliveriesQuery {
 }
 
 export interface ReplayWebhookEventsBody {
-  /** Events created at or after. */
+  /** Events created at or after this time. */
   since: string;
-  /** Events created before. Default: now. */
+  /** Events created before this time. Default: now. */
   until?: string;
   /** Exact event types, families such as refund.*, or * for all. */
   types?: string[];
@@ -1653,7 +1653,7 @@ export interface ListRequestLogQuery {
   operation?: string;
   /** An API key, terminal or person. */
   caller?: string;
-  /** Changes of this object. */
+  /** Requests that changed this object. */
   object?: string;
 }
 
@@ -1661,15 +1661,15 @@ export interface TestTapTerminalBody {
   /** The pass that the terminal’s reader read. */
   credential?: {
     /**
-     * What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code of a
-     * pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.
+     * The kind of credential: the static chip of a pass, a SUN card, a code of the wallet app, a
+     * code of a pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.
      */
     type: 'nfc_id' | 'nfc_sun' | 'qr' | 'rotating_code' | 'smart_tap' | 'apple_vas';
     /**
-     * nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: what
-     * the code says. rotating_code: the id of the pass, a point and eight digits. smart_tap,
+     * nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: the
+     * text of the code. rotating_code: the id of the pass, a period and eight digits. smart_tap,
      * apple_vas: base64url of a byte 1, the 32 bytes that the phone drew (Smart Tap) or the 4
-     * bytes of its Unix time (VAS), and what the pass said.
+     * bytes of its Unix time (VAS), and the message of the pass.
      */
     value: string;
   };
@@ -1677,13 +1677,13 @@ export interface TestTapTerminalBody {
   payment_intent?: string;
   /**
    * USDC atoms on top of the amount of the sale, and at most that amount; sale and tip together
-   * are at most 1000000000000. Only where the intent has `tipping`.
+   * are at most 1000000000000. Only for an intent with `tipping`.
    */
   tip_amount?: number;
 }
 
 export interface TestPayerConfirmBody {
-  /** true: the payer says yes; false: no. */
+  /** true: the payer approves; false: the payer rejects. */
   approve: boolean;
 }
 
@@ -1720,7 +1720,7 @@ export interface TestTriggerEventBody {
 }
 
 export interface TestAdvanceClockBody {
-  /** How far: 1 second to 366 days. */
+  /** By how much: 1 second to 366 days. */
   seconds: number;
 }
 
@@ -1740,8 +1740,8 @@ export interface Operations {
    * Create a payment intent for a terminal
    *
    * The terminal picks the intent up, shows the amount and waits for a tap until expires_at. When
-   * order_id and amount are those of an intent that was rebuilt (`recovered`), the answer is that
-   * intent, with `Idempotent-Replayed: true`.
+   * order_id and amount are those of an intent that was rebuilt (`recovered`), the response is
+   * that intent, with `Idempotent-Replayed: true`.
    *
    * Needs a key with the scope `payments:write`.
    */
@@ -1800,7 +1800,7 @@ export interface Operations {
    *
    * The token was minted by the payer for this merchant and amount and pays once. `processing` and
    * `requires_action` are followed by webhooks or by retrieving, never by confirming again. Use a
-   * terminal from which no device picks up intents.
+   * terminal that no device polls for intents.
    *
    * Needs a key with the scope `payments:write`.
    */
@@ -1822,12 +1822,12 @@ export interface Operations {
     response: RefundList;
   };
   /**
-   * Refund a payment, wholly or in part
+   * Refund a payment, in full or in part
    *
    * Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for the
-   * transaction, and not at all while the network settles nothing. A `pending` refund resolves by
-   * itself: never retry it with a new key. If the refund was rebuilt (`recovered`), the answer is
-   * that refund, with `Idempotent-Replayed: true`.
+   * transaction, or does not wait while the network settles nothing. A `pending` refund resolves
+   * by itself: never retry it with a new key. If the refund was rebuilt (`recovered`), the
+   * response is that refund, with `Idempotent-Replayed: true`.
    *
    * Needs a key with the scope `refunds:write`.
    */
@@ -1882,8 +1882,8 @@ export interface Operations {
   /**
    * List the events of the last 30 days, newest first
    *
-   * The same objects that webhooks deliver. To catch up after downtime, walk the list with
-   * delivery_success=false, or with created_gte from your last event on.
+   * The same objects that webhooks deliver. To catch up after downtime, page through the list with
+   * delivery_success=false, or with created_gte set to the time of your last event.
    *
    * Needs a key with the scope `events:read`.
    */
@@ -1933,7 +1933,7 @@ export interface Operations {
   /**
    * Create a webhook endpoint
    *
-   * The answer carries the signing secret, once.
+   * The response carries the signing secret, once.
    *
    * Needs a key with the scope `webhooks:write`.
    */
@@ -2026,7 +2026,7 @@ export interface Operations {
   /**
    * Send a test event to an endpoint
    *
-   * A `ping` event, sent once; the answer is its delivery, with the result.
+   * A `ping` event, sent once. The response is its delivery, with the result.
    *
    * Needs a key with the scope `webhooks:write`.
    */
@@ -2038,9 +2038,9 @@ export interface Operations {
   /**
    * Send the events of a period again
    *
-   * Every event from `since` to `until` of `types` (default: what the endpoint listens to) is
+   * Every event from `since` to `until` of `types` (default: those the endpoint subscribes to) is
    * queued for the endpoint, whether or not it was delivered before. The service does this in
-   * portions and goes on after a restart; follow the replay by its id.
+   * batches and resumes after a restart; follow the replay by its id.
    *
    * Needs a key with the scope `webhooks:write`.
    */
@@ -2063,8 +2063,8 @@ export interface Operations {
   /**
    * Find the result of a request
    *
-   * Use it when the answer to a request was lost: it says whether the request still runs, and
-   * which object it is about. Percent-encode the key in the path.
+   * Use it when the response to a request was lost: it says whether the request is still running,
+   * and which object it concerns. Percent-encode the key in the path.
    *
    * Needs a key with the scope `payments:read`.
    */
@@ -2076,8 +2076,8 @@ export interface Operations {
   /**
    * List the requests to this API of the last 30 days, newest first
    *
-   * Calls with any key of the account and mode, without their bodies. A request is there about a
-   * second after its answer.
+   * Calls with any key of the account and mode, without their bodies. A request appears about a
+   * second after its response.
    *
    * Needs a key with the scope `logs:read`.
    */
@@ -2087,7 +2087,7 @@ export interface Operations {
     response: LoggedRequestList;
   };
   /**
-   * As if a customer tapped a pass on the terminal
+   * Simulate a customer who taps a pass on the terminal
    *
    * Default: the demo pass `ok` on the oldest open intent of the terminal.
    *
@@ -2101,7 +2101,7 @@ export interface Operations {
     response: PaymentIntent;
   };
   /**
-   * As if the payer answered in the payer app's confirmation
+   * Simulate the payer's answer in the payer app's confirmation
    *
    * Needs a key with the scope `payments:write`.
    */
@@ -2112,7 +2112,7 @@ export interface Operations {
     response: PaymentIntent;
   };
   /**
-   * As if an unpaid intent had expired
+   * Simulate the expiry of an unpaid intent
    *
    * Needs a key with the scope `payments:write`.
    */
@@ -2122,7 +2122,7 @@ export interface Operations {
     response: PaymentIntent;
   };
   /**
-   * As if a payer gave an AI agent a token for this account and amount
+   * Create an AI agent token of a payer for this account and amount
    *
    * Default: the payer of the demo pass `ok`, one hour.
    *
@@ -2148,9 +2148,9 @@ export interface Operations {
     response: Event;
   };
   /**
-   * What a SUN card would give next
+   * Produce the next tap of a SUN card
    *
-   * Plays the chip of a card of the test network, and counts its taps. Send the URL as a
+   * Simulates the chip of a card of the test network, and counts its taps. Send the URL as a
    * credential of type `nfc_sun`.
    *
    * Needs a key with the scope `payments:write`.
@@ -2161,10 +2161,10 @@ export interface Operations {
     response: CardTap;
   };
   /**
-   * The code that a pass shows now
+   * Produce the current code of a pass
    *
-   * Plays the phone of a pass of the test network. The code changes every 30 seconds of real time,
-   * and each pays once. Send the value as a credential of type `rotating_code`.
+   * Simulates the phone of a pass of the test network. The code changes every 30 seconds of real
+   * time, and each code pays once. Send the value as a credential of type `rotating_code`.
    *
    * Needs a key with the scope `payments:write`.
    */
@@ -2174,10 +2174,10 @@ export interface Operations {
     response: RotatingCode;
   };
   /**
-   * What a phone with the pass in Google Wallet would give a reader
+   * Produce the tap of a phone with the pass in Google Wallet
    *
-   * Plays a tap by Smart Tap of a pass of the test network. Send the value as a credential of type
-   * `smart_tap`.
+   * Simulates a tap by Smart Tap of a pass of the test network. Send the value as a credential of
+   * type `smart_tap`.
    *
    * Needs a key with the scope `payments:write`.
    */
@@ -2187,9 +2187,9 @@ export interface Operations {
     response: PhoneTap;
   };
   /**
-   * What a phone with the pass in Apple Wallet would give a reader
+   * Produce the tap of a phone with the pass in Apple Wallet
    *
-   * Plays a tap by VAS of a pass of the test network. Send the value as a credential of type
+   * Simulates a tap by VAS of a pass of the test network. Send the value as a credential of type
    * `apple_vas`.
    *
    * Needs a key with the scope `payments:write`.
@@ -2209,12 +2209,12 @@ export interface Operations {
     response: TestClock;
   };
   /**
-   * Let time pass for this account's test mode
+   * Advance the clock of this account's test mode
    *
-   * Moves the clock of the account ahead. What is due by then happens at once: intents expire,
-   * confirmations time out, agent tokens and stored responses run out, events pass their
-   * retention, refund windows close. Daily limits and velocity rules count by the new time, and
-   * `created` shows it. Other accounts notice nothing.
+   * Moves the clock of the account ahead. Everything due by then happens at once: intents expire,
+   * confirmations time out, agent tokens and stored responses expire, events pass their retention,
+   * refund windows close. Daily limits and velocity rules count by the new time, and `created`
+   * shows it. Other accounts are not affected.
    *
    * Needs a key with the scope `payments:write`.
    */

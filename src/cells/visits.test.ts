@@ -37,7 +37,7 @@ import { eventually } from '#testing/webhooks.ts';
 /** Cell 0 is the home of all credentials here; cells 1 and 2 ask it over HTTP. */
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
-const SECRET = 'what the cells of this test show each other';
+const SECRET = 'the shared secret of the cells in this test';
 let clock: FakeClock;
 let home: TestStore;
 let abroad: TestDatabase;

@@ -8,8 +8,8 @@ import { deleteVisitingPasses } from '#cells/visit-queries.ts';
 import { equalInConstantTime, hashSecret } from '#core/secrets.ts';
 
 /**
- * What cells ask each other. A cell that is alone has none of these paths, and nobody but a cell
- * gets more than 404 from them.
+ * The routes that cells call on each other. A network of one cell has none of them, and callers
+ * without the cells' shared secret get 404.
  */
 
 const EndsSchema = Type.Object({
@@ -20,7 +20,7 @@ export interface CellRouteDeps extends HomeDeps {
   readonly cells: CellSettings;
 }
 
-/** null: it is no JSON. */
+/** `null` if the body is not JSON. */
 export function bodyOf(request: FastifyRequest): unknown {
   try {
     return JSON.parse(String(request.body));
@@ -29,7 +29,7 @@ export function bodyOf(request: FastifyRequest): unknown {
   }
 }
 
-/** Whoever does not show the secret of the cells finds nothing. */
+/** Answers 404 to a caller without the cells' shared secret. */
 export function cellsOnly({ secret }: CellSettings) {
   const expected = hashSecret(`Bearer ${secret}`);
   return async (request: FastifyRequest, reply: FastifyReply) => {

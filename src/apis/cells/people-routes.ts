@@ -14,8 +14,9 @@ import { checkPassword } from '#people/sign-in.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * People are one cell's, with their accounts. Who signs in at another one is told where, and staff
- * who search in one see what all have, and how much waits in each.
+ * Each person and account belongs to one cell. A person who signs in at another cell learns the
+ * address of the right one. A staff search in one cell returns the results of all cells, and the
+ * console lists the work waiting in each.
  */
 
 const SignInSchema = Type.Object({
@@ -71,7 +72,10 @@ export function addCellPeopleRoutes(app: FastifyInstance, deps: CellPeopleDeps):
   });
 }
 
-/** Asks the other cells whether these are right there; null where this one is alone. */
+/**
+ * Tries the credentials at the other cells. Returns the address of the cell that accepts them, or
+ * `null` if none does.
+ */
 export function signInElsewhere(cells: CellSettings): SignInElsewhere {
   return async ({ realm, email, password, visit: { address, userAgent } }) => {
     const body: AskedSignIn = { realm, email, password, address, user_agent: userAgent };
@@ -81,7 +85,7 @@ export function signInElsewhere(cells: CellSettings): SignInElsewhere {
   };
 }
 
-/** Every other cell, also one that does not answer. */
+/** Every other cell, including those that do not respond. */
 export async function waitingOfOthers(cells: CellSettings): Promise<OtherCell[]> {
   const answers = await askOthers(cells, { path: '/waiting', body: {} });
   const said = new Map(answers.map((answer) => [answer.cell, answer.said]));

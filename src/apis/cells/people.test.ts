@@ -16,9 +16,9 @@ import { addOwner, PASSWORD } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Cell 1 has the people; somebody comes to cell 0. */
+/** Cell 1 has the accounts; a person signs in at cell 0. */
 
-const SECRET = 'what the cells of this test show each other';
+const SECRET = 'the shared secret of the cells in this test';
 let home: PeopleServer;
 let near: PeopleServer;
 let cells: CellSettings;
@@ -66,7 +66,7 @@ const signIn = async (email: string, password: string) => {
   };
 };
 
-test('who has the right password at the wrong cell is told where the account is', async () => {
+test("the right password at the wrong cell returns the address of the account's cell", async () => {
   await addOwner(home, 'owner@one.test');
   assert.deepEqual(await signIn('owner@one.test', PASSWORD), {
     status: 401,
@@ -74,13 +74,13 @@ test('who has the right password at the wrong cell is told where the account is'
   });
 });
 
-test('nobody else hears that there is an account', async () => {
+test('a wrong password never reveals that there is an account', async () => {
   await addOwner(home, 'other@one.test');
   const wrong = await signIn('other@one.test', 'another password');
   assert.deepEqual(wrong, await signIn('nobody@one.test', PASSWORD));
   assert.match(wrong.message, /is wrong/);
   assert.deepEqual(
-    await signInElsewhere({ ...cells, secret: 'no secret of these cells, but as long' })({
+    await signInElsewhere({ ...cells, secret: 'another secret of the same length' })({
       realm: 'merchant',
       email: 'other@one.test',
       password: PASSWORD,
@@ -91,14 +91,14 @@ test('nobody else hears that there is an account', async () => {
   );
 });
 
-test('guesses at any cell count at the one that has the account', async () => {
+test('failed sign-ins at any cell count at the cell that has the account', async () => {
   await addOwner(home, 'guessed@one.test');
   for (let guess = 0; guess < 12; guess++) await signIn('guessed@one.test', `guess ${guess}`);
   const { message } = await signIn('guessed@one.test', PASSWORD);
   assert.doesNotMatch(message, /one\.pay\.test/);
 });
 
-test('staff who search in one cell find what another has, with its console', async () => {
+test('a staff search in one cell finds the accounts of another, with its console', async () => {
   const { accountId } = await addOwner(home, 'found@one.test');
   const found = (await searchOthers(cells, 'found@one.test')) as Record<string, unknown>[];
   assert.deepEqual(
@@ -108,7 +108,7 @@ test('staff who search in one cell find what another has, with its console', asy
   assert.deepEqual(await searchOthers(cells, 'nobody@one.test'), []);
 });
 
-test('every cell is listed with what waits in it, and one that is away says so', async () => {
+test('every cell is listed with its waiting work, even an unreachable one', async () => {
   await home.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
      values (true, 'nonce_foreign', 'sender 1', '{}', now())`,

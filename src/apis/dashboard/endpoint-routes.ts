@@ -89,7 +89,7 @@ function createRoute(deps: DashboardDeps) {
     moves: 'access',
     tag: TAG,
     summary: 'Create a webhook endpoint',
-    description: 'The answer carries the signing secret, once.',
+    description: 'The response carries the signing secret, once.',
     access: 'admin',
     body: CreateEndpointBody,
     status: 201,

@@ -149,7 +149,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
     moves: 'money',
     asks: 'own',
     tag: TAG,
-    summary: 'Refund a payment, wholly or in part',
+    summary: 'Refund a payment, in full or in part',
     description:
       'In live mode a fresh second factor is needed as soon as an account’s people have refunded ' +
       'more than 500 USDC on a UTC day.',

@@ -25,13 +25,13 @@ import type { Hex } from '#settlement/requests.ts';
 import type { DeviceCaller } from '#terminals/authenticate.ts';
 
 export interface ChipDeps extends AuthorizeDeps {
-  /** Where people reach the web apps. */
+  /** The public origin of the web apps. */
   readonly webUrl: () => string;
 }
 
 const TAG = 'Terminal protocol';
 
-/** An intent of this terminal as something to sign, as `address` sees it. */
+/** An intent of this terminal with the data that `address` would sign. */
 async function findOwn(
   deps: ChipDeps,
   caller: DeviceCaller,
@@ -48,7 +48,7 @@ async function findOwn(
     link !== null &&
     link.intent.terminalId === caller.terminalId &&
     link.intent.tenant.accountId === accountId;
-  // The key of the device may have ended: what it hands in is decided by its own standing.
+  // The device's key may have been revoked, so its own standing decides, not the merchant's.
   if (!isOwn) return resourceMissing('payment intent');
   const { merchantNumber } = link.standing;
   return { ...link, standing: { ...caller.standing, merchantNumber } };
@@ -64,14 +64,14 @@ const ToSignSchema = Type.Object(
     ...PayLinkSchema.properties,
     balance: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description:
-        'What the address holds, in USDC atoms, so that a till can say why an empty card does ' +
-        'not pay. null: the chain did not answer.',
+        'The balance of the address in USDC atoms, so that a till can say why an empty card does ' +
+        'not pay. `null` if the chain did not respond.',
     }),
   },
-  { title: 'ChipAuthorization', description: 'What a chip signs, and what it holds.' },
+  { title: 'ChipAuthorization', description: 'The data that a chip signs, and its balance.' },
 );
 
-/** What a chip holds, for its own till alone: no row, event or merchant's answer has it. */
+/** The chip's balance, shown to its own till alone: no row, event or merchant response has it. */
 async function balanceOf(
   deps: ChipDeps,
   { livemode, address }: { readonly livemode: boolean; readonly address: Hex },
@@ -95,15 +95,15 @@ function toSignRoute(deps: ChipDeps) {
     operationId: 'retrieveChipAuthorization',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What a chip signs to pay an intent of this terminal',
+    summary: 'Retrieve the data that a chip signs to pay an intent of this terminal',
     description:
       'For chips that sign payments themselves (HaLo, Burner, Keycard): `typed_data` for the ' +
-      'address of the chip. null when the intent cannot be paid now.',
+      'address of the chip. `null` if the intent cannot be paid now.',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
     query: ToSignQuery,
-    responses: { 200: { schema: ToSignSchema, description: 'The payment, as it is signed.' } },
+    responses: { 200: { schema: ToSignSchema, description: 'The payment to sign.' } },
     errors: ['resource_missing', 'service_unavailable'],
     handle: async ({ caller, params, query }) => {
       const address = getAddress(query.from);
@@ -128,10 +128,10 @@ function handInRoute(deps: ChipDeps) {
     moves: 'money',
     checksCredential: true,
     tag: TAG,
-    summary: 'Pay an intent of this terminal with what a chip has signed',
+    summary: "Pay an intent of this terminal with a chip's signature",
     description:
-      'The same `from` and `signature` again get the first answer. Limit and block of a ' +
-      'registered chip hold. The payer needs no gas.',
+      'The same `from` and `signature` again get the first response. Limit and block of a ' +
+      'registered chip apply. The payer needs no gas.',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
@@ -156,7 +156,7 @@ function handInRoute(deps: ChipDeps) {
   });
 }
 
-/** Chips that sign at the till (behavior.md 19.9). */
+/** Chips that sign payments at the till (behavior.md 19.9). */
 export function chipAuthorizationRoutes(deps: ChipDeps) {
   return [toSignRoute(deps), handInRoute(deps)];
 }

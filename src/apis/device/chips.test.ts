@@ -20,7 +20,7 @@ after(() => ground.close());
 
 const pathOf = (intentId: string) => `/payment_intents/${intentId}/authorization`;
 
-/** Held to the till: told what to sign, and handed in. */
+/** Holds the chip to the till: reads the data to sign, signs it and submits it. */
 async function hold(chip: PrivateKeyAccount, intentId: string, tip?: number): Promise<Reply> {
   const tipped = tip === undefined ? '' : `&tip_amount=${tip}`;
   const told = await till.get(`${pathOf(intentId)}?from=${chip.address}${tipped}`);
@@ -30,7 +30,7 @@ async function hold(chip: PrivateKeyAccount, intentId: string, tip?: number): Pr
   return till.post(pathOf(intentId), tip === undefined ? body : { ...body, tip_amount: tip });
 }
 
-/** Somebody's wallet app. */
+/** Another person's wallet app. */
 async function openApp(): Promise<Caller> {
   const { chainId } = ground.world.network.config;
   return ground.server.payer(await signInWallet(ground.server.url, newWallet(), { chainId }));
@@ -47,7 +47,7 @@ async function register(me: Caller, chip: PrivateKeyAccount, more: object = {}):
   return me.post('/chips', { address: chip.address, signature, ...more });
 }
 
-test('a chip pays what its till shows, with a tip, and is named as a chip', async () => {
+test('a chip pays the amount that its till shows, with a tip, as a chip', async () => {
   const chip = await ground.bare(PULLED * 2n);
   const tipping = { percentages: [10] };
   const intentId = await addIntent(ground.store, { amount: AMOUNT, tipping });
@@ -62,7 +62,7 @@ test('a chip pays what its till shows, with a tip, and is named as a chip', asyn
   assert.deepEqual([payment?.amount, payment?.tip], [2_750_000, 250_000]);
 });
 
-test('a till learns what the chip that is held to it holds', async () => {
+test('a till shows the balance of the chip held to it', async () => {
   const chip = await ground.bare(3_100_000n);
   const path = pathOf(await addIntent(ground.store));
   const told = await till.get(`${path}?from=${chip.address}`);
@@ -95,13 +95,17 @@ test('a signature that is altered, late, or for another sale or till never charg
   assert.equal(await ground.world.network.usdcOf(chip.address), PULLED);
 });
 
-test('limit and block of a registered chip hold for its address at every door', async () => {
+test('limit and block of a registered chip apply on every route', async () => {
   const [me, stranger] = [await openApp(), await openApp()];
   const chip = await ground.bare(PULLED * 2n);
   const made = await register(me, chip, { label: 'Ring', per_payment_limit: AMOUNT - 1 });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   const again = await register(stranger, chip);
-  assert.equal(errorCodeOf(again.body), 'unexpected_state', 'who stole it lifts no limit');
+  assert.equal(
+    errorCodeOf(again.body),
+    'unexpected_state',
+    'the thief of a chip cannot raise its limit',
+  );
   const intentId = await addIntent(ground.store, { amount: AMOUNT });
   assert.equal(summary(await hold(chip, intentId)), '200 limit_exceeded');
   const byLink = await payByLink(ground.server.pay, tokenOf(intentId), { account: chip });
@@ -132,7 +136,7 @@ test('a chip is registered by its own signature for this wallet, and by no other
   assert.equal((await me.get('/chips')).body.has_more, false);
 });
 
-test('a till whose key has ended hands nothing in', async () => {
+test("a till with a revoked key cannot submit a chip's signature", async () => {
   const chip = await ground.bare();
   const { db, clock, standing } = ground.store;
   const counter = { standing, ...(await addTerminal(db, standing, clock.now())) };

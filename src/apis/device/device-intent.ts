@@ -12,7 +12,7 @@ const PaymentUrl = nullable(
   Type.String({
     format: 'uri',
     description:
-      'Show it as a QR code: anybody who opens it can pay with any wallet. null while the ' +
+      'Show it as a QR code: anyone who opens it can pay with any wallet. `null` while the ' +
       'payment cannot be paid.',
   }),
 );
@@ -20,15 +20,16 @@ const PaymentUrl = nullable(
 const WaitsForSchema = nullable(
   oneOf(
     ['time', 'safe', 'finalized'] as const,
-    'What a payment in a block still waits for, because its sum is large: some time, that its ' +
-      'block is safe, or final. Told where one intent is read; null: it waits for nothing more.',
+    'What a payment in a block still waits for because of its large amount: more time, or a ' +
+      'safe or finalized block. Set only where a single intent is read; `null` if it waits for ' +
+      'nothing more.',
   ),
 );
 
 /** A payment intent as terminals see it. */
 export const DeviceIntentSchema = Type.Object(
   { ...PaymentIntentSchema.properties, payment_url: PaymentUrl, waits_for: WaitsForSchema },
-  { title: 'PaymentIntent', description: 'The wish to be paid once, and how far it is.' },
+  { title: 'PaymentIntent', description: 'A request to be paid once, and its progress.' },
 );
 
 export const DEVICE_INTENT_EXAMPLE = {
@@ -45,8 +46,8 @@ interface Shown {
 }
 
 /**
- * Adds the pay link to the answer about an intent. What was stored for an Idempotency-Key is the
- * same for every API, and so is what is made of it here, each time it is replayed.
+ * Adds the pay link to a response about an intent. The response stored for an Idempotency-Key is
+ * the same in every API; this derived part is added on each replay and is the same each time.
  */
 export function showOnTerminal(
   deps: { readonly idKey: IdKey; readonly webUrl: () => string },

@@ -50,7 +50,7 @@ async function otherTerminal() {
 }
 
 describe('a device key', () => {
-  test('says which terminal, merchant and network it is, and is seen', async () => {
+  test('reports its terminal, merchant and network, and counts as seen', async () => {
     const { status, body } = await device.get('/terminal');
     assert.equal(status, 200);
     assert.equal(body.id, store.terminalId);
@@ -100,7 +100,7 @@ describe('a device key', () => {
     assert.equal(errorCodeOf(body), 'account_disabled');
   });
 
-  test('of one network knows nothing of the other', async () => {
+  test('of one network sees nothing of the other', async () => {
     const now = new Date();
     const live = { ...store.standing.tenant, livemode: true };
     await store.db.query(
@@ -128,7 +128,7 @@ describe('a terminal that asks for work', () => {
     assert.ok(performance.now() - started >= 950);
   });
 
-  test('gets a new intent while it waits, and the intent says that it was picked up', async () => {
+  test('gets a new intent while it waits, and the intent records the pick-up', async () => {
     const { caller, terminalId } = await otherTerminal();
     const waiting = caller.get('/payment_intents/next?wait=20');
     await sleep(100);
@@ -141,7 +141,7 @@ describe('a terminal that asks for work', () => {
     assert.equal(again.body.picked_up_at, body.picked_up_at);
   });
 
-  test('never picks an intent up later than it was tapped', async () => {
+  test('never records a pick-up later than the tap', async () => {
     const { caller, terminalId } = await otherTerminal();
     const intentId = await intentMaker(store)({ standing: store.standing, terminalId });
     const tap = `update payment_intents set tapped_at = now() - interval '1 s' where id = $1`;
@@ -179,7 +179,7 @@ describe('a terminal that asks for work', () => {
 });
 
 describe('a terminal that watches an intent', () => {
-  test('hears of a payment as soon as the status differs from what it shows', async () => {
+  test('learns of a payment as soon as the status differs from the one it shows', async () => {
     const intentId = await addIntent(store);
     const path = `/payment_intents/${intentId}?wait=20&status=requires_payment_method`;
     const watching = device.get(path);
@@ -189,7 +189,7 @@ describe('a terminal that watches an intent', () => {
     assert.ok(['processing', 'succeeded'].includes(String((await watching).body.status)));
   });
 
-  test('gets the intent at once when it shows another status already', async () => {
+  test('gets the intent at once if its status already differs', async () => {
     const intentId = await addIntent(store);
     const started = performance.now();
     const { body } = await device.get(`/payment_intents/${intentId}?wait=20&status=processing`);
@@ -218,7 +218,7 @@ describe('a cashier', () => {
     assert.equal(body.picked_up_at, body.created);
   });
 
-  test('needs an Idempotency-Key, and never meets the server’s keys', async () => {
+  test('needs an Idempotency-Key, which never collides with the server’s keys', async () => {
     const merchant = await server.merchant();
     const key = 'shared-by-chance';
     const order = { amount: 500_000, terminal: store.terminalId };
@@ -267,7 +267,7 @@ describe('a cashier', () => {
       createManagerCode(tx, { tenant, actor, now: new Date() }),
     );
     const part = { ...refund, amount: 1, manager_code: code.toLowerCase() };
-    // The chain is not played for refunds here: what is asked for is left to itself.
+    // No chain runs for refunds in this test, so this request stays pending.
     caller.post('/refunds', part).catch(() => {});
     const used = async () => store.db.query('select from manager_codes where used_at is not null');
     while ((await used()).length === 0) await sleep(10);
@@ -290,12 +290,12 @@ describe('a cashier', () => {
     while ((await asked()).length === 0) await sleep(10);
     while ((await asked()).length === 1) await sleep(10);
     assert.deepEqual((await asked()).map(({ amount }) => amount).sort(), [1n, 1_000_000n]);
-    // The chain is not played for refunds here: the request is left to itself.
+    // No chain runs for refunds in this test, so the request stays pending.
     own.catch(() => {});
   });
 });
 
-describe('a sale is found again at any till', () => {
+describe('a sale can be looked up at any till', () => {
   test('by its receipt, its QR code, or order and amount, without its payer', async () => {
     const { pass } = await addPayer(store);
     const paid = await tap(device, await addIntent(store), pass);
@@ -334,7 +334,7 @@ describe('a sale is found again at any till', () => {
     assert.equal(errorCodeOf(alone.body), 'parameter_missing');
   });
 
-  test('a terminal that counts through numbers finds only its own sales', async () => {
+  test('a terminal that tries receipt numbers in sequence finds only its own sales', async () => {
     const { pass } = await addPayer(store);
     const paid = await tap(device, await addIntent(store), pass);
     const { body: list } = await device.get('/payments?limit=1');
@@ -359,10 +359,10 @@ describe('a sale is found again at any till', () => {
     assert.equal(errorCodeOf(both.body), 'parameter_invalid');
     for (let miss = 0; miss < 10; miss += 1) await data(caller, `receipt=${own?.receipt_number}`);
     const held = await caller.get(`/payments?receipt=${own?.receipt_number}`);
-    assert.equal(held.status, 429, 'each of them is a miss');
+    assert.equal(held.status, 429, 'each failed look-up counts as a miss');
   });
 
-  test('but not by another merchant, and ten misses an hour are all', async () => {
+  test('but not by another merchant, and only ten misses an hour are allowed', async () => {
     const { pass } = await addPayer(store);
     await tap(device, await addIntent(store), pass);
     const list = await device.get('/payments?limit=1');
@@ -383,7 +383,7 @@ describe('a sale is found again at any till', () => {
 });
 
 describe('a tap', () => {
-  test('that is no pass at all is a bad request, not a decline', async () => {
+  test('that is not a pass at all is a bad request, not a decline', async () => {
     const intentId = await addIntent(store);
     const bad = [
       { credential: { type: 'nfc_id', value: 'agt_something' } },
@@ -414,7 +414,7 @@ describe('a tap', () => {
 });
 
 describe('on any node', () => {
-  test('two thousand terminals wait: the one with work hears of it in under 50 ms', async () => {
+  test('two thousand terminals wait: the one with work is notified in under 50 ms', async () => {
     const db = openDatabase({ url: store.database.url, maxConnections: 4 });
     const [here, there] = [await connectWakeups(store.db), await connectWakeups(db)];
     const now = new Date();

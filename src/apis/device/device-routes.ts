@@ -65,20 +65,20 @@ export interface DeviceDeps extends ChipDeps, ReceiptMailDeps {
   readonly payIntent: PayIntent;
   readonly readiness: Readiness;
   readonly readKey: ReadKey;
-  /** Where requests wait for an intent to change. */
+  /** Long-poll registry of requests that wait for an intent to change. */
   readonly intents: WaitingRoom<PaymentIntent>;
-  /** Where terminals wait for work. */
+  /** Long-poll registry of terminals that wait for work. */
   readonly terminals: WaitingRoom<PaymentIntent>;
   readonly cursorKey: Buffer;
   readonly cardKey: RotatingKey;
   readonly idKey: IdKey;
   readonly testPasses?: TestPasses | null;
-  /** Where people reach the web apps. */
+  /** The public origin of the web apps. */
   readonly webUrl: () => string;
 }
 
 const TAG = 'Terminal protocol';
-/** A cashier's customer stands at the counter: the default of behavior.md 14.1. */
+/** The default of behavior.md 14.1: a cashier's customer is already at the counter. */
 const CASHIER_EXPIRES_IN_SECONDS = 120;
 
 const intentResponse = (description: string) => ({
@@ -92,7 +92,10 @@ function inactive(caller: DeviceCaller): Refusal | null {
   return terminalInactive();
 }
 
-/** Where totals find the cashier again. A field of its own would cost every create of everybody. */
+/**
+ * Stored in `metadata`, where the totals find it. A column would cost every create of every
+ * merchant.
+ */
 function namedCashier({ cashier }: { readonly cashier?: string }): Record<string, string> {
   return cashier === undefined ? {} : { cashier };
 }
@@ -142,7 +145,8 @@ function watchRoute(deps: DeviceDeps) {
     tag: TAG,
     summary: 'A payment intent of this terminal',
     description:
-      'With `wait` this is a long poll: it answers as soon as the status differs from `status`.',
+      'With `wait` this is a long poll: the response is sent as soon as the status differs from ' +
+      '`status`.',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
@@ -282,27 +286,27 @@ function cancelRoute(deps: DeviceDeps) {
   });
 }
 
-/** Who stands at a till learns what was sold, and not whose wallet paid. */
+/** A till sees what was sold, but not the wallet that paid. */
 const FoundPaymentSchema = Type.Object(
   { ...PaymentSchema.properties, payer: Type.Optional(PaymentSchema.properties.payer) },
   {
     title: 'DevicePayment',
-    description: 'A settled payment. One that was looked up has no `payer`.',
+    description: 'A settled payment. A payment that was looked up has no `payer`.',
   },
 );
 
 const DevicePaymentsQuery = Type.Object({
   ...pageParameters,
   receipt: Type.Optional(
-    text(300, 'A receipt’s number, or the address in its QR code; of a refund too.', 1),
+    text(300, 'A receipt’s number, or the address in its QR code; refund receipts work too.', 1),
   ),
   order_id: Type.Optional(OrderId),
   amount: Type.Optional({
     ...Amount,
     description:
-      'What was paid, with the tip, in atoms, or rounded to whole cents. Needed beside order_id, ' +
-      'and beside the number of another terminal’s receipt; there it may be what a refund’s ' +
-      'receipt says.',
+      'The amount that was paid, with the tip, in atoms, or rounded to whole cents. Needed with ' +
+      'order_id, and with the receipt number of another terminal; there it may be the amount on ' +
+      'a refund’s receipt says.',
   }),
 });
 
@@ -321,11 +325,12 @@ function paymentsRoute(deps: DeviceDeps) {
     operationId: 'listDevicePayments',
     moves: 'nothing',
     tag: TAG,
-    summary: "This terminal's payments, newest first; or a sale of any till of the merchant",
+    summary:
+      "List this terminal's payments, newest first, or find a sale of any till of the merchant",
     description:
       'With `receipt`, or with `order_id` and `amount`: the sale that a customer has the receipt ' +
       'of, without its payer, or an empty list. The number of another terminal’s receipt needs ' +
-      '`amount` beside it. The eleventh look-up that finds nothing within an hour is refused.',
+      '`amount` as well. The eleventh look-up that finds nothing within an hour is refused.',
     scope: null,
     idempotency: 'ignored',
     query: DevicePaymentsQuery,
@@ -351,11 +356,11 @@ const PosRefundBody = Type.Object({
   ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'presentment_amount', 'reason']).properties,
   cashier: Type.Optional(Cashier),
   manager_code: Type.Optional(
-    text(20, 'A code from the dashboard, for what a till may not refund alone.', 8),
+    text(20, 'A code from the dashboard, for refunds that need a manager.', 8),
   ),
 });
 
-/** Codes have 39 bits and live for minutes: a clerk mistypes a few. */
+/** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
 const WRONG_CODES: Allowance = { attempts: 10, windowMs: 60 * 60_000 };
 
 function refundRoute(deps: DeviceDeps) {
@@ -369,7 +374,7 @@ function refundRoute(deps: DeviceDeps) {
     summary: 'Refund a payment',
     description:
       'A sale of another till, or more than 500 USDC of one sale, needs a `manager_code`: ' +
-      'without one it is refused with 403 `manager_required`, and nothing is done.',
+      'without one the refund is refused with 403 `manager_required`, and no money moves.',
     scope: null,
     idempotency: 'required',
     body: PosRefundBody,
@@ -413,7 +418,7 @@ function refundRoute(deps: DeviceDeps) {
   });
 }
 
-/** The terminal's own protocol (behavior.md 14.1). */
+/** The terminal protocol (behavior.md 14.1). */
 export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
   return {
     root: '/api/device/v1',

@@ -9,9 +9,9 @@ import { selectNumbered, selectSettled } from '#payments/receipt-queries.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 
-/** A clerk mistypes a few; whoever tries order ids or amounts in turn is held up. */
+/** A clerk may mistype a few; a till that enumerates order ids or amounts is stopped. */
 const MISSES: Allowance = { attempts: 10, windowMs: 60 * 60_000 };
-/** An order has one payment, and a rebuilt one may have its id too. */
+/** An order has one payment, but rebuilt payments may share its id. */
 const OF_ONE_ORDER = 10;
 
 const NUMBER = /^[2-9A-Z]{5}-[0-9]+$/;
@@ -27,7 +27,7 @@ export interface SaleQuery {
   readonly amount?: number;
 }
 
-/** Whether a list is asked for, or one sale. */
+/** True if the query looks up one sale instead of listing payments. */
 export function asksForSale({ receipt, order_id, amount }: SaleQuery): boolean {
   return receipt !== undefined || order_id !== undefined || amount !== undefined;
 }
@@ -38,16 +38,16 @@ function checkQuery({ receipt, order_id, amount }: SaleQuery): Refusal | null {
     return refuse('parameter_invalid', 'Send receipt, or order_id and amount.', 'receipt');
   }
   if (order_id === undefined) {
-    return refuse('parameter_missing', 'amount needs receipt or order_id beside it.', 'order_id');
+    return refuse('parameter_missing', 'amount needs receipt or order_id.', 'order_id');
   }
   if (amount !== undefined) return null;
-  const message = 'order_id needs amount beside it: what was paid, with the tip.';
+  const message = 'order_id needs amount: the amount that was paid, with the tip.';
   return refuse('parameter_missing', message, 'amount');
 }
 
 /**
- * Numbers count up per terminal. So that a terminal cannot read the sales of all the others by
- * counting, the number of another one needs an amount: the sale's, or what its receipt says.
+ * Receipt numbers count up per terminal. Another terminal's number needs an amount (the sale's, or
+ * the one on its receipt), so that a terminal cannot read all sales by counting.
  */
 async function byNumber(
   { db }: FindSaleDeps,
@@ -64,13 +64,13 @@ async function byNumber(
   return shown.map(({ payment }) => payment);
 }
 
-/** A clerk types what a screen or a receipt shows. */
+/** True if a clerk who reads `atoms` on a screen or receipt could type this amount. */
 function isShownAs(atoms: bigint, typed: number): boolean {
   const { least, most } = shownAs(BigInt(typed));
   return atoms >= least && atoms <= most;
 }
 
-/** By what is printed, or by the address in the QR code: of the sale's receipt or of a refund's. */
+/** By the printed number or the address in the QR code, of the sale's receipt or a refund's. */
 async function byReceipt(deps: FindSaleDeps, asked: SaleAsked, receipt: string) {
   const { db, idKey } = deps;
   const { tenant } = asked;
@@ -105,7 +105,7 @@ interface SaleAsked {
   readonly now: Date;
 }
 
-/** A sale of any till of the merchant, for somebody at the counter who has its receipt. */
+/** A sale of any till of the merchant, for a customer at the counter with its receipt. */
 export async function findSale(deps: FindSaleDeps, asked: SaleAsked): Promise<Payment[] | Refusal> {
   const { tenant, terminalId, query, now } = asked;
   const wrong = checkQuery(query);

@@ -39,7 +39,7 @@ describe('a device without a key', () => {
     return { id, deviceKey, code: made.code };
   }
 
-  test('learns whose terminal a code belongs to; the code can still be used', async () => {
+  test('learns which terminal a code belongs to; the code can still be used', async () => {
     const { id, code } = await newCode();
     const look = () =>
       fetch(`${server.url}/api/device/v1/pair/preview`, {
@@ -61,7 +61,7 @@ describe('a device without a key', () => {
     assert.equal((await look()).status, 400, 'used up');
   });
 
-  test('gets one for a pairing code, once; the terminal’s old key ends', async () => {
+  test('gets a key for a pairing code, once; the terminal’s old key ends', async () => {
     const { id, code, deviceKey } = await newCode();
     const paired = await pair(code.toLowerCase().replace('-', ' '));
     assert.equal(paired.status, 201);
@@ -72,7 +72,7 @@ describe('a device without a key', () => {
     assert.equal((await server.device(deviceKey).get('/terminal')).status, 401);
   });
 
-  test('gets none for a code that nobody made', async () => {
+  test('gets no key for a made-up code', async () => {
     assert.equal((await pair('AAAA-AAAA')).status, 400);
   });
 });

@@ -10,7 +10,7 @@ import { idOf } from '#http/schema.ts';
 import { lookAtPairingCode, redeemPairingCode } from '#terminals/pairing.ts';
 import { terminalObject } from '#terminals/render.ts';
 
-/** A device that has no key yet: known by its address only. */
+/** A device without a key, identified by its address alone. */
 interface Stranger {
   readonly tenant: Tenant;
   readonly address: string;
@@ -46,7 +46,7 @@ function pairRoute(deps: { readonly db: Database }) {
     summary: 'Exchange a pairing code for a device key',
     description: 'Without authentication. Works once per code; earlier keys of the terminal end.',
     scope: null,
-    // A stored response would keep the key, which is kept as a hash only.
+    // A stored response would keep the key, of which only a hash is stored.
     idempotency: 'ignored',
     body: PairBody,
     bodyExample: { code: '7KMP-3XWR' },
@@ -75,8 +75,8 @@ const PairingTarget = Type.Object(
     ...shown,
     by_fresh_factor: Type.Boolean({
       description:
-        'Whether the code was made right after a second factor was proven. Only such a code ' +
-        'opens a till whose PIN is forgotten, or moves a live till to another terminal.',
+        'True if the code was created right after a second factor was verified. Only such a code ' +
+        'unlocks a till with a forgotten PIN, or moves a live till to another terminal.',
     }),
   },
   { title: 'PairingTarget' },
@@ -91,7 +91,7 @@ function previewRoute(deps: { readonly db: Database }) {
     tag: 'Terminal protocol',
     summary: 'Which terminal a pairing code belongs to',
     description:
-      'Without authentication. The code is not used up. A device that is paired shows this ' +
+      'Without authentication. The code is not consumed. A paired device shows this ' +
       'before it becomes another terminal.',
     scope: null,
     idempotency: 'ignored',
@@ -100,7 +100,7 @@ function previewRoute(deps: { readonly db: Database }) {
     responses: {
       200: {
         schema: PairingTarget,
-        description: 'The terminal, and how the code was made.',
+        description: 'The terminal, and how the code was created.',
         example: { ...TERMINAL_EXAMPLE, merchant_name: 'Blue Door Café', by_fresh_factor: false },
       },
     },
@@ -115,7 +115,7 @@ function previewRoute(deps: { readonly db: Database }) {
   });
 }
 
-/** What a device asks before it has a key: below `/api/device/v1/pair`. */
+/** The requests of a device without a key: below `/api/device/v1/pair`. */
 export function pairingSurface(deps: { readonly db: Database }): Surface<Stranger> {
   return {
     root: '/api/device/v1/pair',

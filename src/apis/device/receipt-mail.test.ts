@@ -57,7 +57,7 @@ async function sendAll(send: (mail: Mail) => Promise<void>, log: Log = silentLog
   await sendDueMails({ ...rest, secretKey, mailer: { send } });
 }
 
-test('a receipt is mailed three times, with a fixed text, and keeps no address', async () => {
+test('a receipt is mailed at most three times, and no address is stored', async () => {
   const payment = await pay();
   for (const remaining of [2, 1, 0]) {
     const { status, body } = await mail(device, payment);
@@ -66,7 +66,7 @@ test('a receipt is mailed three times, with a fixed text, and keeps no address',
   }
   const fourth = await mail(device, payment);
   assert.deepEqual([fourth.status, errorCodeOf(fourth.body)], [409, 'unexpected_state']);
-  assert.equal(fourth.headers.get('retry-after'), null, 'no day brings another one');
+  assert.equal(fourth.headers.get('retry-after'), null, 'the limit does not reset the next day');
   const said: string[] = [];
   const note = (...parts: unknown[]) => void said.push(parts.map(String).join(' '));
   const warn = (message: string, fields: Record<string, unknown> = {}) =>
@@ -77,7 +77,7 @@ test('a receipt is mailed three times, with a fixed text, and keeps no address',
     },
     { ...silentLog, warn },
   );
-  assert.equal(said.length, 3, 'each that was refused is logged');
+  assert.equal(said.length, 3, 'each refused mail is logged');
   assert.ok(!/jane/i.test(said.join('\n')), said.join('\n'));
   await store.db.query('update mail_outbox set due_at = created');
   const sent: Mail[] = [];
@@ -90,16 +90,16 @@ test('a receipt is mailed three times, with a fixed text, and keeps no address',
   const [paid] = body.data as { receipt_url: string }[];
   assert.ok(sent[0]?.text.includes(`\n${paid?.receipt_url}\n`));
   const left = await store.db.query('select 1 from mail_outbox where sealed is not null');
-  assert.equal(left.length, 0, 'what was sent is dropped');
+  assert.equal(left.length, 0, 'sent mails are deleted');
 });
 
-test('parallel requests mail no more than three', async () => {
+test('parallel requests mail at most three', async () => {
   const payment = await pay();
   const all = await Promise.all(Array.from({ length: 8 }, () => mail(device, payment)));
   assert.equal(all.filter(({ status }) => status === 202).length, 3);
 });
 
-test('a terminal mails thirty receipts an hour; another one goes on', async () => {
+test('a terminal mails thirty receipts an hour; another terminal can still mail', async () => {
   const { deviceKey } = await addTerminal(store.db, store.standing, new Date());
   const busy = server.device(deviceKey);
   const payments = [];
@@ -112,7 +112,7 @@ test('a terminal mails thirty receipts an hour; another one goes on', async () =
   assert.equal((await mail(device, payments[10] ?? '')).status, 202);
 });
 
-test('what is no address, no payment, or another shop’s payment gets no mail', async () => {
+test('an invalid address, an unknown payment and another shop’s payment get no mail', async () => {
   const payment = await pay();
   const bad = ['', 'nobody', 'a@b', 'a@b.c, d@e.f', 'a@b.c\nBcc: d@e.f', `${'x'.repeat(255)}@e.f`];
   for (const email of bad) {
@@ -139,6 +139,6 @@ test('a receipt is mailed in the language that the till or the account asks for'
   await store.db.query('update accounts set language = null where id = $1', [accountId]);
   assert.equal((await mail(device, payment)).status, 202);
   await sendAll(async (one) => void sent.push(one));
-  // Mails of one moment are sent in any order.
+  // Mails created at the same time are sent in any order.
   assert.deepEqual(sent.map(({ language }) => language).sort(), ['en', 'ja', 'pt']);
 });

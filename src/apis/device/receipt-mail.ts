@@ -18,14 +18,14 @@ import { writerFor } from '#texts/text.ts';
 export interface ReceiptMailDeps {
   readonly receipts: ReceiptPages;
   readonly db: Database;
-  /** Seals mails that wait. */
+  /** Encrypts queued mails. */
   readonly mailKey: Buffer;
 }
 
-/** A busy till; and no way to send the world mails from a stolen one. */
+/** Enough for a busy till, too few to send spam from a stolen one. */
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: 60 * 60_000 };
 
-/** Fixed: whoever has a till cannot say anything with it. Not even the shop's name stands in it. */
+/** A fixed text without the shop's name, so that a till cannot be used to send messages. */
 function mailOf(language: Language, url: string) {
   const { text } = writerFor(language);
   return {
@@ -37,7 +37,7 @@ function mailOf(language: Language, url: string) {
 }
 
 const ReceiptMailBody = Type.Object({
-  email: text(254, 'Where the receipt goes. Used for this one mail and not kept.', 3),
+  email: text(254, 'Where the receipt is sent. Used for this one mail and not stored.', 3),
   language: Type.Optional(
     oneOf(LANGUAGES, 'The language of the mail. Default: the account’s, or else English.'),
   ),
@@ -50,10 +50,13 @@ const ReceiptMailSchema = Type.Object(
     remaining: Type.Integer({
       minimum: 0,
       maximum: RECEIPT_MAILS,
-      description: 'How often the receipt of this payment can still be mailed.',
+      description: 'How many more times the receipt of this payment can be mailed.',
     }),
   },
-  { title: 'ReceiptMail', description: 'A receipt that is on its way. It names no address.' },
+  {
+    title: 'ReceiptMail',
+    description: 'A receipt that is queued for mailing, without its address.',
+  },
 );
 
 const EXAMPLE = { object: 'receipt_mail', payment: 'pay_000004OmWoCGFZbaeklcjR', remaining: 2 };
@@ -66,7 +69,7 @@ interface Asked {
   readonly now: Date;
 }
 
-/** Counts it and leaves it for the worker, both or neither. @returns how many are left. */
+/** Counts the mail and queues it for the worker in one transaction. @returns the mails left. */
 async function mailReceipt(
   { mailKey, receipts }: ReceiptMailDeps,
   tx: Tx,
@@ -77,8 +80,11 @@ async function mailReceipt(
   const url = receiptUrl(payment, receipts);
   const sent = await countReceiptMail(tx, paymentId);
   if (sent === null) {
-    // Not 429: that would say when to ask again, and no day brings another mail.
-    return refuse('unexpected_state', 'This receipt was mailed three times. It is mailed no more.');
+    // Not 429: that status implies a later retry, and this limit never resets.
+    return refuse(
+      'unexpected_state',
+      'This receipt was mailed three times and cannot be mailed again.',
+    );
   }
   const language = wished ?? (await selectLanguage(tx, caller.tenant.accountId)) ?? 'en';
   await queueMail(tx, mailKey, { to, ...mailOf(language, url), now });
@@ -96,16 +102,16 @@ export function receiptMailRoute(deps: ReceiptMailDeps) {
     description:
       'The mail holds the address of the receipt and a fixed text. At most three mails per ' +
       'payment: a fourth is 409 `unexpected_state`. At most 30 an hour per terminal: then 429. ' +
-      'The address is sealed until the mail is sent, and then dropped. A repeated request sends ' +
-      'another mail.',
+      'The address is encrypted until the mail is sent, and then deleted. A repeated request ' +
+      'sends another mail.',
     scope: null,
-    // A kept answer would keep a fingerprint of the address.
+    // A stored response would keep a fingerprint of the address.
     idempotency: 'ignored',
     params: { id: 'payment' },
     body: ReceiptMailBody,
     bodyExample: { email: 'customer@example.com' },
     responses: {
-      202: { schema: ReceiptMailSchema, description: 'It is on its way.', example: EXAMPLE },
+      202: { schema: ReceiptMailSchema, description: 'The mail is queued.', example: EXAMPLE },
     },
     errors: ['resource_missing', 'terminal_inactive', 'unexpected_state', 'rate_limit_exceeded'],
     handle: async ({ caller, params, body, now }) => {

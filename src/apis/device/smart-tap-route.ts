@@ -13,21 +13,26 @@ function bytes(length: number, description: string) {
 }
 
 const TapToProve = Type.Object({
-  reader_nonce: bytes(32, 'What the reader drew for this tap.'),
-  phone_nonce: bytes(32, 'What the phone drew for this tap.'),
-  reader_key: bytes(33, 'The key of the reader for this tap (P-256, compressed).'),
+  reader_nonce: bytes(32, 'The reader’s nonce of this tap.'),
+  phone_nonce: bytes(32, 'The phone’s nonce of this tap.'),
+  reader_key: bytes(33, 'The reader’s ephemeral key of this tap (P-256, compressed).'),
 });
 
 const CollectorProofSchema = Type.Object(
   {
-    collector_id: Type.Integer({ description: 'The number of this network at Google.' }),
-    key_version: Type.Integer({ description: 'By which the phone finds the public key.' }),
+    collector_id: Type.Integer({ description: 'The collector id of this network at Google.' }),
+    key_version: Type.Integer({
+      description: 'The version by which the phone selects the public key.',
+    }),
     signature: Type.String({ pattern: '^([0-9a-f]{2})+$', description: 'ECDSA, DER, in hex.' }),
   },
-  { title: 'CollectorProof', description: 'What a phone asks of the reader of a terminal.' },
+  {
+    title: 'CollectorProof',
+    description: 'The data that a phone requests from the reader of a terminal.',
+  },
 );
 
-/** The key of the network stays here: a reader has each tap signed. */
+/** Signs each tap for the reader, so that the network's private key never leaves the service. */
 export function smartTapRoute(deps: { readonly db: Database; readonly cardKey: RotatingKey }) {
   return defineRoute<DeviceCaller, undefined, typeof TapToProve>({
     method: 'POST',
@@ -50,7 +55,7 @@ export function smartTapRoute(deps: { readonly db: Database; readonly cardKey: R
     responses: {
       200: {
         schema: CollectorProofSchema,
-        description: 'What the reader sends to the phone.',
+        description: 'The data that the reader sends to the phone.',
         example: {
           collector_id: 20_180_608,
           key_version: 1,

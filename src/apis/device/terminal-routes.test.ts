@@ -45,7 +45,7 @@ function eventsOf(terminalId: string): Promise<Said[]> {
   );
 }
 
-test('a terminal says what it runs; only a change is told, with what was before', async () => {
+test('a terminal reports its software, and a change sends an event with old values', async () => {
   const { caller, terminalId } = await newDevice();
   const { body: fresh } = await caller.get('/terminal');
   assert.deepEqual([fresh.platform, fresh.software_version], ['generic', null]);
@@ -76,7 +76,7 @@ test('a terminal says what it runs; only a change is told, with what was before'
   assert.equal(said[1]?.object.software_version, '1.5.0');
 });
 
-test('reports that arrive together tell one change', async () => {
+test('reports that arrive together send one event', async () => {
   const { caller, terminalId } = await newDevice();
   const same = { platform: 'android_webview', software_version: '2026-11-01' };
   const all = await Promise.all(Array.from({ length: 8 }, () => report(caller, same)));
@@ -84,7 +84,7 @@ test('reports that arrive together tell one change', async () => {
   assert.equal((await eventsOf(terminalId)).length, 1);
 });
 
-test('what is no platform, no version and no field is refused and changes nothing', async () => {
+test('an unknown platform, version or field is refused and changes nothing', async () => {
   const { caller, terminalId } = await newDevice();
   const wrong: [body: object, code: string, param: string][] = [
     [{ platform: 'toaster' }, 'parameter_invalid', 'platform'],
@@ -110,7 +110,7 @@ test('what is no platform, no version and no field is refused and changes nothin
   assert.deepEqual(await eventsOf(terminalId), []);
 });
 
-test('a report takes nothing from people who edit, and a void key reports nothing', async () => {
+test('a report keeps edits of the dashboard, and a revoked key reports nothing', async () => {
   const { caller, terminalId: id } = await newDevice();
   await report(caller, { platform: 'reader', software_version: '0.1.0' });
   const actor = { type: 'system', name: 'tests' } as const;

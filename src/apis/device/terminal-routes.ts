@@ -30,7 +30,7 @@ const responses = {
   },
 };
 
-/** What a device is told of itself. */
+/** The terminal as its own device sees it. */
 async function renderDevice(
   deps: TagPlace & { readonly db: Database },
   caller: DeviceCaller,
@@ -82,9 +82,9 @@ export function reportDeviceRoute(
     operationId: 'reportDeviceSoftware',
     moves: 'data',
     tag: TAG,
-    summary: 'Say which software this terminal runs',
+    summary: 'Report the software that this terminal runs',
     description:
-      'Once per start. What is left out stays as it is. A change sends `terminal.updated`; the ' +
+      'Once per start. Omitted fields stay as they are. A change sends `terminal.updated`; the ' +
       'same report again changes nothing and sends nothing.',
     scope: null,
     idempotency: 'ignored',

@@ -12,7 +12,7 @@ before(async () => {
 
 after(() => store.close());
 
-test('a sandbox tells its passes to terminals in test mode, and to nobody else', async () => {
+test('a sandbox shows its test passes to terminals in test mode only', async () => {
   const testPasses = { ok: 'nfc_1', no_approval: 'nfc_2' };
   const sandbox = await serveStore(store, { testPasses });
   const { status, body } = await sandbox.device().get('/test_passes');
@@ -28,7 +28,7 @@ test('a sandbox tells its passes to terminals in test mode, and to nobody else',
   await sandbox.close();
 });
 
-test('where there is no demo data there are no test passes', async () => {
+test('without demo data there are no test passes', async () => {
   const server = await serveStore(store);
   const { status, body } = await server.device().get('/test_passes');
   assert.equal(status, 404);

@@ -11,7 +11,9 @@ const TestPassesSchema = Type.Object(
     passes: Type.Array(
       Type.Object({
         name: Type.String({ description: 'As in sandbox.json.' }),
-        credential: Type.String({ description: 'What the reader would read: nfc_…' }),
+        credential: Type.String({
+          description: 'The credential that the reader would read: nfc_…',
+        }),
       }),
       { description: 'The passes of the demo payers.' },
     ),
@@ -20,9 +22,9 @@ const TestPassesSchema = Type.Object(
 );
 
 /**
- * The passes of the sandbox's demo payers, for the picker of a terminal in test mode. Those in
- * test mode only: the process does not hand the others to this route at all. Where there is no
- * demo data, and with a live key, there is nothing here.
+ * The passes of the sandbox's demo payers, for the pass picker of a terminal in test mode. The
+ * process passes only test-mode credentials to this route. Without demo data, and with a live key,
+ * the list does not exist.
  */
 export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null }) {
   return defineRoute<DeviceCaller>({
@@ -31,7 +33,7 @@ export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null 
     operationId: 'listTestPasses',
     moves: 'nothing',
     tag: 'Terminal protocol',
-    summary: 'The passes of the sandbox, to play the customer with',
+    summary: 'The passes of the sandbox, for playing the customer',
     description: 'In test mode of a sandbox only; 404 anywhere else.',
     scope: null,
     idempotency: 'ignored',

@@ -26,13 +26,13 @@ after(async () => {
   await store.close();
 });
 
-/** A terminal that nothing has happened on. */
+/** Another terminal without any activity. */
 async function otherTerminal() {
   const { deviceKey, terminalId } = await addTerminal(store.db, store.standing, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };
 }
 
-test('a cashier asks for a tip, which the tap brings', async () => {
+test('a cashier asks for a tip, and the tap includes it', async () => {
   const { pass } = await addPayer(store);
   const tipping = { percentages: [10, 15] };
   const { body } = await device.post('/payment_intents', { amount: 1_000_000, tipping });
@@ -52,7 +52,7 @@ test('a cashier asks for a tip, which the tap brings', async () => {
   assert.equal(errorCodeOf(other.body), 'idempotency_key_reused');
 });
 
-test('the totals of the terminal tell sales from tips, and count declines', async () => {
+test('the totals of the terminal separate sales from tips, and count declines', async () => {
   const { caller, terminalId } = await otherTerminal();
   const { pass } = await addPayer(store);
   const sell = async (tip_amount: number) => {
@@ -142,7 +142,7 @@ test('a shift is added up by cashier, who is named at each sale and refund', asy
   );
 });
 
-test('a shift that is none is refused', async () => {
+test('an invalid shift is refused', async () => {
   const { caller } = await otherTerminal();
   const at = '2026-09-01T08:00:00.000Z';
   for (const query of [
@@ -159,7 +159,7 @@ test('a shift that is none is refused', async () => {
   assert.equal((await caller.post('/payment_intents', long)).status, 400);
 });
 
-test("without days, today is the day that the account's test clock says", async () => {
+test("without days, today is the day of the account's test clock", async () => {
   const { caller } = await otherTerminal();
   const { pass } = await addPayer(store);
   const merchant = await server.merchant();

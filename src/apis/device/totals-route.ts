@@ -12,7 +12,9 @@ export function totalsRoute({ db }: { readonly db: Database }) {
     moves: 'nothing',
     tag: 'Terminal protocol',
     summary: "This terminal's totals by cashier: sales, tips, refunds, declines",
-    description: "Of days in the account's time zone, or of a shift. With `format=csv` a CSV file.",
+    description:
+      "For days in the account's time zone, or for a shift. With `format=csv` the response is a " +
+      'CSV file.',
     scope: null,
     idempotency: 'ignored',
     query: TotalsQuery,

@@ -5,7 +5,10 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { selectNextForTerminals } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** Where terminals wait for work: keyed by terminal id, woken by the topic `terminal`. */
+/**
+ * Long-poll registry of terminals that wait for work: keyed by terminal id, notified by the topic
+ * `terminal`.
+ */
 export function createTerminalRoom(deps: {
   readonly db: Database;
   readonly wakeups: Wakeups;

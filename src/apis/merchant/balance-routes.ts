@@ -57,8 +57,8 @@ interface Funds {
 }
 
 /**
- * Before go-live no contract knows the merchant: it holds nothing. After a move to the next
- * contract both hold something.
+ * Before go-live the merchant is registered on no contract, so the balance is empty. While an
+ * account moves to the next contract, both contracts can hold funds.
  */
 async function readFunds(
   { db, chains }: BalanceRoutesDeps,

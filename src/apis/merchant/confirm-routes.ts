@@ -15,7 +15,7 @@ const ConfirmBody = Type.Object({
   }),
 });
 
-/** Pays an intent with an agent token: the only way to pay without a terminal. */
+/** Pays an intent with an agent token, the only way to pay without a terminal. */
 export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, undefined, typeof ConfirmBody>({
     method: 'POST',
@@ -29,7 +29,7 @@ export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<
       'The token was minted by the payer for this merchant and amount and pays once. ' +
       '`processing` and `requires_action` are followed by webhooks or by retrieving, never by ' +
       'confirming again. ' +
-      'Use a terminal from which no device picks up intents.',
+      'Use a terminal that no device polls for intents.',
     scope: 'payments:write',
     idempotency: 'required',
     params: { id: 'paymentIntent' },

@@ -24,7 +24,7 @@ const objects: EventObjects = {
 };
 
 describe('the catalog of events', () => {
-  test('has every type once, with words, a schema and an example that fits it', () => {
+  test('lists every type once, with a description, a schema and an example that matches it', () => {
     const catalog = eventCatalog(objects);
     assert.deepEqual(
       catalog.map((entry) => entry.type),
@@ -38,14 +38,14 @@ describe('the catalog of events', () => {
     }
   });
 
-  test('*.updated, and nothing else, says what changed', () => {
+  test('only *.updated events carry previous_attributes', () => {
     for (const { type, example } of eventCatalog(objects)) {
       const { data } = example as { data: object };
       assert.equal('previous_attributes' in data, type.endsWith('.updated'), type);
     }
   });
 
-  test('families are those of the types', () => {
+  test('the families are those of the types', () => {
     assert.deepEqual(EVENT_FAMILIES, [
       'payment_intent.*',
       'payment.*',
@@ -64,7 +64,7 @@ describe('pinned versions', () => {
     assert.equal(renderEventForVersion(body, CURRENT_API_VERSION), body);
   });
 
-  test('a version that never was is a bug, not another shape', () => {
+  test('rendering an unknown version throws instead of guessing a shape', () => {
     assert.throws(() => renderEventForVersion('{}', '1999-01-01'));
   });
 });

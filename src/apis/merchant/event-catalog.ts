@@ -11,8 +11,9 @@ export interface ObjectDeclaration {
 }
 
 /**
- * The resources that events carry, by their `object`. Their folders declare them; the code that
- * puts the API reference together hands them in, so that this folder knows no domain.
+ * The resources that events carry, keyed by their `object`. The folder of each resource declares
+ * it, and the code that assembles the API reference passes them in, so that this folder depends on
+ * no domain.
  */
 export interface EventObjects {
   readonly payment_intent: ObjectDeclaration;
@@ -26,13 +27,13 @@ export interface EventObjects {
 
 interface TypeDeclaration {
   readonly object: keyof EventObjects;
-  /** When it is sent. */
+  /** When the event is sent. */
   readonly when: string;
-  /** Whether `previous_attributes` comes with it. */
+  /** True if the event carries `previous_attributes`. */
   readonly changes?: true;
 }
 
-/** What each type carries, and when it is sent. A type that is missing here does not compile. */
+/** The resource that each type carries, and when it is sent. A missing type does not compile. */
 const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   ping: {
     object: 'webhook_endpoint',
@@ -50,7 +51,7 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   },
   'payment_intent.processing': {
     object: 'payment_intent',
-    when: 'The settlement was requested. The outcome follows by itself.',
+    when: 'The settlement was requested. The result follows in another event.',
   },
   'payment_intent.succeeded': {
     object: 'payment_intent',
@@ -74,11 +75,11 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   },
   'payment.cashback_paid': {
     object: 'payment',
-    when: 'The payer got the cashback of the payment.',
+    when: 'The payer received the cashback of the payment.',
   },
   'refund.created': { object: 'refund', when: 'A refund was requested.' },
-  'refund.succeeded': { object: 'refund', when: 'The payer has the money back.' },
-  'refund.failed': { object: 'refund', when: 'A refund was refused. Nothing moved.' },
+  'refund.succeeded': { object: 'refund', when: 'The refund was paid to the payer.' },
+  'refund.failed': { object: 'refund', when: 'The refund failed. No money moved.' },
   'refund.updated': {
     object: 'refund',
     when: 'A refund changed after it was created.',
@@ -101,15 +102,15 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   'webhook_endpoint.disabled': {
     object: 'webhook_endpoint',
     when:
-      'The service disabled an endpoint: five days of failures, or the answer 410 Gone. Sent to ' +
-      "the account's other endpoints.",
+      'The service disabled an endpoint after five days of failures or a 410 Gone response. Sent ' +
+      "to the account's other endpoints.",
   },
 };
 
 export interface CatalogEntry {
   readonly type: EventType;
   readonly when: string;
-  /** Describes the whole event, as it is delivered. */
+  /** Schema of the whole event, as it is delivered. */
   readonly schema: TSchema;
   readonly example: { readonly [key: string]: unknown };
 }
@@ -124,7 +125,7 @@ const exampleFields = {
   sequence: 42,
 } as const;
 
-/** An event of the API reference whose object is shortened. */
+/** The event that the API reference shows, with a shortened object. */
 export const EVENT_EXAMPLE = {
   ...exampleFields,
   type: 'payment.succeeded',
@@ -165,7 +166,7 @@ function entryOf(type: EventType, objects: EventObjects): CatalogEntry {
   };
 }
 
-/** Every event type with the schema of what is delivered and an example: OpenAPI `webhooks`. */
+/** Every event type with the schema of its delivered event and an example: OpenAPI `webhooks`. */
 export function eventCatalog(objects: EventObjects): readonly CatalogEntry[] {
   return EVENT_TYPES.map((type) => entryOf(type, objects));
 }

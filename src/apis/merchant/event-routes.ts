@@ -23,8 +23,8 @@ function listRoute(deps: EventRoutesDeps) {
     tag: TAG,
     summary: 'List the events of the last 30 days, newest first',
     description:
-      'The same objects that webhooks deliver. To catch up after downtime, walk the list with ' +
-      'delivery_success=false, or with created_gte from your last event on.',
+      'The same objects that webhooks deliver. To catch up after downtime, page through the list ' +
+      'with delivery_success=false, or with created_gte set to the time of your last event.',
     scope: 'events:read',
     idempotency: 'ignored',
     query: EventListQuery,
@@ -42,7 +42,7 @@ function listRoute(deps: EventRoutesDeps) {
       const shown = rows.slice(0, page.limit);
       const last = rows.length > page.limit ? shown.at(-1) : undefined;
       const cursor = last === undefined ? null : encodeCursor(walk, last);
-      // The stored texts are spliced in: parsing and printing them again could change bytes.
+      // Inserts the stored JSON as is, because parsing and printing it again could change bytes.
       const data = shown.map((row) => row.body).join(',');
       const rest = `"has_more":${last !== undefined},"next_cursor":${JSON.stringify(cursor)}`;
       return { status: 200, body: `{"object":"list","data":[${data}],${rest}}` };

@@ -20,8 +20,8 @@ export const eventFields = {
   sequence: Type.Integer({
     minimum: 1,
     description:
-      'Rises from event to event of one object (and of one account and mode): of two events ' +
-      'about the same object the one with the higher sequence is newer.',
+      'Increases with each event about an object (per account and mode): of two events ' +
+      'about the same object, the one with the higher sequence is newer.',
   }),
 };
 
@@ -42,7 +42,7 @@ export const EventSchema = Type.Object(
       DATA,
     ),
   },
-  { title: 'Event', description: 'An event, with the object as it was at that time.' },
+  { title: 'Event', description: 'An event, with the object as it was when the event happened.' },
 );
 
 export const EventList = listOf(EventSchema);

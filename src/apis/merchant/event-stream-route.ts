@@ -20,14 +20,14 @@ export interface EventStreamDeps {
 }
 
 const SCOPE = 'events:read';
-/** The last: proxies that collect an answer before they pass it on are told not to. */
+/** `X-Accel-Buffering: no` tells proxies not to buffer the stream. */
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
   'X-Accel-Buffering': 'no',
 };
 
 function tooMany(): Refusal {
-  const message = `This key has ${MAX_STREAMS_OF_KEY} open streams: close one, or share one.`;
+  const message = `This key has ${MAX_STREAMS_OF_KEY} open streams. Close one, or share one.`;
   return { ...refuse('rate_limit_exceeded', message), headers: { 'Retry-After': '10' } };
 }
 
@@ -37,14 +37,14 @@ interface Wanted {
   readonly now: Date;
 }
 
-/** Where the stream begins; null: now; undefined: there is no such event. */
+/** Where the stream begins: `null` for now, `undefined` if the event does not exist. */
 async function placeAfter(db: Database, { tenant, id, now }: Wanted) {
   if (id === null) return null;
   if (id === START) return { created: retainedSince(now), position: 0n };
   return findEventPlace(db, tenant, { id, now });
 }
 
-/** Server-sent events: what webhooks deliver, for who rather holds a connection open. */
+/** Server-sent events: the webhook payloads, for clients that prefer to hold a connection open. */
 export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller> {
   const keys = createStreamKeys(deps);
   const slots = createStreamSlots(deps);

@@ -10,11 +10,13 @@ const IdempotencyKeySchema = Type.Object(
   {
     object: objectType('idempotency_key'),
     key: Type.String({ description: 'The Idempotency-Key of the request.' }),
-    status: oneOf(['in_progress', 'completed'], 'in_progress: the first request still runs.'),
+    status: oneOf(['in_progress', 'completed'], 'in_progress: the first request is still running.'),
     method: Type.String({ description: 'The HTTP method of the first request.' }),
     path: Type.String({ description: 'The path of the first request.' }),
-    resource: nullable(Type.String({ description: 'The id of the object it is about.' })),
-    response_status: nullable(Type.Integer({ description: 'The HTTP status of the answer.' })),
+    resource: nullable(
+      Type.String({ description: 'The id of the object that the request created or changed.' }),
+    ),
+    response_status: nullable(Type.Integer({ description: 'The HTTP status of the response.' })),
     created: Timestamp,
     expires_at: Timestamp,
   },
@@ -50,7 +52,7 @@ function renderKey(row: KeyRow) {
   };
 }
 
-/** What became of a request whose answer was lost (behavior.md 9.9). */
+/** The result of a request whose response was lost (behavior.md 9.9). */
 export function idempotencyRoutes(deps: { readonly db: Database }): AnyRoute<MerchantCaller>[] {
   const retrieve = defineRoute<MerchantCaller>({
     method: 'GET',
@@ -60,8 +62,8 @@ export function idempotencyRoutes(deps: { readonly db: Database }): AnyRoute<Mer
     tag: 'Idempotency keys',
     summary: 'Find the result of a request',
     description:
-      'Use it when the answer to a request was lost: it says whether the request still runs, ' +
-      'and which object it is about. Percent-encode the key in the path.',
+      'Use it when the response to a request was lost: it says whether the request is still ' +
+      'running, and which object it concerns. Percent-encode the key in the path.',
     scope: 'payments:read',
     idempotency: 'ignored',
     params: { key: 'text' },

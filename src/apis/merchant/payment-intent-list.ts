@@ -17,7 +17,7 @@ const IntentListQuery = Type.Object({
   source: Type.Optional(oneOf(['api', 'terminal'] as const, 'Who created it.')),
   order_id: Type.Optional(OrderId),
   status: Type.Optional(
-    oneOf(INTENT_STATUSES, 'As it is now: an unpaid, expired one is canceled.'),
+    oneOf(INTENT_STATUSES, 'The current status: an unpaid, expired intent counts as canceled.'),
   ),
 });
 

@@ -13,7 +13,7 @@ import type { ReadIntent } from '#payments/read-intent.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 
-/** behavior.md 4. */
+/** The default of behavior.md 4. */
 const DEFAULT_EXPIRES_IN_SECONDS = 120;
 
 const intentResponse = (description: string) => ({
@@ -34,7 +34,7 @@ export function createRoute(deps: PaymentRoutesDeps) {
     description:
       'The terminal picks the intent up, shows the amount and waits for a tap until expires_at. ' +
       'When order_id and amount are those of an intent that was rebuilt (`recovered`), the ' +
-      'answer is that intent, with `Idempotent-Replayed: true`.',
+      'response is that intent, with `Idempotent-Replayed: true`.',
     scope: 'payments:write',
     idempotency: 'required',
     body: CreateIntentBody,

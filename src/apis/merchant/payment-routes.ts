@@ -23,7 +23,7 @@ const PaymentListQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
   payment_intent: Type.Optional(idOf('pi_', 'payment intent')),
   order_id: Type.Optional(OrderId),
-  status: Type.Optional(oneOf(PAYMENT_STATUSES, 'How much was refunded.')),
+  status: Type.Optional(oneOf(PAYMENT_STATUSES, 'The refund status of the payment.')),
 });
 
 function listPaymentsRoute(deps: PaymentRoutesDeps) {

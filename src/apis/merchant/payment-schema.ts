@@ -24,7 +24,7 @@ export const OrderId = Type.String({
   pattern: '^[A-Za-z0-9_-]{1,8}$',
   description:
     '1 to 8 characters of A-Z a-z 0-9 - _; written on-chain; unique per account and mode; ' +
-    'made from the Idempotency-Key when left out.',
+    'generated from the Idempotency-Key if omitted.',
 });
 
 const TxHash = Type.String({
@@ -37,7 +37,7 @@ const PayerConfirmation = Type.Object(
     type: Type.Literal('payer_confirmation', { description: 'The next step.' }),
     reason_code: Type.String({
       minLength: 1,
-      description: 'The rule that asked. The list may grow.',
+      description: 'The rule that asked for confirmation. The list may grow.',
     }),
     expires_at: Timestamp,
   },
@@ -53,7 +53,7 @@ const PaymentErrorSchema = Type.Object(
   {
     type: Type.Literal('payment_error', { description: 'The type of the error.' }),
     code: Type.Literal('payment_declined', { description: 'See decline_code for the reason.' }),
-    decline_code: oneOf(Object.keys(DECLINES), 'Why. The list may grow.'),
+    decline_code: oneOf(Object.keys(DECLINES), 'The reason. The list may grow.'),
     reason_code: Type.String({
       minLength: 1,
       description: "The decline code in upper case, or the risk rule's name. The list may grow.",
@@ -74,7 +74,7 @@ export const Tipping = Type.Object(
   {
     percentages: Type.Array(
       Type.Integer({ minimum: 1, maximum: 50, description: 'Percent of the amount, 1 to 50.' }),
-      { minItems: 1, maxItems: 3, description: '1 to 3 of them, in the order they are shown.' },
+      { minItems: 1, maxItems: 3, description: '1 to 3 percentages, in the order they are shown.' },
     ),
   },
   {
@@ -85,13 +85,13 @@ export const Tipping = Type.Object(
   },
 );
 
-/** What the customer gives on top of the sale. */
+/** The tip that the customer adds to the sale. */
 export const TipAmount = Type.Integer({
   minimum: 0,
   maximum: MAX_AMOUNT,
   description:
     'USDC atoms on top of the amount of the sale, and at most that amount; sale and tip together ' +
-    'are at most 1000000000000. Only where the intent has `tipping`.',
+    'are at most 1000000000000. Only for an intent with `tipping`.',
   examples: [250000],
 });
 
@@ -104,7 +104,10 @@ export const PaymentIntentSchema = Type.Object(
     presentment: Presentment,
     tipping: nullable(Tipping),
     tip: nullable(
-      Type.Integer({ minimum: 0, description: 'Paid on top of the amount; null until paid.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'The tip paid on top of the amount; `null` until paid.',
+      }),
     ),
     status: oneOf(INTENT_STATUSES, 'The list may grow.'),
     terminal: idOf('tml_', 'terminal'),
@@ -125,7 +128,7 @@ export const PaymentIntentSchema = Type.Object(
     created: Timestamp,
     recovered: Recovered,
   },
-  { title: 'PaymentIntent', description: 'The wish to be paid once, and how far it is.' },
+  { title: 'PaymentIntent', description: 'A request to be paid once, and its progress.' },
 );
 
 const fee = (description: string) =>
@@ -135,9 +138,9 @@ const fee = (description: string) =>
 export const ReceiptNumber = Type.String({
   pattern: '^[2-9A-Z]{5}-[1-9][0-9]*$',
   description:
-    'What paper says: the prefix of the terminal’s series, and 1, 2, 3 … without gaps. Refunds ' +
-    'have series of their own, which begin with R. After a loss of data every series begins ' +
-    'anew with another prefix. null where there is none yet.',
+    'The number printed on the receipt: the prefix of the terminal’s series, and 1, 2, 3 … ' +
+    'without gaps. Refunds have their own series, which begin with R. After a loss of data every ' +
+    'series restarts with another prefix. `null` if there is none yet.',
   examples: ['K7XQM-1042'],
 });
 
@@ -150,7 +153,7 @@ export const PaymentSchema = Type.Object(
     presentment: PaidPresentment,
     tip: Type.Integer({
       minimum: 0,
-      description: 'The part of the amount that is a tip; 0 without one.',
+      description: 'The part of the amount that is a tip; 0 without a tip.',
     }),
     amount_refunded: AtomsOut,
     status: oneOf(PAYMENT_STATUSES, 'The list may grow.'),
@@ -159,7 +162,7 @@ export const PaymentSchema = Type.Object(
       {
         acquirer: fee('What the acquirer earns.'),
         protocol: fee('What the network earns, cashback included.'),
-        cashback: fee('What the payer gets back out of the protocol fee.'),
+        cashback: fee('The part of the protocol fee that the payer gets back.'),
       },
       { description: 'Paid by the payer on top of the amount.' },
     ),
@@ -180,7 +183,7 @@ export const PaymentSchema = Type.Object(
       {
         type: oneOf(
           ['wallet_pass', 'wallet', 'agent_token', 'unknown'] as const,
-          'How it was paid. The list may grow.',
+          'The way it was paid. The list may grow.',
         ),
         credential: oneOf(
           [
@@ -195,7 +198,7 @@ export const PaymentSchema = Type.Object(
             'agent_token',
             'unknown',
           ] as const,
-          'What was presented. The list may grow.',
+          'The kind of credential that was presented. The list may grow.',
         ),
       },
       { description: 'The means of payment that the customer used.' },
@@ -205,14 +208,17 @@ export const PaymentSchema = Type.Object(
       Type.String({
         format: 'uri',
         description:
-          'A page for the customer, with the proof on the chain. Its address cannot be guessed.',
+          'A page for the customer, with the on-chain proof. Its address cannot be guessed.',
       }),
     ),
     receipt_number: nullable(ReceiptNumber),
     chain_id: Type.Integer({ minimum: 1, description: 'The id of the blockchain.' }),
     tx_hash: TxHash,
     block_number: Type.Integer({ minimum: 0, description: 'The block that settled the payment.' }),
-    log_index: Type.Integer({ minimum: 0, description: 'The place of its event in the block.' }),
+    log_index: Type.Integer({
+      minimum: 0,
+      description: 'The log index of its event in the block.',
+    }),
     settled_at: Timestamp,
     refundable_until: Timestamp,
     created: Timestamp,

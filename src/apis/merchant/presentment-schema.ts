@@ -5,14 +5,14 @@ import type { AskedPresentment } from '#prices/quote.ts';
 
 const PresentmentCurrency = Type.String({
   pattern: '^[a-z]{3}$',
-  description: 'A currency of ISO 4217, in small letters.',
+  description: 'An ISO 4217 currency code, in lowercase.',
   examples: ['eur'],
 });
 
-/** The most minor units of a price. What it is worth is bounded in atoms. */
+/** Upper bound of a price in minor units. Its value is limited separately, in atoms. */
 export const MAX_MINOR_UNITS = 1_000_000_000_000_000;
 
-/** A price in the shop's currency, which the service turns into atoms. */
+/** A price in the shop's currency, which the service converts to atoms. */
 const PresentmentInput = Type.Object(
   {
     currency: PresentmentCurrency,
@@ -27,13 +27,13 @@ const PresentmentInput = Type.Object(
   {
     additionalProperties: false,
     description:
-      'The price in the shop’s currency, instead of `amount`. The answer’s `amount` is what it ' +
-      'is worth: rate × amount, rounded down.',
+      'The price in the shop’s currency, instead of `amount`. The response’s `amount` is its ' +
+      'value: rate × amount, rounded down.',
     examples: [{ currency: 'eur', amount: 250 }],
   },
 );
 
-/** The sum of a sale: one of the two. */
+/** The price of a sale: exactly one of the two fields. */
 export const priceFields = {
   amount: Type.Optional({
     ...Amount,
@@ -42,7 +42,7 @@ export const priceFields = {
   presentment: Type.Optional(nullable(PresentmentInput)),
 };
 
-/** The quote of a price, as every answer has it. */
+/** The quote of a price, as every response shows it. */
 const quoteFields = {
   currency: PresentmentCurrency,
   amount: Type.Integer({
@@ -54,9 +54,12 @@ const quoteFields = {
     description: 'USDC for one unit of the currency, as decimal text. It never changes.',
     examples: ['1.08542277217'],
   }),
-  quoted_at: { ...Timestamp, description: 'When the rate held: the older time of two sources.' },
+  quoted_at: {
+    ...Timestamp,
+    description: 'The time of the rate: the older of its two sources’ times.',
+  },
   source: Type.String({
-    description: 'Where the rate comes from. In a sandbox it says that the rate is made up.',
+    description: 'The source of the rate. In a sandbox it says that the rate is made up.',
     examples: ['rates.example.com, rates.example.org'],
   }),
   expires_at: { ...Timestamp, description: 'The quote ends when the payment intent expires.' },
@@ -65,14 +68,14 @@ const quoteFields = {
 const WHAT = 'The sum in the shop’s currency, and the rate that was locked for it';
 
 /**
- * The price of an intent, and what a refund gives back. Without a name: a reference would be a
- * choice between it and null, in each of the many answers that have it.
+ * The price of an intent, or the refunded share of it. The schema has no name, because a reference
+ * would become a union with null in each of the many responses that carry it.
  */
 export const Presentment = nullable(
-  Type.Object(quoteFields, { description: `${WHAT}. \`null\` if it was asked for in USDC.` }),
+  Type.Object(quoteFields, { description: `${WHAT}. \`null\` if the price was given in USDC.` }),
 );
 
-/** What was paid, with the tip. */
+/** The price that was paid, with the tip. */
 export const PaidPresentment = nullable(
   Type.Object(
     {
@@ -86,7 +89,7 @@ export const PaidPresentment = nullable(
   ),
 );
 
-/** What a create may be refused with, besides its parameters. */
+/** The errors of a create, besides those of its parameters. */
 export const CREATE_ERRORS = [
   'kyb_required',
   'account_not_live',
@@ -95,7 +98,7 @@ export const CREATE_ERRORS = [
   'rates_unavailable',
 ] as const;
 
-/** The sum of a create: `amount`, or `presentment`. */
+/** The requested price: `amount`, or `presentment`. */
 export function askedPrice(body: {
   readonly amount?: number;
   readonly presentment?: AskedPresentment | null;
@@ -104,10 +107,10 @@ export function askedPrice(body: {
   if (amount === undefined) {
     if (presentment != null) return presentment;
     if (presentment === undefined) {
-      const message = 'amount is missing: send it in USDC atoms, or send presentment instead.';
+      const message = 'amount is missing. Send it in USDC atoms, or send presentment instead.';
       return refuse('parameter_missing', message, 'amount');
     }
-    const message = 'presentment may be null only beside amount.';
+    const message = 'presentment may be null only if amount is sent.';
     return refuse('parameter_invalid', message, 'presentment');
   }
   if (presentment == null) return amount;

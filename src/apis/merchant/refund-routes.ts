@@ -36,17 +36,21 @@ function createRoute(deps: RefundRoutesDeps) {
     moves: 'money',
     checksCredential: true,
     tag: 'Refunds',
-    summary: 'Refund a payment, wholly or in part',
+    summary: 'Refund a payment, in full or in part',
     description:
       'Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for ' +
-      'the transaction, and not at all while the network settles nothing. A `pending` refund ' +
+      'the transaction, or does not wait while the network settles nothing. A `pending` refund ' +
       'resolves by itself: never retry it with a new key. ' +
-      'If the refund was rebuilt (`recovered`), the answer is that refund, with ' +
+      'If the refund was rebuilt (`recovered`), the response is that refund, with ' +
       '`Idempotent-Replayed: true`.',
     scope: 'refunds:write',
     idempotency: 'required',
     body: CreateRefundBody,
-    bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000, reason: 'One cup came back' },
+    bodyExample: {
+      payment: REFUND_EXAMPLE.payment,
+      amount: 1000000,
+      reason: 'One cup was returned',
+    },
     responses: { 201: refundResponse('The refund: succeeded, pending or failed.') },
     errors: ['amount_too_large', 'payment_already_refunded', 'service_unavailable'],
     timeLimitMs: REFUND_LIMIT_MS,

@@ -29,7 +29,7 @@ export const RefundSchema = Type.Object(
     status: oneOf(REFUND_STATUSES, '`pending` resolves by itself.'),
     reason: nullable(text(500, 'Up to 500 characters.')),
     failure_code: nullable(oneOf(Object.keys(REFUND_FAILURES), 'The list may grow.')),
-    failure_message: nullable(Type.String({ description: 'Why it failed, for people.' })),
+    failure_message: nullable(Type.String({ description: 'The reason it failed, in words.' })),
     tx_hash: nullable(
       Type.String({ pattern: '^0x[0-9a-f]{64}$', description: 'Hash of its transaction.' }),
     ),
@@ -37,11 +37,11 @@ export const RefundSchema = Type.Object(
       Type.String({
         format: 'uri',
         description:
-          'A page for the customer, once it has succeeded. Its address cannot be guessed.',
+          'A page for the customer, once the refund has succeeded. Its address cannot be guessed.',
       }),
     ),
     receipt_number: nullable(ReceiptNumber),
-    source: oneOf(['api', 'terminal', 'dashboard'] as const, 'Who asked for it.'),
+    source: oneOf(['api', 'terminal', 'dashboard'] as const, 'Who requested it.'),
     metadata: Metadata,
     created: Timestamp,
     updated: Timestamp,
@@ -68,7 +68,7 @@ export const CreateRefundBody = Type.Object({
   metadata: Type.Optional(Metadata),
 });
 
-/** The 60 s that a refund waits for its receipt, and what comes before and after it. */
+/** The 60 s that a refund waits for its receipt, plus the time before and after it. */
 export const REFUND_LIMIT_MS = 70_000;
 
 function askedAmount(
@@ -81,7 +81,7 @@ function askedAmount(
   return refuse('parameter_invalid', message, 'presentment_amount');
 }
 
-/** What a body asks for, with the defaults of what it leaves out. */
+/** The refund that a body requests, with the defaults of omitted fields. */
 export function refundAskedFor(body: Type.Static<typeof CreateRefundBody>) {
   const amount = askedAmount(body);
   if (isRefusal(amount)) return amount;
@@ -102,7 +102,7 @@ export const REFUND_EXAMPLE = {
   presentment: null,
   payment: 'pay_01QzXo1SdW6tWR3qXn9Uo4',
   status: 'succeeded',
-  reason: 'One cup came back',
+  reason: 'One cup was returned',
   failure_code: null,
   failure_message: null,
   tx_hash: '0x1c9d0b2e6f7a4093b5c6d7e8f901a2b3c4d5e6f708192a38f0b2c6d1e4a7f390',

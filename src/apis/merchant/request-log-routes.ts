@@ -18,7 +18,7 @@ import {
 } from '#http/schema.ts';
 import { type RequestRow, selectRequests } from '#request-log/request-log-queries.ts';
 
-/** What the log says of a request, to servers as to people. */
+/** The fields of a logged request, the same in the API and in the dashboard. */
 export const requestFields = {
   id: idOf('req_', 'request'),
   created: Timestamp,
@@ -27,13 +27,13 @@ export const requestFields = {
     textOut('The operation, such as createPaymentIntent; `null` if no route matched.'),
   ),
   method: textOut('The HTTP method.'),
-  path: textOut('The path that was asked for, without its query.'),
-  status: Type.Integer({ description: 'The HTTP status of the answer.' }),
-  code: nullable(textOut('The error code of the answer; `null` if it was not an error.')),
-  object_id: nullable(textOut('The id of the object that it was about, or null.')),
+  path: textOut('The path that was requested, without its query.'),
+  status: Type.Integer({ description: 'The HTTP status of the response.' }),
+  code: nullable(textOut('The error code of the response; `null` if it was not an error.')),
+  object_id: nullable(textOut('The id of the object that the request concerned, or null.')),
   idempotency_key: nullable(textOut('The Idempotency-Key of the request, or null.')),
   api_version: textOut('The API version that was used.'),
-  duration_ms: Type.Number({ description: 'The time that the response took, in milliseconds.' }),
+  duration_ms: Type.Number({ description: 'The duration of the request, in milliseconds.' }),
   address: textOut('The IP address that the request came from.'),
   user_agent: nullable(textOut('How the client identifies itself, or null.')),
 };
@@ -45,7 +45,7 @@ export const requestFilters = {
   failed: Type.Optional(Type.Boolean({ description: 'true: only statuses from 400 on.' })),
   operation: Type.Optional(text(100, 'The operation, such as createPaymentIntent.', 1)),
   caller: Type.Optional(text(64, 'An API key, terminal or person.', 1)),
-  object: Type.Optional(text(64, 'Changes of this object.', 1)),
+  object: Type.Optional(text(64, 'Requests that changed this object.', 1)),
 };
 
 export function requestView(row: RequestRow) {
@@ -55,7 +55,7 @@ export function requestView(row: RequestRow) {
 
 const LoggedRequest = Type.Object(
   { object: objectType('request'), ...requestFields },
-  { title: 'LoggedRequest', description: 'A request and its answer, without their bodies.' },
+  { title: 'LoggedRequest', description: 'A request and its response, without their bodies.' },
 );
 
 const RequestLogQuery = Type.Object(requestFilters);
@@ -65,8 +65,8 @@ function dateOf(given: string | undefined): Date | null {
 }
 
 /**
- * The log on the merchant API: calls of servers only. Which people of the shop did what, and from
- * which address, is for people at the dashboard to read.
+ * The request log of the merchant API lists the calls of servers only. The dashboard shows the
+ * actions and addresses of the shop's people to people alone.
  */
 export function requestLogRoute(deps: {
   readonly db: Database;
@@ -80,8 +80,8 @@ export function requestLogRoute(deps: {
     tag: 'Request log',
     summary: 'List the requests to this API of the last 30 days, newest first',
     description:
-      'Calls with any key of the account and mode, without their bodies. A request is there ' +
-      'about a second after its answer.',
+      'Calls with any key of the account and mode, without their bodies. A request appears ' +
+      'about a second after its response.',
     scope: 'logs:read',
     idempotency: 'ignored',
     query: RequestLogQuery,

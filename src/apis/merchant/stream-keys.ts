@@ -7,7 +7,7 @@ import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 
-/** Two looks fit into the second within which a revoked key has to end its streams. */
+/** A revoked key must end its streams within one second; two polls fit into it. */
 const LOOK_EVERY_MS = 400;
 
 interface Watched {
@@ -17,11 +17,14 @@ interface Watched {
 }
 
 export interface StreamKeys {
-  /** Calls `end` once the caller's key would not be let in any more. @returns the way to stop. */
+  /**
+   * Calls `end` once the caller's key is no longer accepted. @returns a function that stops
+   * watching.
+   */
   watch(watched: Watched): () => void;
 }
 
-/** Looks at the keys of all open streams of the process, with one statement. */
+/** Checks the keys of all open streams of the process with one statement. */
 export function createStreamKeys(deps: {
   readonly db: Database;
   readonly clock: Clock;
@@ -52,7 +55,7 @@ export function createStreamKeys(deps: {
     try {
       await look();
     } catch (error) {
-      log.warn('keys of event streams were not read', { error: describeError(error) });
+      log.warn('keys of event streams could not be read', { error: describeError(error) });
     }
     isLooking = false;
   };

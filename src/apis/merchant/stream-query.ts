@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/types.ts';
 
-/** No event has such an id. */
+/** A reserved value: no event id looks like it. */
 export const START = 'start';
 
 export const StreamQuery = Type.Object({
@@ -12,7 +12,7 @@ export const StreamQuery = Type.Object({
       description:
         'The id of the last event that you have seen: the stream continues after it. `start`: it ' +
         'begins with the oldest event of the last 30 days. `Last-Event-ID` wins over it. Without ' +
-        'either the stream begins now.',
+        'either, the stream begins now.',
       examples: ['evt_01QzXo0KcV5sVQ2pWm8Tn3'],
     }),
   ),
@@ -34,9 +34,9 @@ export function unknownPlace(param: 'after' | null): Refusal {
   );
 }
 
-/** Streams that want the same types get the very same set, so that they are rendered once. */
+/** Streams that subscribe to the same types share one set, so that each event is rendered once. */
 const sets = new Map<string, ReadonlySet<string>>();
-/** More wishes than anybody has; then they are rendered twice. */
+/** More combinations than clients use. Beyond it, equal sets are rendered separately. */
 const MAX_SETS = 1_000;
 
 export function readTypes(text: string | undefined): ReadonlySet<string> | null | Refusal {
@@ -48,8 +48,8 @@ export function readTypes(text: string | undefined): ReadonlySet<string> | null 
   if (strange !== undefined) {
     return refuse(
       'parameter_invalid',
-      `types has "${strange}", which is not an event type. Send types and families, separated by ` +
-        'commas: payment.succeeded,refund.*',
+      `types contains "${strange}", which is not an event type. Send types and families, ` +
+        'separated by commas: payment.succeeded,refund.*',
       'types',
     );
   }

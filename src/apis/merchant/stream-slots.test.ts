@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** The slots that a killed process held for so long from now on. */
+/** Leaves the slots as a killed process would: held for this long from now on. */
 async function leaveSlots(keyId: string, held: string): Promise<void> {
   await database.db.query(
     `insert into event_stream_slots (key_id, slot, held_until)
@@ -33,7 +33,7 @@ async function free(keyId: string): Promise<number> {
   return taken.length;
 }
 
-test('slots are held for seconds, also where the database had its clock a day ahead', async () => {
+test("slots are held for seconds, even if the database's clock was a day ahead", async () => {
   await leaveSlots('held', '5 s');
   assert.equal(await free('held'), 0);
   await leaveSlots('over', '-1 s');

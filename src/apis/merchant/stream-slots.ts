@@ -10,16 +10,18 @@ import {
 
 /** behavior.md 10.5: the 21st stream of a key is refused. */
 export const MAX_STREAMS_OF_KEY = 20;
-/** How long the places of a killed process stay taken. Three renewals fit in. */
+/** How long the slots of a killed process stay taken. Three renewals fit in. */
 const HOLD_MS = 9_000;
 const RENEW_EVERY_MS = 3_000;
 
 export interface StreamSlots {
-  /** Takes one of the key's places. @returns the way to free it; null: all are taken. */
+  /** Takes one of the key's slots. @returns a function that frees it; `null` if all are taken. */
   take(keyId: string): Promise<(() => void) | null>;
 }
 
-/** Places for open streams, of a key or a person, over all processes that share the database. */
+/**
+ * Slots for the open streams of a key or a person, across all processes that share the database.
+ */
 export function createStreamSlots({
   db,
   log,
@@ -27,13 +29,13 @@ export function createStreamSlots({
 }: {
   readonly db: Database;
   readonly log: Log;
-  /** At most {@link MAX_STREAMS_OF_KEY}: the table has no more places for one. */
+  /** At most {@link MAX_STREAMS_OF_KEY}, the number of slots that the table allows per key. */
   readonly most?: number;
 }): StreamSlots {
   const held = new Set<StreamSlot>();
   let timer: NodeJS.Timeout | undefined;
   const warn = (error: unknown) =>
-    log.warn('places of event streams were not written', { error: describeError(error) });
+    log.warn('slots of event streams could not be written', { error: describeError(error) });
   const renew = () => holdStreamSlots(db, [...held], HOLD_MS).catch(warn);
   const free = (slot: StreamSlot) => {
     if (!held.delete(slot)) return;
@@ -54,7 +56,7 @@ export function createStreamSlots({
           timer ??= setInterval(renew, RENEW_EVERY_MS).unref();
           return () => free(mine);
         }
-        // Somebody was quicker with the place that was chosen, or there is none.
+        // Another process took the chosen slot first, or all slots are taken.
         if ((await countStreamSlots(db, wanted)) >= most) return null;
       }
     },

@@ -19,10 +19,12 @@ import { INTENT_STATUSES } from '#payments/payment-intent.ts';
 const terminalFields = {
   id: idOf('tml_', 'terminal'),
   ...commonFields('terminal'),
-  label: text(500, 'What people call it.'),
-  name: text(500, 'What the device is.'),
+  label: text(500, 'Its name in the dashboard.'),
+  name: text(500, 'The kind of device.'),
   platform: text(100, 'The terminal software. The list may grow.'),
-  software_version: nullable(textOut('As the terminal reported it; `null` if it has not.')),
+  software_version: nullable(
+    textOut('As the terminal reported it; `null` if it has not reported it.'),
+  ),
   status: oneOf(['active', 'inactive'] as const, 'An inactive terminal takes no payments.'),
   last_seen_at: nullable(Timestamp),
   created: Timestamp,
@@ -39,31 +41,31 @@ export const TerminalListQuery = Type.Object({
   status: Type.Optional(oneOf(['active', 'inactive'] as const, 'Only terminals of this status.')),
 });
 
-/** What a device learns of itself. */
+/** The terminal as its own device sees it. */
 export const DeviceSchema = Type.Object(
   {
     ...terminalFields,
     merchant_name: Type.String({ description: 'The name of the merchant.' }),
     time_zone: Type.String({
-      description: 'The merchant’s time zone (IANA), in which its days begin and end.',
+      description: 'The merchant’s time zone (IANA), which defines its days.',
     }),
     language: nullable(
       oneOf(
         LANGUAGES,
-        'The language of the merchant’s customers. Null: the merchant has not set it.',
+        'The language of the merchant’s customers. `null` if the merchant has not set it.',
       ),
     ),
     tag_url: Type.String({
       format: 'uri',
-      description: 'The address that this terminal’s tag holds.',
+      description: 'The address written to this terminal’s tag.',
     }),
     brand_path: nullable(
       Type.String({
-        description: 'Styles with logo and color of the merchant, from the root of the service.',
+        description: 'The path of a style sheet with the merchant’s logo and color.',
       }),
     ),
   },
-  { title: 'Device', description: 'The terminal that asks, and its merchant.' },
+  { title: 'Device', description: 'The requesting terminal, and its merchant.' },
 );
 
 export const TERMINAL_EXAMPLE = {
@@ -83,10 +85,10 @@ export const TERMINAL_EXAMPLE = {
 const PLATFORMS = ['browser', 'reader', 'android_webview', 'generic'] as const;
 
 export const SoftwareBody = Type.Object({
-  platform: Type.Optional(oneOf(PLATFORMS, 'What the software runs on.')),
+  platform: Type.Optional(oneOf(PLATFORMS, 'The platform of the software.')),
   software_version: Type.Optional(
     Type.String({
-      // Release numbers with their suffixes, dates and commits. It ends up in logs and lists.
+      // Release numbers with suffixes, dates and commits. The value appears in logs and lists.
       pattern: '^[0-9A-Za-z][0-9A-Za-z.+_-]{0,63}$',
       description: '1 to 64 characters of A-Z a-z 0-9 . + _ -; the first is a letter or a digit.',
       examples: ['1.4.0'],
@@ -111,7 +113,10 @@ export const NextQuery = Type.Object({ wait: WaitParameter });
 export const WatchQuery = Type.Object({
   wait: WaitParameter,
   status: Type.Optional(
-    oneOf(INTENT_STATUSES, 'The status that the terminal shows: answers once it is another.'),
+    oneOf(
+      INTENT_STATUSES,
+      'The status that the terminal shows; the response is sent once it differs.',
+    ),
   ),
 });
 
@@ -120,12 +125,12 @@ export const SplitGroupInput = Type.String({
   description: '1 to 64 characters of A-Z a-z 0-9 - _; the same for all intents of one bill.',
 });
 
-/** Long enough for a name or a number; it stands on the totals of the shift. */
+/** Long enough for a name or a number; the shift totals print it. */
 const MAX_CASHIER = 40;
 
 export const Cashier = text(
   MAX_CASHIER,
-  `Who is at the till, 1 to ${MAX_CASHIER} characters: \`cashier\` in \`metadata\`.`,
+  `The cashier, 1 to ${MAX_CASHIER} characters: \`cashier\` in \`metadata\`.`,
   1,
 );
 
@@ -138,21 +143,22 @@ export const CashierIntentBody = Type.Object({
   tipping: Type.Optional(nullable(Tipping)),
 });
 
-/** What was read. Whether it is a known one is for the service to find out. */
+/** The credential that was read. The service decides whether it is known. */
 export const TappedCredential = Type.Object(
   {
     type: oneOf(
       TAPPED_TYPES,
-      'What was read: the static chip of a pass, a SUN card, a code of the wallet app, a code ' +
-        'of a pass that changes every half minute, or the pass in Google Wallet or Apple Wallet.',
+      'The kind of credential: the static chip of a pass, a SUN card, a code of the wallet ' +
+        'app, a code of a pass that changes every half minute, or the pass in Google Wallet or ' +
+        'Apple Wallet.',
     ),
     value: Type.String({
       pattern: '^[\\x21-\\x7e]{1,500}$',
       description:
-        'nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. ' +
-        'qr: what the code says. rotating_code: the id of the pass, a point and eight digits. ' +
-        'smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that ' +
-        'the phone drew (Smart Tap) or the 4 bytes of its Unix time (VAS), and what the pass said.',
+        'nfc_id: the credential of the pass (nfc_…). nfc_sun: the URL that the card gave. qr: ' +
+        'the text of the code. rotating_code: the id of the pass, a period and eight digits. ' +
+        'smart_tap, apple_vas: base64url of a byte 1, the 32 bytes that the phone drew (Smart ' +
+        'Tap) or the 4 bytes of its Unix time (VAS), and the message of the pass.',
     }),
   },
   { additionalProperties: false, description: 'The pass that the terminal’s reader read.' },

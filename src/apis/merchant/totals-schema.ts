@@ -7,10 +7,13 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const figures = {
   payments: Count('Paid payments.'),
-  sales: { ...AtomsOut, description: 'Their amounts without tips: USDC atoms (6 decimals).' },
-  tips: { ...AtomsOut, description: 'Their tips: USDC atoms (6 decimals).' },
+  sales: {
+    ...AtomsOut,
+    description: 'The sum of their amounts without tips: USDC atoms (6 decimals).',
+  },
+  tips: { ...AtomsOut, description: 'The sum of their tips: USDC atoms (6 decimals).' },
   refunds: Count('Refunds that succeeded, by the terminal that took the payment.'),
-  refunded: { ...AtomsOut, description: 'Their amounts: USDC atoms (6 decimals).' },
+  refunded: { ...AtomsOut, description: 'The sum of their amounts: USDC atoms (6 decimals).' },
   declines: Count('Intents of these days that were declined at least once.'),
 };
 
@@ -26,13 +29,16 @@ export const TotalsSchema = Type.Object(
     to: Day,
     created_gte: nullable({
       ...Timestamp,
-      description: 'When the shift began, if that was asked.',
+      description: 'When the shift began, if a shift was requested.',
     }),
-    created_lt: nullable({ ...Timestamp, description: 'When the shift ended, if that was asked.' }),
-    time_zone: Type.String({ description: "The account's time zone, whose days these are." }),
+    created_lt: nullable({
+      ...Timestamp,
+      description: 'When the shift ended, if a shift was requested.',
+    }),
+    time_zone: Type.String({ description: "The account's time zone, which defines the days." }),
     total: Type.Object(figures, { description: 'The sum of the terminals below.' }),
     terminals: Type.Array(Type.Object({ ...terminalFields, ...figures }), {
-      description: 'Terminals with anything in these days.',
+      description: 'Terminals with any activity in these days.',
     }),
     cashiers: Type.Array(
       Type.Object({
@@ -42,8 +48,8 @@ export const TotalsSchema = Type.Object(
       }),
       {
         description:
-          'The same by terminal and cashier. Intents and refunds name theirs as `cashier` in ' +
-          '`metadata`: terminals write it, and your server may.',
+          'The same by terminal and cashier. Intents and refunds name the cashier as `cashier` ' +
+          'in `metadata`: terminals write it, and your server may.',
       },
     ),
   },

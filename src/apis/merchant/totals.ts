@@ -37,7 +37,7 @@ function addFigures(one: Figures, other: Figures): Figures {
   };
 }
 
-/** One row per terminal; those of one terminal stand together. */
+/** One row per terminal. Expects the rows of a terminal next to each other. */
 function byTerminal(rows: readonly TotalsRow[]): TerminalRow[] {
   const terminals: TerminalRow[] = [];
   for (const row of rows) {
@@ -112,16 +112,16 @@ export async function answerTotals(
 
 interface TotalsRequest {
   readonly tenant: Tenant;
-  /** Null: all terminals of the account. */
+  /** `null` for all terminals of the account. */
   readonly terminalId: string | null;
   readonly query: Static<typeof TotalsQuery>;
   readonly now: Date;
 }
 
-/** A shift that nobody ends is no reason to read everything. */
+/** Bounds the rows that a shift reads, also when a cashier forgets to end it. */
 const LONGEST_SHIFT_MS = 31 * DAY_MS;
 
-/** The first and the last day, and the moments that count. */
+/** The first and the last day, and the instants between which rows count. */
 interface Span extends DayBounds {
   readonly from: string;
   readonly to: string;
@@ -146,13 +146,13 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   }
   const longest = addMs(since, LONGEST_SHIFT_MS);
   const until = end ?? longest;
-  if (until <= since) return wrong('created_lt is not after created_gte.', 'created_lt');
+  if (until <= since) return wrong('created_lt must be after created_gte.', 'created_lt');
   if (until > longest) return wrong('A shift has at most 31 days.', 'created_gte');
   const [from, to] = [dayIn(timeZone, since), dayIn(timeZone, addMs(until, -1))];
   return { from, to, since, until, isShift: true };
 }
 
-/** The days or the shift that a request asks for. */
+/** The days or the shift that a request names. */
 function readSpan(request: TotalsRequest, timeZone: string): Span | Refusal {
   const { created_gte: since, created_lt: until } = request.query;
   const isShift = since !== undefined || until !== undefined;

@@ -124,7 +124,7 @@ function testRoute(deps: WebhookRoutesDeps) {
     moves: 'data',
     tag: TAG,
     summary: 'Send a test event to an endpoint',
-    description: 'A `ping` event, sent once; the answer is its delivery, with the result.',
+    description: 'A `ping` event, sent once. The response is its delivery, with the result.',
     scope: 'webhooks:write',
     idempotency: 'ignored',
     params: { id: 'webhookEndpoint' },
@@ -146,10 +146,9 @@ function replayRoute(deps: WebhookRoutesDeps) {
     tag: TAG,
     summary: 'Send the events of a period again',
     description:
-      'Every event from `since` to `until` of `types` (default: what the endpoint listens to) ' +
-      'is queued for the ' +
-      'endpoint, whether or not it was delivered before. The service does this in ' +
-      'portions and goes on after a restart; follow the replay by its id.',
+      'Every event from `since` to `until` of `types` (default: those the endpoint subscribes ' +
+      'to) is queued for the endpoint, whether or not it was delivered before. The service does ' +
+      'this in batches and resumes after a restart; follow the replay by its id.',
     scope: 'webhooks:write',
     idempotency: 'ignored',
     params: { id: 'webhookEndpoint' },
@@ -202,6 +201,6 @@ export function deliveryRoutes(deps: WebhookRoutesDeps): AnyRoute<MerchantCaller
 
 export interface WebhookRoutesDeps extends WebhookDeps {
   readonly cursorKey: Buffer;
-  /** Tests send at their own time. */
+  /** Test events are sent at the clock's time. */
   readonly clock: { now(): Date };
 }

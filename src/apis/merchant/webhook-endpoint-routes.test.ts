@@ -6,7 +6,7 @@ import { eventually } from '#testing/webhooks.ts';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
 
-/** Over HTTP, every answer compared with the OpenAPI document. No worker runs. */
+/** Over HTTP, with every response checked against the OpenAPI document. No worker runs. */
 describe('the webhook routes', () => {
   let api: TestApi;
   let receiver: TestReceiver;
@@ -26,7 +26,7 @@ describe('the webhook routes', () => {
   const get = (path: string) => api.call({ path });
   const post = (path: string, body: object = {}) => api.call({ path, method: 'POST', body });
 
-  test('the secret is in the answers of creation and rotation, and in no other', async () => {
+  test('the secret is in the responses of creation and rotation, and in no other', async () => {
     assert.match(String(endpoint.secret), /^whsec_/);
     const path = `${ENDPOINTS}/${endpoint.id}`;
     const rotated = await post(`${path}/rotate_secret`);
@@ -40,7 +40,7 @@ describe('the webhook routes', () => {
     assert.equal(changed.body.description, 'All');
   });
 
-  test('a test is answered with its delivery, which can be read and listed', async () => {
+  test('a test request returns its delivery, which can be read and listed', async () => {
     const path = `${ENDPOINTS}/${endpoint.id}`;
     const { status, body } = await post(`${path}/test`);
     assert.equal(status, 200);
@@ -58,7 +58,7 @@ describe('the webhook routes', () => {
     assert.equal(again.body.attempt, 1);
   });
 
-  test('deliveries are paged; a cursor holds for one endpoint and one filter', async () => {
+  test('deliveries are paged; a cursor is valid for one endpoint and one filter', async () => {
     const body = { url: receiver.url, enabled_events: ['ping'] };
     const { id } = (await api.call({ path: ENDPOINTS, body })).body;
     for (let i = 0; i < 3; i++) await post(`${ENDPOINTS}/${id}/test`);
@@ -80,7 +80,7 @@ describe('the webhook routes', () => {
     }
   });
 
-  test('a replay is taken on, and can be followed', async () => {
+  test('a replay is accepted, and can be followed', async () => {
     const since = new Date(Date.now() - 60_000).toISOString();
     const path = `${ENDPOINTS}/${endpoint.id}/replay`;
     const { status, body } = await post(path, { since, types: ['payment.*'] });
@@ -89,7 +89,7 @@ describe('the webhook routes', () => {
     assert.deepEqual((await get(`/v1/webhook_replays/${body.id}`)).body, body);
     const late = await post(path, { since: '2999-01-01T00:00:00Z' });
     assert.equal(late.body.error.param, 'since');
-    // A leap second fits the format, and is no time that a clock here knows.
+    // A leap second fits the format, but is not a time that the server's clock can represent.
     const leap = await post(path, { since: '2026-06-30T23:59:60Z' });
     assert.equal(leap.status, 400);
   });
@@ -113,7 +113,7 @@ describe('the webhook routes', () => {
     });
   }
 
-  test('a live endpoint needs https, and its mode is its own', async () => {
+  test('a live endpoint needs https, and belongs to live mode alone', async () => {
     const merchant = await api.addMerchant({ live: true });
     const { secret: key } = await api.addKey({ accountId: merchant.accountId, livemode: true });
     const create = (url: string) =>
@@ -138,7 +138,7 @@ describe('the webhook routes', () => {
     assert.equal((await api.call({ path: '/v1/events', key: none })).status, 403);
   });
 
-  test('a deleted endpoint is gone, with its deliveries', async () => {
+  test('a deleted endpoint disappears with its deliveries', async () => {
     const body = { url: receiver.url, enabled_events: ['*'] };
     const { id } = (await api.call({ path: ENDPOINTS, body })).body;
     const { body: delivery } = await post(`${ENDPOINTS}/${id}/test`);

@@ -59,7 +59,7 @@ function listRoute(deps: WebhookRoutesDeps) {
   });
 }
 
-// Not idempotent by key: a stored response would keep the secret readable.
+// Not idempotent by key, because a stored response would keep the secret readable.
 function createRoute(deps: WebhookRoutesDeps) {
   return defineRoute<MerchantCaller, undefined, typeof CreateEndpointBody>({
     method: 'POST',
@@ -68,7 +68,7 @@ function createRoute(deps: WebhookRoutesDeps) {
     moves: 'access',
     tag: TAG,
     summary: 'Create a webhook endpoint',
-    description: 'The answer carries the signing secret, once.',
+    description: 'The response carries the signing secret, once.',
     scope: 'webhooks:write',
     idempotency: 'ignored',
     body: CreateEndpointBody,
@@ -105,7 +105,7 @@ function retrieveRoute(deps: WebhookRoutesDeps) {
   });
 }
 
-/** What a body asks for; the dashboard's has the same fields. */
+/** The endpoint that a body describes. The dashboard's body has the same fields. */
 export function newEndpointOf(
   body: Static<typeof CreateEndpointBody>,
   apiVersion: string,
@@ -114,7 +114,7 @@ export function newEndpointOf(
   return { url, enabledEvents, description, apiVersion };
 }
 
-/** What a body asks to change; the dashboard's has the same fields. */
+/** The changes that a body requests. The dashboard's body has the same fields. */
 export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
   return {
     ...(body.url === undefined ? {} : { url: body.url }),
@@ -163,7 +163,7 @@ function deleteRoute(deps: WebhookRoutesDeps) {
     responses: {
       200: {
         schema: DeletedSchema,
-        description: 'It is gone.',
+        description: 'The endpoint was deleted.',
         example: { id: ENDPOINT_EXAMPLE.id, object: 'webhook_endpoint', deleted: true },
       },
     },

@@ -32,11 +32,11 @@ const endpointFields = {
   api_version: Type.String({
     description: 'Set at creation: events are rendered in this version.',
   }),
-  status: oneOf(['enabled', 'disabled'] as const, 'A disabled endpoint gets nothing.'),
+  status: oneOf(['enabled', 'disabled'] as const, 'A disabled endpoint receives nothing.'),
   disabled_reason: nullable(
     Type.String({
       description:
-        'persistent_failure (five days without a success), gone (it answered 410) or ' +
+        'persistent_failure (five days without a success), gone (it responded with 410) or ' +
         'requested_by_merchant. The list may grow.',
     }),
   ),
@@ -53,14 +53,14 @@ const Secret = Type.String({
 
 export const EndpointSchema = Type.Object(endpointFields, {
   title: 'WebhookEndpoint',
-  description: 'Where events are sent to, without the secret.',
+  description: 'Where events are sent, without the secret.',
 });
 
 export const EndpointWithSecretSchema = Type.Object(
   { ...endpointFields, secret: Secret },
   {
     title: 'WebhookEndpointWithSecret',
-    description: 'The endpoint with its secret, which only this answer holds.',
+    description: 'The endpoint with its secret, which only this response contains.',
   },
 );
 
@@ -74,7 +74,7 @@ export const EndpointListSchema = Type.Object({
 export const DeletedSchema = Type.Object({
   id: idOf('we_', 'webhook endpoint'),
   object: objectType('webhook_endpoint'),
-  deleted: Type.Literal(true, { description: 'It is gone.' }),
+  deleted: Type.Literal(true, { description: 'The endpoint was deleted.' }),
 });
 
 const Url = Type.String({
@@ -107,22 +107,23 @@ export const DeliverySchema = Type.Object(
     webhook_endpoint: idOf('we_', 'webhook endpoint'),
     event: idOf('evt_', 'event'),
     event_type: Type.String({ description: 'The type of the event.' }),
-    status: oneOf(DELIVERY_STATUSES, 'pending: will be tried (again).'),
+    status: oneOf(DELIVERY_STATUSES, 'pending: another attempt will follow.'),
     attempt: Type.Integer({ minimum: 0, description: 'Attempts made so far.' }),
     response_status: nullable(Type.Integer({ description: 'HTTP status of the last attempt.' })),
-    response_body: nullable(Type.String({ description: 'Its first 1 KiB, as text.' })),
+    response_body: nullable(
+      Type.String({ description: 'The first 1 KiB of its response body, as text.' }),
+    ),
     error: nullable(
       Type.String({
         description:
-          'Why the last attempt failed: status_not_2xx, redirect_refused, timeout, dns_failed, ' +
-          'address_refused, connection_refused, connection_reset, connection_failed, ' +
-          'host_unreachable, tls_failed, invalid_response, event_expired, ' +
-          'endpoint_disabled, not_sent. ' +
-          'The list may grow.',
+          'The reason why the last attempt failed: status_not_2xx, redirect_refused, timeout, ' +
+          'dns_failed, address_refused, connection_refused, connection_reset, connection_failed, ' +
+          'host_unreachable, tls_failed, invalid_response, event_expired, endpoint_disabled, ' +
+          'not_sent. The list may grow.',
       }),
     ),
     duration_ms: nullable(
-      Type.Integer({ minimum: 0, description: 'The time that the last attempt took.' }),
+      Type.Integer({ minimum: 0, description: 'The duration of the last attempt.' }),
     ),
     next_attempt_at: nullable(Timestamp),
     created: Timestamp,
@@ -142,9 +143,12 @@ export const DeliveryListQuery = Type.Object({
 });
 
 export const ReplayBody = Type.Object({
-  since: Type.String({ format: 'date-time', description: 'Events created at or after.' }),
+  since: Type.String({ format: 'date-time', description: 'Events created at or after this time.' }),
   until: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Events created before. Default: now.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Events created before this time. Default: now.',
+    }),
   ),
   types: Type.Optional(EnabledEvents),
 });
@@ -157,12 +161,12 @@ export const ReplaySchema = Type.Object(
     since: Timestamp,
     until: Timestamp,
     types: Type.Array(Type.String(), { description: 'The event types that are sent again.' }),
-    status: oneOf(['running', 'completed'] as const, 'completed: all of them are queued.'),
+    status: oneOf(['running', 'completed'] as const, 'completed: all of them were queued.'),
     events_queued: Type.Integer({ minimum: 0, description: 'Events queued so far.' }),
     created: Timestamp,
     updated: Timestamp,
   },
-  { title: 'WebhookReplay', description: 'Past events that are sent to an endpoint again.' },
+  { title: 'WebhookReplay', description: 'A request to send past events to an endpoint again.' },
 );
 
 export const ENDPOINT_EXAMPLE = {

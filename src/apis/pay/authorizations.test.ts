@@ -9,7 +9,7 @@ import { serveStore } from '#testing/store-server.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** Rates are believed for so long. */
+/** How long rates are cached. */
 const RATES_MS = 1_000;
 
 let ground: PayGround;
@@ -30,7 +30,7 @@ describe('a wallet that is a contract', () => {
     assert.equal(await ground.world.network.usdcOf(from), 0n);
   });
 
-  test('that says no, or never ends, has not signed', async () => {
+  test('that rejects the signature, or never returns, has not signed', async () => {
     const stranger = await ground.bare();
     const honest = await addContractWallet(ground.world.network, { usdc: PULLED });
     const endless = await addContractWallet(ground.world.network, {
@@ -51,7 +51,7 @@ describe('a wallet that is a contract', () => {
     assert.equal(summary(await payByLink(ground.server.pay, token, honest)), '200 succeeded');
   });
 
-  test('that says another thing on the chain is declined, and nothing moves', async () => {
+  test('that answers differently on the chain is declined, and no money moves', async () => {
     const liar = await addContractWallet(ground.world.network, {
       usdc: PULLED,
       manner: 'two_faced',
@@ -64,7 +64,7 @@ describe('a wallet that is a contract', () => {
     assert.equal(summary(await payByLink(ground.server.pay, token, { account })), '200 succeeded');
   });
 
-  test('that is not there yet is told so', async () => {
+  test('that is not deployed yet is refused as such', async () => {
     const account = await ground.bare();
     const { token } = await ground.newLink();
     const link = await readLink(ground.server.pay, token, account.address);
@@ -75,7 +75,7 @@ describe('a wallet that is a contract', () => {
 });
 
 describe('a signature', () => {
-  test('pays nothing but what it was made for', async () => {
+  test('pays only the payment that its signature names', async () => {
     const account = await ground.bare(PULLED * 4n);
     const [first, second] = [await ground.newLink(), await ground.newLink()];
     const link = await readLink(ground.server.pay, first.token, account.address);
@@ -93,7 +93,7 @@ describe('a signature', () => {
     );
   });
 
-  test('that fails counts, over all nodes, and a good one is never held up', async () => {
+  test('that fails counts across all nodes, and a valid one is never delayed', async () => {
     const account = await ground.bare();
     const { token } = await ground.newLink();
     await readLink(ground.server.pay, token, account.address);
@@ -113,7 +113,7 @@ describe('a signature', () => {
     assert.equal(summary(await payByLink(ground.server.pay, token, { account })), '200 succeeded');
   });
 
-  test('of other rates is a decline, never another price', async () => {
+  test('with outdated rates is a decline, never another price', async () => {
     const account = await ground.bare(PULLED * 2n);
     const { intentId, token } = await ground.newLink();
     const link = await readLink(ground.server.pay, token, account.address);
@@ -136,7 +136,7 @@ describe('a signature', () => {
     }
   });
 
-  test('that somebody else sends to the chain moves nothing, and pays afterwards', async () => {
+  test('that a stranger submits to the chain moves nothing, and still pays later', async () => {
     const account = await ground.bare();
     const { token } = await ground.newLink();
     const link = await readLink(ground.server.pay, token, account.address);

@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** How the pages of a merchant look and speak. */
+/** The style and language of a merchant's pages. */
 export interface MerchantLook {
   /** See `brandStyles`; `null` if the merchant has neither logo nor color. */
   readonly style: string | null;

@@ -10,11 +10,13 @@ import { selectTaggedTerminal, type TaggedTerminal } from '#terminals/provisioni
 import { tagOfToken } from '#terminals/tag.ts';
 
 export interface TagDeps extends AuthorizeDeps {
-  /** Where terminals wait for work, and pages of tags with them. */
+  /**
+   * Long-poll registry of terminals that wait for work, and of the tag pages that wait with them.
+   */
   readonly terminals: WaitingRoom<PaymentIntent>;
 }
 
-/** The terminal whose tag has this token now. */
+/** The terminal whose tag currently has this token. */
 export async function findTag(
   { db, idKey }: { readonly db: Database } & Pick<TagDeps, 'idKey'>,
   token: string,
@@ -23,7 +25,7 @@ export async function findTag(
   return tag === null ? null : ((await selectTaggedTerminal(db, tag)) ?? null);
 }
 
-/** What a tag calls this payment: it says neither the intent nor its pay link. */
+/** The id of this payment on the tag, which reveals neither the intent nor its pay link. */
 export function referenceOf({ idKey }: Pick<TagDeps, 'idKey'>, link: PayLink): string {
   const { livemode } = link.intent.tenant;
   return numberedId(idKey, 'tagPayment', { livemode, number: link.number });
@@ -40,7 +42,7 @@ function readBy(
   return readPayLink(deps, { number, chain, address, bindsOrder: false });
 }
 
-/** A payment of the tag's terminal by its reference, however far it is. */
+/** A payment of the tag's terminal by its reference, in any status. */
 export async function findTagPayment(
   deps: TagDeps,
   terminal: TaggedTerminal,
@@ -54,8 +56,8 @@ export async function findTagPayment(
 }
 
 /**
- * The oldest payment that the terminal asks for, as soon as there is one; null when there is none
- * until the time is up, and where the shop takes no payments now.
+ * Waits for the oldest open payment of the terminal. Returns `null` if there is none before the
+ * time-out, or if the shop takes no payments now.
  */
 export async function awaitTagPayment(
   deps: TagDeps,

@@ -1,22 +1,22 @@
-/** What a page says of itself, and what stands in it. Both are HTML. */
+/** The title and the content of a page, both as HTML. */
 export interface FinishedPage {
   readonly title: string;
   readonly body: string;
 }
 
-/** `html` is the page that the build made, with its styles and script. */
+/** `html` is the built page, with its styles and script. */
 export function fillPage(html: string, { title, body }: FinishedPage): string {
   return html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)
     .replace('<div id="app"></div>', () => body);
 }
 
-/** JSON inside a page: nothing in it ends the element that holds it. */
+/** JSON for a script element, escaped so that it cannot close the element. */
 export function dataOf(document: object): string {
   return JSON.stringify(document).replaceAll('<', '\\u003c');
 }
 
-/** A node of the sandbox is asked at the origin that the page came from, whatever its name. */
+/** A path if the node is on the page's own origin, so that the page works under any host name. */
 export function fromPage(url: string | null, webUrl: string): string | null {
   return url?.startsWith(`${webUrl}/`) === true ? url.slice(webUrl.length + 1) : url;
 }

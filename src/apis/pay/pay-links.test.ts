@@ -24,7 +24,7 @@ before(async () => {
 
 after(() => ground.close());
 
-/** The nonce as a page computes it, from what it shows. */
+/** The nonce as a page computes it, from the data that it shows. */
 function nonceOf({ merchant, amount, number, order_id: orderId, salt }: LinkBody): Hex {
   const type = keccak256(
     toHex(
@@ -40,7 +40,7 @@ function nonceOf({ merchant, amount, number, order_id: orderId, salt }: LinkBody
   );
 }
 
-describe('a wallet that nobody knows', () => {
+describe('an unregistered wallet', () => {
   test('pays by the link of the terminal, without gas, allowance or policy', async () => {
     const account = await ground.bare();
     const { intentId, token } = await ground.newLink();
@@ -63,14 +63,14 @@ describe('a wallet that nobody knows', () => {
     assert.match(String(paid.body.receipt_url), /\/receipts\/[0-9A-Za-z]{22}$/);
     assert.equal(paid.body.receipt_url, payment?.receipt_url);
     const again = await ground.authorize(token, account.address, await sign(account, link));
-    assert.deepEqual(again.body, paid.body, 'the answer that it had');
+    assert.deepEqual(again.body, paid.body, 'the response that it got');
     assert.equal((await ground.onTerminal(intentId)).payment_url, null);
     const closed = await readLink(ground.server.pay, token, account.address);
     assert.equal(closed.status, 'succeeded');
     assert.equal(closed.typed_data, null);
   });
 
-  test('gets its first answer again when it sends the same signature again', async () => {
+  test('gets the first response again when it sends the same signature again', async () => {
     const account = await ground.bare(PULLED * 2n);
     const { token } = await ground.newLink();
     const link = await readLink(ground.server.pay, token, account.address);
@@ -114,14 +114,18 @@ describe('a wallet that nobody knows', () => {
     const stranger = await ground.bare();
     const link = await readLink(ground.server.pay, token, account.address);
     const wrong = await ground.authorize(token, account.address, await sign(stranger, link));
-    assert.equal(summary(wrong), '400 signature_invalid', 'no key, no word of the block');
+    assert.equal(
+      summary(wrong),
+      '400 signature_invalid',
+      'no API key reveals the reason of the block',
+    );
     assert.equal(
       summary(await payByLink(ground.server.pay, token, { account })),
       '200 risk_blocked',
     );
   });
 
-  test('is not asked by rules that ask: the signature is the yes', async () => {
+  test('is not asked for confirmation by rules: its signature is the consent', async () => {
     const { accountId, livemode } = ground.store.standing.tenant;
     await ground.store.db.query(
       `insert into risk_settings (account_id, livemode, high_amount_confirm_from, updated)
@@ -144,7 +148,7 @@ describe('a wallet that nobody knows', () => {
 });
 
 describe('a link', () => {
-  test('that nobody made is missing', async () => {
+  test('with a made-up token is not found', async () => {
     for (const token of [
       '',
       'x',
@@ -173,7 +177,7 @@ describe('a link', () => {
     );
   });
 
-  test('keeps what a customer signed good while empty wallets are declined', async () => {
+  test("keeps a customer's signature valid while empty wallets are declined", async () => {
     const customer = await ground.bare();
     const { token } = await ground.newLink();
     const link = await readLink(ground.server.pay, token, customer.address);
@@ -188,7 +192,7 @@ describe('a link', () => {
     assert.equal(summary(paid), '200 succeeded');
   });
 
-  test('asks a wallet that was declined for another signature each time', async () => {
+  test('asks a declined wallet for a different signature each time', async () => {
     const account = await ground.bare(0n);
     const { token } = await ground.newLink();
     const salts = new Set<Hex>();
@@ -200,7 +204,7 @@ describe('a link', () => {
     assert.equal(salts.size, 3);
   });
 
-  test('that is closed shows its status and takes nothing', async () => {
+  test('that is closed shows its status and accepts no signature', async () => {
     const account = await ground.bare();
     const { intentId, token } = await ground.newLink();
     const signature = await sign(
@@ -215,7 +219,7 @@ describe('a link', () => {
     assert.equal((await ground.onTerminal(intentId)).payment_url, null);
   });
 
-  test('of a terminal that is switched off takes nothing', async () => {
+  test('of a deactivated terminal accepts no signature', async () => {
     const account = await ground.bare();
     const { token } = await ground.newLink();
     const link = await readLink(ground.server.pay, token, account.address);
@@ -248,7 +252,7 @@ describe('a link', () => {
 });
 
 describe('a tip', () => {
-  test('is part of what is signed, of the fees and of the payment', async () => {
+  test('is part of the signed data, of the fees and of the payment', async () => {
     const account = await ground.bare(PULLED * 2n);
     const intentId = await addIntent(ground.store, {
       amount: AMOUNT,
@@ -272,7 +276,7 @@ describe('a tip', () => {
     assert.equal(await ground.world.network.usdcOf(from), PULLED * 2n - 2_762_375n);
   });
 
-  test('goes only where tips are asked for', async () => {
+  test('is allowed only if the intent takes tips', async () => {
     const { token } = await ground.newLink();
     const { status } = await ground.server.pay.get(`/${token}?tip_amount=0`);
     assert.equal(status, 400);

@@ -7,10 +7,13 @@ import type { Database } from '#db/database.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
 
-/** Whoever opens more pages than this gets them plain: the page itself says what it cannot do. */
+/**
+ * Above this rate a client gets the plain page, without a database read; the page shows the errors
+ * itself.
+ */
 const LIMIT = { requests: 240, seconds: 60 };
 
-/** The page of a pay link, with the logo and color of the merchant, in its customer's language. */
+/** The page of a pay link, with the merchant's logo and color, in its customers' language. */
 export function createPayGate({ db, idKey }: { readonly db: Database; readonly idKey: IdKey }) {
   const limiter = memoryRateLimiter(LIMIT);
   return async (request: FastifyRequest, _reply: FastifyReply, pageFor: PageFor) => {

@@ -11,7 +11,7 @@ import {
 import { addContractWallet, signByLink } from '#testing/pay-links.ts';
 import { addPayer } from '#testing/store.ts';
 
-/** `npm run test:long` runs more of them. */
+/** `npm run test:long` runs more rounds. */
 const rounds = Number(process.env.PAY_RACES ?? 12);
 
 let ground: PayGround;
@@ -43,7 +43,8 @@ test('whichever way races, an intent is paid once', async (t) => {
         now: new Date(),
       }),
     );
-    // Signed before the race: a wallet that looks later finds the link paid, with nothing to sign.
+    // Signed before the race, because a wallet that reads the link later finds it paid, with
+    // nothing to sign.
     const ways = [
       await signByLink(ground.server.pay, token, { account }),
       await signByLink(ground.server.pay, token, contract),

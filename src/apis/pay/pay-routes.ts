@@ -27,16 +27,17 @@ function linkRoute(deps: AuthorizeDeps) {
     operationId: 'retrievePayLink',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What a pay link asks for, and what a wallet has to sign for it',
+    summary: 'Retrieve a pay link, and the data that a wallet signs to pay it',
     description:
       'Without `from`, and on a link that cannot be paid now, `typed_data` is null. Sign only ' +
-      'what you have recomputed: `to` is the settlement contract, `value` is `total_charged` ' +
-      'less the cashback, and `nonce` binds merchant, amount, number, order and salt.',
+      'data that you have recomputed: `to` is the settlement contract, `value` is ' +
+      '`total_charged` minus the cashback, and `nonce` binds merchant, amount, number, order and ' +
+      'salt.',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },
     query: PayLinkQuery,
-    responses: { 200: { schema: PayLinkSchema, description: 'The link; closed links too.' } },
+    responses: { 200: { schema: PayLinkSchema, description: 'The link, even if it is closed.' } },
     errors: ['resource_missing', 'service_unavailable'],
     handle: async ({ params, query }) => {
       const opened = await openPayLink(deps, {
@@ -57,10 +58,10 @@ function authorizationRoute(deps: AuthorizeDeps) {
     operationId: 'authorizePayLink',
     moves: 'money',
     tag: TAG,
-    summary: 'Pay with what the wallet has signed',
+    summary: "Pay with a wallet's signature",
     description:
-      'Only one authorization is under way at a time. The same `from` and `signature` again ' +
-      'get the first answer. The payer needs no gas.',
+      'Only one authorization is processed at a time. The same `from` and `signature` again ' +
+      'get the first response. The payer needs no gas.',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },
@@ -86,7 +87,9 @@ function authorizationRoute(deps: AuthorizeDeps) {
   });
 }
 
-/** Paying with any wallet, by the link that a terminal shows; receipts (behavior.md 19 and 6.5). */
+/**
+ * Pay links, which terminals show and any wallet can pay, and receipts (behavior.md 19 and 6.5).
+ */
 export function paySurface(deps: TagDeps & ReceiptDeps): Surface<PayCaller> {
   return {
     root: '/api/pay/v1',

@@ -13,7 +13,7 @@ export const ReceiptOfPayer = nullable(
   Type.String({
     format: 'uri',
     description:
-      'Once the payment has succeeded. Only the answer to the payer’s own signature has it.',
+      'Once the payment has succeeded. Only the response to the payer’s own signature has it.',
   }),
 );
 
@@ -38,7 +38,7 @@ const TypedDataSchema = Type.Object(
     types: Type.Object(
       {
         EIP712Domain: Type.Array(TypedField, {
-          description: 'The fields of the domain. ethers derives them: leave this type out there.',
+          description: 'The fields of the domain. ethers derives them: omit this type there.',
         }),
         ReceiveWithAuthorization: Type.Array(TypedField, {
           description: 'The fields of the message, in their order.',
@@ -46,19 +46,19 @@ const TypedDataSchema = Type.Object(
       },
       { description: 'The fields of the domain, and of the message as EIP-3009 has them.' },
     ),
-    primaryType: Type.Literal('ReceiveWithAuthorization', { description: 'What is signed.' }),
+    primaryType: Type.Literal('ReceiveWithAuthorization', { description: 'The message to sign.' }),
     message: Type.Object(
       {
         from: Address,
         to: Address,
         value: Type.Integer({
           minimum: 1,
-          description: 'What leaves the wallet: `total_charged` less the cashback.',
+          description: 'The amount that leaves the wallet: `total_charged` minus the cashback.',
         }),
-        validAfter: Type.Literal(0, { description: 'Valid at once.' }),
+        validAfter: Type.Literal(0, { description: 'Valid immediately.' }),
         validBefore: Type.Integer({
           minimum: 1,
-          description: 'Unix seconds: not valid from then on.',
+          description: 'Unix seconds: invalid from this time on.',
         }),
         nonce: Word,
       },
@@ -78,17 +78,17 @@ export const PayLinkSchema = Type.Object(
     object: objectType('pay_link'),
     status: oneOf(
       INTENT_STATUSES,
-      'Of the payment: requires_payment_method while it can be paid. The list may grow.',
+      'The status of the payment: requires_payment_method while it can be paid. The list may grow.',
     ),
     cancellation_reason: nullable(
-      oneOf(CANCELLATION_REASONS, 'Why a canceled payment has ended. The list may grow.'),
+      oneOf(CANCELLATION_REASONS, 'The reason why a canceled payment ended. The list may grow.'),
     ),
     merchant: Type.Object(
       {
-        name: Type.String({ minLength: 1, description: 'Who is paid.' }),
-        number: nullable(Type.Integer({ description: 'The merchant on the contract.' })),
+        name: Type.String({ minLength: 1, description: 'The merchant that is paid.' }),
+        number: nullable(Type.Integer({ description: 'The merchant’s number on the contract.' })),
       },
-      { description: 'Who is paid.' },
+      { description: 'The merchant that is paid.' },
     ),
     amount: Amount,
     presentment: PaidPresentment,
@@ -96,42 +96,45 @@ export const PayLinkSchema = Type.Object(
     tipping: nullable(Tipping),
     fees: Type.Object(
       { acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut },
-      { description: 'Paid on top of amount and tip; the cashback comes out of them.' },
+      { description: 'Paid on top of amount and tip; the cashback is part of them.' },
     ),
     total_charged: Type.Integer({
       minimum: 1,
       description: 'Amount, tip, acquirer fee and protocol fee.',
     }),
     expires_at: Timestamp,
-    network: oneOf(['testnet', 'mainnet'] as const, 'Where it is paid.'),
+    network: oneOf(['testnet', 'mainnet'] as const, 'The network on which it is paid.'),
     chain_id: Type.Integer({ minimum: 1, description: 'The id of the blockchain.' }),
     usdc: Address,
     settlement: Address,
     order_id: OrderId,
-    number: Type.Integer({ minimum: 1, description: 'Of the payment, on the contract.' }),
+    number: Type.Integer({
+      minimum: 1,
+      description: 'The settlement number of the payment on the contract.',
+    }),
     salt: nullable(Word),
     typed_data: {
       ...nullable(TypedDataSchema),
-      description: 'What the wallet signs; `null` if the request named no wallet.',
+      description: 'The data that the wallet signs; `null` if the request named no wallet.',
     },
   },
-  { title: 'PayLink', description: 'What a payment costs, and how far it is.' },
+  { title: 'PayLink', description: 'The cost of a payment, and its status.' },
 );
 
 export const PayLinkQuery = Type.Object({
   from: Type.Optional(
     Type.String({
       pattern: '^0x[0-9a-fA-F]{40}$',
-      description: 'The wallet that is to pay: with it the answer has `typed_data`.',
+      description: 'The paying wallet: with it the response includes `typed_data`.',
     }),
   ),
   tip_amount: Type.Optional(TipAmount),
 });
 
-/** As much as fits a request body. */
+/** As much as fits into a request body. */
 const MAX_SIGNATURE = 60_000;
 
-/** Why a signature is refused, by whichever door it came: pay link, tag or till. */
+/** The errors of a signature, the same for pay links, tags and tills. */
 export const AUTHORIZATION_ERRORS = [
   'resource_missing',
   'signature_invalid',
@@ -151,7 +154,7 @@ export const AuthorizationBody = Type.Object({
     pattern: '^0x([0-9a-fA-F]{2})+$',
     maxLength: MAX_SIGNATURE,
     description:
-      'Over `typed_data`: 65 bytes of a key, or of any length for a contract wallet (ERC-1271).',
+      'Over `typed_data`: 65 bytes from a key, or of any length for a contract wallet (ERC-1271).',
   }),
   tip_amount: Type.Optional(TipAmount),
 });
@@ -160,6 +163,6 @@ export const PayOutcomeSchema = Type.Object(
   { ...PaymentIntentSchema.properties, receipt_url: ReceiptOfPayer },
   {
     title: 'PayOutcome',
-    description: 'The payment intent, for who has signed it.',
+    description: 'The payment intent, for the payer who signed it.',
   },
 );

@@ -4,9 +4,9 @@ import type { ReceiptLine, Slip } from '#apis/pay/receipt-lines.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { markedHtml, type Writer } from '#texts/text.ts';
 
-/** What keeps a browser's translator away: sums, ids and names are the same in every language. */
+/** Stops a browser's translator from changing amounts, ids and names. */
 const AS_IT_IS = 'translate="no"';
-/** Hashes, addresses and numbers read from left to right on a page that runs the other way. */
+/** Hashes, addresses and numbers read left to right on a right-to-left page. */
 const LEFT_TO_RIGHT = `${AS_IT_IS} dir="ltr"`;
 
 function given(value: string, isCode: boolean | undefined): string {
@@ -15,7 +15,7 @@ function given(value: string, isCode: boolean | undefined): string {
     : `<bdi ${AS_IT_IS}>${escapeHtml(value)}</bdi>`;
 }
 
-/** Names of people and shops may run from right to left. */
+/** Names of people and shops may be written right to left. */
 function row({ name, value, also, isTotal, isCode, isWords, href }: ReceiptLine): string {
   const below = also === undefined ? '' : `<span class="at">${markedHtml(also)}</span>`;
   const text = isWords === true ? `<span>${markedHtml(value)}</span>` : given(value, isCode);
@@ -26,7 +26,7 @@ function row({ name, value, also, isTotal, isCode, isWords, href }: ReceiptLine)
   );
 }
 
-/** Paper is scanned at the counter, when something is brought back. */
+/** A printed receipt carries a QR code, which the clerk scans when goods are returned. */
 function qr(url: string, { html }: Writer): string {
   const { data, size } = encode(url, { ecc: 'M', border: 2 });
   const runs = data.flatMap((cells, y) => {
@@ -46,8 +46,8 @@ function qr(url: string, { html }: Writer): string {
 }
 
 /**
- * The whole receipt, readable without script. The script only asks `node` (a page's address or a
- * path from the root), where there is one, whether the chain says the same.
+ * The whole receipt, readable without script. The script only asks `node` (an absolute URL or a
+ * path from the root), if there is one, whether the chain confirms it.
  */
 export function receiptPage(
   slip: Slip,

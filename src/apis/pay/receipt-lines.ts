@@ -3,40 +3,42 @@ import { named } from '#core/isolates.ts';
 import { headlineUsdc } from '#core/money.ts';
 import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 
-/** A name and what belongs to it, on the page as on paper. Names and what is below are marked. */
+/** A name and its value, on screen and on paper. `name` and `also` may contain Unicode isolates. */
 export interface ReceiptLine {
   readonly name: string;
   readonly value: string;
-  /** Said below the value. */
+  /** Text below the value. */
   readonly also?: string;
-  /** The sum of the lines above. */
+  /** True for the sum of the lines above. */
   readonly isTotal?: boolean;
-  /** A value that people compare letter by letter. */
+  /** True for a value that people compare character by character. */
   readonly isCode?: boolean;
-  /** A value in the reader's language, with marks. */
+  /** True for a value in the reader's language, with Unicode isolates. */
   readonly isWords?: boolean;
-  /** A fact of the chain that is worth its paper: the rest is behind the address. */
+  /**
+   * True for an on-chain fact that is printed on paper; the others are only on the receipt's page.
+   */
   readonly isPrinted?: boolean;
   readonly href?: string | null;
 }
 
-/** A receipt of a sale or of a refund: what every form of it says. */
+/** A receipt of a sale or of a refund, with the content that every format shows. */
 export interface Slip {
-  /** Writes what is not part of a line. */
+  /** Writes the texts that are not part of a line. */
   readonly writer: Writer;
   readonly kind: string;
   readonly merchantName: string;
   readonly livemode: boolean;
-  /** What became of it since; null: nothing. */
+  /** Whether it was refunded since, in words; `null` if it was not. */
   readonly state: string | null;
   /** `6.78 USDC`. */
   readonly headline: string;
   readonly amounts: readonly ReceiptLine[];
   readonly facts: readonly ReceiptLine[];
   readonly chain: readonly ReceiptLine[];
-  /** For programs. */
+  /** The machine-readable receipt. */
   readonly document: object;
-  /** Whether the page's script knows how to check it with the chain. */
+  /** True if the page's script can verify it against the chain. */
   readonly isCheckable: boolean;
 }
 
@@ -46,12 +48,12 @@ const METHODS: Readonly<Record<string, TextKey>> = {
   wallet: 'receipt.method.wallet',
 };
 
-/** `6.78 USDC`: in cents, as people remember a sum. */
+/** `6.78 USDC`, rounded to cents because people remember it so. */
 export function headlineOf(atoms: number, { locale }: Writer): string {
   return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }
 
-/** The parts of what left the wallet, and what came back later. */
+/** The parts of the amount that left the wallet, and the refunds. */
 function amountLines(receipt: ShownReceipt, { text, usdc, time }: Writer): ReceiptLine[] {
   const { sale, tip, fees, paid, refunds, amount_refunded, time_zone } = receipt;
   const network = fees.acquirer + fees.protocol;
@@ -102,7 +104,7 @@ function chainLines({ proof }: ShownReceipt, { text, marked }: Writer): ReceiptL
   ];
 }
 
-/** By what went back so far: a refund on its way may still fail. */
+/** Counts succeeded refunds only, because a pending one may still fail. */
 function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['state'] {
   const back = refunds.reduce((sum, one) => sum + (one.status === 'succeeded' ? one.amount : 0), 0);
   if (back === 0) return null;

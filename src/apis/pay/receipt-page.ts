@@ -16,7 +16,7 @@ import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Writer, writerFor } from '#texts/text.ts';
 
-/** A shop's customers share an address where they share its wireless network. */
+/** Generous, because a shop's customers share one address on its Wi-Fi. */
 const LIMIT = { requests: 240, seconds: 60 };
 
 function tooManyPage({ language, html }: Writer): string {
@@ -36,7 +36,7 @@ function wantedOf(path: string): Wanted {
   return { token, form: (form as Form | undefined) ?? 'html' };
 }
 
-/** 48 columns unless told otherwise; null: not a width that printers have. */
+/** 48 columns by default; `null` if printers have no such width. */
 function widthOf(query: unknown): TextWidth | null {
   const { width = '48' } = query as { readonly width?: unknown };
   return TEXT_WIDTHS.find((known) => String(known) === width) ?? null;
@@ -75,7 +75,7 @@ export interface ReceiptPageDeps extends ReceiptDeps {
 
 interface Found {
   readonly slip: Slip;
-  /** A node that a browser may ask. */
+  /** A node that browsers may call. */
   readonly node: string | null;
 }
 
@@ -86,7 +86,7 @@ async function find(deps: ReceiptPageDeps, token: string, writer: Writer): Promi
   return refund && { slip: refund, node: null };
 }
 
-/** What the merchant chose for its pages; `null` if there is no such receipt. */
+/** The look that the merchant chose for its pages; `null` if there is no such receipt. */
 async function lookOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
   const payment = findReceipt(idKey, token);
   if (payment !== null) return selectLookOfReceipt(db, payment);
@@ -96,8 +96,8 @@ async function lookOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
 }
 
 /**
- * Sends receipts: finished pages, `.txt` for printers and `.json` for programs. `html` is the page
- * that the build made, with its styles and script.
+ * Serves receipts: rendered pages, `.txt` for printers and `.json` for programs. `html` is the
+ * built page, with its styles and script.
  */
 export function createReceiptGate(deps: ReceiptPageDeps) {
   const limiter = memoryRateLimiter(LIMIT);
@@ -111,7 +111,7 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
       const page = tooManyPage(writerFor(pageFor(null).language));
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, page);
     }
-    // A refund changes it, and who holds the address may have it removed from a shared device.
+    // Not cached: a refund changes the receipt, and it must not stay on a shared device.
     reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
     const { '*': path = '' } = request.params as { readonly '*'?: string };
     const { token, form } = wantedOf(path);
@@ -131,7 +131,7 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(slip.document));
       case 'txt': {
         if (width === null) {
-          const refusal = refuse('parameter_invalid', 'width is 32 or 48.', 'width');
+          const refusal = refuse('parameter_invalid', 'width must be 32 or 48.', 'width');
           return sendRefusal(reply, refusal, webUrl);
         }
         return reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));

@@ -19,7 +19,7 @@ export interface ReceiptDeps {
   readonly idKey: IdKey;
   readonly receipts: ReceiptPages;
   readonly chains: readonly { readonly config: NetworkConfig }[];
-  /** A node of this network that a browser may ask; null: there is none. */
+  /** A node of this network that browsers may call; `null` if there is none. */
   readonly publicNode: (network: Network) => string | null;
 }
 
@@ -39,35 +39,39 @@ const ProofSchema = Type.Object(
         'charges). terms: merchant (4 bytes), amount (5), order id (8). charges: batch, acquirer ' +
         'fee, protocol fee and cashback, 8 bytes each.',
     }),
-    number: Type.Integer({ minimum: 1, description: 'Of the payment, on the contract.' }),
-    batch: Type.Integer({ minimum: 0, description: 'Of the batch that it was settled in.' }),
+    number: Type.Integer({
+      minimum: 1,
+      description: 'The settlement number of the payment on the contract.',
+    }),
+    batch: Type.Integer({ minimum: 0, description: 'The number of its batch on the contract.' }),
     merchant: nullable(
       Type.Integer({ minimum: 0, description: 'The merchant’s number on the contract.' }),
     ),
     rpc_url: nullable(
       Type.String({
-        description:
-          'A node that anybody may ask: the one that the operator names, or in a sandbox its own.',
+        description: 'A public node: the one that the operator names, or in a sandbox its own.',
       }),
     ),
     explorer_url: nullable(
-      Type.String({ description: 'The transaction at an explorer, if the operator names one.' }),
+      Type.String({
+        description: 'The transaction in a block explorer, if the operator names one.',
+      }),
     ),
   },
-  { description: 'Where the chain confirms it. `npm run receipt` and the page check it.' },
+  { description: 'Where to verify it on the chain. `npm run receipt` and the page do so.' },
 );
 
 export const ReceiptSchema = Type.Object(
   {
     ...commonFields('receipt'),
     merchant: Type.Object(
-      { name: Type.String({ minLength: 1, description: 'Who was paid.' }) },
-      { description: 'Who was paid.' },
+      { name: Type.String({ minLength: 1, description: 'The merchant that was paid.' }) },
+      { description: 'The merchant that was paid.' },
     ),
     receipt_number: PaymentSchema.properties.receipt_number,
     order_id: PaymentSchema.properties.order_id,
     description: nullable(
-      Type.String({ description: 'What was bought, in the merchant’s words.' }),
+      Type.String({ description: 'The description of the sale, in the merchant’s words.' }),
     ),
     sale: Amount,
     tip: AtomsOut,
@@ -76,13 +80,13 @@ export const ReceiptSchema = Type.Object(
     total_charged: PaymentSchema.properties.total_charged,
     paid: Type.Integer({
       minimum: 0,
-      description: 'What left the wallet: `total_charged` less the cashback.',
+      description: 'The amount that left the wallet: `total_charged` minus the cashback.',
     }),
     amount_refunded: AtomsOut,
     refunds: Type.Array(
       Type.Object({
         amount: Amount,
-        status: oneOf(['pending', 'succeeded'] as const, 'Failed refunds are left out.'),
+        status: oneOf(['pending', 'succeeded'] as const, 'Failed refunds are omitted.'),
         tx_hash: nullable(TxHash),
         receipt_number: PaymentSchema.properties.receipt_number,
         created: Timestamp,
@@ -93,7 +97,7 @@ export const ReceiptSchema = Type.Object(
     payer: Type.String({ minLength: 1, description: 'The payer’s address, shortened.' }),
     payment_method: PaymentSchema.properties.payment_method,
     settled_at: Timestamp,
-    time_zone: Type.String({ minLength: 1, description: 'The shop’s: an IANA name.' }),
+    time_zone: Type.String({ minLength: 1, description: 'The shop’s time zone: an IANA name.' }),
     proof: ProofSchema,
   },
   { title: 'Receipt', description: 'A paid payment, as its receipt shows it.' },
@@ -135,12 +139,12 @@ export const RECEIPT_EXAMPLE = {
   },
 } as const;
 
-/** Enough for the payer to know it, and for nobody else to find it. */
+/** Long enough for the payer to recognize it, too short to look it up. */
 export function shortened(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
 
-/** This process serves no network of that mode. */
+/** Shown if this process serves no network of that mode. */
 const NO_CONTRACT = `0x${'0'.repeat(40)}`;
 
 export type ShownReceipt = ReturnType<typeof renderReceipt>;
@@ -196,7 +200,7 @@ function renderReceipt(receipt: Receipt, chain: NetworkConfig | undefined, rpcUr
   };
 }
 
-/** What this token is the receipt of; null: nothing. */
+/** The receipt of this token; `null` if there is none. */
 export async function readReceipt(
   { db, idKey, chains, publicNode }: ReceiptDeps,
   token: string,
@@ -208,7 +212,7 @@ export async function readReceipt(
   return renderReceipt(receipt, chain?.config, publicNode(networkOf(wanted.livemode)));
 }
 
-/** What the page of a receipt shows, and `npm run receipt` checks. */
+/** The receipt's data, which its page shows and `npm run receipt` verifies. */
 export function receiptRoute(deps: ReceiptDeps) {
   return defineRoute<PayCaller>({
     method: 'GET',
@@ -216,10 +220,10 @@ export function receiptRoute(deps: ReceiptDeps) {
     operationId: 'retrieveReceipt',
     moves: 'nothing',
     tag: 'Receipts',
-    summary: 'A paid payment, for anybody who has the address of its receipt',
+    summary: 'Retrieve a paid payment by the address of its receipt',
     description:
-      'The token is the last part of a payment’s `receipt_url`. The same is at that address with ' +
-      '`.json` behind it, and with `.txt` as text for a printer (`width` 32 or 48).',
+      'The token is the last part of a payment’s `receipt_url`. The same data is at that address ' +
+      'with `.json` appended, and with `.txt` as text for a printer (`width` 32 or 48).',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },

@@ -12,7 +12,7 @@ import { ticketBytes } from '../../../reader/src/printing/escpos.ts';
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
 const receipt = RECEIPT_EXAMPLE as unknown as ShownReceipt;
 
-test('headlines have two decimals, and never say that nothing was paid', () => {
+test('headlines have two decimals, and a small payment is never shown as 0.00', () => {
   const shown = [6_780_375n, 5_000n, 4_999n, 1n, 0n, 999_995_000n, 1_234_567_000_000n].map(
     (value) => headlineUsdc(value),
   );
@@ -23,7 +23,7 @@ test('headlines have two decimals, and never say that nothing was paid', () => {
   assert.deepEqual(readable, ['−0.001375', '1,000.25']);
 });
 
-/** Words whose cells are counted by hand. */
+/** Words with their cell widths, counted by hand. */
 const WORDS: readonly (readonly [text: string, cells: number])[] = [
   ['Café', 4],
   ['Cafe\u0301', 4],
@@ -45,13 +45,13 @@ const WORDS: readonly (readonly [text: string, cells: number])[] = [
   ['−1', 2],
 ];
 
-/** The lines between the printer's first command and its cut, a byte a cell. */
+/** The lines between the printer's first command and its cut, one byte per cell. */
 function printed(text: string): string[] {
   const bytes = ticketBytes({ text, address: null });
   return Buffer.from(bytes.subarray(5, -7)).toString('latin1').split('\n');
 }
 
-test('values end at the right edge, whatever they are made of, in text and on paper', () => {
+test('values end at the right edge, whatever their characters, in text and on paper', () => {
   for (const width of [32, 48] as const) {
     for (const [description, cells] of WORDS) {
       const text = receiptText(slipOf({ ...receipt, description }), URL, width);
@@ -71,7 +71,7 @@ const LETTER = fc.oneof(
 );
 const NAME = fc.array(LETTER, { maxLength: 30 }).map((parts) => parts.join(''));
 
-test('no line is wider than the paper, whatever people write, in text and on paper', () => {
+test('no line is wider than the paper, for any text, in text and on paper', () => {
   fc.assert(
     fc.property(NAME, NAME, NAME, fc.constantFrom(32, 48), (name, description, zone, width) => {
       const slip = slipOf({ ...receipt, merchant: { name }, description });
@@ -95,7 +95,7 @@ test('no letter is cut in two', () => {
   for (const line of text.split('\n')) assert.doesNotMatch(line.trimStart(), /^\p{M}/u);
 });
 
-test('a receipt says at its top that the money went back', () => {
+test('a refunded receipt says so at its top', () => {
   const refund = {
     amount: receipt.sale + receipt.tip,
     status: 'succeeded',
@@ -120,7 +120,7 @@ test('a receipt says at its top that the money went back', () => {
   assert.match(body, /<p class="state">Refunded<\/p>/);
 });
 
-test('the payer stands on one line of paper, at the right edge', () => {
+test('the payer is on one line of paper, at the right edge', () => {
   for (const width of [32, 48] as const) {
     const lines = printed(receiptText(slipOf(receipt), URL, width));
     const payer = lines.filter((line) => line.startsWith('Payer'));
@@ -129,7 +129,7 @@ test('the payer stands on one line of paper, at the right edge', () => {
   }
 });
 
-test('a name cannot give a printer commands, turn a line round, or write into the page', () => {
+test('a name cannot command a printer, reverse a line, or inject markup', () => {
   const name = '\u001b@Café\u202egnp\n</script><b>&';
   const shown = slipOf({ ...receipt, merchant: { name }, description: name });
   assert.doesNotMatch(receiptText(shown, URL, 32), /\p{Cc}(?<!\n)|\p{Cf}/u);
@@ -138,7 +138,7 @@ test('a name cannot give a printer commands, turn a line round, or write into th
   assert.equal(body.match(/<\/script>/g)?.length, 1);
 });
 
-test('the parts of a receipt add up to what left the wallet', () => {
+test('the parts of a receipt add up to the amount that left the wallet', () => {
   const { sale, tip, fees, paid } = receipt;
   assert.equal(sale + tip + fees.acquirer + fees.protocol - fees.cashback, paid);
   assert.match(receiptText(slipOf(receipt), URL, 48), /Paid {31}2\.762375 USDC\n/);

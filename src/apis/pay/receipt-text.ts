@@ -1,17 +1,17 @@
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-lines.ts';
 import type { Writer } from '#texts/text.ts';
 
-/** Characters on a line of a roll of 58 mm, and of one of 80 mm. */
+/** Characters per line on 58 mm and on 80 mm paper. */
 export const TEXT_WIDTHS = [32, 48] as const;
 export type TextWidth = (typeof TEXT_WIDTHS)[number];
 
 /**
- * A printer takes some of these for commands, and a name is written by a merchant. The others have
- * no width of their own: without them a picture is one letter, or several of known width.
+ * Characters that printers interpret as commands (a merchant writes its own name), and those
+ * without a width of their own. Without them an emoji is one glyph, or several of known width.
  */
 const NOT_PRINTED =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/gu;
-/** Two cells: East Asian Width W or F (Unicode 16). `escpos.ts` has the same. */
+/** Two cells wide: East Asian Width W or F (Unicode 16). `escpos.ts` has the same table. */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -31,15 +31,19 @@ const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1f200, 0x1f265],
   [0x20000, 0x3fffd],
 ];
-/** Pictures take two, too. Before U+2600 are signs such as ™ and arrows, of one cell. */
+/**
+ * Emoji are two cells wide, too. Below U+2600 there are symbols such as ™ and arrows, of one cell.
+ */
 const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
-/** They stand on the letter before. */
+/** Combining marks, which take no cell of their own. */
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
-/** What a reader sees as one letter, with all its marks. */
+/** Splits text into graphemes: a letter with all its marks. */
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** As it can be printed. A printer has no `…`, and prints three points: they are counted here. */
+/**
+ * The text as it can be printed. Printers lack `…` and print three periods, so it counts as three.
+ */
 function printable(text: string): string {
   const composed = text.normalize('NFC').replaceAll('…', '...');
   return composed.replaceAll(/\s+/g, ' ').replaceAll(NOT_PRINTED, '').trim();
@@ -56,7 +60,7 @@ function cellsOf(text: string): number {
   return cells;
 }
 
-/** Cuts a word that has no line of its own to fit on. */
+/** Splits a word that is longer than a line. */
 function piecesOf(word: string, width: number): string[] {
   const pieces = [''];
   for (const { segment: letter } of LETTERS.segment(word)) {
@@ -87,7 +91,7 @@ function centered(text: string, width: number): string[] {
   });
 }
 
-/** The name at the left, the value at the right; the value below it where both are long. */
+/** The name on the left, the value on the right, or below the name if both are long. */
 function spread({ name, value, also }: ReceiptLine, width: number): string[] {
   const right = (text: string) =>
     wrapped(text, width).map((line) => ' '.repeat(width - cellsOf(line)) + line);
@@ -98,7 +102,9 @@ function spread({ name, value, also }: ReceiptLine, width: number): string[] {
   return also === undefined ? first : [...first, ...right(also)];
 }
 
-/** A receipt as lines of at most `width` printed cells, for a printer that knows nothing else. */
+/**
+ * The receipt as lines of at most `width` printed cells, for printers that take plain text only.
+ */
 export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);
   const all = (lines: readonly ReceiptLine[]) => lines.flatMap((line) => spread(line, width));
@@ -119,7 +125,7 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The words of a receipt that does not exist. */
+/** The text shown for a receipt that does not exist. */
 export function noReceiptText(width: TextWidth, { text }: Writer): string {
   return `${wrapped(text('receipt.missing.short'), width).join('\n')}\n`;
 }

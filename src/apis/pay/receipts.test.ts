@@ -19,7 +19,8 @@ before(async () => {
   await payByLink(ground.server.pay, link, { account: await ground.bare() });
   const merchant = await ground.server.merchant();
   let payment: { receipt_url: string } | undefined;
-  // A slow machine answers `processing`: the payment is there once the chain has settled it.
+  // On a slow machine the response is `processing`; the payment exists once the chain has settled
+  // it.
   for (let tries = 0; payment === undefined && tries < 300; tries++) {
     const { body } = await merchant.get(`/payments?payment_intent=${intentId}`);
     [payment] = body.data as { receipt_url: string }[];
@@ -40,7 +41,7 @@ const failures = async (changed: Partial<TellingReceipt>) => {
 };
 
 describe('a receipt', () => {
-  test('says what was paid to everybody who has its address, and no payer', async () => {
+  test('shows the paid amounts to everyone who has its address, and no payer', async () => {
     assert.deepEqual(
       [receipt.sale, receipt.tip, receipt.order_id.length > 0],
       [2_500_000, 0, true],
@@ -49,7 +50,7 @@ describe('a receipt', () => {
     assert.doesNotMatch(JSON.stringify(receipt), /0x[0-9a-fA-F]{40}"[^}]*"payer|pay_|pi_|acct_/);
   });
 
-  test('is not there for a token that was changed, of another kind, or made up', async () => {
+  test('is not found for a token that was altered, of another kind, or made up', async () => {
     const flipped = token.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a'));
     const { token: unpaid } = await ground.newLink();
     for (const wrong of [flipped, unpaid, token.slice(1), `${token}a`, 'x', '%00', "'"]) {
@@ -59,10 +60,10 @@ describe('a receipt', () => {
   });
 });
 
-describe('the proof, repeated from the chain', () => {
+describe('the proof, recomputed from the chain', () => {
   test('holds', async () => assert.deepEqual(await failures({}), []));
 
-  test('finds each number that is told otherwise', async () => {
+  test('detects each number that was altered', async () => {
     const { fees, proof } = receipt;
     const lies: readonly (readonly [Partial<TellingReceipt>, string])[] = [
       [{ sale: 2_500_001 }, 'sale and tip'],
@@ -82,7 +83,7 @@ describe('the proof, repeated from the chain', () => {
     }
   });
 
-  test('finds a refund that was never paid', async () => {
+  test('detects a refund that was never paid', async () => {
     const refunds = [{ amount: 1, status: 'succeeded', tx_hash: receipt.proof.tx_hash }];
     assert.match((await failures({ refunds })).join(), /^refund of 1/);
   });

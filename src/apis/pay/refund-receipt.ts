@@ -73,7 +73,7 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
   };
 }
 
-/** The refund that this token is the receipt of; null: there is none. */
+/** The refund of this receipt token; `null` if there is none. */
 export async function readRefundSlip(
   { db, receipts, chains }: ReceiptDeps,
   token: string,

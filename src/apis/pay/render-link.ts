@@ -12,7 +12,7 @@ import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/editions.ts';
 import { withDomainType } from '#settlement/wallet-json.ts';
 
-/** JSON has no integers of 256 bits; these are far below what it holds exactly. */
+/** JSON has no 256-bit integers; these values are far below the largest exact number. */
 function renderMessage(signable: ReturnType<typeof messageOf>) {
   const { message } = signable;
   const { value, validAfter, validBefore } = message;
@@ -24,7 +24,7 @@ function renderMessage(signable: ReturnType<typeof messageOf>) {
   return withDomainType({ ...signable, message: { ...message, ...numbers } });
 }
 
-/** The sum in the shop's currency, with the tip that the link was opened with. */
+/** The price in the shop's currency, with the tip that the link was opened with. */
 function presentmentOf({ intent, tip }: PayLink) {
   const { presentment } = intent;
   if (presentment === null) return null;
@@ -33,7 +33,10 @@ function presentmentOf({ intent, tip }: PayLink) {
   return renderPaidQuote({ ...presentment, tipAmount, expiresAt });
 }
 
-/** The link as everybody sees it; with `from` and while it is open, what that wallet signs. */
+/**
+ * The public view of a link. With `from` and while it is open, also the data that this wallet
+ * signs.
+ */
 export function renderLink(link: PayLink, terms: PayTerms, from: string | undefined) {
   const { intent, number, chain, standing, closed } = link;
   const { amount, tipping } = intent;
@@ -71,8 +74,8 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
 }
 
 /**
- * The stored answer to a signature, as its payer sees it: of the intent what `show` keeps, and the
- * receipt once it is paid. Refusals are stored, too: they stay as they are.
+ * The stored response to a signature, as its payer sees it: the fields of the intent that `show`
+ * selects, and the receipt once it is paid. Stored refusals stay unchanged.
  */
 export function answerPayer(
   { intent, number }: PayLink,

@@ -24,7 +24,7 @@ function fact(name: string, value: string): string {
   return `<div class="row"><dt>${name}</dt><dd>${code}</dd></div>`;
 }
 
-/** The present contract has the network's name; those before it are counted. */
+/** The current contract has the network's name; previous contracts are numbered. */
 function idOf(one: NetworkSolvency, place: number): string {
   return place === 0 ? one.network : `${one.network}-${place}`;
 }
@@ -54,12 +54,12 @@ ${one.rpc_url === null ? '' : fact('Node', one.rpc_url)}
 </section>`;
 }
 
-/** Among the contracts of its network, the present one first. */
+/** The position among the contracts of its network, the current one first. */
 function placeIn({ networks }: Solvency, one: NetworkSolvency): number {
   return networks.filter(({ network }) => network === one.network).indexOf(one);
 }
 
-/** Readable without script. The script only asks the nodes, and adds up for itself. */
+/** Readable without script. The script only queries the nodes and recomputes the sums. */
 function solvencyPage(
   solvency: Solvency,
   nodeOf: (one: NetworkSolvency) => string | null,
@@ -79,8 +79,8 @@ export interface SolvencyPageDeps extends SolvencyDeps {
 }
 
 /**
- * Sends `/solvency`, a finished page, and `/solvency.json`, the same for programs: what each
- * network's contract holds and owes. Anybody may read it.
+ * Serves `/solvency`, a rendered page, and `/solvency.json`, the same data for programs: the funds
+ * that each network's contract holds and owes. Public.
  */
 export function createSolvencyGate(deps: SolvencyPageDeps) {
   const read = createSolvencyReader(deps);

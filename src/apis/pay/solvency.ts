@@ -6,13 +6,13 @@ import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
 import { contractsOf } from '#settlement/editions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** One contract of a network; the sums are atoms, and null while its chain cannot be asked. */
+/** One contract of a network. Sums are atoms, and `null` while its chain is unreachable. */
 export interface NetworkSolvency {
   readonly network: Network;
   readonly chain_id: number;
   readonly settlement: string;
   readonly usdc: string;
-  /** A node that anybody may ask; null: none is named. */
+  /** A public node; `null` if the operator names none. */
   readonly rpc_url: string | null;
   readonly block_number: number | null;
   readonly as_of: string | null;
@@ -20,14 +20,14 @@ export interface NetworkSolvency {
   readonly held: number | null;
   readonly owed_to_merchants: number | null;
   readonly fees: number | null;
-  /** What is held and not owed: plain transfers to the contract. Below zero, money is missing. */
+  /** Held minus owed: plain transfers to the contract. A negative value means missing money. */
   readonly surplus: number | null;
 }
 
 /** `GET /solvency.json`. */
 export interface Solvency {
   readonly object: 'solvency';
-  /** A network has several while its merchants move from one contract to the next. */
+  /** A network has several contracts while its merchants move from one to the next. */
   readonly networks: readonly NetworkSolvency[];
 }
 
@@ -37,7 +37,7 @@ export interface SolvencyDeps {
   readonly log: Log;
 }
 
-/** However many look, the chain is asked once in this time. */
+/** The chain is read at most once in this time, for any number of visitors. */
 const KEPT_MS = 10_000;
 
 const UNKNOWN = {
@@ -91,7 +91,7 @@ export function createSolvencyReader(deps: SolvencyDeps): () => Promise<Solvency
   const readAll = async (): Promise<Solvency> => {
     const networks = await Promise.all(
       deps.chains.flatMap((chain) =>
-        // The present contract first.
+        // The current contract comes first.
         contractsOf(chain.config)
           .toReversed()
           .map(({ settlement }) => readContract(chain, settlement, deps)),

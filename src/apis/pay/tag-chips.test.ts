@@ -34,7 +34,7 @@ interface Counter {
   tag(): Promise<string>;
 }
 
-/** A counter that asks for one payment. */
+/** A counter that requests one payment. */
 async function newCounter(): Promise<Counter> {
   const { db, clock, standing } = ground.store;
   const { terminalId } = await addTerminal(db, standing, clock.now());
@@ -63,12 +63,12 @@ const refOf = (terminalId: string) => ({
   now: ground.store.clock.now(),
 });
 
-/** A chip that was written with what the dashboard showed. */
+/** A chip programmed with the settings that the dashboard showed. */
 async function setUp(counter: Counter): Promise<CardChip> {
   return new CardChip(await settingsOf(counter));
 }
 
-/** What the dashboard shows once. */
+/** The settings that the dashboard shows once. */
 async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
   const { db } = ground.store;
   const made = await db.transaction((tx) => makeChip(tx, PLACE, refOf(terminalId)));
@@ -82,7 +82,7 @@ async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
 
 const pathOf = (address: string) => new URL(address).pathname.replace('/t/', '/tags/');
 
-/** What the page does with the address that the chip gave. */
+/** Does what the page does with the address that the chip produced. */
 function visit(address: string, at = pathOf(address)): Promise<Reply> {
   const { searchParams } = new URL(address);
   const body = { picc_data: searchParams.get('p'), cmac: searchParams.get('c') };
@@ -104,8 +104,8 @@ async function detailsFor(path: string, shown?: string, more = ''): Promise<unkn
   return { order_id: payment.order_id, description: payment.description };
 }
 
-describe('a tag that is a chip', () => {
-  test('shows what is sold to whoever taps it, and takes the payment as before', async () => {
+describe('a tag with a chip', () => {
+  test('shows the sale to the customer who taps it, and takes the payment as before', async () => {
     const counter = await newCounter();
     const chip = await setUp(counter);
     const address = chip.tap();
@@ -128,7 +128,7 @@ describe('a tag that is a chip', () => {
     assert.deepEqual(await detailsFor(path, shown, later), sold);
   });
 
-  test('a message is good once, also when ten come at the same time', async () => {
+  test('a message is valid once, even if ten arrive at the same time', async () => {
     const counter = await newCounter();
     const chip = await setUp(counter);
     const address = chip.tap();
@@ -141,7 +141,7 @@ describe('a tag that is a chip', () => {
     await opened(chip.tap());
   });
 
-  test('proves nothing with another chip, of another counter, or when it was altered', async () => {
+  test('is no proof with another chip, at another counter, or after it was altered', async () => {
     const [counter, other] = [await newCounter(), await newCounter()];
     const chip = await setUp(counter);
     const foreign = await setUp(other);
@@ -164,7 +164,7 @@ describe('a tag that is a chip', () => {
     assert.equal((await visit(clone.tap())).body.visit, null);
   });
 
-  test('is bound to the first chip that was written with it', async () => {
+  test('is bound to the first chip that was programmed with it', async () => {
     const settings = await settingsOf(await newCounter());
     const [chip, twin] = [new CardChip(settings), new CardChip(settings)];
     await opened(chip.tap());

@@ -8,7 +8,7 @@ import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import { type TextKey, writerFor } from '#texts/text.ts';
 
-/** A shop's customers share an address where they share its wireless network. */
+/** Generous, because a shop's customers share one address on its Wi-Fi. */
 const LIMIT = { requests: 120, seconds: 60 };
 
 function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
@@ -16,7 +16,7 @@ function page(language: TextLanguage, heading: TextKey, text: TextKey): string {
   return plainPage(writer.html(heading), `<p>${writer.html(text)}</p>`, language);
 }
 
-/** Lets the page of a tag through, or sends what is shown instead. */
+/** Serves the page of a tag, or the replacement if the tag is unknown or the client is too fast. */
 export function createTagGate(
   deps: { readonly db: Database; readonly idKey: IdKey },
   nowMs?: () => number,

@@ -32,7 +32,10 @@ export function tagMissing(): Refusal {
   return refuse('resource_missing', 'There is no such tag, or its address was replaced.', 'token');
 }
 
-/** What leads to the order stays away; the order itself is for who has proven to stand there. */
+/**
+ * Omits all fields that lead to the order. The order itself is shown only to a customer who has
+ * proven to be at the counter.
+ */
 async function renderPayment(
   deps: TagDeps,
   link: PayLink,
@@ -71,11 +74,11 @@ function readRoute(deps: TagDeps) {
     operationId: 'retrieveTag',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What the terminal of a tag asks for',
+    summary: 'Retrieve the payment that the terminal of a tag requests',
     description:
-      'The token is the last part of a terminal’s `tag_url`. With `wait` this is a long poll: it ' +
-      'answers as soon as the terminal asks for a payment. `payment` asks for one that was shown ' +
-      'before, whatever its result.',
+      'The token is the last part of a terminal’s `tag_url`. With `wait` this is a long poll: ' +
+      'the response is sent as soon as the terminal requests a payment. `payment` selects a ' +
+      'payment that was shown before, whatever its result.',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },
@@ -114,10 +117,10 @@ function authorizationRoute(deps: TagDeps) {
     operationId: 'authorizeTagPayment',
     moves: 'money',
     tag: TAG,
-    summary: 'Pay what the terminal of a tag asks for with a wallet’s signature',
+    summary: 'Pay the payment that the terminal of a tag requests, with a wallet’s signature',
     description:
-      'As by a pay link. A wallet that cannot pay is declined and leaves nothing behind: the ' +
-      'payment stays open for others. Only the answer to a signature has the receipt.',
+      'As with a pay link. A wallet that cannot pay is declined and leaves no trace: the ' +
+      'payment stays open for others. Only the response to a signature has the receipt.',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },
@@ -134,7 +137,7 @@ function authorizationRoute(deps: TagDeps) {
       const signed = { from, signature, tipAmount, requestId, now, gone: whenGone() };
       const answer = await authorizeLink(deps, link, signed);
       if (isRefusal(answer)) return answer;
-      // The rest of the intent says what is sold, and by which number.
+      // The other fields of the intent would reveal the sale and its number.
       return answerPayer(
         link,
         { answer, receipts: deps.receipts },
@@ -157,16 +160,18 @@ function visitRoute(deps: TagDeps) {
     operationId: 'openTagVisit',
     moves: 'data',
     tag: TAG,
-    summary: 'Prove that the customer is at a tag that is a chip',
+    summary: 'Prove that the customer is at a tag with a chip',
     description:
-      'The chip (NTAG 424 DNA) adds a message to the address at each tap. It is good once, and ' +
-      'within ten minutes of it the tag also tells what is sold.',
+      'The chip (NTAG 424 DNA) adds a message to the address at each tap. It is valid once, and ' +
+      'for the next ten minutes the tag also shows the sale.',
     scope: null,
     idempotency: 'ignored',
     params: { token: 'text' },
     body: TagVisitBody,
     bodyExample: { picc_data: 'EF963FF7828658A599F3041510671E88', cmac: '94EED9EE65337086' },
-    responses: { 200: { schema: TagVisitSchema, description: 'Whether it was accepted.' } },
+    responses: {
+      200: { schema: TagVisitSchema, description: 'True if the message was accepted.' },
+    },
     errors: ['resource_missing'],
     handle: async ({ params, body, now }) => {
       const terminal = await findTag(deps, params.token ?? '');
@@ -185,7 +190,7 @@ function visitRoute(deps: TagDeps) {
   });
 }
 
-/** Paying at a counter by the address that its tag holds (behavior.md 19). */
+/** Paying at a counter through the address on its tag (behavior.md 19). */
 export function tagRoutes(deps: TagDeps) {
   return [readRoute(deps), visitRoute(deps), authorizationRoute(deps)];
 }

@@ -12,20 +12,18 @@ import { nullable, objectType, Timestamp, text, textOut } from '#http/schema.ts'
 const Reference = Type.String({
   pattern: '^[0-9A-Za-z]{22}$',
   examples: ['3nF8qTz0LwKc5YbRm1XaVe'],
-  description: 'What this tag calls the payment. It opens nothing but this tag.',
+  description: 'The id of the payment on this tag. It is valid on this tag only.',
 });
 
 const { object: _, order_id: _order, number: _number, ...shown } = PayLinkSchema.properties;
 
-/** What the page of a tag sees: neither the order nor its number, and not the pay link. */
+/** The payment as the page of a tag sees it: without the order, its number and the pay link. */
 export const TagPaymentSchema = Type.Object(
   {
     object: objectType('tag_payment'),
     reference: Reference,
     ...shown,
-    order_id: nullable(
-      textOut('For a `visit` to a tag that is a chip; `null` without such a proof.'),
-    ),
+    order_id: nullable(textOut('For a `visit` to a tag with a chip; `null` without such a proof.')),
     description: nullable(
       textOut('The description of the sale, if the order id is shown; `null` without one.'),
     ),
@@ -34,7 +32,7 @@ export const TagPaymentSchema = Type.Object(
     title: 'TagPayment',
     description:
       'A payment as a tag shows it. In the nonce of its `typed_data`, number and order id are ' +
-      'zero: so it binds merchant, amount and salt, and gives no order id away.',
+      'zero: it binds merchant, amount and salt, and reveals no order id.',
   },
 );
 
@@ -42,24 +40,24 @@ export const TagSchema = Type.Object(
   {
     object: objectType('tag'),
     merchant: Type.Object(
-      { name: Type.String({ minLength: 1, description: 'Whose counter it is.' }) },
-      { description: 'Whose counter it is.' },
+      { name: Type.String({ minLength: 1, description: 'The merchant of the counter.' }) },
+      { description: 'The merchant of the counter.' },
     ),
     network: PayLinkSchema.properties.network,
     payment: {
       ...nullable(TagPaymentSchema),
       description:
-        'The oldest payment that the terminal asks for, or the one that was asked about. null: ' +
-        'the terminal asks for none now.',
+        'The oldest payment that the terminal requests, or the one named in the request. `null` ' +
+        'if the terminal requests none now.',
     },
   },
-  { title: 'Tag', description: 'What the terminal of a tag asks for.' },
+  { title: 'Tag', description: 'The payment that the terminal of a tag requests.' },
 );
 
 export const TagQuery = Type.Object({
   wait: WaitParameter,
   payment: Type.Optional(Reference),
-  visit: Type.Optional(text(64, 'What a visit to a tag that is a chip was answered with.', 1)),
+  visit: Type.Optional(text(64, 'The proof of a visit to a tag with a chip.', 1)),
   ...PayLinkQuery.properties,
 });
 
@@ -87,13 +85,13 @@ export const TagVisitBody = Type.Object({
     minLength: 32,
     maxLength: 32,
     pattern: '^[0-9A-Fa-f]{32}$',
-    description: '`p` in the address that the chip gave.',
+    description: '`p` from the address that the chip produced.',
   }),
   cmac: Type.String({
     minLength: 16,
     maxLength: 16,
     pattern: '^[0-9A-Fa-f]{16}$',
-    description: '`c` in the address that the chip gave.',
+    description: '`c` from the address that the chip produced.',
   }),
 });
 
@@ -106,8 +104,8 @@ export const TagVisitSchema = Type.Object(
         maxLength: 30,
         examples: ['AaIU170IrxWx2BNjcve7rj2Sk8-JLg'],
         description:
-          'To send as `visit` from now on; null: this tag’s chip did not make the message, or it ' +
-          'was used before.',
+          'Send it as `visit` from now on. `null` if this tag’s chip did not produce the ' +
+          'message, or it was used before.',
       }),
     ),
     expires_at: nullable(Timestamp),

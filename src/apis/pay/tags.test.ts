@@ -35,7 +35,7 @@ async function tokenOfTerminal(id: string): Promise<string> {
   return tagToken(TEST_ID_KEY, rows[0]?.tag ?? '');
 }
 
-/** A counter that asks for nothing yet. */
+/** A counter that requests no payment yet. */
 async function newCounter(): Promise<Counter & { readonly tag: string }> {
   const { db, clock, standing } = ground.store;
   const { terminalId } = await addTerminal(db, standing, clock.now());
@@ -62,7 +62,7 @@ function send(tag: string, body: Readonly<Record<string, unknown>>): Promise<Rep
 }
 
 describe('a tag on the counter', () => {
-  test('waits for the till, opens at once, and pays without naming the order', async () => {
+  test('waits for the till, opens at once, and pays without revealing the order', async () => {
     const counter = await newCounter();
     const nothing = await read(counter.tag);
     assert.equal(nothing.status, 200);
@@ -72,7 +72,7 @@ describe('a tag on the counter', () => {
     const intentId = await charge(counter);
     const asked = performance.now();
     const opened = await waiting;
-    // It was ready to wait for twenty seconds.
+    // It was prepared to wait for twenty seconds.
     assert.ok(performance.now() - asked < 3_000, `${performance.now() - asked} ms`);
     const merchant = await ground.server.merchant();
     const intent = (await merchant.get(`/payment_intents/${intentId}`)).body;
@@ -98,7 +98,7 @@ describe('a tag on the counter', () => {
     assert.deepEqual(payment?.payment_method, { type: 'wallet', credential: 'authorization' });
   });
 
-  test('gives the same answer, with the receipt, to the same signature', async () => {
+  test('gives the same response, with the receipt, to the same signature', async () => {
     const counter = await newCounter();
     await charge(counter);
     const account = await ground.bare(PULLED * 2n);
@@ -114,7 +114,7 @@ describe('a tag on the counter', () => {
     assert.equal(await ground.world.network.usdcOf(account.address), PULLED);
   });
 
-  test('gives it also to who asks the chain only after the first has paid', async () => {
+  test('gives it also to a request that reads the chain after the first has paid', async () => {
     const counter = await newCounter();
     await charge(counter);
     const account = await ground.bare();
@@ -133,7 +133,7 @@ describe('a tag on the counter', () => {
     assert.deepEqual((await late).body, paid.body);
   });
 
-  test('takes one wallet at a time, and tells the others so', async () => {
+  test('takes one wallet at a time, and tells the others to wait', async () => {
     const counter = await newCounter();
     await charge(counter);
     const wallets = [await ground.bare(), await ground.bare(), await ground.bare()];
@@ -142,7 +142,7 @@ describe('a tag on the counter', () => {
     assert.deepEqual(answers.map(summary).sort(), ['200 succeeded', refused, refused]);
   });
 
-  test('is not occupied by wallets that hold nothing: they leave no trace', async () => {
+  test('is not blocked by empty wallets: they leave no trace', async () => {
     const counter = await newCounter();
     const intentId = await charge(counter);
     const empty = Array.from({ length: 4 }, () => newWallet());
@@ -173,7 +173,7 @@ describe('a tag on the counter', () => {
     assert.equal(shown(await read(counter.tag)).amount, AMOUNT - 1);
   });
 
-  test('knows the payments of its own terminal alone, and no pay link', async () => {
+  test('shows the payments of its own terminal only, and no pay link', async () => {
     const [mine, other] = [await newCounter(), await newCounter()];
     const intentId = await charge(other);
     const { reference } = shown(await read(other.tag));
@@ -184,7 +184,7 @@ describe('a tag on the counter', () => {
     assert.equal((await read(other.tag, `?payment=${tokenOf(intentId)}`)).status, 404);
   });
 
-  test('of a terminal that is switched off waits; one that nobody made is missing', async () => {
+  test('of a deactivated terminal waits; a made-up one is not found', async () => {
     const counter = await newCounter();
     await charge(counter);
     await ground.store.db.query(`update terminals set status = 'inactive' where id = $1`, [
@@ -196,7 +196,7 @@ describe('a tag on the counter', () => {
     }
   });
 
-  test('signs nothing that pays by the link, nor the other way round', async () => {
+  test('a signature for the tag does not pay the link, nor the other way round', async () => {
     const intentId = await addIntent(ground.store, { amount: AMOUNT });
     const tag = await tokenOfTerminal(ground.store.terminalId);
     const account = await ground.bare();
@@ -208,10 +208,10 @@ describe('a tag on the counter', () => {
   });
 });
 
-test('the page of a tag is not kept; unknown ones are missing; 120 open a minute', async () => {
+test('the page of a tag is not cached; unknown ones are not found; 120 open a minute', async () => {
   const app = fastify({ exposeHeadRoutes: false });
   const folder = await ensureBuilt(tmpdir());
-  // Time stands still: on a busy machine more visits would be let in.
+  // Time is frozen, because on a slow machine the limit would let in more visits.
   const gates = { tag: createTagGate(ground.store, () => 0) };
   await addWebRoutes(app, { folder, production: true, gates });
   const get = (token: string, remoteAddress = '192.0.2.1') =>

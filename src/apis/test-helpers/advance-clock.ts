@@ -21,9 +21,9 @@ export interface ClockDeps {
   readonly clock: Clock;
 }
 
-/** One step at most a year: what a developer wants to see happens within days. */
+/** Enough for any deadline that a developer tests. */
 export const MAX_ADVANCE_SECONDS = 366 * 86_400;
-/** behavior.md 17.2. */
+/** The event retention of behavior.md 17.2. */
 const EVENT_RETENTION_MS = 30 * DAY_MS;
 
 /** A test account's clock as the API shows it. */
@@ -38,8 +38,8 @@ export async function readTestClock(deps: ClockDeps, tenant: Tenant): Promise<Te
 }
 
 /**
- * Lets time pass for one account's test mode (behavior.md 17.2): what is due by then happens
- * at once, and what is created from now on counts as created by the new time.
+ * Advances the clock of one account's test mode (behavior.md 17.2). Everything due by then happens
+ * at once, and new objects get the new time.
  */
 export async function advanceTestClock(
   deps: ClockDeps,

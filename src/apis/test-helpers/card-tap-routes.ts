@@ -14,7 +14,7 @@ export interface CardTapDeps {
 }
 
 const CardTapSchema = Type.Object(
-  { url: Type.String({ description: 'What the card gives: good for one attempt.' }) },
+  { url: Type.String({ description: 'The URL that the card produces; valid for one attempt.' }) },
   { title: 'CardTap' },
 );
 
@@ -25,9 +25,9 @@ function cardTapRoute(deps: CardTapDeps) {
     operationId: 'testTapCard',
     moves: 'data',
     tag: 'Test helpers',
-    summary: 'What a SUN card would give next',
+    summary: 'Produce the next tap of a SUN card',
     description:
-      'Plays the chip of a card of the test network, and counts its taps. Send the URL as a ' +
+      'Simulates the chip of a card of the test network, and counts its taps. Send the URL as a ' +
       'credential of type `nfc_sun`.',
     scope: 'payments:write',
     idempotency: 'ignored',
@@ -56,13 +56,13 @@ function cardTapRoute(deps: CardTapDeps) {
       if (!(await isTestCard(deps.db, id))) return resourceMissing('card of the test network');
       return refuse(
         'unexpected_state',
-        'The tap counter of this card is used up: make another card.',
+        'The tap counter of this card is exhausted. Create another card.',
       );
     },
   });
 }
 
-/** Cards without a chip at hand. */
+/** Simulates card taps for developers without a card. */
 export function cardTapRoutes(deps: CardTapDeps): AnyRoute<MerchantCaller>[] {
   return [cardTapRoute(deps)];
 }

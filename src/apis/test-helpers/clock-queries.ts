@@ -7,11 +7,14 @@ export interface AdvancedTo {
   readonly now: Date;
 }
 
-// Deadlines of an account's test mode, one statement per table: they come nearer by the service's
-// clock and stay where they are by the account's. Spans are whole seconds; a deadline that was
-// reached keeps its distance to the others.
+// One statement per table moves the deadlines of an account's test mode closer on the service's
+// clock, which leaves them unchanged on the account's clock. Spans are whole seconds. Deadlines
+// that have passed move too, so that the distances between them stay the same.
 
-/** The account's clock, locked from here to the commit: two advances add up. @returns its total. */
+/**
+ * The account's clock, locked until the commit so that concurrent advances add up. @returns its
+ * total.
+ */
 export async function addToClock(tx: Tx, accountId: string, seconds: number): Promise<number> {
   const rows = await tx.query<{ total: bigint }>(
     `insert into test_clocks as c (account_id, advanced_seconds) values ($1, $2)
@@ -24,9 +27,9 @@ export async function addToClock(tx: Tx, accountId: string, seconds: number): Pr
 }
 
 /**
- * From the commit on, what the account creates counts as created by its new time. Takes the lock of
- * its order: call it last. Nobody who has read the former time can write right after it,
- * since that would count as created before.
+ * From the commit on, the account's new objects count as created at its new time. Call it last,
+ * because it locks the account's commit order. Otherwise a concurrent writer that read the old time
+ * could commit after it and count as created earlier.
  */
 export async function advanceOrder(tx: Tx, accountId: string, at: AdvancedTo): Promise<void> {
   await tx.query(
@@ -45,7 +48,7 @@ export async function selectClock(sql: Sql, accountId: string): Promise<number> 
   return Number(rows[0]?.total ?? 0);
 }
 
-/** Intents that have not ended. Locked in the order of their ids, like everywhere. */
+/** Intents that have not ended, locked in the order of their ids, as everywhere. */
 export async function advanceIntents(tx: Tx, accountId: string, seconds: number): Promise<void> {
   await tx.query(
     `with due as materialized (
@@ -92,7 +95,7 @@ export async function advanceAgentTokens(
   );
 }
 
-/** Stored responses; requests that still run keep their key. */
+/** Stored responses. Requests that are still running keep their key. */
 export async function advanceIdempotencyKeys(
   tx: Tx,
   accountId: string,
@@ -105,7 +108,7 @@ export async function advanceIdempotencyKeys(
   );
 }
 
-/** Events that are past their retention by the account's clock are gone for good. */
+/** Deletes the events that are past their retention by the account's clock. */
 export async function dropEventsBefore(tx: Tx, accountId: string, before: Date): Promise<void> {
   await tx.query('delete from events where account_id = $1 and not livemode and created < $2', [
     accountId,

@@ -19,7 +19,7 @@ const TestClockSchema = Type.Object(
     now: Timestamp,
     advanced_seconds: Type.Integer({
       minimum: 0,
-      description: 'In total, since the account was opened.',
+      description: 'The total since the account was opened.',
     }),
   },
   { title: 'TestClock' },
@@ -29,7 +29,7 @@ const AdvanceBody = Type.Object({
   seconds: Type.Integer({
     minimum: 1,
     maximum: MAX_ADVANCE_SECONDS,
-    description: 'How far: 1 second to 366 days.',
+    description: 'By how much: 1 second to 366 days.',
   }),
 });
 
@@ -80,12 +80,12 @@ function advanceRoute(deps: ClockDeps) {
     operationId: 'testAdvanceClock',
     moves: 'data',
     tag: TAG,
-    summary: "Let time pass for this account's test mode",
+    summary: "Advance the clock of this account's test mode",
     description:
-      'Moves the clock of the account ahead. What is due by then happens at once: intents ' +
-      'expire, confirmations time out, agent tokens and stored responses run out, events pass ' +
+      'Moves the clock of the account ahead. Everything due by then happens at once: intents ' +
+      'expire, confirmations time out, agent tokens and stored responses expire, events pass ' +
       'their retention, refund windows close. Daily limits and velocity rules count by the new ' +
-      'time, and `created` shows it. Other accounts notice nothing.',
+      'time, and `created` shows it. Other accounts are not affected.',
     scope: 'payments:write',
     idempotency: 'ignored',
     body: AdvanceBody,
@@ -94,9 +94,9 @@ function advanceRoute(deps: ClockDeps) {
       200: {
         ...clockResponse,
         description:
-          'The clock. While it is ahead, every answer of the merchant API has the header ' +
+          'The clock. While it is ahead, every response of the merchant API has the header ' +
           '`Test-Clock`. Webhook signatures and retries, rate limits, the deadline of a ' +
-          'settlement and what the contract counts do not move.',
+          "settlement and the contract's limits do not move.",
       },
     },
     errors: ['route_missing'],
@@ -110,7 +110,7 @@ function advanceRoute(deps: ClockDeps) {
   });
 }
 
-/** A clock per test account, to see in a second what else takes days. */
+/** A clock per test account, so that developers can test in seconds what otherwise takes days. */
 export function clockRoutes(deps: ClockDeps): AnyRoute<MerchantCaller>[] {
   return [readRoute(deps), advanceRoute(deps)];
 }

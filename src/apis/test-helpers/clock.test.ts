@@ -77,7 +77,7 @@ describe('when the clock of a test account is advanced', () => {
     assert.equal(intent?.lastPaymentError?.decline_code, 'confirmation_timeout');
   });
 
-  test('an agent token runs out', async () => {
+  test('an agent token expires', async () => {
     const { payer } = await addPayer(store);
     const { tenant } = store.standing;
     const { secret: token } = await store.db.transaction((tx) =>
@@ -88,7 +88,7 @@ describe('when the clock of a test account is advanced', () => {
     assert.equal(summaryOf(await pay(store, { intentId, token })), 'agent_token_expired');
   });
 
-  test('a stored response is forgotten after 48 hours', async () => {
+  test('a stored response is deleted after 48 hours', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const settling = keepSettling(store);
@@ -102,7 +102,7 @@ describe('when the clock of a test account is advanced', () => {
     assert.equal(summaryOf(anew), 'payment_intent_unexpected_state');
   });
 
-  test('other accounts notice nothing', async () => {
+  test('other accounts are not affected', async () => {
     const standing = await addMerchant(store.db, { now: NOON });
     const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
     const intentId = await intentMaker(store)(counter, { expiresIn: 30 });
@@ -134,7 +134,8 @@ describe('when the clock of a test account is advanced', () => {
     const merchant = await server.merchant();
     for (const ahead of [10 * DAY, 20 * DAY]) {
       await advance(10 * DAY, standing.tenant);
-      // The first of a process finds out, what follows knows: both ways are taken.
+      // The first create reads the clock from the database, later ones use the process's cache; the
+      // loop covers both.
       for (const amount of [1, 2, 3]) {
         const { body } = await merchant.post('/payment_intents', {
           amount,
@@ -154,7 +155,7 @@ describe('when the clock of a test account is advanced', () => {
     await server.close();
   });
 
-  test('what is due is still due after later advances, and shows the same time', async () => {
+  test('overdue objects stay overdue after later advances, and show the same time', async () => {
     const { standing, counter } = await addCounter();
     await advance(DAY, standing.tenant);
     const intentId = await intentMaker(store)(counter, { expiresIn: 120 });
@@ -171,7 +172,7 @@ describe('when the clock of a test account is advanced', () => {
     assert.equal(canceled?.canceled_at, first?.expires_at);
   });
 
-  test('a payer may spend the limit of a day again on the next', async () => {
+  test('a payer may spend the daily limit again on the next day', async () => {
     const { standing, counter } = await addCounter();
     const { pass, payer } = await addPayer(store);
     await store.db.query('update payers set limit_per_day = 1000 where id = $1', [payer.id]);
@@ -197,7 +198,7 @@ describe('when the clock of a test account is advanced', () => {
   });
 });
 
-test('what a receiver measures does not move: retries keep their time', async (t) => {
+test('webhook retries keep their schedule', async (t) => {
   const bench = await openBench();
   const receiver = await startReceiver();
   t.after(async () => {
@@ -237,14 +238,14 @@ test('the clock is read and advanced over the API, with test keys only', async (
   await server.close();
 });
 
-test('while the clock is ahead, every answer of the merchant API says so', async () => {
+test('while the clock is ahead, every response of the merchant API has its header', async () => {
   const own = await openStore();
   const server = await serveStore(own);
   try {
     const merchant = await server.merchant();
     assert.equal((await merchant.get('/terminals')).headers.get('test-clock'), null);
     await merchant.post('/test_helpers/clock/advance', { seconds: HOUR });
-    // A key's row is believed for a moment.
+    // A process caches a key's row for a moment.
     const said = await eventually(
       'the header',
       async () => (await merchant.get('/terminals')).headers.get('test-clock') ?? undefined,

@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import type { EventType } from '#events/types.ts';
 
-/** The event about this object that was written last, as it is delivered. */
+/** The newest event about this object, as it is delivered. */
 export async function selectNewestBody(
   sql: Sql,
   tenant: Tenant,
@@ -18,7 +18,9 @@ export async function selectNewestBody(
   return rows[0]?.body;
 }
 
-/** Where the objects of events are kept; withdrawals and accounts are not in the merchant API. */
+/**
+ * The tables of the objects that events name. Withdrawals and accounts are not in the merchant API.
+ */
 const TABLES = [
   'payment_intents',
   'payments',
@@ -28,7 +30,10 @@ const TABLES = [
   'withdrawals',
 ] as const;
 
-/** The object of the newest event of these types that exists; events may be about made-up ones. */
+/**
+ * The object of the newest event of these types whose object exists; events may name made-up
+ * objects.
+ */
 export async function selectNewestObject(
   sql: Sql,
   tenant: Tenant,

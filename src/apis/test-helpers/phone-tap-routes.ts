@@ -15,8 +15,10 @@ import {
 } from '#payers/phone-tap.ts';
 
 const PhoneTapSchema = Type.Object(
-  { value: Type.String({ description: 'What the reader sends: good for one attempt.' }) },
-  { title: 'PhoneTap', description: 'What a phone with the pass gives a reader now.' },
+  {
+    value: Type.String({ description: 'The value that the reader sends; valid for one attempt.' }),
+  },
+  { title: 'PhoneTap', description: 'The data that a phone with the pass sends to a reader now.' },
 );
 
 const PHONES = {
@@ -32,9 +34,9 @@ function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
     operationId,
     moves: 'data',
     tag: 'Test helpers',
-    summary: `What a phone with the pass in ${name} would give a reader`,
+    summary: `Produce the tap of a phone with the pass in ${name}`,
     description:
-      `Plays a tap by ${by} of a pass of the test network. Send the value as a credential of ` +
+      `Simulates a tap by ${by} of a pass of the test network. Send the value as a credential of ` +
       `type \`${kind}\`.`,
     scope: 'payments:write',
     idempotency: 'ignored',
@@ -53,7 +55,7 @@ function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
       const pass = isKnown ? await selectPass(deps.db, passId) : undefined;
       if (pass === undefined) return resourceMissing('pass of the test network');
       if (pass.revoked_at !== null) {
-        return refuse('unexpected_state', 'This pass was revoked: no phone holds it any more.');
+        return refuse('unexpected_state', 'This pass was revoked, so no phone can present it.');
       }
       const made = { payerId: pass.payer_id, passId, kind, cardKey: deps.cardKey, now };
       const { said, at } = await deps.db.transaction(async (tx) => ({
@@ -66,7 +68,7 @@ function phoneTapRoute(deps: CardTapDeps, kind: PhoneKind) {
   });
 }
 
-/** Phones without a phone at hand. */
+/** Simulates phone taps for developers without a phone. */
 export function phoneTapRoutes(deps: CardTapDeps): AnyRoute<MerchantCaller>[] {
   return [phoneTapRoute(deps, 'smart_tap'), phoneTapRoute(deps, 'apple_vas')];
 }

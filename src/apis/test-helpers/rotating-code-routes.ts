@@ -12,7 +12,7 @@ export interface RotatingCodeDeps {
 }
 
 const RotatingCodeSchema = Type.Object(
-  { value: Type.String({ description: 'The id of the pass, a point and the current code.' }) },
+  { value: Type.String({ description: 'The id of the pass, a period and the current code.' }) },
   { title: 'RotatingCode' },
 );
 
@@ -23,17 +23,18 @@ function rotatingCodeRoute(deps: RotatingCodeDeps) {
     operationId: 'testRotatingCode',
     moves: 'data',
     tag: 'Test helpers',
-    summary: 'The code that a pass shows now',
+    summary: 'Produce the current code of a pass',
     description:
-      'Plays the phone of a pass of the test network. The code changes every 30 seconds of real ' +
-      'time, and each pays once. Send the value as a credential of type `rotating_code`.',
+      'Simulates the phone of a pass of the test network. The code changes every 30 seconds of ' +
+      'real time, and each code pays once. Send the value as a credential of type ' +
+      '`rotating_code`.',
     scope: 'payments:write',
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: {
       201: {
         schema: RotatingCodeSchema,
-        description: 'What the phone shows.',
+        description: 'The code that the phone shows.',
         example: { value: 'pass_01QzXo0KcV5sVQ2pWm8Tn3.94287082' },
       },
     },
@@ -48,7 +49,7 @@ function rotatingCodeRoute(deps: RotatingCodeDeps) {
   });
 }
 
-/** Passes without a phone at hand. */
+/** Simulates rotating codes for developers without a phone. */
 export function rotatingCodeRoutes(deps: RotatingCodeDeps): AnyRoute<MerchantCaller>[] {
   return [rotatingCodeRoute(deps)];
 }

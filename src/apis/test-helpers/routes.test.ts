@@ -27,7 +27,7 @@ after(async () => {
 
 const tapPath = () => `/test_helpers/terminals/${store.terminalId}/tap`;
 
-describe('a played tap', () => {
+describe('a simulated tap', () => {
   test('pays the terminal’s oldest open intent with the demo pass', async () => {
     const first = await addIntent(store);
     const second = await addIntent(store);
@@ -39,7 +39,7 @@ describe('a played tap', () => {
     assert.equal((await merchant.post(tapPath())).body.id, second);
   });
 
-  test('takes the pass and the intent that it is told', async () => {
+  test('takes the given pass and intent', async () => {
     const { pass } = await addPayer(store);
     await addIntent(store);
     const named = await addIntent(store, { amount: 60_000_000 });
@@ -52,7 +52,7 @@ describe('a played tap', () => {
     assert.equal((await merchant.post(tapPath())).body.status, 'succeeded');
   });
 
-  test('gives the tip that it is told, where the intent takes one', async () => {
+  test('adds the given tip, if the intent takes tips', async () => {
     await addIntent(store, { tipping: { percentages: [10] } });
     const { body } = await merchant.post(tapPath(), { tip_amount: 250_000 });
     assert.deepEqual([body.status, body.amount, body.tip], ['succeeded', 2_500_000, 250_000]);
@@ -65,7 +65,7 @@ describe('a played tap', () => {
     await merchant.post(`/payment_intents/${intent}/cancel`);
   });
 
-  test('says so when there is nothing to pay', async () => {
+  test('is refused if there is nothing to pay', async () => {
     const { status, body } = await merchant.post(tapPath(), {});
     assert.equal(status, 409);
     assert.equal(errorCodeOf(body), 'payment_intent_unexpected_state');
@@ -86,7 +86,7 @@ describe('a played tap', () => {
   });
 });
 
-describe('a played confirmation', () => {
+describe('a simulated confirmation', () => {
   async function asked(): Promise<string> {
     const { pass: value } = await addPayer(store);
     const payment_intent = await addIntent(store, { amount: 60_000_000 });
@@ -112,7 +112,7 @@ describe('a played confirmation', () => {
     assert.equal(error.decline_code, 'payer_rejected');
   });
 
-  test('of an intent that asks nobody is refused', async () => {
+  test('of an intent that needs no confirmation is refused', async () => {
     const intentId = await addIntent(store);
     assert.equal(
       errorCodeOf((await answer(intentId, true)).body),
@@ -121,7 +121,7 @@ describe('a played confirmation', () => {
   });
 });
 
-describe('a played expiry', () => {
+describe('a simulated expiry', () => {
   const expire = (id: string) => merchant.post(`/test_helpers/payment_intents/${id}/expire`);
 
   test('cancels an open intent as expired, with its event', async () => {
@@ -161,7 +161,7 @@ describe('a played expiry', () => {
   });
 });
 
-test('a played agent token pays this account its amount', async () => {
+test('a simulated agent token pays this account its amount', async () => {
   const minted = await merchant.post('/test_helpers/agent_tokens', { amount: 1_500_000 });
   assert.equal(minted.status, 201);
   assert.match(String(minted.body.agent_token), /^agt_/);
@@ -171,7 +171,7 @@ test('a played agent token pays this account its amount', async () => {
   assert.equal(paid.body.status, 'succeeded');
 });
 
-test('a played agent token wants a pass of the test network', async () => {
+test('a simulated agent token needs a pass of the test network', async () => {
   const { pass } = await addPayer(store, { livemode: true });
   const { status } = await merchant.post('/test_helpers/agent_tokens', { amount: 1, pass });
   assert.equal(status, 400);
@@ -200,12 +200,12 @@ const OF_FAMILY: Readonly<Record<string, string>> = {
   terminal: '/terminals',
 };
 
-test('triggered events are about objects that exist, and name others that exist', async () => {
+test('triggered events name objects that exist, and made-up ones if there are none', async () => {
   await addIntent(store);
   assert.equal((await merchant.post(tapPath(), {})).body.status, 'succeeded');
   for (const type of EVENT_TYPES) {
     const list = OF_FAMILY[type.split('.')[0] ?? ''];
-    // The store's terminal was not made over an API, so no event tells of it.
+    // The store's terminal was not created over an API, so no event names it.
     if (list === undefined || list === '/terminals') continue;
     const { body } = await merchant.post('/test_helpers/events/trigger', { type });
     const { object } = body.data as { object: { [field: string]: string | null } };
@@ -225,7 +225,7 @@ test('triggered events are about objects that exist, and name others that exist'
   assert.equal((await merchant.get(`/payments/${object.payment}`)).status, 200);
 });
 
-test('a tap on an intent that has expired says so', async () => {
+test('a tap on an expired intent is refused as expired', async () => {
   const intentId = await addIntent(store);
   await merchant.post(`/test_helpers/payment_intents/${intentId}/expire`);
   const { status, body } = await merchant.post(tapPath(), { payment_intent: intentId });

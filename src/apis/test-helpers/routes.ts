@@ -42,7 +42,7 @@ export interface TestHelperDeps extends CardTapDeps {
   readonly payIntent: PayIntent;
   readonly readiness: Readiness;
   readonly settleWithinS: number;
-  /** The pass (nfc_…) that is tapped when none is named; null where there is no demo data. */
+  /** The pass (nfc_…) that is tapped by default; `null` without demo data. */
   readonly defaultPass: string | null;
 }
 
@@ -55,7 +55,7 @@ const intentResponse = (description: string) => ({
 });
 
 function passMissing(param: string): Refusal {
-  return refuse('parameter_missing', `${param} is required: there is no demo pass here.`, param);
+  return refuse('parameter_missing', `${param} is required, because there is no demo pass.`, param);
 }
 
 const HelperTapBody = Type.Object({
@@ -81,7 +81,7 @@ async function findOpenIntent(
   if (intent !== undefined) return intent.id;
   return refuse(
     'payment_intent_unexpected_state',
-    'The terminal has no open payment intent: create one first.',
+    'The terminal has no open payment intent. Create one first.',
   );
 }
 
@@ -92,7 +92,7 @@ function tapRoute(deps: TestHelperDeps) {
     operationId: 'testTapTerminal',
     moves: 'data',
     tag: TAG,
-    summary: 'As if a customer tapped a pass on the terminal',
+    summary: 'Simulate a customer who taps a pass on the terminal',
     description: 'Default: the demo pass `ok` on the oldest open intent of the terminal.',
     scope: 'payments:write',
     idempotency: 'accepted',
@@ -112,9 +112,9 @@ function tapRoute(deps: TestHelperDeps) {
       const terminal = await selectTerminal(deps.db, caller.tenant, params.id ?? '');
       if (terminal === null) return resourceMissing('terminal');
       if (terminal.status === 'inactive') {
-        return refuse('terminal_inactive', 'The terminal is inactive: activate it first.');
+        return refuse('terminal_inactive', 'The terminal is inactive. Activate it first.');
       }
-      // Before the terminal's intents are looked at: the first request has changed them.
+      // Checked before the terminal's intents, which the first request has already changed.
       const replay = await findReplay(deps.db, idempotency, now);
       if (replay !== null) return replay;
       const intentId = body.payment_intent ?? (await findOpenIntent(deps, terminal.id, now));
@@ -136,7 +136,7 @@ function tapRoute(deps: TestHelperDeps) {
 }
 
 const PayerConfirmBody = Type.Object({
-  approve: Type.Boolean({ description: 'true: the payer says yes; false: no.' }),
+  approve: Type.Boolean({ description: 'true: the payer approves; false: the payer rejects.' }),
 });
 
 function payerConfirmRoute(deps: TestHelperDeps) {
@@ -146,7 +146,7 @@ function payerConfirmRoute(deps: TestHelperDeps) {
     operationId: 'testPayerConfirm',
     moves: 'data',
     tag: TAG,
-    summary: "As if the payer answered in the payer app's confirmation",
+    summary: "Simulate the payer's answer in the payer app's confirmation",
     scope: 'payments:write',
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
@@ -182,7 +182,7 @@ function expireRoute(deps: TestHelperDeps) {
     operationId: 'testExpirePaymentIntent',
     moves: 'data',
     tag: TAG,
-    summary: 'As if an unpaid intent had expired',
+    summary: 'Simulate the expiry of an unpaid intent',
     scope: 'payments:write',
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
@@ -214,7 +214,7 @@ function agentTokenRoute(deps: TestHelperDeps) {
     operationId: 'testCreateAgentToken',
     moves: 'data',
     tag: TAG,
-    summary: 'As if a payer gave an AI agent a token for this account and amount',
+    summary: 'Create an AI agent token of a payer for this account and amount',
     description: 'Default: the payer of the demo pass `ok`, one hour.',
     scope: 'payments:write',
     idempotency: 'ignored',
@@ -277,7 +277,7 @@ function triggerRoute(deps: TestHelperDeps) {
   });
 }
 
-/** What a developer plays with curl (behavior.md 17.1). Test keys only. */
+/** The simulations that developers call with curl (behavior.md 17.1). Test keys only. */
 export function testHelperRoutes(deps: TestHelperDeps): AnyRoute<MerchantCaller>[] {
   return [
     tapRoute(deps),

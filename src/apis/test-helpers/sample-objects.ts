@@ -7,7 +7,7 @@ import type { EventType } from '#events/types.ts';
 import { paymentError } from '#payments/decline.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
-/** What may be triggered: all but `ping`, which only an endpoint's own test sends. */
+/** Every type can be triggered except `ping`, which only an endpoint's own test sends. */
 export type SampleType = Exclude<EventType, 'ping'>;
 
 type JsonObject = { [key: string]: Json };
@@ -18,7 +18,7 @@ export interface Sample {
   readonly previousAttributes?: JsonObject;
 }
 
-/** Ids of one made-up sale, which its objects share. */
+/** Ids of one made-up sale, shared by its objects. */
 function createIds(now: Date) {
   const ids = new Map<IdKind, string>();
   return (kind: IdKind) => {

@@ -12,14 +12,14 @@ import { EVENT_TYPES, familyOf } from '#events/types.ts';
 
 type JsonObject = { [key: string]: Json };
 
-/** What the state of an object consists of; the rest says which object it is. */
+/** The fields that make up the state of an object. The other fields identify it. */
 const STATE = new Set([
   ...['status', 'payment', 'tx_hash', 'next_action', 'last_payment_error', 'cancellation_reason'],
   ...['canceled_at', 'tapped_at', 'amount_refunded', 'failure_code', 'failure_message'],
   ...['disabled_reason', 'failing_since', 'updated'],
 ]);
 
-/** Members that name another object, by the family of its events. */
+/** Fields that name another object, with the event family of that object. */
 const RELATED: Readonly<Record<string, string>> = {
   terminal: 'terminal.*',
   payment_intent: 'payment_intent.*',
@@ -28,7 +28,7 @@ const RELATED: Readonly<Record<string, string>> = {
 
 const typesOf = (family: string) => EVENT_TYPES.filter((type) => familyOf(type) === family);
 
-/** The account's newest object of the kind, in the state that the sample shows. */
+/** The account's newest object of the kind, shown in the state of the sample. */
 function inState(real: JsonObject, sample: JsonObject): JsonObject {
   const state = Object.entries(sample).filter(
     ([name]) => STATE.has(name) && !(name in RELATED && real[name] != null),
@@ -37,8 +37,8 @@ function inState(real: JsonObject, sample: JsonObject): JsonObject {
 }
 
 /**
- * What the event is about: an object that was in such a state, or one of the kind put into it, so
- * that a look-up finds it. An account that has none of the kind gets a made-up one.
+ * The object of the event: one that really was in such a state, or else one of that kind shown in
+ * the state, so that retrieving it works. An account without any gets a made-up object.
  */
 async function findSample(
   tx: Tx,
@@ -60,7 +60,7 @@ async function findSample(
   return { ...sample, object, objectId: kin?.objectId ?? sample.objectId };
 }
 
-/** Sends an event to every endpoint that listens. Nothing else happens. */
+/** Sends an event to every subscribed endpoint and changes nothing else. */
 export async function triggerEvent(
   deps: { readonly db: Database; readonly wakeups: Wakeups },
   request: { readonly tenant: Tenant; readonly type: SampleType; readonly now: Date },
