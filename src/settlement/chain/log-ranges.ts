@@ -16,9 +16,9 @@ const NARROW_MEMORY_MS = 600_000;
 
 /**
  * The logs at one end of a range, as much as one address gives at once. A range that is refused, or
- * too slow, is halved, down to one block; what an address allows is remembered. After an unknown refusal the next
- * address is asked first; when all refuse, it counts as a refusal of the range. Where no address
- * gives any logs, they are read from the receipts of the blocks.
+ * too slow, is halved, down to one block; what an address allows is remembered. After an unknown
+ * refusal the next address is asked first; when all refuse, it counts as a refusal of the range.
+ * Where no address gives any logs, they are read from the receipts of the blocks.
  * @throws RpcUnavailable
  */
 export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
@@ -74,7 +74,7 @@ async function askHalving(
     const fault = faultOf(logs) ?? faultOf(last);
     if (fault === null) throw new RpcUnavailable('a node refused logs as if it had run them');
     if (fault.kind === 'slow') {
-      // A node that is down does not answer this either: halving would cost its time limit each time.
+      // A node that is down does not answer this either: halving would only cost more time.
       const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });
       if (alive?.status !== 'answered') return faultOf(alive) ?? fault;
     }
