@@ -1,9 +1,13 @@
-/** Keeps the screen on until the signal ends it; asks again whenever the page is shown again. */
+/**
+ * Keeps the screen on until the signal aborts. Requests the wake lock again whenever the page
+ * becomes visible.
+ */
 export function keepAwake(end: AbortSignal): void {
   if (!('wakeLock' in navigator)) return;
   const lock = async () => {
     if (document.visibilityState !== 'visible' || end.aborted) return;
-    // Refused while the battery is low: the screen then goes dark, and nothing else happens.
+    // Browsers refuse while the battery is low. The screen then turns off; nothing else is
+    // affected.
     const held = await navigator.wakeLock.request('screen').catch(() => null);
     if (end.aborted) await held?.release();
     else end.addEventListener('abort', () => void held?.release(), { once: true });

@@ -88,7 +88,7 @@ test('the back button leaves no payment behind', async () => {
   assert.equal(await till.charge.count(), 0);
   await held.end();
   await till.result('Paid').waitFor();
-  // Out of the app and back again.
+  // Leaves the app and comes back.
   await page.goto('about:blank');
   await page.goBack();
   await till.result('Paid').waitFor();
@@ -111,7 +111,7 @@ test('a second tab takes the till over in the middle of a tap; the first one say
   const second = tillOf({ ...first, page });
   await second.result('Paid').waitFor();
   await first.page.getByText('The till is open in another window').waitFor();
-  // What the first one sent arrives late: the same tap with the same key.
+  // The first request arrives late: the same tap with the same key.
   await held.end();
   await second.newPayment.click();
   await second.amount.fill('1.');
@@ -156,7 +156,7 @@ test('a key that ended is said at once; paired again, the till goes on where it 
   await page.getByRole('button', { name: 'Pair again' }).click();
   await page.getByRole('textbox', { name: 'Pairing code' }).fill(await terminal.pairingCode());
   await page.getByRole('button', { name: /^Pair/ }).click();
-  // Either the payment that was asked for goes on, or its amount is still there.
+  // Either the requested payment continues or its amount is still in the field.
   await till.testPass.or(till.amount).waitFor();
   if ((await till.amount.count()) > 0) {
     assert.equal(await till.amount.inputValue(), '12.5');
@@ -200,7 +200,7 @@ test('a payment that could not be opened is not sent, and can never be paid', as
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   await till.amount.fill('2.50');
-  // It reached the service; the till was never told.
+  // The request reached the service, but the till never got the response.
   const held = await holdRequests(till.page, CREATE);
   await till.charge.click();
   await till.page.getByText('Starting the payment').waitFor();

@@ -15,10 +15,10 @@ import { askFirst, readyWallet } from '../testing/wallet.ts';
 
 const stage = sharedStage();
 
-/** What the cashier is promised of all three screens. */
+/** The limit promised to the cashier for all three screens. */
 const SHOWN_MS = 1_000;
 
-/** A sale whose payer is asked to confirm it. */
+/** A payment that waits for the payer's confirmation. */
 async function tapAsking(till: TillWindow, terminal: string, pass: string): Promise<void> {
   const { sandbox } = stage();
   const intent = await postAsMerchant(sandbox, '/payment_intents', { amount: 2_500_000, terminal });
@@ -61,7 +61,7 @@ test('a cancel while the customer confirms wins on all screens, or loses to the 
 
   await tapAsking(till, terminal.id, pass);
   await wallet.button(/^Approve/).waitFor();
-  // The customer's yes comes first, and the cancel is on its way meanwhile.
+  // The payer approves first, while the cancel request is on its way.
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

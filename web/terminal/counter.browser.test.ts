@@ -23,7 +23,7 @@ after(async () => {
 
 const thing = (page: Page, name: RegExp) => page.getByRole('button', { name });
 
-/** Drags a thing to the middle of another place and keeps it there. */
+/** Drags an item onto another element and holds it there. */
 async function drag(page: Page, name: RegExp, to: string): Promise<void> {
   await thing(page, name).scrollIntoViewIfNeeded();
   const from = await thing(page, name).boundingBox();
@@ -35,7 +35,7 @@ async function drag(page: Page, name: RegExp, to: string): Promise<void> {
   await mouse.move(place.x + place.width / 2, place.y + place.height / 2, { steps: 8 });
 }
 
-/** Notes which colors fill the screen from now on. */
+/** Records the colors that fill the screen from now on. */
 function noteColors(page: Page): Promise<void> {
   return page.evaluate(() => {
     const seen: string[] = [];
@@ -154,7 +154,7 @@ test('a card with a PIN pays once its PIN is typed, and the PIN stays on the til
   await till.ask('2.50');
   const type = async (pin: string) => {
     await page.locator('.thing-pin.is-held').waitFor({ state: 'detached' });
-    // As fast as a reader would type it: it is taken for nothing else.
+    // Typed as fast as by a reader, and still not mistaken for one.
     await page.keyboard.type(pin);
     await page.keyboard.press('Enter');
   };

@@ -3,15 +3,17 @@ import { tipPercentages } from './machine.ts';
 import type { Outcome, Phase } from './phases.ts';
 
 /**
- * What the customer's window shows. It has no device key and asks the service nothing: the till
- * tells it everything, over a channel that only windows of this site in this browser hear. It tells
- * the till the customer's tip, and nothing else.
+ * The content of the customer display. The window has no device key and sends no requests: it
+ * receives everything from the till through a BroadcastChannel, which only windows of this origin
+ * in this browser can read. It sends nothing back but the customer's tip.
  */
 export type Shown =
   | { readonly at: 'idle' }
   | {
       readonly at: 'tip';
-      /** Whose tip: a choice that comes late is no choice for the next customer. */
+      /**
+       * The intent that the tip is for, so that a late choice cannot apply to the next customer.
+       */
       readonly intent: string;
       readonly atoms: bigint;
       readonly percentages: readonly number[];
@@ -32,7 +34,7 @@ export type Shown =
       readonly decline: Decline;
     };
 
-/** Why the last tap was declined, for the display to say in its own language. */
+/** Why the last tap was declined. The display shows it in its own language. */
 type Decline = Intent['last_payment_error'];
 
 export interface DisplayState {
@@ -40,25 +42,28 @@ export interface DisplayState {
   readonly shown: Shown;
 }
 
-/** What windows say to each other: a display asks, a till tells, and says when it goes. */
+/**
+ * Messages between windows: a display asks for the state, and a till sends it and announces when it
+ * closes.
+ */
 export type DisplayMessage =
   | { readonly type: 'hello' }
   | { readonly type: 'state'; readonly state: DisplayState }
   | { readonly type: 'bye' }
-  /** What the customer has chosen there: all that a display ever asks for. */
+  /** The tip that the customer chose: the only choice that a display sends. */
   | { readonly type: 'tip'; readonly intent: string; readonly tip: bigint };
 
-/** Whether the till, which shows this, takes the customer's choice. */
+/** True if the till, whose current state is `shown`, accepts the customer's choice. */
 export function takesTip(shown: Shown, { intent, tip }: { intent: string; tip: bigint }): boolean {
   return shown.at === 'tip' && shown.intent === intent && tip >= 0n && tip <= shown.atoms;
 }
 
-/** null: this browser has none. */
+/** @returns `null` if the browser lacks BroadcastChannel. */
 export function openChannel(): BroadcastChannel | null {
   return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
 }
 
-/** What faces the customer in each phase of the till. */
+/** What the customer display shows in each phase of the till. */
 export function shownOf(phase: Phase): Shown {
   switch (phase.at) {
     case 'keypad':

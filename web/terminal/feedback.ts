@@ -1,25 +1,25 @@
 import { playNotes } from '../ui/notes.ts';
 
-/** What a result sounds and feels like: told by ear and hand, for those who do not look. */
+/** Sounds and vibrations for each result, for cashiers who are not looking at the screen. */
 const SIGNALS = {
   good: { notes: [880, 1320], vibration: [60, 40, 120] },
   bad: { notes: [330, 220], vibration: [250, 100, 250] },
-  /** A pass was read. */
+  /** Played when a pass was read. */
   wait: { notes: [587], vibration: [40] },
 } as const;
 
-/** Long enough to be seen from the side; the words come up from under it. */
+/** Long enough to be noticed from the side, while the text fades in. */
 const COLOR_MS = 500;
 
 export type Signal = keyof typeof SIGNALS;
 
 let colorTimer = 0;
 
-/** Fills the screen with the color of what has happened, before anybody reads a word. */
+/** Fills the screen with the color of the result, which is noticed before the text. */
 function showColor(kind: Signal): void {
   const { dataset } = document.documentElement;
   delete dataset.signal;
-  // Forces a layout, so that the same color twice starts its animation twice.
+  // Forces a layout, so that the same color twice in a row restarts the animation.
   void document.documentElement.offsetWidth;
   dataset.signal = kind;
   clearTimeout(colorTimer);
@@ -34,8 +34,8 @@ function unlockSound(): void {
 }
 
 /**
- * Browsers let a page make sounds only after somebody has pressed something on it: after each load,
- * also in the middle of a shift.
+ * Unlocks sound at the first click. Browsers require one after each load, so also after a reload
+ * during a shift.
  */
 export function unlockSoundByPress(end: AbortSignal): void {
   if (navigator.userActivation?.isActive === true) unlockSound();
@@ -48,6 +48,6 @@ export function signal(kind: Signal, withSound: boolean): void {
   const { notes, vibration } = SIGNALS[kind];
   showColor(kind);
   if (withSound && audio?.state === 'running') playNotes(audio, notes);
-  // Absent in Safari and Firefox.
+  // Missing in Safari and Firefox.
   if ('vibrate' in navigator) navigator.vibrate([...vibration]);
 }

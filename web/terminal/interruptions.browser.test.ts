@@ -47,14 +47,14 @@ interface Case {
   readonly terminal: TestTerminal;
 }
 
-/** Leads a till into a state; what has to end for the payment to go on is given back. */
+/** Brings a till into a state. Returns a function that removes whatever blocks the payment. */
 interface State {
   readonly name: string;
   readonly enter: (tried: Case) => Promise<Fault | null>;
   readonly goOn: (tried: Case) => Promise<void>;
-  /** What the ledger has to say in the end. */
+  /** The number of payments expected in the ledger at the end. */
   readonly paid: 0 | 1;
-  /** How many passes are presented; default: one at most. */
+  /** How many passes are presented; at most one by default. */
   readonly taps?: number;
 }
 
@@ -113,7 +113,8 @@ const STATES: readonly State[] = [
   {
     name: 'after a tap whose answer was lost',
     enter: async (tried) => {
-      // Asking would tell, and so end it: what is to be seen here is the same tap sent again.
+      // Blocks reads of the intent, which would end the state, so that only the repeated tap is
+      // observed.
       const silent = await loseAnswers(tried.till.page, INTENT);
       const lost = await enterChecking(tried, loseAnswers(tried.till.page, TAP));
       return {
@@ -140,7 +141,8 @@ const STATES: readonly State[] = [
       await till.result('Waiting for the customer to confirm').waitFor();
       const [intent] = await intentsOf(stage().sandbox, terminal);
       const path = `/test_helpers/payment_intents/${intent?.id}/payer_confirm`;
-      // A no: after a yes this payer would not be asked again at this merchant, by any test.
+      // Rejects: after an approval, this payer would not be asked again at this merchant, in any
+      // test.
       await postAsMerchant(stage().sandbox, path, { approve: false });
       await till.result('Declined').waitFor();
       await till.testPass.selectOption('ok');
@@ -178,7 +180,7 @@ const STATES: readonly State[] = [
   },
 ];
 
-/** What a till sent as taps, by their keys. */
+/** Collects the idempotency keys of the taps that a till sent. */
 function watchTaps({ page }: TillWindow): Set<string> {
   const keys = new Set<string>();
   page.on('request', (request) => {

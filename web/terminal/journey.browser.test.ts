@@ -14,7 +14,7 @@ import {
   tillOf,
 } from '../testing/till.ts';
 
-/** 110 kB. React alone takes 69 of them. */
+/** Of these 110 kB, React alone takes 69. */
 const BUDGET_BYTES = 110_000;
 
 let shared: SharedSandbox;
@@ -88,7 +88,7 @@ test('a till says once per start which software it is', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
-  // The first start reports, too: on a slow machine, only after the till has opened.
+  // The first start reports its version, too; on a slow machine that happens after the till opens.
   await eventually('the first report', async () => {
     return (await terminalOf(sandbox, terminal)).software_version !== null;
   });
@@ -119,7 +119,7 @@ test('a sale by keyboard alone', async () => {
   const terminal = await addTestTerminal(shared.sandbox);
   const till = await openTill(browser, shared.sandbox, { terminal });
   const { page } = till;
-  // The field has the focus: a till is for typing.
+  // The field has the focus, so that the cashier can type at once.
   await page.keyboard.type('3.20');
   await page.keyboard.press('Enter');
   await till.testPass.waitFor();
@@ -127,8 +127,8 @@ test('a sale by keyboard alone', async () => {
   await page.keyboard.type('ok');
   await till.result('Paid').waitFor();
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
-  // After the focused element has gone, Chromium sometimes loses the next keydown: one press of
-  // eight reached the page as a keyup alone.
+  // After the focused element is removed, Chromium sometimes drops the next keydown: one press in
+  // eight reached the page as a keyup only.
   await eventually('the next payment', async () => {
     if (await till.amount.isVisible()) return true;
     const isReached = (await focused()).startsWith('New payment');
@@ -176,7 +176,10 @@ test('the first load stays within its budget', async () => {
   await till.close();
 });
 
-/** What a browser says where a virtual adapter confuses it, though there is a connection. */
+/**
+ * Makes the browser report that it is offline although it has a connection, as a virtual adapter
+ * can.
+ */
 const SAYS_OFFLINE = `(() => {
   Object.defineProperty(navigator, 'onLine', { value: false });
   dispatchEvent(new Event('offline'));
@@ -186,7 +189,7 @@ test('Paid says what left the wallet, and a second reading covers no button', as
   const { sandbox } = shared;
   const till = await openTill(browser, sandbox, { terminal: await addTestTerminal(sandbox) });
   const { page } = till;
-  // A reader that types does not wait for the machine that the test runs on.
+  // Types as a reader does, with all keys sent at once, however slow the test machine is.
   const read = () =>
     Promise.all(
       [...(sandbox.test.passes.ok ?? ''), 'Enter'].map((key) => page.keyboard.press(key)),
@@ -200,7 +203,7 @@ test('Paid says what left the wallet, and a second reading covers no button', as
   await paid.getByText('2.51125').waitFor();
   await read();
   await page.getByText('Already paid', { exact: true }).waitFor();
-  // At once: a toast over the button would take the click.
+  // At once, because a toast over the button would take the click.
   await till.newPayment.click({ timeout: 2_000 });
   await till.amount.waitFor();
   till.checkClean();

@@ -1,13 +1,16 @@
 import { NEW_TILL, type Till } from './phases.ts';
 
-/** What outlives a reload. Changes whenever its shape does: an older shape is not understood. */
+/**
+ * Storage key of the state that survives a reload. Its number changes with the shape of the state,
+ * and older shapes are ignored.
+ */
 const TILL = 'tapline.terminal.till.1';
 const PAIRING = 'tapline.terminal.pairing';
 const SETTINGS = 'tapline.terminal.settings';
 const REFUND = 'tapline.terminal.refund';
 const USB_READER = 'tapline.terminal.usb-reader';
 
-/** JSON has no bigint. */
+/** JSON has no bigint, so it is stored as a string. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? { $atoms: `${one}` } : one));
 }
@@ -31,7 +34,9 @@ function keep(name: string, value: unknown): void {
   else localStorage.setItem(name, toJson(value));
 }
 
-/** The clock starts over with the page, so everything kept is older than anything asked now. */
+/**
+ * `performance.now()` restarts with the page, so stored times count as older than any new request.
+ */
 export function keptTill(): Till {
   const till = readKept<Till>(TILL) ?? NEW_TILL;
   return { ...till, phase: { ...till.phase, since: 0 } };
@@ -41,7 +46,7 @@ export function keepTill(till: Till): void {
   keep(TILL, till);
 }
 
-/** The terminal that this device is, and its key. */
+/** The terminal that this device is paired as, and its device key. */
 export interface Pairing {
   readonly key: string;
   readonly terminal: string;
@@ -51,7 +56,7 @@ export function keptPairing(): Pairing | null {
   return readKept<Pairing>(PAIRING);
 }
 
-/** The same terminal with a new key goes on where it was; another one starts over. */
+/** A new key for the same terminal keeps the state. Another terminal starts over. */
 export function keepPairing(pairing: Pairing): void {
   if (keptPairing()?.terminal !== pairing.terminal) {
     keep(TILL, null);
@@ -60,7 +65,7 @@ export function keepPairing(pairing: Pairing): void {
   keep(PAIRING, pairing);
 }
 
-/** A reader on this computer: a code until its program has answered to it, a token from then on. */
+/** A USB reader on this computer: a pairing code until its program has answered, then a token. */
 export interface UsbReader {
   readonly port: number;
   readonly code: string | null;
@@ -76,18 +81,18 @@ export function keepUsbReader(usb: UsbReader | null): void {
 }
 
 export interface Settings {
-  /** When the shift began; null outside of one. ISO 8601, by the service's clock. */
+  /** Start of the shift by the service's clock (ISO 8601). `null` outside a shift. */
   readonly shiftSince: string | null;
-  /** Who is at the till, for the totals by cashier; empty: nobody is named. */
+  /** Name of the cashier, for the totals by cashier. Empty if none was entered. */
   readonly cashier: string;
   readonly asksForTips: boolean;
   readonly sound: boolean;
-  /** A hash of the cashier's PIN, with its salt; null: none is set. */
+  /** Salted hash of the cashier's PIN, or `null` if none is set. */
   readonly pin: { readonly salt: string; readonly hash: string } | null;
   readonly locked: boolean;
-  /** Whether a second window shows the customer what the till does. */
+  /** True if a second window faces the customer. */
   readonly display: boolean;
-  /** On a cable of this computer; the width is that of the paper, in characters. null: none. */
+  /** Receipt printer connected to this computer, or `null`. `width` is in characters. */
   readonly printer: { readonly width: 32 | 48; readonly drawer: boolean } | null;
 }
 
@@ -110,7 +115,7 @@ export function keepSettings(settings: Settings): void {
   keep(SETTINGS, settings);
 }
 
-/** A refund of which it is not known yet what became of it. */
+/** A refund whose result is not known yet. */
 export interface PendingRefund {
   readonly key: string;
   readonly payment: string;

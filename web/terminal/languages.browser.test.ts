@@ -4,7 +4,7 @@ import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testi
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
-/** What a cashier sees, in the pseudo-language: longer than English, and from right to left. */
+/** Cashier screens in the pseudo-language, which is longer than English and runs right to left. */
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -21,7 +21,7 @@ after(async () => {
 const control = ({ page }: TestWindow, name: string) => page.locator(`[data-name="${name}"]`);
 const result = ({ page }: TestWindow, name: string) => page.locator(`[data-result="${name}"]`);
 
-/** A till that was switched to the pseudo-language. */
+/** Opens a till that uses the pseudo-language. */
 async function openPseudoTill(path: string): Promise<TestWindow> {
   const window = await browser.open(NARROW);
   const url = shared.sandbox.web_url;

@@ -96,7 +96,7 @@ const following = (part: object = {}): Phase =>
 const canceling = (part: object = {}): Phase =>
   ({ at: 'canceling', intent: INTENT, tip: null, quietly: false, since: 10, ...part }) as Phase;
 
-/** What is shown, in one word: the phase, or the outcome. */
+/** The screen in one word: the phase, or the result. */
 function shown({ phase }: Till): string {
   if (phase.at === 'result') return phase.outcome;
   if (phase.at === 'open' && phase.declined) return 'open, declined';
@@ -389,7 +389,7 @@ test('after a tap of unknown outcome, no sequence of events leads to another tap
   );
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), (events) => {
-      // Two sends: what a later one is told says nothing about the first.
+      // After two sends, the response to the second says nothing about the first.
       const after = events.reduce(next, till(tapping({ sends: 2 })));
       assert.ok(after.phase.at === 'tapping', after.phase.at);
       assert.equal(after.phase.tap.key, TAP.key);

@@ -16,13 +16,13 @@ import type {
 } from './phases.ts';
 import { afterPart, nextPart, type Split } from './split.ts';
 
-/** What the cashier, the customer or the service did. `now` is any clock that never goes back. */
+/** Actions of the cashier, the customer or the service. `now` comes from a monotonic clock. */
 export type TillEvent = { readonly now: number } & (
   | { readonly type: 'typed'; readonly text: string }
   | { readonly type: 'split'; readonly split: Split | null }
   | { readonly type: 'charge'; readonly create: Create }
   | { readonly type: 'created'; readonly answer: Answer<Intent> }
-  /** The service did not answer for too long, or the cashier did not want to wait. */
+  /** The service took too long to answer, or the cashier chose not to wait. */
   | { readonly type: 'gave_up' }
   | { readonly type: 'orphan_settled' }
   | { readonly type: 'found'; readonly intent: Intent }
@@ -30,21 +30,21 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'tap'; readonly tap: Tap }
   | { readonly type: 'tap_sent' }
   | { readonly type: 'tap_answered'; readonly key: string; readonly answer: Answer<Intent> }
-  /** The answer to a question about the intent that was asked at `askedAt`. */
+  /** The response to a read of the intent that was sent at `askedAt`. */
   | { readonly type: 'seen'; readonly intent: Intent; readonly askedAt: number }
   | { readonly type: 'cancel' }
   | { readonly type: 'cancel_answered'; readonly answer: Answer<Intent> }
   | { readonly type: 'again' }
 );
 
-/** Refusals after which the same request with the same key is still under way, or may be. */
+/** Refusals after which a request with the same key may still be in progress. */
 const STILL_OPEN = new Set([
   'idempotency_request_in_progress',
   'internal_error',
   'request_timeout',
 ]);
 
-/** @returns what is known not to have happened, or null while nothing is known. */
+/** @returns what certainly did not happen, or `null` if that is not known. */
 function knownUndone(answer: Exclude<Answer<Intent>, { is: 'done' }>): Remark | null {
   if (answer.is === 'unknown') return null;
   if (answer.is === 'not_sent') return { kind: 'not_sent', message: null };
@@ -58,13 +58,13 @@ function keypad(now: number, remark: Remark | null = null): Phase {
   return { at: 'keypad', remark, since: now };
 }
 
-/** What of the phase before still holds. */
+/** Values carried over from the previous phase. */
 interface Before {
   readonly tip?: bigint | null;
   readonly declined?: boolean;
 }
 
-/** What the intent itself says the till has to show. */
+/** The phase that the intent's own state requires. */
 function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
   const tip = before.tip ?? null;
   switch (intent.status) {
@@ -80,12 +80,12 @@ function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
       return { at: 'open', intent, tip, declined, remark: null, since: now };
     }
     default:
-      // `processing`, `requires_action`, and whatever the list may grow by.
+      // `processing`, `requires_action`, or a status added in the future.
       return { at: 'following', intent, tip, since: now };
   }
 }
 
-/** A part of a split bill counts once, when its payment is known to be paid. */
+/** A part of a split bill counts once, as soon as its payment is known to be paid. */
 function enter(till: Till, phase: Phase): Till {
   const isPaid = phase.at === 'result' && phase.outcome === 'paid';
   if (!isPaid || till.phase.at === 'result') return { ...till, phase };
@@ -101,7 +101,7 @@ function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: num
   if (answer.is === 'done') return enter(till, phaseOf(answer.value, now));
   const remark = knownUndone(answer);
   if (remark === null) return till;
-  // What was sent before and not answered may have opened it all the same.
+  // An earlier request without a response may still have opened a payment.
   const orphan = phase.sends > 1 ? phase.create : null;
   if (answer.is === 'not_sent' && orphan !== null) return till;
   return { ...till, phase: keypad(now, remark), orphan };
@@ -112,11 +112,12 @@ function onTapAnswered(till: Till, phase: Tapping, answer: Answer<Intent>, now: 
   const { tip } = tap;
   if (answer.is === 'done') return enter(till, phaseOf(answer.value, now, { tip }));
   if (answer.is === 'refused' && answer.error.code === 'payment_intent_unexpected_state') {
-    // This tap did nothing: somebody else's has, or the intent has ended. The intent says which.
+    // This tap had no effect: another tap was first, or the intent has ended. The intent shows
+    // which.
     return { ...till, phase: { at: 'following', intent, tip, since: now } };
   }
   const remark = knownUndone(answer);
-  // An earlier send of the same tap may have arrived, whatever this one was told.
+  // An earlier send of the same tap may have arrived, whatever this response says.
   if (remark === null || sends > 1) return till;
   const open: Open = { at: 'open', intent, tip, declined: false, remark, since: now };
   return { ...till, phase: open };
@@ -128,7 +129,7 @@ function isWatched(phase: Phase): phase is Watched {
   return 'intent' in phase && phase.at !== 'result';
 }
 
-/** What of an intent can be taken for the end of a tap that nobody has answered yet. */
+/** True if this state of the intent ends a tap that has no response yet. */
 function endsTap({ status }: Intent): boolean {
   return status === 'succeeded' || status === 'canceled';
 }
@@ -172,17 +173,20 @@ export function asksCustomer({ status }: Intent): boolean {
   return status === 'requires_action';
 }
 
-/** Whether the payment may be canceled: nothing was sent yet that could charge the customer. */
+/** True if the payment may be canceled: nothing that could charge the customer was sent. */
 export function takesCancel(phase: Phase): phase is Open | Following {
   return phase.at === 'open' || (phase.at === 'following' && asksCustomer(phase.intent));
 }
 
-/** Whether a pass may be presented: the customer has been asked for a tip, where one is taken. */
+/**
+ * True if a pass may be presented: the customer has answered the question for a tip, if there is
+ * one.
+ */
 export function takesPasses(phase: Phase): phase is Open {
   return phase.at === 'open' && (phase.tip !== null || tipPercentages(phase.intent) === null);
 }
 
-/** The percentages that the customer is asked about; null where no tip is taken. */
+/** The tip percentages to offer, or `null` if the payment takes no tip. */
 export function tipPercentages(intent: Intent): readonly number[] | null {
   return intent.tipping?.percentages ?? null;
 }
@@ -204,7 +208,10 @@ function onAgain(till: Till, now: number): Till {
   return { ...till, phase: canceling };
 }
 
-/** What the cashier and the customer may do, and where. Anything else changes nothing. */
+/**
+ * Handles actions of the cashier and the customer. An action that the phase does not allow changes
+ * nothing.
+ */
 function onDeed(till: Till, event: TillEvent): Till {
   const { phase } = till;
   const { now } = event;
@@ -250,7 +257,9 @@ function onDeed(till: Till, event: TillEvent): Till {
   }
 }
 
-/** The till after an event. Pure; an event that does not fit changes nothing. */
+/**
+ * The till's state after an event. A pure function; events that do not fit the state are ignored.
+ */
 export function next(till: Till, event: TillEvent): Till {
   const { phase } = till;
   const { now } = event;

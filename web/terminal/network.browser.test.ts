@@ -5,7 +5,7 @@ import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
 
 const stage = sharedStage();
 
-/** What a cashier is promised: `Offline` goes this soon after the network is back. */
+/** The promise to the cashier: `Offline` disappears this soon after the network is back. */
 const BACK_MS = 1_000;
 
 test('Offline ends within a second of the return of the network', async () => {
@@ -15,7 +15,7 @@ test('Offline ends within a second of the return of the network', async () => {
   const { page, context } = till;
   await context.setOffline(true);
   await page.getByText('Offline', { exact: true }).waitFor();
-  // Measured in the page: the way from the test to it does not count.
+  // Measured in the page, so that the test driver's latency does not count.
   await page.evaluate(() => {
     const times = { back: 0, gone: 0 };
     Object.assign(window, { times });
@@ -45,7 +45,7 @@ test('a browser that wrongly says offline sells on; a proxy’s error is not Off
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });
   const { page } = till;
-  // As with a virtual adapter, or on a network without a way out.
+  // Simulates a virtual adapter, or a network without a route to the internet.
   await page.evaluate(() => {
     Object.defineProperty(navigator, 'onLine', { get: () => false });
     window.dispatchEvent(new Event('offline'));

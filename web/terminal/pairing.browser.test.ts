@@ -4,7 +4,7 @@ import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.
 import { openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from '../testing/till.ts';
 
-/** Its own: the last test gives the demo owner a second factor. */
+/** A private sandbox, because the last test gives the demo owner a second factor. */
 let shared: SharedSandbox;
 let browser: TestBrowser;
 
@@ -17,14 +17,14 @@ after(async () => {
   await shared.close();
 });
 
-/** Which terminal the till is, as it is kept: `id` stays whatever the screen shows. */
+/** The terminal's id in storage, whatever the screen shows. */
 function keptTerminal({ page }: TillWindow): Promise<string> {
   return page.evaluate(
     () => JSON.parse(localStorage.getItem('tapline.terminal.pairing') ?? '{}').terminal,
   );
 }
 
-/** As somebody who scans a link with this device opens it. */
+/** Opens a link as a user does who scans it with this device. */
 async function openLink({ page }: TillWindow, part: string): Promise<void> {
   await page.goto('about:blank');
   await page.goto(`${shared.sandbox.web_url}/terminal#${part}`);

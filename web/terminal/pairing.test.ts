@@ -4,7 +4,7 @@ import type { Device } from '../data/device.ts';
 import { keepSettings, keptSettings } from './kept.ts';
 import { forgetMerchant, isSameMerchant, type Target } from './pairing.ts';
 
-/** What a browser keeps for a page. */
+/** Stands in for the page's localStorage. */
 const kept = new Map<string, string>();
 Object.assign(globalThis, {
   localStorage: {

@@ -12,15 +12,15 @@ import {
   type Pairing,
 } from './kept.ts';
 
-/** What is told of a terminal before this device is it. */
+/** What the service reveals about a terminal before this device is paired with it. */
 export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path' | 'time_zone' | 'language'>;
 
-/** What a link, a code or a key would make of this device. */
+/** The terminal that a link, code or key would pair this device with. */
 export interface Target {
-  /** The code or the key, as it was given. */
+  /** The code or the key, as entered. */
   readonly code: string;
   readonly device: ShownDevice;
-  /** The code was made by somebody who had just proven a second factor. */
+  /** The code was created by a user who had just proven a second factor. */
   readonly byFreshFactor: boolean;
 }
 
@@ -32,12 +32,12 @@ function problemOf(answer: Exclude<Answer<unknown>, { is: 'done' }>): Problem {
   return { problem: answer.is === 'refused' ? refusalText(answer.error) : t('ui.unreachable') };
 }
 
-/** A device key works as it is: sandboxes and people with many devices hand them out. */
+/** A device key can be entered in place of a code; sandboxes and large roll-outs hand them out. */
 function isKey(code: string): boolean {
   return code.startsWith('tldk_');
 }
 
-/** Whose terminal it is. Nothing is used up and nothing changes. */
+/** Looks up which terminal a code belongs to, without using it up or changing anything. */
 export async function lookAt(text: string): Promise<Target | Problem> {
   const code = text.trim();
   if (isKey(code)) {
@@ -58,7 +58,7 @@ async function redeem(code: string): Promise<Problem | null> {
   return null;
 }
 
-/** This device is that terminal from now on. @returns what went wrong, or null */
+/** Pairs this device with the terminal. @returns the problem, or `null` on success. */
 export async function become({ code, device }: Target): Promise<Problem | null> {
   if (!isKey(code)) return redeem(code);
   keepPairing({ key: code, terminal: device.id });
@@ -66,7 +66,7 @@ export async function become({ code, device }: Target): Promise<Problem | null> 
   return null;
 }
 
-/** A device that is not paired yet: nothing has to be compared. */
+/** Pairs a device that has no pairing yet, so there is nothing to compare. */
 export async function pairNew(text: string): Promise<Problem | null> {
   const code = text.trim();
   if (!isKey(code)) return redeem(code);
@@ -74,34 +74,36 @@ export async function pairNew(text: string): Promise<Problem | null> {
   return 'problem' in target ? target : become(target);
 }
 
-/** The PIN is forgotten: it ends. */
+/** Removes a forgotten PIN. */
 export function endPin(): void {
   keepSettings({ ...keptSettings(), pin: null, locked: false });
 }
 
 /**
- * Whether the PIN, the cashier and the shift stay: with the same terminal, and with another one of
- * the same merchant. Who gets a till from somebody else must not get their PIN with it.
+ * True if the PIN, cashier and shift may be kept: for the same terminal and for another one of the
+ * same merchant. A device that changes merchants must not keep the previous owner's PIN.
  */
 export function isSameMerchant({ pairing, from, to }: Pick<Change, 'pairing' | 'from' | 'to'>) {
   if (to.device.id === pairing.terminal) return true;
   return from !== null && from.merchant_name === to.device.merchant_name;
 }
 
-/** Of the merchant before: the till is another merchant’s from now on. */
+/** Removes the previous merchant's settings when the till moves to another merchant. */
 export function forgetMerchant(): void {
   const former = { pin: null, locked: false, cashier: '', shiftSince: null, asksForTips: false };
   keepSettings({ ...keptSettings(), ...former });
 }
 
-/** What this device is now; null when the service does not know its key any more. */
+/**
+ * The terminal that this device is paired as, or `null` if the service no longer accepts its key.
+ */
 export async function presentDevice({ key }: Pairing): Promise<Device | null | Problem> {
   const answer = await createDeviceApi(key).device();
   if (answer.is === 'done') return answer.value;
   return answer.is === 'refused' && answer.status === 401 ? null : problemOf(answer);
 }
 
-/** Whether money may be on its way here: what is kept of it must not be lost. */
+/** True if a payment may be in flight here; its stored state must then be kept. */
 function hasOpenPayment(): boolean {
   const { phase, orphan } = keptTill();
   const isIdle = phase.at === 'keypad' || phase.at === 'result';
@@ -109,27 +111,28 @@ function hasOpenPayment(): boolean {
 }
 
 /**
- * What a paired till asks before it becomes `to`:
- * - `nothing`: it is that terminal already, and somebody typed the code here.
- * - `press`: somebody at the till says yes.
- * - `pin`: the PIN of the till.
- * - `ends_pin`: a manager's fresh code of the same terminal opens a forgotten PIN.
- * - `manager`: real money goes elsewhere, and there is no PIN: a manager's code of this terminal.
+ * What a paired till requires before it becomes `to`:
+ * - `nothing`: it is that terminal already, and the code was typed here.
+ * - `press`: a click by the person at the till.
+ * - `pin`: the till's PIN.
+ * - `ends_pin`: a manager's fresh code for the same terminal, which removes a forgotten PIN.
+ * - `manager`: a manager's code for the current terminal, because real money would go elsewhere and
+ *   there is no PIN.
  */
 export type Proof = 'nothing' | 'press' | 'pin' | 'ends_pin' | 'manager';
 
 export interface Change {
   readonly pairing: Pairing;
-  /** null: its key has ended. */
+  /** `null` if the device's key is no longer valid. */
   readonly from: Device | null;
   readonly to: Target;
-  /** Typed here, or brought along by a link or a picture, which anybody can have made. */
+  /** Typed at the till, or taken from a link or QR code, which an attacker may have made. */
   readonly way: 'typed' | 'link';
   readonly hasPin: boolean;
   readonly hasOpenPayment: boolean;
 }
 
-/** @returns what it asks for, or why it will not. */
+/** @returns the proof required, or the reason why the change is refused. */
 export function proofFor(change: Change): Proof | Problem {
   const { pairing, from, to, way, hasPin } = change;
   const isSame = to.device.id === pairing.terminal;
@@ -148,7 +151,7 @@ export function proofFor(change: Change): Proof | Problem {
   return isLive ? 'manager' : 'press';
 }
 
-/** Whether this code shows that a manager of the present terminal agrees. Uses the code up. */
+/** True if the code proves that a manager of the current terminal agrees. Uses the code up. */
 export async function managerAgrees(code: string, pairing: Pairing): Promise<Problem | null> {
   const found = await lookAt(code);
   if ('problem' in found) return found;

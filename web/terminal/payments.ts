@@ -1,10 +1,10 @@
 import type { Answer } from '../data/api.ts';
 import type { DeviceApi, Payment } from '../data/device.ts';
 
-/** 20,000 payments: more than any shift has. */
+/** 20,000 payments, more than any shift has. */
 const MOST_PAGES = 200;
 
-/** All of this terminal's payments since then, newest first. */
+/** This terminal's payments since a time, newest first. */
 export async function paymentsSince(
   api: DeviceApi,
   since: string,

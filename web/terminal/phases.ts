@@ -1,31 +1,31 @@
 import type { ChipSignature, Credential, Intent } from '../data/device.ts';
 import type { Split } from './split.ts';
 
-/** A payment that was asked for. Its key stays the same however often it is sent. */
+/** A request to open a payment. Every retry uses the same key. */
 export interface Create {
   readonly key: string;
   readonly amount: bigint;
   readonly splitGroup: string | null;
   readonly tipping: readonly number[] | null;
-  /** Who is at the till; null: nobody was named. */
+  /** Name of the cashier, or `null` if none was entered. */
   readonly cashier: string | null;
 }
 
-/** A pass that was presented. Kept only until it is known what became of it. */
+/** A presented pass, stored until its result is known. */
 export type Tap = {
   readonly key: string;
   readonly tip: bigint | null;
 } & ({ readonly credential: Credential } | { readonly signed: ChipSignature });
 
-/** What went wrong without anything having been charged. */
+/** A failure that charged nobody. */
 export interface Remark {
   readonly kind: 'not_sent' | 'refused';
-  /** The service's own words, where it said some. */
+  /** The service's own message, if it sent one. */
   readonly message: string | null;
 }
 
 interface Timed {
-  /** When this phase began: answers to questions from before it say nothing about it. */
+  /** When this phase began. Responses to requests sent earlier say nothing about it. */
   readonly since: number;
 }
 
@@ -34,7 +34,7 @@ export interface Keypad extends Timed {
   readonly remark: Remark | null;
 }
 
-/** The service is being asked to open a payment. Nobody can be charged yet. */
+/** The till has asked the service to open a payment. No pass can be charged yet. */
 export interface Creating extends Timed {
   readonly at: 'creating';
   readonly create: Create;
@@ -45,14 +45,14 @@ export interface Creating extends Timed {
 export interface Open extends Timed {
   readonly at: 'open';
   readonly intent: Intent;
-  /** null: the customer has not been asked yet, where the payment takes tips. */
+  /** `null` if the payment takes tips and the customer has not answered yet. */
   readonly tip: bigint | null;
-  /** The pass before this one was declined. */
+  /** True if the previous pass was declined. */
   readonly declined: boolean;
   readonly remark: Remark | null;
 }
 
-/** A tap was or may have been sent: only its own answer, or the end of the intent, ends this. */
+/** A tap was sent, or may have been. Only its response or the end of the intent ends this phase. */
 export interface Tapping extends Timed {
   readonly at: 'tapping';
   readonly intent: Intent;
@@ -60,7 +60,10 @@ export interface Tapping extends Timed {
   readonly sends: number;
 }
 
-/** The service knows of a tap. It can be canceled only while the customer is asked to confirm. */
+/**
+ * The service is processing a tap. The payment can be canceled only while the payer is asked to
+ * confirm.
+ */
 export interface Following extends Timed {
   readonly at: 'following';
   readonly intent: Intent;
@@ -70,9 +73,9 @@ export interface Following extends Timed {
 export interface Canceling extends Timed {
   readonly at: 'canceling';
   readonly intent: Intent;
-  /** Kept for a cancel that comes too late. */
+  /** Kept in case a cancel comes too late. */
   readonly tip: bigint | null;
-  /** Back to the keypad when it is done, without showing it. */
+  /** True if the till returns to the keypad without showing the result. */
   readonly quietly: boolean;
 }
 
@@ -88,10 +91,10 @@ export type Phase = Keypad | Creating | Open | Tapping | Following | Canceling |
 
 export interface Till {
   readonly phase: Phase;
-  /** What the cashier has typed; kept while another screen is shown. */
+  /** The amount that the cashier typed, kept while another screen is shown. */
   readonly typed: string;
   readonly split: Split | null;
-  /** A payment of which nobody knows whether it was opened: to be found and canceled first. */
+  /** A payment that may have been opened: the till must find and cancel it first. */
   readonly orphan: Create | null;
 }
 

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { fromRoot } from '../data/root.ts';
 
-/** Where in the app one is: the part of the address behind `/terminal`, without slashes around. */
+/** The current page: the path after `/terminal`, without leading or trailing slashes. */
 function currentPlace(): string {
   const root = fromRoot('terminal').pathname;
   return decodeURI(location.pathname.slice(root.length)).replace(/^\/|\/$/g, '');
@@ -25,7 +25,7 @@ export function goTo(place: string): void {
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
-/** Without a step that the back button would lead to. */
+/** Changes the URL without adding an entry to the browser's history. */
 export function replacePlace(place: string): void {
   history.replaceState(null, '', addressOf(place));
   window.dispatchEvent(new PopStateEvent('popstate'));

@@ -23,7 +23,7 @@ interface Printed {
   paper: boolean;
 }
 
-/** A port as Web Serial has it: chosen once, open once at a time. */
+/** Fakes a Web Serial port: it is chosen once and can be open only once at a time. */
 function addPort(): void {
   const printed = { jobs: [] as string[], paper: true };
   let isOpen = false;

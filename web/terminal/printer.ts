@@ -2,7 +2,7 @@ import { drawerBytes, ticketBytes } from '../../reader/src/printing/escpos.ts';
 import { fromRoot } from '../data/root.ts';
 import type { Settings } from './kept.ts';
 
-/** A receipt printer on a cable of this computer, by Web Serial: Chrome and Edge have it. */
+/** A receipt printer connected to this computer, through Web Serial (Chrome and Edge). */
 
 interface Port {
   open(options: { readonly baudRate: number }): Promise<void>;
@@ -15,9 +15,9 @@ interface Serial {
   getPorts(): Promise<readonly Port[]>;
 }
 
-/** What printers come with. Those on USB take any. */
+/** The usual default of serial printers. USB printers accept any rate. */
 const BAUD_RATE = 9600;
-/** A printer without paper takes no bytes. */
+/** A printer without paper accepts no data, so give up after this long. */
 const PRINT_MS = 10_000;
 
 function serial(): Serial | null {
@@ -28,7 +28,7 @@ export function hasSerial(): boolean {
   return serial() !== null;
 }
 
-/** Asks the person which one. @returns whether one was chosen. */
+/** Asks the user to choose a printer. @returns true if they did. */
 export async function choosePrinter(): Promise<boolean> {
   const port = await serial()
     ?.requestPort()
@@ -38,7 +38,10 @@ export async function choosePrinter(): Promise<boolean> {
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** One after the other: a port is open once. @throws where the printer is away or takes nothing. */
+/**
+ * Sends jobs in order, because a port can be open only once. @throws if the printer is disconnected
+ * or accepts no data.
+ */
 function send(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
   const sent = turn.then(async () => {
     const [port] = (await serial()?.getPorts()) ?? [];
@@ -62,7 +65,7 @@ export function openDrawer(): Promise<void> {
   return send(drawerBytes());
 }
 
-/** The receipt at this path, at the width of the paper. */
+/** Prints the receipt at this path, formatted for the paper's width. */
 export async function printReceipt(
   path: string,
   { width }: NonNullable<Settings['printer']>,

@@ -28,7 +28,7 @@ after(async () => {
   await shared.close();
 });
 
-/** What this Chromium lacks: a reader that tests hold passes against. */
+/** Adds a Web NFC reader to Chromium, which lacks one. Tests hold passes against it. */
 async function addNfcReader(page: Page): Promise<void> {
   await page.addInitScript(() => {
     class NDEFReader extends EventTarget {
@@ -48,14 +48,16 @@ async function addNfcReader(page: Page): Promise<void> {
 }
 
 interface Camera {
-  /** What it sees; empty: no code. */
+  /** The code in view, or empty. */
   code: string;
-  /** How often the browser was asked for it, and how many pictures of it still run. */
+  /** How often the page opened the camera, and how many of its tracks still run. */
   asked: number;
   running: number;
 }
 
-/** What this Chromium lacks: a camera that reads codes. What it sees is set by `showCode`. */
+/**
+ * Adds a camera with a BarcodeDetector to Chromium, which lacks one. `showCode` sets what it sees.
+ */
 async function addCamera(page: Page, code = ''): Promise<void> {
   await page.addInitScript((first) => {
     const camera: Camera = { code: first, asked: 0, running: 0 };
@@ -82,7 +84,7 @@ async function addCamera(page: Page, code = ''): Promise<void> {
   }, code);
 }
 
-/** A camera that really sees a code, in a browser that reads none: Safari and Firefox. */
+/** A camera that films a real code, in a browser without a decoder such as Safari and Firefox. */
 async function addPlainCamera(page: Page, text: string): Promise<void> {
   const { data } = encode(text, { ecc: 'M', border: 4 });
   await page.addInitScript((rows) => {
@@ -97,7 +99,7 @@ async function addPlainCamera(page: Page, text: string): Promise<void> {
         context.fillStyle = '#ddd';
         context.fillRect(0, 0, 1280, 720);
         context.fillStyle = '#111';
-        // Held a little askew, as by a hand.
+        // Slightly askew, as if held by hand.
         context.setTransform(0.98, 0.1, -0.1, 0.98, 380, 20);
         for (const [y, row] of rows.entries()) {
           for (const [x, dark] of row.entries()) {
@@ -128,7 +130,7 @@ function passOf({ test: { passes } }: SandboxFile): string {
   return present(passes.ok, 'the pass ok');
 }
 
-/** Addresses of a public service have https; the sandbox's have not. */
+/** URLs of a public service use https; the sandbox's do not. */
 function secure(url: string): string {
   return url.replace(/^http:/, 'https:');
 }
@@ -149,7 +151,7 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await page.getByRole('button', { name: /^Start shift/ }).click();
   const till = tillOf(window);
   await till.amount.waitFor();
-  // While nothing is asked for, a pass does nothing.
+  // While no payment waits, a pass has no effect.
   await holdPass(page, passOf(sandbox));
   await till.ask('2.50');
   await page.getByText('Hold the pass against this device').waitFor();
@@ -164,7 +166,7 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await page.getByText('That is this till’s own tag,').waitFor();
   await holdPass(page, passOf(sandbox));
   await till.result('Paid').waitFor();
-  // Still in the field: the same pass pays nothing more.
+  // The pass is still in the field and must not pay again.
   await holdPass(page, passOf(sandbox));
   await page.getByText('Already paid', { exact: true }).waitFor();
   await till.newPayment.click();
@@ -174,15 +176,18 @@ test('a pass that is held against the device is a tap; anything else is none', a
   await window.close();
 });
 
-/** Longer than what tells one run of keys from the next. */
+/** Longer than the gap that separates two runs of keys. */
 const PAUSE_MS = 400;
 
-/** Not one by one: a reader does not wait for the machine that the test runs on. */
+/** Sends all keys at once, as a reader does, however slow the test machine is. */
 function typeAsReader({ keyboard }: Page, text: string): Promise<unknown> {
   return Promise.all([...text, 'Enter'].map((key) => keyboard.press(key)));
 }
 
-/** The keys of an American reader on a computer with a German keyboard. @param lacks no `code`. */
+/**
+ * Types as an American reader does on a computer with a German keyboard. @param lacks Leaves out
+ * `code`.
+ */
 function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void> {
   const keys = [...text].map((letter) => {
     const key = { y: 'z', z: 'y', Y: 'Z', Z: 'Y', _: '?' }[letter] ?? letter;
@@ -204,7 +209,7 @@ test('a reader that types is a reader, wherever the focus is', async () => {
   const till = await openTill(browser, sandbox, { terminal });
   await till.ask('2.50');
   const read = (text: string) => typeAsReader(till.page, text);
-  // Its Enter must not press the button that has the focus.
+  // The reader's Enter must not click the focused button.
   await till.cancel.focus();
   await read('4006381333931');
   await till.page.getByText('That isn’t a pass. Nothing was charged.').waitFor();
@@ -241,7 +246,7 @@ test('what is read twice wipes no result and writes into no field', async () => 
   await till.newPayment.click();
 
   await till.amount.pressSequentially('1.2');
-  // A pause as after anything that a person types: a reader makes none.
+  // A pause, as a person makes between keys. A reader makes none.
   await page.waitForTimeout(PAUSE_MS);
   await read();
   await page.getByText('No pass is needed now. Nothing was charged.').first().waitFor();
@@ -290,7 +295,7 @@ test('a camera that stops says so and starts again', async () => {
   await page.goto(`${sandbox.web_url}/terminal`);
   await page.getByRole('button', { name: 'Scan the code' }).click();
   await page.waitForFunction(() => (window as unknown as { camera: Camera }).camera.running === 1);
-  // Another app takes it.
+  // Another app takes the camera.
   await page.evaluate(() => {
     const { srcObject } = document.querySelector('video') as HTMLVideoElement;
     for (const track of (srcObject as MediaStream).getTracks()) {
@@ -316,7 +321,7 @@ test('a decoder that does not load is not blamed on the camera', async () => {
   await page.route(/qr-decoder/, (route) => route.abort());
   await page.goto(`${sandbox.web_url}/terminal`);
   const scan = page.getByRole('button', { name: 'Scan the code' });
-  // The first time the page loads itself again: after an update that brings the file.
+  // The first time, the page reloads itself, as after an update that brings the file.
   await Promise.all([page.waitForEvent('load'), scan.click()]);
   await scan.click();
   await page.getByRole('alert').getByText('The code reader could not be loaded.').waitFor();
@@ -332,7 +337,7 @@ test('a browser that reads no codes gets a decoder of ours, and only then', asyn
   page.on('request', (request) => {
     if (request.url().includes('qr-decoder')) decoders.push(request.url());
   });
-  // As on a slow phone: a look takes longer than the time to the next one.
+  // Simulates a slow phone, on which one detection takes longer than the interval between two.
   await page.addInitScript(() => {
     const { getImageData } = CanvasRenderingContext2D.prototype;
     CanvasRenderingContext2D.prototype.getImageData = function slow(...args) {

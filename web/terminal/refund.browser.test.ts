@@ -18,11 +18,11 @@ const REFUNDS = /device\/v1\/refunds$/;
 interface Scene {
   readonly till: TillWindow;
   readonly terminal: TestTerminal;
-  /** Asks for 1.00 of the payment back. */
+  /** Requests a refund of 1.00. */
   refund(): Promise<void>;
 }
 
-/** A till that shows a payment of 2.50 that was made at it. */
+/** A till that shows a payment of 2.50 made at it. */
 async function paidTill(): Promise<Scene> {
   const terminal = await addTestTerminal(stage().sandbox);
   const till = await openTill(stage().browser, stage().sandbox, { terminal, options: PHONE });
@@ -54,7 +54,7 @@ test('a refund whose answer got lost is made once, whatever is said between', as
   await refund();
   await till.result('Checking…').waitFor();
   while (lost.met === 0) await page.waitForTimeout(50);
-  // The device's key ends meanwhile: that says nothing about the refund.
+  // The device key is revoked meanwhile, which says nothing about the refund.
   let refusals = 0;
   await page.route(REFUNDS, async (route) => {
     refusals++;
@@ -147,7 +147,7 @@ test('next week, at another till: found by its receipt, with a manager’s code'
   const [payment] = await paymentsOf(stage().sandbox, terminal);
   assert.equal(payment?.amount_refunded, 1_000_000);
 
-  // The receipt held to a reader, while nothing is asked for: its sale is shown.
+  // A receipt held to the reader while no payment waits opens its sale.
   await page.getByRole('link', { name: 'Till' }).click();
   await page.keyboard.type(`https://shop.example/${(print ?? '').replace('#print', '')}`);
   await page.keyboard.press('Enter');

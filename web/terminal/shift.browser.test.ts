@@ -43,7 +43,7 @@ test('a bill in equal parts is paid to the last cent, under one group', async ()
   await page.getByText('Part 1 of 3').waitFor();
   await payPart(till);
   await page.getByText('Part 2 of 3').waitFor();
-  // In the middle of a bill: it is still the same one.
+  // A reload in the middle of a split bill keeps it.
   await page.reload();
   await page.getByText('Part 2 of 3').waitFor();
   await payPart(till);
@@ -234,7 +234,7 @@ test('a result is heard, after a reload as well, unless sounds are off', async (
   };
   await page.reload();
   await till.amount.waitFor();
-  // The first press brings the code that makes sounds; this one's answer may come before it.
+  // The first click loads the sound code; the response to this click may arrive first.
   await sell();
   const heard = await sell();
   assert.ok(heard > 0, `${heard} notes`);

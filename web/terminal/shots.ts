@@ -15,7 +15,7 @@ interface Stage extends Scene {
   readonly till: TillWindow;
 }
 
-/** A shot of a till whose shift has begun. */
+/** A screenshot of a till whose shift has begun. */
 function tillShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
   return {
     name,
@@ -28,7 +28,7 @@ function tillShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
   };
 }
 
-/** What the service says, with another merchant's name in it. */
+/** Changes the merchant's name in the service's responses. */
 async function rename({ till }: Stage, name: string): Promise<void> {
   await till.page.route('**/api/device/v1/terminal', async (route) => {
     const response = await route.fetch();
@@ -132,7 +132,7 @@ const SELLING: readonly Shot[] = [
   }),
 ];
 
-/** A camera that shows nothing, or none at all: this Chromium reads no codes by itself. */
+/** A camera without a picture, or no camera. This Chromium has no code reader. */
 function cameraShot(name: string, allowed: boolean): Shot {
   return tillShot(name, async ({ till }) => {
     await till.page.addInitScript((isAllowed) => {
@@ -306,7 +306,7 @@ const PAGES: readonly Shot[] = [
   }),
 ];
 
-/** A sum that waits for more than its block: its words, on a tap that goes on. */
+/** Shows the text for an amount that waits for more than one block, on a tap that continues. */
 async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
   await till.page.route(/payment_intents\/[^/]+(\/tap|\?.*|$)/, async (route) => {
     try {
@@ -314,14 +314,14 @@ async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
       const intent = { ...(await response.json()), status: 'processing', payment: null, waits_for };
       await route.fulfill({ response, json: intent });
     } catch {
-      // A long poll was still on its way when the window was closed.
+      // A long poll was still in flight when the window was closed.
     }
   });
   await till.testPass.selectOption('ok');
   await till.page.getByText('The payment is on the chain').waitFor();
 }
 
-/** What is seldom asked of a clerk. */
+/** Screens that a cashier seldom sees. */
 const SELDOM: readonly Shot[] = [
   tillShot('manager-code', async ({ till, ...stage }) => {
     const { page } = till;

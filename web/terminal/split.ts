@@ -1,19 +1,19 @@
-/** A bill that several people pay: one payment per part, all with the same group. */
+/** A bill that several people pay: one payment per part, all with the same `split_group`. */
 export interface Split {
   readonly group: string;
   readonly total: bigint;
   readonly paid: bigint;
-  /** Amounts that are still to be charged; empty when the cashier names each one. */
+  /** Amounts still to be charged. Empty if the cashier enters each one. */
   readonly parts: readonly bigint[];
   /** How many parts have been paid. */
   readonly paidParts: number;
 }
 
 export const MOST_PARTS = 20;
-/** Parts are whole cents where the bill is. */
+/** Parts are whole cents if the bill is. */
 const CENT = 10_000n;
 
-/** As equal as whole cents allow; the first ones pay what is left over. Together: the total. */
+/** As equal as whole cents allow: the first parts take the remainder. They add up to the total. */
 export function equalParts(total: bigint, count: number): bigint[] {
   const unit = total % CENT === 0n ? CENT : 1n;
   const units = total / unit;
@@ -26,18 +26,18 @@ export function remaining({ total, paid }: Split): bigint {
   return total - paid;
 }
 
-/** What the keypad proposes next. */
+/** The amount that the keypad suggests next. */
 export function nextPart(split: Split): bigint {
   return split.parts[0] ?? remaining(split);
 }
 
-/** After a part was paid, without its tip; null once nothing is left. */
+/** The split after a part was paid (tip not included), or `null` once nothing is left. */
 export function afterPart(split: Split, amount: bigint): Split | null {
   const paid = split.paid + amount;
   if (paid >= split.total) return null;
   const [first, ...others] = split.parts;
   const asProposed = first === amount;
-  // Another amount than proposed: the rest is for the cashier to name.
+  // A different amount than suggested was charged, so the cashier enters the rest.
   const parts = asProposed ? others : [];
   return { ...split, paid, parts, paidParts: split.paidParts + 1 };
 }

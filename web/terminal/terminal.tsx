@@ -7,31 +7,32 @@ import { keptPairing } from './kept.ts';
 import { replacePlace } from './place.ts';
 import { WORDS } from './words.ts';
 
-/** A device needs one or the other: pairing is over in a minute, and a shift is not. */
+/** A device needs one or the other: pairing takes a minute, a shift takes hours. */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
 const Shift = firstPartOf(async () => (await import('./screens/shift.tsx')).Shift);
 /** The window that faces the customer. */
 const DisplayScreen = partOf(async () => (await import('./screens/display.tsx')).DisplayScreen);
 const IS_DISPLAY = new URLSearchParams(location.search).has('display');
-// Asked for before anything is drawn; what fails is asked for again when it is shown.
+// Starts loading before the first render. A part that fails to load is fetched again when it is
+// shown.
 (IS_DISPLAY ? DisplayScreen : keptPairing() === null ? PairScreen : Shift).load().catch(() => {});
 
-/** Whether the link asks a test till to begin its shift: nobody waits at its counter. */
+/** True if the link asks a test till to begin its shift, because no customer waits there. */
 let startsShift = false;
 
-/** What a link or QR code brings along: behind the `#`, which no server ever sees. */
+/** Takes the code from the URL fragment of a link or QR code, which no server ever sees. */
 function takeCode(): string | null {
   const parameters = new URLSearchParams(location.hash.slice(1));
   const code = parameters.get('pair') ?? parameters.get('key');
   if (parameters.has('start')) startsShift = true;
-  // Out of the address, before anybody photographs or bookmarks it.
+  // Removes the code from the address bar, so that it cannot be photographed or bookmarked.
   if (location.hash !== '') replacePlace('');
   return code;
 }
 
 type Hold = 'asking' | 'mine' | 'elsewhere';
 
-/** One window takes payments; the others say so. Only secure pages have the means to know. */
+/** Only one window takes payments; others say so. The Web Locks API needs a secure page. */
 function useOnlyWindow(): readonly [Hold, () => void] {
   const [hold, setHold] = useState<Hold>('asking');
   const [attempt, setAttempt] = useState(0);
@@ -44,14 +45,14 @@ function useOnlyWindow(): readonly [Hold, () => void] {
       return new Promise<void>((resolve) => end.signal.addEventListener('abort', () => resolve()));
     };
     const how = attempt === 0 ? { ifAvailable: true } : { steal: true };
-    // Refused: another window took it over.
+    // Rejects when another window takes the lock over.
     navigator.locks.request('tapline till', how, keep).catch(() => setHold('elsewhere'));
     return () => end.abort();
   }, [attempt]);
   return [hold, () => setAttempt((count) => count + 1)];
 }
 
-/** The customer's window holds no lock, no code and no key. */
+/** The customer display holds no lock, no code and no key. */
 export function Terminal(): ReactNode {
   return IS_DISPLAY ? <DisplayScreen /> : <Till />;
 }

@@ -15,36 +15,38 @@ import type {
 
 /** Short enough that a dead connection is noticed within seconds. */
 const POLL_S = 10;
-/** A payment that goes on waiting says what for without a change of its status. */
+/** What a payment waits for can change without a change of its status. */
 const PROCESSING_POLL_S = 3;
-/** What waits for one answer this long asks in another way, too. */
+/** A request that takes longer than this is checked by a second, different one. */
 const SLOW_MS = 3_000;
 const ASK_EVERY_MS = 2_000;
-/** A customer who stands there does not wait longer for a payment to be opened. */
+/** How long a customer waits for a payment to open before the till gives up. */
 const GIVE_UP_MS = 12_000;
 const RETRY_MS = [500, 1_000, 2_000, 4_000] as const;
-/** While nothing is reached, nobody is burdened: `Offline` ends within a second. */
+/**
+ * Polls this often while the service is unreachable, so that `Offline` disappears within a second.
+ */
 const REACH_MS = 500;
-/** Nothing of this key is accepted any more: asking often would not help. */
+/** The device key is no longer valid, so frequent polling would not help. */
 const KEY_ENDED_MS = 10_000;
-/** A second for what the service rounds off, and half of one for the way. */
+/** One second for the rounding of the service's clock and half a second for the request. */
 const CLOCK_SET_MS = 1_500;
 
 export interface TillView {
   readonly till: Till;
-  /** Whether the last request reached the service. */
+  /** True if the last request reached the service. */
   readonly reached: boolean;
-  /** False: nothing answered at all. A proxy that answers for the service is a connection. */
+  /** False if nothing answered. An answer from a proxy still counts as a network. */
   readonly hasNetwork: boolean;
-  /** The device key is not accepted any more: the till has to be paired again. */
+  /** The device key is no longer valid, and the till must be paired again. */
   readonly keyEnded: boolean;
-  /** What to add to this device's clock to get the service's, in milliseconds. */
+  /** Milliseconds to add to this device's clock to get the service's. */
   readonly clockOffsetMs: number;
 }
 
 /**
- * The service says whole seconds and is up to one further: the highest of what it said lately is
- * the nearest. More than that, and a clock has been set.
+ * The service's time is rounded down to whole seconds, so the highest recent offset is the closest.
+ * A larger difference means that a clock was changed.
  */
 function nearerOffset(known: number, serverTime: number | null): number {
   if (serverTime === null) return known;
@@ -55,8 +57,8 @@ function nearerOffset(known: number, serverTime: number | null): number {
 type Deed = TillEvent extends infer One ? (One extends unknown ? Omit<One, 'now'> : never) : never;
 
 /**
- * Carries out what a phase asks for and tells the machine what came of it, one thing at a time.
- * Whatever it does was written down before: after a reload the next one goes on from there.
+ * Carries out what a phase requires, one request at a time, and feeds the result to the state
+ * machine. The state is stored before each request, so that a reload continues from there.
  */
 export class TillRunner {
   readonly #api: DeviceApi;
@@ -68,7 +70,7 @@ export class TillRunner {
     keyEnded: false,
     clockOffsetMs: 0,
   };
-  /** Ends whatever merely waits: a long poll, a pause. Never a request that changes something. */
+  /** Aborts waits, such as a long poll or a pause, but never a request that changes something. */
   #waiting = new AbortController();
   #running = true;
   #failures = 0;
@@ -89,18 +91,19 @@ export class TillRunner {
   };
 
   readonly dispatch = (deed: Deed): void => {
-    // A window that was taken over may still hear answers: what is kept is the other one's now.
+    // A window that another one replaced may still get responses, but the stored state now belongs
+    // to the other.
     if (!this.#running) return;
     const before = this.#view.till;
     const till = next(before, { ...deed, now: performance.now() });
     if (till === before) return;
-    // Before anything is done about it.
+    // Stores the state before acting on it.
     keepTill(till);
     this.#show({ till });
     if (till.phase.at !== before.phase.at) this.#poke();
   };
 
-  /** Who this terminal is; the service's clock comes along. */
+  /** Loads the terminal, and with it the service's clock. */
   async device(): Promise<Device | null> {
     const answer = this.#note(await this.#api.device());
     return answer.is === 'done' ? answer.value : null;
@@ -114,19 +117,22 @@ export class TillRunner {
     this.#waiting.abort();
   }
 
-  /** Whatever the browser believes of its network, the service is asked. */
+  /** Contacts the service whatever the browser reports about its network. */
   readonly #poke = (): void => {
     this.#waiting.abort();
     if (!navigator.onLine) void this.device();
   };
 
-  /** What is under way may not hear of it: something small is asked, whatever the phase. */
+  /**
+   * The current request may not notice that the network is back, so a small one checks in any
+   * phase.
+   */
   readonly #back = (): void => {
     this.#poke();
     void this.device();
   };
 
-  /** No longer than it takes, until it is known that the service is there. */
+  /** Does not wait until the service is known to be reachable. */
   #pollS(status: string | null): number {
     if (!this.#view.reached) return 0;
     return status === 'processing' ? PROCESSING_POLL_S : POLL_S;
@@ -163,7 +169,7 @@ export class TillRunner {
     }
   }
 
-  /** @param ms null: until something happens. */
+  /** @param ms `null` to wait until an event wakes it. */
   #pause(ms: number | null): Promise<void> {
     const { signal } = this.#waiting;
     return new Promise((resolve) => {
@@ -177,16 +183,16 @@ export class TillRunner {
     });
   }
 
-  /** Before the same is tried again. */
+  /** Waits before a retry. */
   #pauseAfterFailure(): Promise<void> {
     const { reached, keyEnded } = this.#view;
     const ms = RETRY_MS[Math.min(this.#failures, RETRY_MS.length) - 1] ?? RETRY_MS[0];
     if (keyEnded) return this.#pause(KEY_ENDED_MS);
-    // A browser that knows of no network says when there is one.
+    // A browser that reports being offline also reports when the network is back.
     return this.#pause(!reached && navigator.onLine ? REACH_MS : ms);
   }
 
-  /** What an answer says about the connection, whatever it says about the payment. */
+  /** Records what a response says about the connection, whatever it says about the payment. */
   #note<T>(answer: Answer<T>): Answer<T> {
     const reached = answer.is === 'done' || answer.is === 'refused';
     const hasNetwork = reached || (answer.is === 'unknown' && answer.status !== undefined);
@@ -208,7 +214,7 @@ export class TillRunner {
     if (answer.value !== null) this.dispatch({ type: 'found', intent: answer.value });
   }
 
-  /** Finds out with the same key whether it was opened, and closes it. */
+  /** Sends the same key again to find out whether the payment was opened, and cancels it. */
   async #settleOrphan(orphan: Create): Promise<void> {
     const made = this.#note(await this.#api.create(orphan));
     if (made.is === 'done') {
@@ -231,7 +237,10 @@ export class TillRunner {
     if (this.#view.till.phase.at === 'creating') await this.#pauseAfterFailure();
   }
 
-  /** Asks once, and says when: an answer is worth what was true then. */
+  /**
+   * Reads the intent once and records when the request was sent, since its answer holds for that
+   * moment.
+   */
   async #ask(id: string, wait: { readonly status: string } | null): Promise<boolean> {
     const askedAt = performance.now();
     const { signal } = this.#waiting;
@@ -249,7 +258,7 @@ export class TillRunner {
   async #watch({ intent }: Open | Following): Promise<void> {
     const { status, id } = intent;
     const isOver = Date.parse(intent.expires_at) < Date.now() + this.#view.clockOffsetMs;
-    // At the end of its time the truth is wanted at once, and then not too often.
+    // At expiry, ask at once, and then not too often.
     const wait = isOver && status === 'requires_payment_method' ? null : { status };
     if (!(await this.#ask(id, wait))) return this.#pauseAfterFailure();
     if (wait === null) await this.#pause(ASK_EVERY_MS);
@@ -261,7 +270,7 @@ export class TillRunner {
     if (this.#view.till.phase.at === 'canceling') await this.#pauseAfterFailure();
   }
 
-  /** While a tap's answer is on its way, and after it got lost, the intent itself is asked too. */
+  /** While a tap has no response, or its response was lost, the intent itself is read as well. */
   async #tap({ intent, tap }: Tapping): Promise<void> {
     this.dispatch({ type: 'tap_sent' });
     const { id } = intent;

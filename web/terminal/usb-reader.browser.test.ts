@@ -24,7 +24,7 @@ after(async () => {
   await shared.close();
 });
 
-/** While the program does not run, each try to reach it is an error of the console. */
+/** While the program is not running, each connection attempt logs a console error. */
 const AWAY = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244/;
 
 async function hold(feed: TillFeed, card: Transceive): Promise<void> {
@@ -32,7 +32,7 @@ async function hold(feed: TillFeed, card: Transceive): Promise<void> {
   feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: found });
 }
 
-/** `nextTill` resolves when a page arrives after it was called. */
+/** `nextTill` resolves when a page connects after the call. */
 async function startProgram(code: string | null, tokenHash: string | null) {
   const kept: string[] = [];
   let arrive = () => {};
@@ -78,7 +78,7 @@ test('a card that is held against a USB reader of this computer pays', async () 
   const reloaded = first.nextTill();
   await page.goto(`${sandbox.web_url}/terminal`);
   await reloaded;
-  // Nothing is asked for: the card is read and pays nothing.
+  // No payment waits, so the card is read and pays nothing.
   await hold(feed, pass);
   await page.getByText('No pass is needed now').waitFor();
   await till.ask('2.50');
@@ -87,7 +87,7 @@ test('a card that is held against a USB reader of this computer pays', async () 
   feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: { status: 'two_cards' } });
   await page.getByText('Two cards at once.').waitFor();
 
-  // The program ends and starts again: its till comes back by itself, without the code.
+  // The program restarts; the till reconnects without the code.
   await feed.close();
   const again = await startProgram(null, present(kept[0], 'what was kept'));
   await again.nextTill();
@@ -95,10 +95,10 @@ test('a card that is held against a USB reader of this computer pays', async () 
   await till.result('Paid').waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 1);
 
-  // A chip that signs: only while the till asks for money.
+  // A chip signs only while a payment waits.
   const account = await fundedAccount(sandbox, 10_000_000n);
   await till.newPayment.click();
-  // The first of these messages may still stand there: the second has to be seen by itself.
+  // The first of these messages may still be visible, and the second must be observed separately.
   await page.getByText('No pass is needed now').waitFor({ state: 'hidden' });
   await hold(again.feed, haloChip(account));
   await page.getByText('No pass is needed now').waitFor();

@@ -5,12 +5,14 @@ import { takesPasses } from './machine.ts';
 import type { Outcome, Phase, Remark } from './phases.ts';
 import type { NoPass, Unread } from './reader/credential.ts';
 
-/** Keys of texts, or groups of them. */
+/** Text keys, or groups of them. */
 interface Words {
   readonly [name: string]: TextKey | Readonly<Record<string, TextKey>>;
 }
 
-/** Texts that several parts of the terminal use. Names that scripts rely on: behavior.md 21. */
+/**
+ * Texts shared by several parts of the terminal. Scripts rely on some of the names: behavior.md 21.
+ */
 export const WORDS = {
   outcome: {
     paid: 'till.outcome.paid',
@@ -69,7 +71,7 @@ export const WORDS = {
   elsewhereHint: 'till.elsewhere_hint',
 } as const satisfies Words;
 
-/** Why a camera reads no codes: no permission or device, our decoder, or its picture has ended. */
+/** Why the camera reads no codes: no permission, no device, no decoder, or its track ended. */
 export type CameraProblem = keyof typeof WORDS.camera;
 
 export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | 'plain'>> = {
@@ -87,14 +89,17 @@ export function endHint(outcome: Outcome, intent: Intent): string {
   return t('till.nothing_charged');
 }
 
-/** To the customer after a decline: the service's words for customers, never for developers. */
+/** The decline's text for customers, never the one for developers. */
 export function customerDecline({
   last_payment_error: error,
 }: Pick<Intent, 'last_payment_error'>): string {
   return error === null ? t('till.nothing_charged') : declineText(error);
 }
 
-/** To the cashier, who does not own the wallet: by decline code or, more exactly, reason code. */
+/**
+ * Texts for the cashier, who does not own the wallet, by decline code or the more specific reason
+ * code.
+ */
 const CASHIER_DECLINES: Readonly<Record<string, TextKey>> = {
   pass_unknown: 'till.decline.pass_unknown',
   pass_revoked: 'till.decline.pass_revoked',
@@ -124,7 +129,7 @@ export function cashierDecline({ last_payment_error: error }: Intent): string {
   return words === undefined ? end : `${t(words)} ${end}`;
 }
 
-/** What to say of what was held against the till and is no pass. `own`: what its own tag says. */
+/** The text for an item that is not a pass. `own` is the URL of this till's own tag. */
 export function unreadWords(read: Unread, own: string | null): string {
   switch (read.is) {
     case 'no_pass':
@@ -141,7 +146,8 @@ export function unreadWords(read: Unread, own: string | null): string {
 }
 
 function tagWords(address: string, own: string | null): string {
-  // An address of the shop's own network may differ in all but its last part; a chip adds to it.
+  // Only the last path segment counts: the same tag may use another host, and a chip adds
+  // parameters.
   const read = tokenOf(new URL(address).pathname);
   const isOwn = own !== null && read === tokenOf(own);
   return isOwn ? t('till.read.own_tag') : t('till.read.other_tag');
@@ -168,7 +174,7 @@ function tokenOf(address: string): string {
   return address.slice(address.lastIndexOf('/'));
 }
 
-/** What to say of a pass that was read while no pass is taken. */
+/** The text for a pass that was read while no payment waits. */
 export function strayWords(phase: Phase): string {
   switch (phase.at) {
     case 'result':
@@ -190,7 +196,7 @@ export function remarkWords({ kind, message }: Remark): { title: string; hint: s
   return { title: t('till.not_possible'), hint: message ?? t('till.nothing_charged') };
 }
 
-/** `1:05`. */
+/** Formats a duration, for example `1:05`. */
 export function formatLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -20,9 +20,11 @@ export interface CounterProps {
   readonly onRead: (read: Read) => void;
 }
 
-/** How long a thing stays that was put down or pressed: long enough for a chip to sign. */
+/**
+ * How long an item that was dropped or clicked stays in the field: long enough for a chip to sign.
+ */
 const HELD_MS = 2_500;
-/** Less than this is a press that shook. */
+/** A shorter movement counts as a click. */
 const DRAG_PX = 6;
 
 const WORDS: Readonly<Record<Name, { readonly label: TextKey; readonly hint: TextKey }>> = {
@@ -47,7 +49,7 @@ interface Hand {
   take(): void;
 }
 
-/** One hand: it holds one thing in the field at a time. */
+/** Simulates one hand, which holds at most one item in the field. */
 function useHand(field: Field, lying: Lying): Hand {
   const [held, setHeld] = useState<Name | null>(null);
   const [failed, setFailed] = useState(false);
@@ -85,9 +87,9 @@ function useHand(field: Field, lying: Lying): Hand {
 interface ThingProps {
   readonly name: Name;
   readonly hand: Hand;
-  /** Where the till's antenna is. */
+  /** The element that stands for the till's antenna. */
   readonly pad: () => Element | null;
-  /** It was let go somewhere else. */
+  /** Called when the item is dropped elsewhere. */
   readonly onDropped: (event: PointerEvent) => void;
 }
 
@@ -124,7 +126,7 @@ function LooseThing({ name, hand, pad, onDropped }: ThingProps): ReactNode {
       onPointerUp={end}
       onPointerCancel={end}
       onClick={({ detail }) => {
-        // By the keyboard it is no drag, whatever came before.
+        // `detail` is 0 for keyboard clicks, which are never the end of a drag.
         if (detail === 0 || !dragged.current) hand.put(name);
       }}
     >
@@ -136,8 +138,8 @@ function LooseThing({ name, hand, pad, onDropped }: ThingProps): ReactNode {
 }
 
 /**
- * A counter to play with: what customers hold against the till, as bytes that the code of the real
- * readers takes apart.
+ * A virtual counter for trying the till: items that customers hold up, as bytes that the real
+ * readers' code decodes.
  */
 export function Counter({ passes, tag, onRead }: CounterProps): ReactNode {
   const [field] = useState(() => new Field());

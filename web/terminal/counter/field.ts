@@ -2,17 +2,17 @@ import { contentOf, type NdefRecord, recordsOf } from '../../data/ndef.ts';
 import { t } from '../../ui/text/t.ts';
 import type { NdefReader, ReadRecord } from '../reader/nfc.ts';
 
-/** What can be held against the virtual reader, as its antenna sees it. */
+/** An item for the virtual reader, as its antenna sees it. */
 export interface Thing {
-  /** The NDEF message on it, as bytes; null for a card of another kind, such as a bank card. */
+  /** The item's NDEF message, or `null` for a card without one, such as a bank card. */
   message(): Uint8Array | null;
-  /** A chip that takes commands: the next message is its answer. */
+  /** Present on a chip that takes commands. Its next message is the answer. */
   command?(bytes: Uint8Array): Promise<void>;
-  /** Without the field it has no power, and forgets what it was asked. */
+  /** Leaving the field cuts the chip's power, so it forgets the last command. */
   leave?(): void;
 }
 
-/** As the browser's own reader hands a record out. */
+/** Converts a record to the form in which Web NFC delivers it. */
 function readRecord(record: NdefRecord): ReadRecord {
   const content = contentOf(record);
   if (content === null) return { recordType: 'unknown', data: viewOf(record.payload) };
@@ -24,15 +24,15 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** How long a reader takes to find what lies before it. */
+/** How long a real reader takes to detect an item. */
 export const FOUND_MS = 30;
 
-/** The few centimeters before an antenna. What is in it is told to each reader that scans. */
+/** The few centimeters in front of an antenna. Every scanning reader is notified of items in it. */
 export class Field {
   readonly #scanning = new Set<EventTarget>();
   readonly #held = new Set<Thing>();
 
-  /** Each `take` after it ends it: nothing is in the field twice. */
+  /** Puts an item into the field. Taking it out stops later notifications. */
   hold(thing: Thing): void {
     this.#held.add(thing);
     for (const reader of this.#scanning) this.tell(reader);
@@ -42,13 +42,13 @@ export class Field {
     if (this.#held.delete(thing)) thing.leave?.();
   }
 
-  /** The one thing in the field. Two at once disturb each other. */
+  /** The item, if it is alone. Two items at once disturb each other. */
   only(): Thing | null {
     const [thing = null] = this.#held;
     return this.#held.size === 1 ? thing : null;
   }
 
-  /** What is written waits for something to be written to, as a real reader does. */
+  /** Writing waits for an item, as a real reader does. */
   async found(signal: AbortSignal): Promise<Thing> {
     while (!signal.aborted) {
       const thing = this.only();
@@ -61,7 +61,7 @@ export class Field {
   scan(reader: EventTarget, signal: AbortSignal): void {
     this.#scanning.add(reader);
     signal.addEventListener('abort', () => this.#scanning.delete(reader), { once: true });
-    // Also what is there already, once the antenna has found it.
+    // Also detects an item that is already in the field, after the antenna's usual delay.
     setTimeout(() => {
       if (this.#held.size > 0 && this.#scanning.has(reader)) this.tell(reader);
     }, FOUND_MS);
@@ -78,7 +78,7 @@ export class Field {
   }
 }
 
-/** The driver of a field: everything above it is the code of a real reader. */
+/** A Web NFC driver for the field. Everything above it is the code for real readers. */
 export function driverOf(field: Field): new () => NdefReader {
   return class VirtualReader extends EventTarget implements NdefReader {
     async scan({ signal }: { readonly signal: AbortSignal }): Promise<void> {

@@ -6,9 +6,9 @@ import { signInText } from '../../wallet/account.ts';
 import type { Thing } from './field.ts';
 import { haloChip } from './halo-chip.ts';
 
-/** It holds test money only, so it may lie open in this browser. */
+/** Test money only, so the key may be stored in plain text in this browser. */
 const KEY = 'tapline.terminal.virtual-card';
-/** Below this the card gets more: enough for a coffee. */
+/** Below this balance the card gets more test USDC: enough for a coffee. */
 const LEAST_ATOMS = 20_000_000;
 
 function keptKey(): `0x${string}` {
@@ -20,11 +20,10 @@ function keptKey(): `0x${string}` {
 }
 
 /**
- * The virtual counter's card with some test USDC on it, which the sandbox gives to any wallet that
- * asks.
+ * The virtual counter's card, funded with test USDC from the sandbox's faucet.
  *
- * @param pin null: it signs for whoever holds it.
- * @throws ApiFailure where the service says no, or cannot be reached.
+ * @param pin `null` for a card that signs for whoever holds it.
+ * @throws ApiFailure if the service refuses or cannot be reached.
  */
 export async function fundedChip(pin: string | null): Promise<Thing> {
   const account = privateKeyToAccount(keptKey());

@@ -5,8 +5,9 @@ import { proofOf } from '../reader/chip-commands.ts';
 import type { Thing } from './field.ts';
 
 /**
- * A chip of the HaLo family as its maker's library sees it: an address with its keys, and commands
- * that are written to it. Only what a payment needs. The key is one of test money.
+ * A simulated chip of the HaLo family, as its manufacturer's library sees it: a URL with the chip's
+ * keys, and commands that are written to it. Only the commands for payments are implemented. The
+ * key holds test money.
  */
 
 const SIGN = 0x01;
@@ -19,10 +20,10 @@ const WRONG_LENGTH = 0x03;
 const NO_PIN = 0x10;
 const WRONG_PIN = 0x11;
 const LOCKED = 0x18;
-/** A real chip locks itself too. */
+/** A real chip also locks after this many wrong PINs. */
 const MOST_WRONG = 5;
 const DIGEST_BYTES = 32;
-/** A real chip takes about as long. */
+/** A real chip takes about this long. */
 const SIGNING_MS = 600;
 
 function derInteger(hex: string): number[] {
@@ -32,18 +33,18 @@ function derInteger(hex: string): number[] {
   return [0x02, positive.length, ...positive];
 }
 
-/** r and s as a chip writes them. */
+/** Encodes r and s as DER, as a chip does. */
 function derOf(signature: string): Uint8Array {
   const both = [...derInteger(signature.slice(2, 66)), ...derInteger(signature.slice(66, 130))];
   return Uint8Array.from([0x30, both.length, ...both]);
 }
 
-/** The chip's own check: equal for nobody who does not know the PIN. */
+/** The chip's own check: a caller who does not know the PIN cannot make this proof. */
 async function isPinProof(pin: string, digest: Uint8Array, proof: Uint8Array): Promise<boolean> {
   return toHex(await proofOf(pin, digest)) === toHex(proof);
 }
 
-/** @param pin null: it signs for whoever holds it. */
+/** @param pin `null` for a chip that signs for whoever holds it. */
 export function haloChip(
   account: PrivateKeyAccount,
   page: string,

@@ -4,20 +4,20 @@ import type { Thing } from './field.ts';
 export const NAMES = ['phone', 'card', 'pin', 'tag', 'bank'] as const;
 export type Name = (typeof NAMES)[number];
 
-/** What the counter has lying about. */
+/** The data behind the items on the counter. */
 export interface Counter {
-  /** The pass in the phone: the content of its static chip. */
+  /** The credential in the phone, which is the content of its static chip. */
   readonly pass: string;
-  /** The address on this till's own tag; null until the service has said it. */
+  /** URL of this till's own tag, or `null` until the service has sent it. */
   readonly tag: string | null;
 }
 
-/** What the counter says about it, so that anybody can type it. */
+/** Shown on the counter, so that any visitor can type it. */
 export const PIN = '1234';
 
 const cards = new Map<string | null, Promise<Thing>>();
 
-/** One card of each kind for as long as the page lives; what failed is tried again. */
+/** Creates one card of each kind per page load. A failed attempt is retried. */
 function cardOnce(pin: string | null): Promise<Thing> {
   const kept = cards.get(pin);
   if (kept !== undefined) return kept;
@@ -27,7 +27,7 @@ function cardOnce(pin: string | null): Promise<Thing> {
   return made;
 }
 
-/** @throws ApiFailure where there is no test money for the card. */
+/** @throws ApiFailure if the card cannot get test money. */
 export async function thingOf(name: Name, { pass, tag }: Counter): Promise<Thing> {
   switch (name) {
     case 'phone':

@@ -15,12 +15,12 @@ function detectorClass(): DetectorClass | null {
   return 'BarcodeDetector' in window ? (window.BarcodeDetector as DetectorClass) : null;
 }
 
-/** Whether there may be a camera to ask: only a page that came safely has one. */
+/** True if the page may ask for a camera: only secure pages can. */
 export function hasCamera(): boolean {
   return navigator.mediaDevices !== undefined;
 }
 
-/** The browser's own reader of codes; ours where it has none, or has one that reads no QR codes. */
+/** The browser's BarcodeDetector, or ours if it is missing or cannot read QR codes. */
 async function createDetector(): Promise<BarcodeDetector> {
   const Own = detectorClass();
   const formats = (await Own?.getSupportedFormats?.().catch(() => [])) ?? ['qr_code'];
@@ -29,13 +29,16 @@ async function createDetector(): Promise<BarcodeDetector> {
   return new QrDecoder();
 }
 
-/** Asks for the camera at the start of the shift: nobody is asked while a customer waits. */
+/**
+ * Asks for camera permission at the start of the shift, so that no prompt appears while a customer
+ * waits.
+ */
 export async function askForCamera(): Promise<void> {
   if (!hasCamera()) return;
   await openCamera().then(closeCamera, () => {});
 }
 
-/** Shows the camera in `video` and reads codes from it until the signal ends it. */
+/** Shows the camera in `video` and reads codes from it until the signal aborts. */
 export function readCamera(
   video: HTMLVideoElement,
   events: CameraEvents,

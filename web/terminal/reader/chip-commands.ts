@@ -1,6 +1,6 @@
-/** What a chip of the HaLo family is asked, whatever carries it there, and what it answers. */
+/** Commands for chips of the HaLo family and their answers, independent of the transport. */
 
-/** The first key of a chip is the one that its maker means for payments. */
+/** The manufacturer reserves a chip's first key for payments. */
 const KEY = 1;
 const CODE = { sign: 0x01, listKeys: 0x02, signWithPin: 0xa1 } as const;
 const FAILED = 0xe1;
@@ -9,13 +9,13 @@ const LOCKED = [0x18, 0x21, 0x22];
 
 export const LIST_KEYS = Uint8Array.from([CODE.listKeys]);
 
-/** @param proof of the PIN, for this digest alone. */
+/** @param proof Proof of the PIN, valid for this digest only. */
 export function signCommand(digest: Uint8Array, proof: Uint8Array | null): Uint8Array<ArrayBuffer> {
   if (proof === null) return Uint8Array.from([CODE.sign, KEY, ...digest]);
   return Uint8Array.from([CODE.signWithPin, KEY, ...digest, ...proof]);
 }
 
-/** Why a chip did not sign: it wants its PIN, or has locked itself after too many wrong ones. */
+/** Why a chip did not sign: it needs its PIN, or it is locked after too many wrong ones. */
 export function refusalIn(answer: Uint8Array): 'wants_pin' | 'locked' | null {
   const [failed, code = 0] = answer;
   if (failed !== FAILED || answer.length !== 2) return null;
@@ -24,8 +24,8 @@ export function refusalIn(answer: Uint8Array): 'wants_pin' | 'locked' | null {
 }
 
 /**
- * Shows a chip that somebody knows its PIN. Neither the PIN nor anything that stands for it later
- * leaves this device: what the chip hears is good for one digest.
+ * Proves knowledge of a chip's PIN. The PIN and anything reusable in its place stay on this device:
+ * the proof is valid for one digest.
  */
 export async function proofOf(pin: string, digest: Uint8Array): Promise<Uint8Array> {
   const text = new TextEncoder();

@@ -1,19 +1,19 @@
 import type { Read } from './credential.ts';
 import { americanKey, readTyped, type Typed } from './layout.ts';
 
-/** Slow readers and busy devices, too. */
+/** Allows for slow readers and busy devices. */
 const GAP_MS = 250;
-/** Shorter is what a person might have typed. */
+/** A shorter text may have been typed by a person. */
 const LEAST_LENGTH = 12;
-/** Nobody types 150 words a minute for so long. */
+/** Milliseconds per key. No person types 150 words a minute for that long. */
 const PERSON_MS = 80;
 
-/** What was typed without a pause, before the Enter that ended it. */
+/** Keys typed without a pause, before the Enter that ended them. */
 export interface Run extends Typed {
   readonly tookMs: number;
 }
 
-/** Whether a reader wrote this into a field, where people type as well. */
+/** True if a reader, rather than a person, typed this into a field. */
 export function isByReader({ letters, places, tookMs }: Run): boolean {
   const length = lengthOf({ letters, places });
   if (length < LEAST_LENGTH) return false;
@@ -21,16 +21,16 @@ export function isByReader({ letters, places, tookMs }: Run): boolean {
   return tookMs <= length * PERSON_MS || isPass;
 }
 
-/** Keys that wait for another one (“dead”) are no letters, and some readers name no places. */
+/** Dead keys produce no letter, and some readers send no key codes. */
 function lengthOf({ letters, places }: Typed): number {
   return Math.max(letters.length, places.length);
 }
 
 export interface KeyboardReader {
-  /** The payment that a pass would pay now; null while none is asked for. */
+  /** The payment that a pass would pay now, or `null` if there is none. */
   readonly waiting: () => string | null;
   readonly onRead: (read: Read) => void;
-  /** It was read while nothing was asked for: no pass, wherever it goes. */
+  /** Called for a read that began while no payment waited. It pays nothing. */
   readonly onStray: (text: string, read: Read) => void;
 }
 
@@ -40,19 +40,21 @@ function fieldOf({ target }: KeyboardEvent): HTMLInputElement | null {
     : null;
 }
 
-/** A card's PIN is typed here: it is read by nobody, and sent nowhere. */
+/** The field for a card's PIN: keystrokes in it are neither read nor sent. */
 function isPrivate(event: KeyboardEvent): boolean {
   return fieldOf(event)?.form?.dataset.private !== undefined;
 }
 
-/** AltGr, which types letters, is Control and Alt on Windows. An input method types by itself. */
+/**
+ * AltGr types letters, but Windows reports it as Ctrl+Alt. Input methods insert text by themselves.
+ */
 function isNoLetter(event: KeyboardEvent): boolean {
   return (
     event.metaKey || event.isComposing || (event.ctrlKey && !event.getModifierState('AltGraph'))
   );
 }
 
-/** As if nobody had typed. The setter of React's own would hide the change from its component. */
+/** Restores the field's value. React's own setter would hide the change from its component. */
 function putBack(field: HTMLInputElement, value: string): void {
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value') ?? {};
   set?.call(field, value);
@@ -60,9 +62,9 @@ function putBack(field: HTMLInputElement, value: string): void {
 }
 
 /**
- * Readers that type what they read and then press Enter (USB and Bluetooth "keyboard wedges").
- * Their Enter must not press the button that has the focus, nor their text stay in a field. What
- * began while nothing was asked for, or for another payment, is no tap wherever it ends.
+ * Handles readers that type what they read and then press Enter (USB and Bluetooth keyboard
+ * wedges). Their Enter must not click the focused button, and their text must not stay in a field.
+ * A read that began before a payment was requested, or for another payment, is never a tap.
  */
 export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void {
   let letters = '';
@@ -83,7 +85,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     const isPerson =
       fieldOf(event) !== null && !isByReader({ letters, places, tookMs: last - began });
     if (!isTap && isPerson) return;
-    // Also that of a pass that was read in part.
+    // Also swallows the Enter of a partially read pass.
     event.preventDefault();
     event.stopPropagation();
     for (const [field, value] of before) putBack(field, value);
@@ -94,7 +96,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
   };
   const onKey = (event: KeyboardEvent) => {
     const { key, timeStamp } = event;
-    // A browser that fills in a form sends events without a key.
+    // Browsers that autofill a form send events without a key.
     if (key === undefined || isNoLetter(event) || isPrivate(event)) return;
     const isEmpty = () => letters === '' && places === '';
     if (isEmpty() || timeStamp - last > GAP_MS) start(timeStamp);
@@ -107,7 +109,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     if (letter === '' && place === '') return;
     const field = fieldOf(event);
     if (field !== null && !before.has(field)) before.set(field, field.value);
-    // A blank presses the button that has the focus.
+    // A space would click the focused button.
     if (field === null && key === ' ' && !isEmpty()) event.preventDefault();
     letters += letter;
     places += place;

@@ -4,7 +4,7 @@ import { newId } from '#core/ids.ts';
 import { newSecret } from '#core/secrets.ts';
 import { americanKey, readTyped } from './layout.ts';
 
-/** Where other layouts differ from the American one: American letter to theirs. */
+/** Keys on which other layouts differ from the American one: American letter to theirs. */
 const LAYOUTS: Readonly<Record<string, readonly [string, string]>> = {
   german: ['yzYZ_-:/?=&', 'zyZY?ßÖ-_´/'],
   italian: ['_-:/?=&', "?'ç-_ì/"],

@@ -2,12 +2,12 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { type Read, readText } from './credential.ts';
 
 /**
- * Readers that type send the keys of the layout that they are set to, mostly the American one. A
- * computer with another layout makes other letters of them, and Caps Lock does, too. So what was
- * typed is read twice: by the letters, and by the places of the keys on an American keyboard.
+ * Keyboard-wedge readers send the key codes of the layout they are set to, usually American. A
+ * computer with another layout, or with Caps Lock on, turns them into other letters. So the input
+ * is decoded twice: by its letters, and by the position of the keys on an American keyboard.
  */
 
-/** By `code`: without Shift, and with it. */
+/** By `code`: without Shift, then with it. */
 const KEYS: Readonly<Record<string, string>> = {
   Backquote: '`~',
   Minus: '-_',
@@ -28,7 +28,7 @@ const KEYS: Readonly<Record<string, string>> = {
 };
 const SHIFTED_DIGITS = ')!@#$%^&*(';
 
-/** The letter that an American keyboard has in the place of this key; '' where it has none. */
+/** The letter at this key's position on an American keyboard, or '' if there is none. */
 export function americanKey({ code, shiftKey }: Pick<KeyboardEvent, 'code' | 'shiftKey'>): string {
   const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
   if (letter !== undefined) return shiftKey ? letter : letter.toLowerCase();
@@ -43,7 +43,7 @@ const SECRET = /^(?:nfc|tlpc)_[0-9A-Za-z]{38,39}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_LENGTH = 6;
 
-/** As the service computes it: `core/secrets.ts`. */
+/** The same checksum that the service computes in `core/secrets.ts`. */
 function checksum(text: string): string {
   const digest = sha256(new TextEncoder().encode(`tapline:${text}`));
   let rest = new DataView(digest.buffer, digest.byteOffset).getBigUint64(0);
@@ -59,7 +59,7 @@ const ROTATING = /^pass_[0-9A-Za-z]{22}\.\d{8}$/;
 const CARD = /\/card\/card_[0-9A-Za-z]{22}$/;
 const CARD_QUERY = /^\?p=[0-9a-f]{32}&c=[0-9a-f]{16}$/i;
 
-/** Whether every letter of it can be right: another layout would not leave it in this form. */
+/** True if the text is complete and well formed. A wrong layout would break its form. */
 function isWhole(text: string): boolean {
   if (SECRET.test(text))
     return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
@@ -69,16 +69,16 @@ function isWhole(text: string): boolean {
   return !pathname.includes('/card') || (CARD.test(pathname) && CARD_QUERY.test(search));
 }
 
-/** These letters are in the same places on all keyboards that shops have, but `a` and `q`. */
+/** These letters have the same position on all common keyboards, except `a` and `q`. */
 const BEGINS_LIKE_ONE = /^(?:nfc|tlpc|p[aq]ss.|https?)[^a-z]/i;
 
-/** What was typed, by the letters and by the places of the keys. */
+/** The typed input, by letters and by key positions. */
 export interface Typed {
   readonly letters: string;
   readonly places: string;
 }
 
-/** @returns the text in the layout that it was written in, and what it is. */
+/** @returns the text in its original layout, with its classification. */
 export function readTyped(typed: Typed): { readonly text: string; readonly read: Read } {
   const both = [typed.letters, typed.places].map((text) => text.trim());
   const whole = both.find(isWhole);

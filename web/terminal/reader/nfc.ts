@@ -1,7 +1,7 @@
 import { signCommand } from './chip-commands.ts';
 import { type Read, readText } from './credential.ts';
 
-/** Web NFC, as far as it is used here (https://w3c.github.io/web-nfc/). */
+/** The part of Web NFC that we use (https://w3c.github.io/web-nfc/). */
 export interface ReadRecord {
   readonly recordType: string;
   readonly data?: DataView;
@@ -29,25 +29,28 @@ interface NdefReadingEvent extends Event {
   readonly message: { readonly records: readonly ReadRecord[] };
 }
 
-/** The browser's own, or the virtual counter's. */
+/** The browser's own driver, or the virtual counter's. */
 export type NdefDriver = new () => NdefReader;
 
-/** A card of the HaLo family: it signs what is written to it, and is read for the signature. */
+/** A card of the HaLo family: a digest is written to it, and the signature is read from it. */
 export interface Chip {
-  /** Uncompressed, as 130 hex digits. */
+  /** Uncompressed, in 130 hex digits. */
   readonly publicKey: string;
   /**
-   * @param proof of the chip's PIN, where it wants one.
-   * @returns the signature as DER, or why there is none.
-   * @throws whatever the driver throws once the card is gone.
+   * @param proof Proof of the chip's PIN, if it needs one.
+   * @returns the signature in DER, or the reason why there is none.
+   * @throws the driver's error if the card is removed.
    */
   sign(digest: Uint8Array, signal: AbortSignal, proof?: Uint8Array): Promise<Uint8Array>;
-  /** It is not there already: somebody has to press and hold it once more. */
+  /**
+   * Set if the chip is read through the phone's dialog: the user must click and hold the card
+   * again.
+   */
   readonly byPress?: true;
 }
 
 const PUBLIC_KEY = /^04[0-9a-f]{128}$/i;
-/** In the list of keys, before each: its length. */
+/** Length prefix of each key in a key list. */
 const KEY_LENGTH = '41';
 
 function driver(): NdefDriver | null {
@@ -69,7 +72,7 @@ function textsOf(event: Event): readonly string[] {
   return records.map((record) => textOf(record) ?? '');
 }
 
-/** The parameters of a chip's address: its keys, and `res` after a command. */
+/** The parameters in a chip's URL: its keys, and `res` after a command. */
 function chipParameters(texts: readonly string[]): URLSearchParams | null {
   const [first = ''] = texts;
   if (!URL.canParse(first)) return null;
@@ -77,14 +80,14 @@ function chipParameters(texts: readonly string[]): URLSearchParams | null {
   return publicKeyIn(searchParams) === null && !searchParams.has('res') ? null : searchParams;
 }
 
-/** Newer chips name each key; older ones have a list of them. */
+/** Newer chips have one parameter per key; older ones list all keys in one. */
 function publicKeyIn(parameters: URLSearchParams): string | null {
   const key = parameters.get('pk1');
   if (key === null) return firstKeyOf(parameters.get('static') ?? '');
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
 }
 
-/** Of a list of keys in hex digits. */
+/** The first key of a list in hex digits. */
 export function firstKeyOf(listed: string): string | null {
   const key = listed.startsWith(KEY_LENGTH) ? listed.slice(2, 132) : '';
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
@@ -94,13 +97,13 @@ function bytesOf(hex: string): Uint8Array {
   return Uint8Array.from(hex.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16));
 }
 
-/** What a chip answered: every error has two bytes, of which the first is 0xe1. */
+/** Decodes a chip's answer. An error has two bytes, of which the first is 0xe1. */
 function answerIn(parameters: URLSearchParams | null): Uint8Array | null {
   const answer = bytesOf(parameters?.get('res') ?? '');
   return answer.length === 0 ? null : answer;
 }
 
-/** The commands of a chip are written to it; what is read next is its answer. */
+/** Writes a command to a chip; the next read is its answer. */
 async function sendToChip(
   Driver: NdefDriver,
   command: Uint8Array<ArrayBuffer>,
@@ -117,12 +120,12 @@ async function sendToChip(
     reader.addEventListener('readingerror', () => reject(new Error('the card left')), { signal });
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-  // What the driver refuses ends this; an answer may come before it says that it reads.
+  // A driver error ends this. The answer may arrive before `scan` resolves.
   await Promise.all([reader.scan({ signal }), answered]);
   return answered;
 }
 
-/** What is held against the till. null: the answer to a command, which somebody waits for. */
+/** Classifies an item that was read. `null` for the answer to a pending command. */
 function readEvent(event: Event, Driver: NdefDriver): Read | null {
   const texts = textsOf(event);
   const parameters = chipParameters(texts);
@@ -133,15 +136,15 @@ function readEvent(event: Event, Driver: NdefDriver): Read | null {
       sendToChip(Driver, signCommand(digest, proof ?? null), signal);
     return { is: 'chip', chip: { publicKey, sign } };
   }
-  // The first of the texts that says something here.
+  // The first text that is not `no_pass`.
   return texts.map(readText).find(({ is }) => is !== 'no_pass') ?? { is: 'no_pass' };
 }
 
 /**
- * Reads passes and cards until the signal ends it. The first call asks for permission and has to
- * come from a press of a button.
+ * Reads passes and cards until the signal aborts. The first call asks for permission, so it must
+ * come from a click.
  *
- * @returns whether it reads.
+ * @returns true if reading has started.
  */
 export async function readNfc(
   onRead: (read: Read) => void,

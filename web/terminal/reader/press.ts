@@ -2,15 +2,15 @@ import { LIST_KEYS, signCommand } from './chip-commands.ts';
 import { type Chip, firstKeyOf } from './nfc.ts';
 
 /**
- * An iPhone gives pages no NFC. Its dialog for security keys does talk to a chip of the HaLo
- * family: the command goes as the id of a credential, and the answer comes back as a signature.
- * Each command needs a press and a hold of its own.
+ * iPhones give pages no access to NFC, but their security-key dialog can talk to a chip of the HaLo
+ * family: the command is sent as a credential id, and the answer comes back as a signature. Each
+ * command needs another click and another hold.
  */
 
-/** How long the phone looks for a card. */
+/** How long the phone waits for a card. */
 const HOLD_MS = 60_000;
 
-/** iPads have no reader, and other browsers ask for keys that they can verify. */
+/** iPads have no reader, and other browsers only accept keys that they can verify. */
 export function asksByPress(): boolean {
   return (
     /iPhone/.test(navigator.userAgent) &&
@@ -38,10 +38,10 @@ function hexOf(bytes: Uint8Array): string {
 }
 
 /**
- * The first hold says which chip it is. Comes from a press of a button.
+ * The first hold identifies the chip. Must be called from a click.
  *
- * @param pressed resolves at the next press: the phone's dialog opens for nothing else.
- * @returns null for anything that is no such chip. @throws what the phone throws.
+ * @param pressed Resolves at the next click, without which the phone opens no dialog.
+ * @returns `null` if the item is not such a chip. @throws the phone's error.
  */
 export async function readChipByPress(
   pressed: (until: AbortSignal) => Promise<void>,

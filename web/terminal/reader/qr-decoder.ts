@@ -1,8 +1,8 @@
 import jsQR from 'jsqr';
 
-/** For browsers that read no codes by themselves (Safari, Firefox): loaded only there. */
+/** QR decoder for browsers without one (Safari, Firefox), loaded only by them. */
 
-/** Enough for a code that fills a third of the picture; more only costs a phone its battery. */
+/** Enough for a code that fills a third of the picture. A larger size only drains the battery. */
 const LONGEST_SIDE_PX = 640;
 
 export class QrDecoder {
@@ -10,7 +10,7 @@ export class QrDecoder {
 
   async detect(video: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]> {
     const { videoWidth, videoHeight } = video;
-    // The camera has given no picture yet.
+    // The camera has not delivered a frame yet.
     if (videoWidth === 0 || videoHeight === 0) return [];
     const scale = Math.min(1, LONGEST_SIDE_PX / Math.max(videoWidth, videoHeight));
     const [width, height] = [Math.round(videoWidth * scale), Math.round(videoHeight * scale)];

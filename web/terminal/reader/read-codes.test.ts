@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { CameraProblem } from '../words.ts';
 import { type BarcodeDetector, readCodes } from './read-codes.ts';
 
-/** The hardware: Node has neither camera nor picture. */
+/** Replaces the hardware: Node has neither a camera nor pictures. */
 class Track extends EventTarget {
   readonly kind = 'video';
   stop(): void {}
@@ -26,7 +26,7 @@ before(() => Object.assign(navigator, { mediaDevices: DEVICES }));
 
 after(() => Object.assign(navigator, { mediaDevices }));
 
-/** Reads until the signal ends it. @returns what it said, in order. */
+/** Reads until the signal aborts. @returns the problems reported, in order. */
 async function problemsOf(
   createDetector: () => Promise<BarcodeDetector>,
   then: () => void,
@@ -35,7 +35,7 @@ async function problemsOf(
   const end = new AbortController();
   const onProblem = (problem: CameraProblem) => said.push(problem);
   const reading = readCodes(video, { onCode: () => {}, onProblem, createDetector }, end.signal);
-  // Its promises, of which the last may wait for a picture.
+  // Lets pending promises settle; the last one may wait for a picture.
   await new Promise((resolve) => setTimeout(resolve));
   then();
   end.abort();

@@ -1,11 +1,11 @@
 import type { CameraProblem } from '../words.ts';
 
-/** The Barcode Detection API, as far as it is used here. */
+/** The part of the Barcode Detection API that we use. */
 export interface BarcodeDetector {
   detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;
 }
 
-/** Often enough for a hand that holds still, rarely enough for a phone's battery. */
+/** Often enough for a hand that holds still, and rarely enough to spare a phone's battery. */
 const LOOK_EVERY_MS = 200;
 
 export function openCamera(): Promise<MediaStream> {
@@ -18,7 +18,7 @@ export function closeCamera(stream: MediaStream): void {
 
 export interface CameraEvents {
   readonly onCode: (text: string) => void;
-  /** No more codes are read; opening the camera again may help. */
+  /** Called when no more codes can be read. Opening the camera again may help. */
   readonly onProblem: (problem: CameraProblem) => void;
 }
 
@@ -26,7 +26,7 @@ export interface CodeReader extends CameraEvents {
   readonly createDetector: () => Promise<BarcodeDetector>;
 }
 
-/** Shows the camera in `video` and reads codes from it until the signal ends it. */
+/** Shows the camera in `video` and reads codes from it until the signal aborts. */
 export async function readCodes(
   video: HTMLVideoElement,
   { onCode, onProblem, createDetector }: CodeReader,
@@ -52,9 +52,9 @@ export async function readCodes(
     clearInterval(timer);
     if (!signal.aborted) onProblem('stopped');
   };
-  // Another app took the camera, it was unplugged, or its permission was withdrawn.
+  // Another app took the camera, it was unplugged, or its permission was revoked.
   for (const track of stream.getTracks()) track.addEventListener('ended', stopped);
   video.srcObject = stream;
-  // It may wait for a first picture for ever. Refused where the dialog was closed meanwhile.
+  // May wait forever for a first frame. Rejects if the dialog was closed meanwhile.
   await video.play().catch(() => {});
 }

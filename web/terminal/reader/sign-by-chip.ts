@@ -8,24 +8,24 @@ import { t } from '../../ui/text/t.ts';
 import { proofOf, refusalIn } from './chip-commands.ts';
 import type { Chip } from './nfc.ts';
 
-/** Loaded when somebody holds a chip that signs: needs the curve and its hash. */
+/** Loaded when a chip that signs is presented, because it needs the curve and the hash function. */
 
 /** A person holds a card still for a few seconds at most. */
 const PATIENCE_MS = 8_000;
-/** Who has typed a PIN takes the card out again first. */
+/** After typing a PIN, the user must pick the card up again. */
 const AFTER_PIN_MS = 20_000;
-/** Who has to press for the phone's own dialog, longer. */
+/** The phone's own dialog and the click for it take longer. */
 const BY_PRESS_MS = 60_000;
-/** Order of secp256k1. A contract takes the lower of the two values of `s` alone (EIP-2). */
+/** Order of secp256k1. Contracts only accept the lower of the two values of `s` (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 export type Signed =
   | { readonly is: 'signed'; readonly signed: ChipSignature }
   | { readonly is: 'left_early' }
-  /** `message`: the service's own words, where it said some. */
+  /** `message` is the service's own text, if it sent one. */
   | { readonly is: 'not_signed'; readonly message: string | null };
 
-/** One integer of a DER signature that begins at `at`. */
+/** Reads one integer of a DER signature, which begins at `at`. */
 function integerAt(der: Uint8Array, at: number): { readonly value: bigint; readonly end: number } {
   const [tag, length = 0] = der.subarray(at);
   const end = at + 2 + length;
@@ -33,7 +33,7 @@ function integerAt(der: Uint8Array, at: number): { readonly value: bigint; reado
   return { value: BigInt(toHex(der.subarray(at + 2, end))), end };
 }
 
-/** @throws RangeError for anything but two integers below the order. */
+/** @throws RangeError unless the input is two integers below the order. */
 export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigint } {
   if (der[0] !== 0x30) throw new RangeError('DER');
   const r = integerAt(der, 2);
@@ -43,7 +43,7 @@ export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigi
   return { r: r.value, s: s.value > ORDER / 2n ? ORDER - s.value : s.value };
 }
 
-/** With the byte that says which of two keys signed; null where neither is the chip's. */
+/** Adds the recovery id to the signature. `null` if neither candidate key is the chip's. */
 async function signatureOf(
   digest: Uint8Array,
   { der, from }: { readonly der: Uint8Array; readonly from: string },
@@ -65,7 +65,7 @@ function emptyCardWords(balance: bigint): string {
 
 const LOCKED = 'till.chip.problem.locked';
 
-/** Asks for the card's PIN; null: nobody typed one. It stays on this device. */
+/** Asks for the card's PIN, which stays on this device. `null` if none was entered. */
 export type AskPin = (wasWrong: boolean, until: AbortSignal) => Promise<string | null>;
 
 export interface Signing {
@@ -78,7 +78,10 @@ function patienceOf({ byPress }: Chip, usualMs: number, until: AbortSignal): Lim
   return { ms: byPress === true ? BY_PRESS_MS : usualMs, until };
 }
 
-/** The chip's answer, and its answer to the PIN that it wants. null: nobody typed one. */
+/**
+ * The chip's answer, including the retry with its PIN if it needs one. `null` if no PIN was
+ * entered.
+ */
 async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Array | null> {
   const { chip, digest, askPin } = signing;
   const patience = patienceOf(chip, PATIENCE_MS, until);
@@ -93,7 +96,7 @@ async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Arra
   return answer;
 }
 
-/** What a chip makes of a digest. */
+/** Has a chip sign a digest. */
 export async function signDigest(signing: Signing, until: AbortSignal): Promise<Signed> {
   const from = publicKeyToAddress(`0x${signing.chip.publicKey}`);
   let der: Uint8Array | null;
@@ -110,7 +113,7 @@ export async function signDigest(signing: Signing, until: AbortSignal): Promise<
       ? { is: 'not_signed', message: null }
       : { is: 'signed', signed: { from, signature } };
   } catch {
-    // An error code of the chip, or bytes that are no signature.
+    // The chip returned an error code, or bytes that are not a signature.
     return { is: 'not_signed', message: null };
   }
 }
@@ -123,7 +126,7 @@ export interface ChipPayment {
   readonly askPin: AskPin;
 }
 
-/** Has a chip sign what pays an intent of this till. Hands nothing in. */
+/** Has a chip sign a payment of this till, without sending the signature to the service. */
 export async function signByChip(payment: ChipPayment, until: AbortSignal): Promise<Signed> {
   const { api, intent, tip, chip, askPin } = payment;
   const from = publicKeyToAddress(`0x${chip.publicKey}`);
@@ -134,7 +137,7 @@ export async function signByChip(payment: ChipPayment, until: AbortSignal): Prom
   }
   const { balance, typed_data } = asked.value;
   const typedData = typed_data as unknown as TypedDataDefinition;
-  // Nothing is signed that the card cannot pay: its holder hears why, and may take another one.
+  // Checks the card's balance before it signs, so that its holder can use another card.
   if (balance !== null && BigInt(balance) < BigInt(String(typedData.message.value))) {
     return { is: 'not_signed', message: emptyCardWords(BigInt(balance)) };
   }

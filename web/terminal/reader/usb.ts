@@ -4,14 +4,14 @@ import { keepUsbReader, type UsbReader } from '../kept.ts';
 import type { Read, Unread } from './credential.ts';
 import type { Chip } from './nfc.ts';
 
-/** The program `tapline-reader` on this machine asks nothing of anybody else. */
+/** Port of the local program `tapline-reader`, which makes no other connections. */
 export const USB_PORT = 4244;
-/** Back within two seconds after a sleep, or when the program starts. */
+/** Reconnects within two seconds after sleep or after the program starts. */
 const AGAIN_MS = 1_000;
-/** How the program says that this page is not its till (any more). */
+/** WebSocket close codes with which the program ends this page's connection. */
 const CLOSED = { refused: 4401, replaced: 4409, tooOften: 4429 } as const;
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
-/** The page's own policy lets it ask this port; the server reads it from here. */
+/** The page's CSP allows a connection to the port in this cookie. The server reads it. */
 const COOKIE = 'tapline_reader_port';
 const YEAR_S = 31_536_000;
 
@@ -20,19 +20,19 @@ export type UsbState =
   | { readonly is: 'away' }
   | { readonly is: 'no_reader' }
   | { readonly is: 'ready'; readonly readers: readonly string[] }
-  /** The program serves another network, or was paired with another till since. */
+  /** The program serves another network or has been paired with another till. */
   | { readonly is: 'refused' }
-  /** Another window of this till has the reader. */
+  /** Another window of this till uses the reader. */
   | { readonly is: 'replaced' };
 
-/** What the program says, as far as the till understands it. */
+/** Messages from the program, as far as the till understands them. */
 type Said =
   | { readonly status: 'welcome'; readonly token?: string }
   | { readonly status: 'no_reader' }
   | { readonly status: 'ready'; readonly readers: readonly string[] }
-  /** A chip that signs lies there: it is told what. */
+  /** A chip that signs is on the reader and waits for a digest. */
   | { readonly status: 'chip'; readonly public_key: string }
-  /** A phone with Google Wallet asks whose reader this is. */
+  /** A phone with Google Wallet asks the reader to identify its collector. */
   | ({ readonly status: 'phone' } & TapToProve)
   | { readonly status: 'tapped'; readonly tap: UsbTap };
 
@@ -53,7 +53,7 @@ const UNREAD: Readonly<Record<Exclude<UsbTap['status'], 'read' | 'signed'>, Unre
   two_cards: { is: 'no_pass', why: 'two_cards' },
 };
 
-/** A code that nobody guesses: 40 random bits, without letters that are taken for others. */
+/** An unguessable code: 40 random bits, without characters that look alike. */
 function newCode(): string {
   const letters = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => ALPHABET[byte % 32]);
   return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
@@ -64,11 +64,14 @@ function setPort(port: number | null): void {
   const life = port === null ? 'Max-Age=0' : `Max-Age=${YEAR_S}`;
   const { pathname } = fromRoot('terminal');
   const cookie = `${COOKIE}=${port ?? ''}; Path=${pathname}; SameSite=Strict; ${life}${secure}`;
-  // The newer way, `cookieStore`, is missing where the page has no https: in the sandbox.
+  // The newer `cookieStore` is missing on pages without https, as in the sandbox.
   Object.assign(document, { cookie });
 }
 
-/** From the next load on, this page may ask the program; it shows the code until then. */
+/**
+ * From the next load on, the CSP lets this page connect to the program. Until then the page shows
+ * the code.
+ */
 export function addUsbReader(port = USB_PORT): UsbReader {
   const usb: UsbReader = { port, code: newCode(), token: null };
   keepUsbReader(usb);
@@ -85,7 +88,7 @@ function readOf(tap: Exclude<UsbTap, { status: 'signed' }>): Read {
   return tap.status === 'read' ? { is: 'pass', credential: tap.credential } : UNREAD[tap.status];
 }
 
-/** As a chip would give it by itself: two integers of 33 bytes. */
+/** Encodes the signature as the chip itself does: two integers of 33 bytes. */
 function derOf({ r, s }: { readonly r: string; readonly s: string }): Uint8Array {
   const digits = `3046022100${r}022100${s}`.match(/../g) ?? [];
   return Uint8Array.from(digits, (two) => Number.parseInt(two, 16));
@@ -95,7 +98,7 @@ function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The chip on the reader: what it says next is for who asked it to sign. */
+/** The chip on the reader. Its next message goes to the request that is waiting for a signature. */
 function usbChips(onRead: Hears['onRead']) {
   let hear: ((tap: UsbTap) => void) | null = null;
   return {
@@ -115,13 +118,13 @@ function usbChips(onRead: Hears['onRead']) {
       const asked = hear;
       hear = null;
       if (asked !== null) return asked(tap);
-      // Without a question, the page knows already that it had none.
+      // Without a pending request, these messages are ignored.
       if (tap.status !== 'signed' && tap.status !== 'nothing_to_sign') onRead(readOf(tap));
     },
   };
 }
 
-/** Has the network sign for the reader. Where nobody knows whether it would, nothing is said. */
+/** Has the service sign for the reader. Sends nothing if the service's answer is unknown. */
 async function prove(api: UsbApi, tap: TapToProve, socket: WebSocket): Promise<void> {
   const { reader_nonce, phone_nonce, reader_key } = tap;
   const answer = await api.proveCollector({ reader_nonce, phone_nonce, reader_key });
@@ -137,7 +140,7 @@ interface Hears {
   readonly onRead: (read: Read) => void;
 }
 
-/** Hears the reader on this machine until the signal ends it. */
+/** Listens to the local reader until the signal aborts. */
 export function readUsb(usb: UsbReader, hears: Hears, signal: AbortSignal): void {
   const { api, onState, onRead } = hears;
   let known = usb;
@@ -167,7 +170,8 @@ export function readUsb(usb: UsbReader, hears: Hears, signal: AbortSignal): void
     socket.addEventListener('close', ({ code }) => {
       signal.removeEventListener('abort', end);
       if (signal.aborted) return;
-      // Another window asked last: taking the reader back would be taken in turn.
+      // Another window connected last. Taking the reader back would only make both windows fight
+      // over it.
       if (code === CLOSED.replaced) return onState({ is: 'replaced' });
       onState({ is: code === CLOSED.refused || code === CLOSED.tooOften ? 'refused' : 'away' });
       const waitMs = code === CLOSED.tooOften ? 60 * AGAIN_MS : AGAIN_MS;

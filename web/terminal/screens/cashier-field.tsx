@@ -3,10 +3,10 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { TillContext } from './shift.tsx';
 
-/** What the service takes. */
+/** The service's own limit. */
 const LONGEST = 40;
 
-/** The cashier of the next payments. Payments that are under way keep theirs. */
+/** Names the cashier of the next payments. Payments in progress keep theirs. */
 export function CashierField({ settings, change }: TillContext): ReactNode {
   return (
     <TextField

@@ -4,7 +4,7 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { AskPin } from '../reader/sign-by-chip.ts';
 
-/** What a card that signs needs of the person who holds it. */
+/** A request to the person who holds a card that signs. */
 export type Asked =
   | { readonly for: 'press'; readonly done: () => void }
   | {
@@ -14,14 +14,14 @@ export type Asked =
     };
 
 export interface ChipAsks {
-  /** null: nothing now. */
+  /** `null` if nothing is needed now. */
   readonly asked: Asked | null;
   readonly askPin: AskPin;
-  /** Resolves when somebody has pressed, or when nobody needs to any more. */
+  /** Resolves at a click, or when it is no longer needed. */
   readonly pressed: (until: AbortSignal) => Promise<void>;
 }
 
-/** Whoever signs by a chip asks; the page shows what is asked. */
+/** Lets code that signs with a chip ask the user; the page shows the request. */
 export function useChipAsks(): ChipAsks {
   const [asked, setAsked] = useState<Asked | null>(null);
   const [asks] = useState(() => ({

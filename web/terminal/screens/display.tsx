@@ -84,7 +84,7 @@ interface TipProps {
   readonly shown: Extract<Shown, { at: 'tip' }>;
 }
 
-/** The customer chooses here; the till, which sees the same question, goes on by itself. */
+/** The customer chooses a tip here. The till shows the same question and continues by itself. */
 function Tip({ merchant, shown }: TipProps): ReactNode {
   const { intent, atoms, percentages } = shown;
   const tell = (tip: bigint) => {
@@ -121,7 +121,7 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
   }
 }
 
-/** A second window that faces the customer, who can choose a tip there and press nothing else. */
+/** A second window that faces the customer. Its only controls are those for choosing a tip. */
 export function DisplayScreen(): ReactNode {
   const state = useTold();
   return (

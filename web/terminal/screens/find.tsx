@@ -17,7 +17,7 @@ function isNumber(text: string): boolean {
   return /^[2-9a-z]{5}-\d+$/i.test(text);
 }
 
-/** A receipt's number, or what is in its QR code. Anything else is an order. */
+/** A receipt number or the URL in its QR code. Any other text is an order ID. */
 function isReceipt(text: string): boolean {
   return isNumber(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
 }
@@ -34,7 +34,7 @@ type Found =
 
 const UNREACHED = 'till.find.unreached';
 
-/** Looks a sale up, and the same one again after it has changed. */
+/** Looks up a sale, and reloads it after a change. */
 function useSale({ api }: TillContext) {
   const [found, setFound] = useState<Found | null>(null);
   const [busy, setBusy] = useState(false);
@@ -58,7 +58,7 @@ function useSale({ api }: TillContext) {
   return { found, busy, look };
 }
 
-/** Where the customer's receipt is typed or scanned. */
+/** The form in which the customer's receipt is typed or scanned. */
 function FindForm({
   receipt,
   busy,
@@ -120,7 +120,7 @@ function FindForm({
   );
 }
 
-/** A sale of any till of the shop, by what the customer holds. */
+/** Finds a sale of any of the shop's tills by the customer's receipt or order. */
 export function FindScreen(context: TillContext & { readonly receipt: string | null }): ReactNode {
   const { receipt } = context;
   const { found, busy, look } = useSale(context);

@@ -45,7 +45,7 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
   );
 }
 
-/** One payment: what it was, its receipt, and the way to give it back. */
+/** One payment: its details, its receipt and its refund. */
 export function PaymentPage({
   payment,
   reload,
@@ -90,7 +90,10 @@ export function PaymentPage({
   );
 }
 
-/** The payments of the shift; `last` is the newest one: "did the last one go through?" */
+/**
+ * The payments of the shift. `last` is the newest one, for the question "Did the last one go
+ * through?"
+ */
 export function HistoryScreen(
   context: TillContext & { readonly paymentId: string | null },
 ): ReactNode {

@@ -17,9 +17,9 @@ import type { TillContext } from './shift.tsx';
 import { TillIcon } from './till-icon.tsx';
 
 const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Delete'] as const;
-/** Longer than any amount; a reader that types into the field must not fill it. */
+/** Longer than any amount. Text of a keyboard-wedge reader must not fill the field. */
 const LONGEST = 16;
-/** More digits get smaller, so that all of them are seen. */
+/** Beyond this many digits the font shrinks, so that all of them stay visible. */
 const FULL_SIZE = 9;
 const TIP_PERCENTAGES = [10, 15, 20] as const;
 
@@ -63,7 +63,7 @@ function SplitBanner({ view, runner }: TillContext): ReactNode {
   );
 }
 
-/** Where tip, code and result will be; only on screens that are wide enough for both sides. */
+/** The area for tip, code and result on wide screens, shown in its idle state. */
 function CustomerSide(): ReactNode {
   return (
     <aside className="customer-side" aria-label={t('till.keypad.customer_side')}>
@@ -75,9 +75,9 @@ function CustomerSide(): ReactNode {
 
 interface Chargeable {
   readonly sum: TypedSum;
-  /** null: nothing that can be charged. */
+  /** `null` if the input is not an amount that can be charged. */
   readonly atoms: bigint | null;
-  /** What is wrong with a sum that can be read. */
+  /** The problem with an amount that could be parsed. */
   readonly problem: string | null;
 }
 
@@ -118,7 +118,7 @@ function chargeWords(atoms: bigint | null): string {
   return t('till.charge.button_sum', { sum: formatUsdc(atoms) });
 }
 
-/** What an idle till shows: first of all a plain keypad. */
+/** The idle till: above all, a plain keypad. */
 export function KeypadScreen(context: TillContext): ReactNode {
   const { view, runner } = context;
   const { typed, split } = view.till;
@@ -141,7 +141,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
         data-name="Amount"
         label={t('till.amount')}
         className={`input keypad-amount ${typed.length > FULL_SIZE ? 'keypad-amount-long' : ''}`}
-        // The keys below are there for fingers; a keyboard types here as well.
+        // The keys below replace the on-screen keyboard; a hardware keyboard works as well.
         inputMode="none"
         placeholder="0.00"
         value={typed}

@@ -1,8 +1,8 @@
 import { partOf } from '../../ui/part.ts';
 
 /**
- * What an idle till does not show is loaded later: a till is there sooner. The service worker keeps
- * these files too, so they open without a network.
+ * Parts that an idle till does not show load later, so that it opens sooner. The service worker
+ * caches these files, so they also open offline.
  */
 export const StartScreen = partOf(async () => (await import('./start.tsx')).StartScreen);
 export const HistoryScreen = partOf(async () => (await import('./history.tsx')).HistoryScreen);
@@ -17,7 +17,7 @@ export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScree
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** A payment comes first. */
+/** The parts of a payment load first. */
 const ALL = [
   PaymentScreen,
   Qr,
@@ -32,9 +32,9 @@ const ALL = [
 ];
 
 /**
- * A payment may begin at any moment, and the network may be gone by then: what it needs is fetched
- * as soon as the service worker has it, and without one from the first touch on. What fails is
- * fetched again when it is shown.
+ * A payment may begin at any moment, possibly without a network. So its parts are fetched as soon
+ * as the service worker can cache them or, without one, from the first touch on. A part that fails
+ * to load is fetched again when it is shown.
  */
 export function loadParts(end: AbortSignal): void {
   const load = () => {
@@ -45,6 +45,6 @@ export function loadParts(end: AbortSignal): void {
   const how = { once: true, capture: true, signal: end };
   window.addEventListener('pointerdown', load, how);
   window.addEventListener('keydown', load, how);
-  // Never, where there is none.
+  // Never resolves without a service worker.
   void navigator.serviceWorker?.ready.then(load);
 }

@@ -18,7 +18,7 @@ import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './shift.tsx';
 import { useLeft } from './waiting.tsx';
 
-/** The service is doing something that charges nobody. */
+/** Shown while the service does something that charges nobody. */
 export function WorkingScreen({
   phase,
   runner,
@@ -59,14 +59,14 @@ function ConfirmLeft({
   return <p role="timer">{t('till.time_left', { time: formatLeft(left) })}</p>;
 }
 
-/** A large sum says what it waits for once it is in a block. */
+/** Explains why a large payment is still waiting after it is in a block. */
 function waitHint({ waits_for: waitsFor }: Intent): string {
   return waitsFor === null ? t(WORDS.checkingHint) : t(WORDS.includedHint[waitsFor]);
 }
 
 /**
- * After a tap nothing can be done here that could charge the customer a second time. While the
- * customer is asked, the payment can be canceled; a cancel that comes too late shows `Paid`.
+ * After a tap, this screen has no action that could charge the customer twice. While the payer is
+ * asked to confirm, the payment can be canceled. A cancel that comes too late shows `Paid`.
  */
 export function CheckingScreen({
   phase,
@@ -109,7 +109,7 @@ export function CheckingScreen({
   );
 }
 
-/** From the sale to what left the customer's wallet, as the receipt has it. */
+/** The amounts from the sale to what left the customer's wallet, as on the receipt. */
 function ResultFacts({
   intent,
   payment,
@@ -138,7 +138,7 @@ function ResultFacts({
   );
 }
 
-/** Readable at arm's length, and there until somebody puts it away. */
+/** The result, readable at arm's length. It stays until the cashier dismisses it. */
 export function ResultScreen({
   api,
   phase,
@@ -155,7 +155,7 @@ export function ResultScreen({
   }, [isFresh, outcome, settings.sound]);
   const opensDrawer = isFresh && outcome === 'paid' && settings.printer?.drawer === true;
   useEffect(() => {
-    // A drawer that stays shut has a key.
+    // If the drawer does not open, the cashier can use its key.
     if (opensDrawer) import('../printer.ts').then((own) => own.openDrawer()).catch(() => {});
   }, [opensDrawer]);
   const paid = outcome === 'paid' ? intent.payment : null;

@@ -41,7 +41,7 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
   );
 }
 
-/** For those who have no PIN: a code that a manager has just made for the present terminal. */
+/** The form for a till without a PIN: a manager creates a code for the current terminal. */
 function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => void }): ReactNode {
   const [code, setCode] = useState('');
   const [problem, setProblem] = useState<string | null>(null);
@@ -83,7 +83,7 @@ export interface PairAgainProps {
   readonly onBack: () => void;
 }
 
-/** A till that is somebody's becomes another one: says from what to what, and asks who says so. */
+/** Moves a paired till to another terminal: shows both and asks for the required proof. */
 export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNode {
   const [asksPin, setAsksPin] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -107,7 +107,7 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
   }
   const agreed = () => {
     if (change.to.device.id !== change.pairing.terminal) return void act(proof === 'pin');
-    // The manager's code has paired it already.
+    // The manager's code has already paired the device.
     endPin();
     onPaired();
   };

@@ -11,16 +11,16 @@ import { t } from '../../ui/text/t.ts';
 const PairAgain = partOf(async () => (await import('./pair-again.tsx')).PairAgain);
 const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
 
-/** The code in a link of the dashboard, or the code itself. */
+/** The code in a dashboard link, or the code itself. */
 function codeIn(text: string): string {
   const [, code] = /#(?:pair|key)=([^&\s]+)/.exec(text) ?? [];
   return decodeURIComponent(code ?? text);
 }
 
 export interface PairScreenProps {
-  /** From a link; looked at at once. */
+  /** A code from a link, looked up at once. */
   readonly code: string | null;
-  /** What this device is paired as; null: it is not paired. */
+  /** The device's current pairing, or `null`. */
   readonly pairing: Pairing | null;
   readonly onPaired: () => void;
   readonly onBack: () => void;
@@ -28,7 +28,7 @@ export interface PairScreenProps {
 
 type Way = Change['way'];
 
-/** @returns what went wrong, what has to be agreed to first, or null: it is done. */
+/** @returns the problem, the change that needs proof first, or `null` on success. */
 async function pair(
   text: string,
   pairing: Pairing | null,
@@ -43,7 +43,9 @@ async function pair(
   return proofFor(change) === 'nothing' ? become(target) : change;
 }
 
-/** Looks at what is sent, and at once at what a link brought along. A new device pairs with it. */
+/**
+ * Looks up codes that are entered or come with a link. A device without a pairing pairs at once.
+ */
 function usePairing({ code, pairing, onPaired }: PairScreenProps) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);

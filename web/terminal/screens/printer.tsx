@@ -11,7 +11,7 @@ interface PrinterProps {
   readonly change: (part: Partial<Settings>) => void;
 }
 
-/** Of rolls of 80 and 58 mm. */
+/** Characters per line on 80 mm and 58 mm paper. */
 const WIDTHS = [
   [48, '80 mm'],
   [32, '58 mm'],
@@ -29,7 +29,7 @@ function ConnectPrinter({ change }: Pick<PrinterProps, 'change'>): ReactNode {
   );
 }
 
-/** A receipt printer on a cable, and the drawer behind it. Both are off at first. */
+/** Settings for a receipt printer and its cash drawer. Both are off by default. */
 export function PrinterCard({ settings, change }: PrinterProps): ReactNode {
   const { printer } = settings;
   const toast = useToast();

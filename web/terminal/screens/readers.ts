@@ -16,33 +16,33 @@ import { type Asked, type ChipAsks, useChipAsks } from './chip-asks.tsx';
 import type { TillContext } from './shift.tsx';
 
 export interface Readers {
-  /** What a reader, the camera or the select of the test passes gave. */
+  /** Called with the result of a reader, the camera or the menu of test passes. */
   readonly onRead: (read: Read) => void;
-  /** What was held against it last since this began and was no pass: another object each time. */
+  /** The last item since this payment began that was not a pass. A new object for each read. */
   readonly unread: Unread | null;
-  /** Of the reader on this computer, where one was added. */
+  /** State of the USB reader on this computer, if one was added. */
   readonly usb: UsbState;
-  /** A chip is signing: the card has to stay where it is. */
+  /** True while a chip signs and the card must not be moved. */
   readonly signing: boolean;
-  /** What the card that is signing needs of its holder. */
+  /** What the signing card needs from its holder. */
   readonly asked: Asked | null;
-  /** Comes from a press: the browser asks for a card, where it has to be told to. */
+  /** Must be called from a click. Opens the browser's dialog for a card, if one is needed. */
   readonly holdCard: () => void;
 }
 
-/** The payment whose screen asks for a pass now. A locked till asks for none. */
+/** The payment that waits for a pass now. `null` on a locked till. */
 function waiting(runner: TillRunner): string | null {
   const { phase } = runner.view().till;
   return isOpen() && takesPasses(phase) ? phase.intent.id : null;
 }
 
-/** A shift has begun, and nobody has locked the till. */
+/** True if a shift has begun and the till is not locked. */
 function isOpen(): boolean {
   const { shiftSince, locked, pin } = keptSettings();
   return shiftSince !== null && !(locked && pin !== null);
 }
 
-/** The reader on this computer, where one was added. */
+/** The USB reader on this computer, if one was added. */
 function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
   const [state, setState] = useState<UsbState>({ is: 'away' });
   useEffect(() => {
@@ -55,7 +55,7 @@ function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
   return state;
 }
 
-/** Ends when this payment does not wait for a pass any more. */
+/** A signal that aborts when this payment no longer waits for a pass. */
 function endWith(runner: TillRunner, intent: string) {
   const end = new AbortController();
   const stop = runner.subscribe(() => {
@@ -65,12 +65,12 @@ function endWith(runner: TillRunner, intent: string) {
 }
 
 interface Chips {
-  /** @returns why nothing was sent; null where something was, or where nobody asks any more. */
+  /** @returns why nothing was sent; `null` if something was, or if the payment no longer waits. */
   readonly sign: (chip: Chip, asked: Open) => Promise<Unread | null>;
   readonly isSigning: boolean;
 }
 
-/** Chips that sign: one at a time, and a second reading of the same card says nothing new. */
+/** Chips that sign, one at a time. A second read of the same card is ignored. */
 function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chips {
   const [isSigning, setIsSigning] = useState(false);
   const [sign] = useState(() => {
@@ -83,12 +83,12 @@ function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chi
       const payment = { api, intent: intent.id, tip, chip, askPin };
       const signed = await import('../reader/sign-by-chip.ts')
         .then(({ signByChip }) => signByChip(payment, end.signal))
-        // Its code did not come: there is no network.
+        // The code failed to load because there is no network.
         .catch((): Unread => ({ is: 'not_signed', message: null }));
       end.stop();
       isBusy = false;
       setIsSigning(false);
-      // What was signed for a payment that has ended meanwhile is good for nothing else.
+      // The payment has ended, and its signature is valid for no other.
       if (waiting(runner) !== intent.id) return null;
       if (signed.is !== 'signed') return signed;
       const tap = { key: crypto.randomUUID(), signed: signed.signed, tip };
@@ -99,13 +99,15 @@ function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chi
   return { sign, isSigning };
 }
 
-/** The browser's own reader, during a shift. @returns what starts it again, from a press. */
+/**
+ * The browser's own NFC reader, during a shift. @returns a function that restarts it from a click.
+ */
 function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): () => void {
   const [isRefused, setIsRefused] = useState(false);
   const [presses, setPresses] = useState(0);
-  // Where the browser refused, each new payment asks again: somebody has just pressed a button.
+  // After a refusal, each new payment asks again, because the cashier has just clicked a button.
   const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
-  // Another payment, and another press, are reasons to ask again.
+  // Another payment or another click is a reason to ask again.
   const wanted = isShift || asking !== null ? `${asking} ${presses}` : null;
   useEffect(() => {
     if (wanted === null) return;
@@ -123,7 +125,7 @@ interface Holding extends Pick<Readers, 'onRead'> {
   readonly asks: ChipAsks;
 }
 
-/** Where the browser has no reader of its own, its dialog reads one card for the press. */
+/** In a browser without NFC, its dialog reads one card per click. */
 function holdByPress({ runner, asks, onRead }: Holding): void {
   const intent = waiting(runner);
   if (intent === null) return;
@@ -136,7 +138,7 @@ function holdByPress({ runner, asks, onRead }: Holding): void {
     .finally(end.stop);
 }
 
-/** The till owns its readers, on every screen: what they read while nobody asked goes nowhere. */
+/** Runs the till's readers on every screen. Reads are dropped unless a payment waits for them. */
 export function useReaders(
   context: Pick<TillContext, 'api' | 'runner' | 'view' | 'settings' | 'device'>,
 ): Readers {
@@ -155,7 +157,7 @@ export function useReaders(
       const { phase: now } = runner.view().till;
       const [, receipt] = /\/receipts\/([0-9A-Za-z]{22,35})$/.exec(text) ?? [];
       const isIdle = now.at === 'keypad' || now.at === 'result';
-      // Somebody holds a receipt to the reader: it is a sale to look at, and no pass.
+      // A receipt was held to the reader: open its sale.
       if (receipt !== undefined && isIdle && isOpen()) return goTo(`find/${receipt}`);
       const tag = told.current?.tag_url ?? null;
       const isGarbled = read.is === 'no_pass' && read.why === 'other_layout';

@@ -17,7 +17,7 @@ interface ReceiptProps {
   readonly payment: Payment;
 }
 
-/** For one mail; the field is empty again afterwards, and nothing keeps the address. */
+/** Emails the receipt once. The address is not stored, and the field is cleared afterwards. */
 function MailForm({ api, payment }: ReceiptProps): ReactNode {
   const [email, setEmail] = useState('');
   const [busy, setBusy] = useState(false);
@@ -60,7 +60,9 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
   );
 }
 
-/** On the printer of this computer, where there is one; else by the browser's own dialog. */
+/**
+ * Prints on this computer's receipt printer if there is one, otherwise with the browser's dialog.
+ */
 function PrintButton({ path }: { readonly path: string }): ReactNode {
   const { printer } = keptSettings();
   const toast = useToast();
@@ -91,7 +93,7 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
   );
 }
 
-/** The customer's receipt: to scan with a phone, on paper, or by mail. */
+/** The customer's receipt: as a QR code, on paper or by email. */
 function ReceiptDialog({
   api,
   payment,
@@ -132,7 +134,7 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
   );
 }
 
-/** The payment right after it was made; null until it is read: the till knows the id only. */
+/** The payment that was just made, or `null` until it is loaded; the till only knows its id. */
 export function usePaid(api: DeviceApi, paymentId: string | null): Payment | null {
   const [payment, setPayment] = useState<Payment | null>(null);
   useEffect(() => {
@@ -149,7 +151,7 @@ export function usePaid(api: DeviceApi, paymentId: string | null): Payment | nul
   return payment;
 }
 
-/** Its place is kept until the payment is read: nothing moves under a finger. */
+/** Reserves its space until the payment is loaded, so that no button moves. */
 export function ReceiptOfPaid({
   api,
   payment,

@@ -18,7 +18,7 @@ import { WORDS } from '../words.ts';
 import type { TillContext } from './shift.tsx';
 
 const RETRY_MS = 2_000;
-/** Refusals that leave open whether the refund is under way. */
+/** Refusals after which the refund may still be in progress. */
 const STILL_OPEN = new Set([
   'idempotency_request_in_progress',
   'internal_error',
@@ -27,10 +27,10 @@ const STILL_OPEN = new Set([
   'rate_limit_exceeded',
 ]);
 
-/** Said before the service looks for the key: nothing about a refund that was sent before. */
+/** Returned before the service checks the key, so they say nothing about a refund sent earlier. */
 const SAYS_NOTHING = new Set([401, 403]);
 
-/** Said after the service has looked for the key: nothing was refunded under it. */
+/** Returned after the service has checked the key: nothing was refunded under it. */
 const MANAGER = 'manager_required';
 
 type Outcome =
@@ -38,14 +38,14 @@ type Outcome =
   | { readonly is: 'refused'; readonly code: string; readonly message: string };
 
 /**
- * Sends the refund, and the same one with the same key again, until it is known what became of it;
- * after a reload too. Nothing else can be refunded meanwhile.
+ * Sends the refund, and repeats it with the same key until its result is known, also after a
+ * reload. Other refunds are blocked meanwhile.
  */
 function useRefund({ api }: TillContext, onDone: () => void) {
   const [pending, setPending] = useState(keptRefund);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const running = useRef(false);
-  /** Whether the service may have it already; one that was kept over a reload may. */
+  /** True if the service may already have it, as with a refund stored before a reload. */
   const mayBeThere = useRef(pending !== null);
   const finish = useCallback(
     (found: Outcome) => {
@@ -82,7 +82,7 @@ function useRefund({ api }: TillContext, onDone: () => void) {
     };
   }, [api, pending, finish]);
   const start = (refund: PendingRefund) => {
-    // Before it is sent: whatever happens, the next attempt is the same refund.
+    // Stored before it is sent, so that every later attempt is the same refund.
     keepRefund(refund);
     mayBeThere.current = false;
     setOutcome(null);
@@ -134,7 +134,7 @@ interface RefundDialogProps {
   readonly payment: Payment;
   readonly left: bigint;
   readonly onClose: () => void;
-  /** A clerk may not give this back alone. */
+  /** True if the refund needs a manager's code. */
   readonly needsCode: boolean;
   readonly onRefund: (amount: bigint, managerCode: string | null) => void;
 }
@@ -196,11 +196,11 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
 
 export interface RefundPartProps extends TillContext {
   readonly payment: Payment;
-  /** Something may have changed: what is shown has to be loaded again. */
+  /** Called when the payment may have changed and must be loaded again. */
   readonly onDone: () => void;
 }
 
-/** The way to give a payment back, and what became of it. */
+/** The refund form and its result. */
 export function RefundPart(props: RefundPartProps): ReactNode {
   const { payment, onDone, settings, device } = props;
   const { pending, outcome, start } = useRefund(props, onDone);

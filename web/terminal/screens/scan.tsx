@@ -13,17 +13,17 @@ export interface ScanDialogProps {
   readonly onCode: (text: string) => void;
 }
 
-/** The camera's picture until a code is in it. */
+/** Shows the camera until a code is found. */
 export function ScanDialog({ title, onClose, onCode }: ScanDialogProps): ReactNode {
   const video = useRef<HTMLVideoElement>(null);
   const [problem, setProblem] = useState<CameraProblem | null>(null);
   const [attempt, setAttempt] = useState(0);
-  // The camera stays on whatever is drawn again around it.
+  // Keeps the camera running when the surrounding components re-render.
   const found = useEffectEvent(onCode);
   useEffect(() => {
     const end = new AbortController();
     if (video.current !== null && attempt >= 0) {
-      // Once: a slow device reads the same picture again before this window is gone.
+      // Once, because a slow device may read the same picture again before the dialog has closed.
       const onFirst = (text: string) => {
         end.abort();
         found(text);

@@ -46,13 +46,13 @@ function ThisDevice({ device }: TillContext): ReactNode {
   );
 }
 
-/** In the language of the merchant's customers; `null` for the browser's. */
+/** Opens the display in the language of the merchant's customers; `null` uses the browser's. */
 function openDisplay(language: string | null): void {
   const wish = language === null ? '' : `&lang=${language}`;
   window.open(fromRoot(`terminal?display${wish}`), 'tapline display');
 }
 
-/** What is switched on for those who want it; a new till starts plain. */
+/** Optional features. A new till starts without them. */
 export function SettingsScreen(context: TillContext): ReactNode {
   const { settings, change, readers, device } = context;
   const toast = useToast();

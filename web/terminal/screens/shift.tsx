@@ -20,12 +20,12 @@ import {
 import { type Readers, useReaders } from './readers.ts';
 import { useDisplay } from './use-display.ts';
 
-/** What every screen of a paired till gets. */
+/** The context of every screen of a paired till. */
 export interface TillContext {
   readonly api: DeviceApi;
   readonly runner: TillRunner;
   readonly view: TillView;
-  /** null until the service has said who this terminal is. */
+  /** `null` until the service has identified the terminal. */
   readonly device: Device | null;
   readonly settings: Settings;
   readonly readers: Readers;
@@ -35,7 +35,7 @@ export interface TillContext {
 export interface ShiftProps {
   readonly pairing: Pairing;
   readonly hasNewVersion: boolean;
-  /** Of a test till that its merchant opened on this machine. */
+  /** True for a test till that its merchant opened on this machine. */
   readonly startsShift: boolean;
   readonly onPairAgain: () => void;
 }
@@ -50,7 +50,7 @@ function useRunner(api: DeviceApi): TillRunner | null {
   return runner;
 }
 
-/** Asks until it knows; the name and label are shown, and whether this is test mode. */
+/** Loads the terminal's name, label and mode, and retries until it succeeds. */
 function useDevice(runner: TillRunner, reached: boolean): Device | null {
   const [device, setDevice] = useState<Device | null>(null);
   useEffect(() => {
@@ -121,7 +121,7 @@ function RunningShift(props: RunningProps): ReactNode {
   );
 }
 
-/** A payment under way is shown wherever one was: it cannot be walked away from. */
+/** A payment in progress is shown on every page, so that it cannot be left by navigation. */
 function Screen(context: TillContext): ReactNode {
   const place = usePlace();
   const { phase } = context.view.till;

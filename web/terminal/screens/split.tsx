@@ -16,7 +16,7 @@ export interface SplitDialogProps {
   readonly onSplit: (split: Split) => void;
 }
 
-/** In equal parts, or part by part with the amount that each person says. */
+/** Splits a bill into equal parts, or part by part with an amount for each person. */
 export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): ReactNode {
   const [count, setCount] = useState(2);
   const parts = equalParts(total, count);

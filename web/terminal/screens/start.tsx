@@ -6,7 +6,7 @@ import { hasNfc, readNfc } from '../reader/nfc.ts';
 import { CashierField } from './cashier-field.tsx';
 import type { TillContext } from './shift.tsx';
 
-/** Asks once for whatever a browser has to be asked for: nobody is asked while a customer waits. */
+/** Asks for all browser permissions at once, so that no prompt appears while a customer waits. */
 export function StartScreen(context: TillContext): ReactNode {
   const { change, view, device } = context;
   const [busy, setBusy] = useState(false);

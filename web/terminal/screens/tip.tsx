@@ -7,7 +7,7 @@ import { tipPercentages } from '../machine.ts';
 import type { Open } from '../phases.ts';
 import type { TillContext } from './shift.tsx';
 
-/** Before the pass is presented: the till is turned to the customer. */
+/** Asks for a tip before the pass is presented, with the till turned to the customer. */
 export function TipScreen({
   phase,
   runner,

@@ -13,14 +13,14 @@ import type { TillContext } from './shift.tsx';
 
 type Figures = Totals['total'];
 
-/** The totals of this shift, and again when the connection is back. */
+/** Totals of this shift, reloaded when the connection returns. */
 function useTotals({ api, settings, view }: TillContext) {
   const since = settings.shiftSince ?? '';
   const { reached } = view;
   const [totals, setTotals] = useState<Totals | null>(null);
   const [failed, setFailed] = useState(false);
   const [round, setRound] = useState(0);
-  // biome's hint is right: another round, or the connection's return, is a reason to ask again.
+  // Biome is right that these are extra dependencies: they trigger another load.
   useEffect(() => {
     let isCurrent = round >= 0 && reached;
     void api.totals(since).then((answer) => {
@@ -53,7 +53,7 @@ function Sums({ figures }: { readonly figures: Figures }): ReactNode {
   );
 }
 
-/** Only where somebody was named: a till of one cashier has nothing to tell apart. */
+/** Shown only if payments name cashiers. */
 function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
   return cashiers.map(({ cashier, ...figures }) => (
@@ -64,7 +64,10 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   ));
 }
 
-/** What the drawer is compared with at the end of the shift; made to be printed. */
+/**
+ * The totals to compare with the cash drawer at the end of the shift. The page is made for
+ * printing.
+ */
 export function TotalsScreen(context: TillContext): ReactNode {
   const { device, settings, change, view } = context;
   const { totals, failed, reload } = useTotals(context);

@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 import { keptUsbReader } from '../kept.ts';
 import { addUsbReader, removeUsbReader, USB_PORT, type UsbState } from '../reader/usb.ts';
 
-/** The page's policy names the reader's port, or no longer does, only after a reload. */
+/** The page's CSP gains or loses the reader's port only after a reload. */
 function change(how: () => void): void {
   how();
   location.reload();
@@ -32,7 +32,7 @@ function stateWords(state: UsbState): string {
   }
 }
 
-/** A reader on a cable, which a program on this computer speaks to. */
+/** Settings for a USB reader, which a program on this computer drives. */
 export function UsbReaderCard({ state }: { readonly state: UsbState }): ReactNode {
   const usb = keptUsbReader();
   return (

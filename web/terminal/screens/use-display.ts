@@ -8,7 +8,7 @@ import {
 } from '../display.ts';
 import type { TillContext } from './shift.tsx';
 
-/** Tells the customer's window what to show, where the till has been told to. */
+/** Sends the till's state to the customer display, if that is switched on. */
 export function useDisplay({
   view,
   runner,

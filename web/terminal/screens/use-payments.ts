@@ -4,20 +4,20 @@ import { paymentsSince } from '../payments.ts';
 import type { TillContext } from './shift.tsx';
 
 export interface ShiftPayments {
-  /** null while they are being loaded. */
+  /** `null` while loading. */
   readonly payments: readonly Payment[] | null;
   readonly failed: boolean;
   readonly reload: () => void;
 }
 
-/** The payments of this shift, and again after something has changed. */
+/** The payments of this shift, reloaded after a change. */
 export function usePayments({ api, settings, view }: TillContext): ShiftPayments {
   const since = settings.shiftSince ?? '';
   const [payments, setPayments] = useState<readonly Payment[] | null>(null);
   const [failed, setFailed] = useState(false);
   const [round, setRound] = useState(0);
   const { reached } = view;
-  // biome's hint is right: another round, or the connection's return, is a reason to ask again.
+  // Biome is right that these are extra dependencies: they trigger another load.
   useEffect(() => {
     let isCurrent = round >= 0 && reached;
     void paymentsSince(api, since).then((answer) => {

@@ -23,7 +23,7 @@ import { TillIcon } from './till-icon.tsx';
 
 type WaitingProps = TillContext & { readonly phase: Open };
 
-/** Counts with the service's clock; this device's may be wrong. */
+/** Counts down by the service's clock, because the device's may be wrong. */
 export function useLeft(until: string, clockOffsetMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -35,10 +35,10 @@ export function useLeft(until: string, clockOffsetMs: number): number {
 
 type Passes = TestPasses['passes'];
 
-/** How long until the passes are asked for again, after there was no connection. */
+/** Delay before the test passes are requested again after a connection failure. */
 const PASSES_AGAIN_MS = 1_000;
 
-/** Sandboxes hand out passes to play with. */
+/** The sandbox's test passes. */
 function useTestPasses({ api, device }: TillContext): Passes {
   const [passes, setPasses] = useState<Passes>([]);
   const isTest = device?.livemode === false;
@@ -168,7 +168,7 @@ function Signing(): ReactNode {
   );
 }
 
-/** Some browsers read a card only after a press. */
+/** A button for browsers that read a card only after a click. */
 function HoldCard({ readers }: WaitingProps): ReactNode {
   const [isTold, setIsTold] = useState(false);
   if (readers.signing || (!hasNfc() && !asksByPress())) return null;
