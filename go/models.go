@@ -841,7 +841,7 @@ type LoggedRequestList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// The new token, which only this answer holds.
+// The new token, which only this response contains.
 type NewAgentToken struct {
 	// The id of an agent token: agtok_…
 	ID string `json:"id"`
@@ -864,7 +864,7 @@ type NewAgentToken struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
-	// held: its intent is under way. spent: it has paid.
+	// held: its intent is in progress. spent: it has paid.
 	Status string `json:"status"`
 
 	// The id of a payment intent: pi_…

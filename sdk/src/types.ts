@@ -702,7 +702,7 @@ export interface LoggedRequestList {
   next_cursor: string | null;
 }
 
-/** The new token, which only this answer holds. */
+/** The new token, which only this response contains. */
 export interface NewAgentToken {
   /** The id of an agent token: agtok_… */
   id: string;
@@ -718,7 +718,7 @@ export interface NewAgentToken {
   amount: number;
   /** USDC, always. */
   currency: 'usdc';
-  /** held: its intent is under way. spent: it has paid. */
+  /** held: its intent is in progress. spent: it has paid. */
   status: 'active' | 'held' | 'spent' | 'expired' | 'revoked';
   /** The id of a payment intent: pi_… */
   payment_intent: string | null;
@@ -1824,10 +1824,10 @@ export interface Operations {
   /**
    * Refund a payment, in full or in part
    *
-   * Paid from the merchant balance on the payment’s own network. Waits up to 60 seconds for the
-   * transaction, or does not wait while the network settles nothing. A `pending` refund resolves
-   * by itself: never retry it with a new key. If the refund was rebuilt (`recovered`), the
-   * response is that refund, with `Idempotent-Replayed: true`.
+   * Paid from the merchant balance on the payment’s network. Waits up to 60 seconds for the
+   * transaction, and not at all while the network settles nothing. A `pending` refund resolves by
+   * itself: never retry it with a new key. If the refund was rebuilt (`recovered`), the response
+   * is that refund, with `Idempotent-Replayed: true`.
    *
    * Needs a key with the scope `refunds:write`.
    */

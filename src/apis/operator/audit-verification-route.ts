@@ -11,7 +11,7 @@ const Query = Type.Object({
   after: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Continue after this entry: `verified_to` of the previous answer.',
+      description: 'Continue after this entry: `verified_to` of the previous response.',
     }),
   ),
 });
@@ -19,17 +19,19 @@ const Query = Type.Object({
 const Verification = Type.Object(
   {
     object: objectType('audit_verification'),
-    intact: Type.Boolean({ description: 'Each entry that was read fits the one before it.' }),
-    verified_to: Type.Integer({ description: 'The last entry that fits.' }),
-    hash: Type.String({ description: 'Its hash. Compare it with one that was written down.' }),
-    broken_at: nullable(Type.Integer({ description: 'The first entry that does not fit.' })),
-    reason: nullable(Type.String({ description: 'What is wrong with it.' })),
+    intact: Type.Boolean({
+      description: 'True if each entry that was read matches the one before it.',
+    }),
+    verified_to: Type.Integer({ description: 'The last entry that matches.' }),
+    hash: Type.String({ description: 'Its hash. Compare it with a recorded one.' }),
+    broken_at: nullable(Type.Integer({ description: 'The first entry that does not match.' })),
+    reason: nullable(Type.String({ description: 'The kind of mismatch.' })),
     has_more: Type.Boolean({ description: 'More entries follow: ask again with `after`.' }),
   },
-  { description: 'Whether the entries that were read fit each other.' },
+  { description: 'The result of checking the entries that were read.' },
 );
 
-/** Reads a stretch of a trail and recomputes its hashes. */
+/** Reads a part of an audit log and recomputes its hashes. */
 export function auditVerificationRoute({ db }: OperatorDeps) {
   return personRoute<typeof Query>({
     method: 'GET',
@@ -37,10 +39,10 @@ export function auditVerificationRoute({ db }: OperatorDeps) {
     operationId: 'verifyAuditLog',
     moves: 'nothing',
     tag: 'Network',
-    summary: "Whether the network's audit log, or an account's, is unchanged",
+    summary: "Verify that the network's audit log, or an account's, is unchanged",
     description:
       'Recomputes the hashes of up to 1,000 entries. A log whose newest entries were removed ' +
-      'still fits: compare the hash of its newest entry with one that was kept elsewhere.',
+      'still verifies: compare the hash of its newest entry with one that was stored elsewhere.',
     access: 'operator',
     query: Query,
     response: Verification,

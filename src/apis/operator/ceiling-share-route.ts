@@ -13,7 +13,7 @@ export const Share = nullable(
     minimum: 1,
     maximum: 100,
     description:
-      'Percent of the contract’s hourly ceiling that the account may use; null: as for all.',
+      'Percent of the contract’s hourly ceiling that the account may use; `null` for the default.',
   }),
 );
 
@@ -23,7 +23,9 @@ export function readShare(db: Database, accountId: string): Promise<number | nul
 
 const ShareBody = Type.Object({ share: Share, reason: Reason });
 
-/** Who sells much, or must not keep others from selling, gets a share of its own. */
+/**
+ * Gives an account its own share, larger for a high volume or smaller to protect other accounts.
+ */
 export function ceilingShareRoute({ db }: OperatorDeps) {
   return personRoute<undefined, typeof ShareBody>({
     method: 'POST',
@@ -31,17 +33,18 @@ export function ceilingShareRoute({ db }: OperatorDeps) {
     operationId: 'setCeilingShare',
     tag: 'Accounts',
     moves: 'money',
-    // It bounds what one account may sell in an hour, within what the contract lets all sell.
+    // One operator may do it alone, because it only limits one account within the contract's
+    // ceiling.
     alone: true,
-    summary: 'How much of the contract’s hourly ceiling an account may use',
+    summary: 'Set the share of the contract’s hourly ceiling that an account may use',
     description:
-      'Above it, taps answer 503 until the next hour begins. Without a share of its own ' +
+      'Above it, taps get 503 until the next hour begins. Without a share of its own ' +
       '`MAX_ACCOUNT_SHARE_PERCENT` holds.',
     access: 'operator',
     body: ShareBody,
     response: Type.Object(
       { id: idOf('acct_', 'account'), ceiling_share: Share },
-      { description: 'The share that holds now.' },
+      { description: 'The share now.' },
     ),
     errors: ['resource_missing'],
     handle: async (request) => {

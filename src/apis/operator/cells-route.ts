@@ -6,23 +6,25 @@ import { selectWaiting } from '#apis/operator/operator-queries.ts';
 import { answerWith } from '#core/answer.ts';
 import { nullable, textOut } from '#http/schema.ts';
 
-/** What waits for a person in one cell. */
+/** The work that waits for staff in one cell. */
 export const WaitingSchema = Type.Object(
   {
     alarms: Type.Integer({ description: 'Open alarms of both modes.' }),
-    proposals: Type.Integer({ description: 'Changes that wait for a second person.' }),
+    proposals: Type.Integer({ description: 'Changes that wait for a second operator.' }),
     verifications: Type.Integer({ description: 'Businesses that wait to be verified.' }),
   },
-  { description: 'What waits for a person there; null: it did not answer.' },
+  { description: 'The work that waits for staff there; `null` if the cell did not respond.' },
 );
 
 const CellSchema = Type.Object({
   cell: Type.Integer({ description: 'The number of the cell.' }),
-  console_url: nullable(textOut('Where its console is; null: here, or it did not answer.')),
+  console_url: nullable(
+    textOut('The address of its console; `null` for this cell, or if the cell did not respond.'),
+  ),
   waiting: nullable(WaitingSchema),
 });
 
-/** The network's cells, whichever of them is asked. */
+/** The network's cells, the same list from any of them. */
 export function cellsRoute({ db, cells }: OperatorDeps): PersonRoute {
   return personRoute({
     method: 'GET',
@@ -30,8 +32,8 @@ export function cellsRoute({ db, cells }: OperatorDeps): PersonRoute {
     operationId: 'listCells',
     moves: 'nothing',
     tag: 'Network',
-    summary: 'Every cell of the network, and what waits for a person in it',
-    description: 'This cell comes first. A network alone is one cell, with the number 0.',
+    summary: 'List the cells of the network, with the work that waits for staff in each',
+    description: 'This cell comes first. A network of one cell has the number 0.',
     access: 'operator',
     response: listed(CellSchema, 'The cells.'),
     handle: async ({ now }) => {

@@ -6,7 +6,7 @@ import { atoms } from '#core/money.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Refund } from '#refunds/refund.ts';
 
-/** What keeps a payment where it is: those states that a test of the console does not make. */
+/** The findings of a payment: those states that the console's test does not produce. */
 
 const NOW = new Date('2026-11-25T12:00:00.000Z');
 const BEFORE = new Date('2026-11-25T11:59:00.000Z');
@@ -44,7 +44,7 @@ function codes(facts: Partial<SupportFacts>): string[] {
   return found.map(({ code, about }) => (about === null ? code : `${code}: ${about}`));
 }
 
-test('what was not sent waits for what keeps the network from settling', () => {
+test('an unsent settlement waits for the reasons that stop the network', () => {
   assert.deepEqual(codes({}), ['waits_to_be_signed']);
   assert.deepEqual(codes({ reasons: ['paused', 'no_gas'] }), ['network_paused', 'network_no_gas']);
   assert.deepEqual(codes({ reasons: ['no_worker'], accountStatus: 'disabled' }), [
@@ -53,7 +53,7 @@ test('what was not sent waits for what keeps the network from settling', () => {
   ]);
 });
 
-test('what was sent waits for a block, or for the certainty that its sum asks for', () => {
+test('a sent settlement waits for a block, or for the certainty of its amount', () => {
   assert.deepEqual(codes({ attempt: SUBMITTED, reasons: ['no_node'] }), [
     'network_no_node',
     'waits_for_block',
@@ -62,13 +62,13 @@ test('what was sent waits for a block, or for the certainty that its sum asks fo
   assert.deepEqual(codes({ attempt: included }), ['waits_for_certainty: finalized']);
 });
 
-test('an answer of the chain that nobody has booked is said', () => {
+test('a result of the chain that is not booked yet is reported', () => {
   assert.deepEqual(codes({ attempt: { ...SUBMITTED, status: 'succeeded' } }), [
     'waits_to_be_booked',
   ]);
 });
 
-test('what became of telling the shop is said once for all of its events', () => {
+test("the delivery of all of the payment's events makes one finding", () => {
   const delivery = { attempt: 12, response_status: 503, updated: NOW };
   const deliveries = [
     { ...delivery, status: 'succeeded' as const, response_status: 200 },
@@ -83,7 +83,7 @@ test('what became of telling the shop is said once for all of its events', () =>
   ]);
 });
 
-test('a refund that the token holds up is told apart from one on its way', () => {
+test('a refund that the token holds up differs from one in progress', () => {
   const refund = { id: 're_1', created: BEFORE, updated: NOW, status: 'pending' } as Refund;
   const failed = { ...refund, status: 'failed', failure: 'insufficient_balance' } as Refund;
   const blocked = new Map([['re_1', { since: BEFORE, by: 'Pausable: paused' }]]);

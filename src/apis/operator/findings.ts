@@ -3,7 +3,7 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 import type { Refund } from '#refunds/refund.ts';
 import type { UnsettledReason } from '#settlement/readiness.ts';
 
-/** What keeps a payment where it is, or what became of it: a person has the words for each. */
+/** The findings that explain the state of a payment. The console has a text for each. */
 export const FINDINGS = [
   'account_disabled',
   'declined',
@@ -44,11 +44,11 @@ export type FindingCode = (typeof FINDINGS)[number];
 export interface Finding {
   readonly code: FindingCode;
   readonly since: Date | null;
-  /** An id, a code or the words of somebody else, as the code has it. */
+  /** An id, a code or a third party's words, as stored. */
   readonly about: string | null;
 }
 
-/** The last attempt to settle, as far as it matters here. */
+/** The facts of the last settlement attempt that findings need. */
 export interface AttemptFacts {
   readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';
   readonly decided_at: Date;
@@ -69,19 +69,19 @@ export interface SupportFacts {
   readonly intent: PaymentIntent;
   readonly settledAt: Date | null;
   readonly attempt: AttemptFacts | null;
-  /** Why the network settles nothing now; empty: it settles. */
+  /** The reasons why the network settles nothing now; empty if it settles. */
   readonly reasons: readonly UnsettledReason[];
   readonly accountStatus: 'active' | 'disabled';
   readonly terminal: { readonly status: 'active' | 'inactive'; readonly lastSeen: Date | null };
   readonly endpoints: readonly { readonly status: 'enabled' | 'disabled' }[];
   readonly deliveries: readonly DeliveryFacts[];
   readonly refunds: readonly Refund[];
-  /** The words with which the token or the contract holds a refund up, by its id. */
+  /** By refund id, the reason that the token or the contract gives for holding it up. */
   readonly blocked: ReadonlyMap<string, { readonly since: Date; readonly by: string }>;
   readonly now: Date;
 }
 
-/** A till asks at least twice a minute. */
+/** A till polls at least twice a minute. */
 const SILENT_MS = 120_000;
 
 function finding(code: FindingCode, since: Date | null = null, about: string | null = null) {
@@ -94,7 +94,7 @@ function declineOf({ intent }: SupportFacts): Finding[] {
   return [finding('declined', new Date(error.created), error.decline_code)];
 }
 
-/** Nobody has tapped, as far as the service knows. */
+/** The intent is open: no tap has reached the service. */
 function openFindings({ intent, terminal, now }: SupportFacts): Finding[] {
   if (terminal.status === 'inactive') return [finding('terminal_inactive')];
   const { lastSeen } = terminal;
@@ -138,7 +138,7 @@ function tellingCode({ status, attempt }: DeliveryFacts): FindingCode {
   return attempt === 0 ? 'not_told_yet' : 'telling_fails';
 }
 
-/** One for each thing that is wrong, not one for each event of the payment. */
+/** One finding per problem, not one per event of the payment. */
 function tellingFindings({ endpoints, deliveries }: SupportFacts): Finding[] {
   if (deliveries.length === 0) {
     const isOff = endpoints.length > 0 && endpoints.every(({ status }) => status === 'disabled');
@@ -191,7 +191,7 @@ function stateFindings(facts: SupportFacts): Finding[] {
   }
 }
 
-/** Where a payment stands and why, in the order in which a person would say it. */
+/** The state of a payment and its reasons, in the order in which support would explain them. */
 export function findingsOf(facts: SupportFacts): Finding[] {
   return [
     ...(facts.accountStatus === 'disabled' ? [finding('account_disabled')] : []),

@@ -13,7 +13,7 @@ import { addOwner } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Two people for what moves money, one for looking. */
+/** Two people approve changes that move money; support staff only read. */
 
 const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
@@ -82,7 +82,7 @@ async function lastActions(client: PersonClient, count: number): Promise<string[
 let anna: Person;
 let ben: Person;
 
-/** A business that has handed in its papers. */
+/** A business that has submitted its documents. */
 async function addPending(email: string): Promise<string> {
   const { accountId } = await addOwner(server, email);
   await server.db.query("update accounts set kyb_status = 'pending' where id = $1", [accountId]);
@@ -97,7 +97,7 @@ async function statusOf(account: string) {
   return rows[0];
 }
 
-test('who works alone decides alone, and the log says so', async () => {
+test('a lone operator decides alone, and the log says so', async () => {
   anna = await staff('anna');
   const account = await addPending('alone@eyes.test');
   await staff('second', 'operator', 'no factor yet');
@@ -117,7 +117,7 @@ test('with a colleague a block waits for the colleague', async () => {
   const payer = await addPayer();
   const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
   assert.equal(asked.body.status, 'open', asked.text);
-  assert.ok(!(await isBlocked(payer)), 'nothing has happened yet');
+  assert.ok(!(await isBlocked(payer)), 'nothing has changed yet');
   const again = await ben.client.post(`/payers/${payer}/block`, REASON);
   assert.equal(again.body.error?.code, 'already_exists');
   const own = await anna.client.post(`/proposals/${asked.body.id}/approve`, REASON);
@@ -130,7 +130,7 @@ test('with a colleague a block waits for the colleague', async () => {
   assert.deepEqual(await lastActions(anna.client, 2), ['payer.blocked', 'proposal.created']);
 });
 
-test('with a colleague no business is verified, stopped or renamed by one person', async () => {
+test('with a colleague, one person cannot verify, stop or rename a business', async () => {
   const account = await addPending('two@eyes.test');
   const path = `/accounts/${account}`;
   await server.db.query(
@@ -161,7 +161,7 @@ test('with a colleague no business is verified, stopped or renamed by one person
   assert.deepEqual(await statusOf(account), done);
 });
 
-test('nobody may change things because one person says so', async () => {
+test('one person alone cannot give another the right to change things', async () => {
   const tim = await staff('tim', 'support');
   const role = { ...REASON, role: 'operator' };
   const asked = await anna.client.post(`/operators/${tim.id}/role`, role);
@@ -172,7 +172,7 @@ test('nobody may change things because one person says so', async () => {
   assert.deepEqual(view, [{ staff_role: 'support' }]);
 });
 
-test('each change by staff that takes two is one of those that are tried here', () => {
+test('each staff change that needs two people is one of those tried here', () => {
   const two = server.operatorRoutes.filter((route) => consentOf(route).fourEyes);
   const tried = [
     ...['decideVerification', 'decideName', 'disableAccount', 'enableAccount'],
@@ -182,30 +182,30 @@ test('each change by staff that takes two is one of those that are tried here', 
   assert.deepEqual(two.map(({ operationId }) => operationId).sort(), tried.sort());
 });
 
-test('who reads papers, or looks for a payer, is in the audit log', async () => {
+test('reading documents, or searching for a payer, is in the audit log', async () => {
   const account = await addPending('read@eyes.test');
   await anna.client.get(`/accounts/${account}/kyb`);
   await anna.client.get('/payers?text=pyr_nobody');
   assert.deepEqual(await lastActions(anna.client, 2), ['payers.searched', 'kyb.read']);
 });
 
-test('nobody changes a hundred things in a minute', async () => {
+test('one person cannot change a hundred things in a minute', async () => {
   const body = { decision: 'approved', ...REASON };
   const path = `/accounts/${newId('account', server.clock.now())}/kyb/decision`;
   const refused = await ben.client.post(path, body);
-  assert.equal(refused.status, 404, 'what was refused does not count');
+  assert.equal(refused.status, 404, 'refused changes do not count');
   await server.db.query(
     `update sign_in_attempts set attempts = 60 where bucket = 'staff changes ${ben.id}'`,
   );
   const tooMany = await ben.client.post(path, body);
   assert.equal(tooMany.status, 429, tooMany.text);
-  assert.equal((await ben.client.get('/accounts')).status, 200, 'looking goes on');
+  assert.equal((await ben.client.get('/accounts')).status, 200, 'reading still works');
   await server.db.query(
     `update sign_in_attempts set attempts = 0 where bucket = 'staff changes ${ben.id}'`,
   );
 });
 
-test('two at once agree once, and a no leaves everything as it is', async () => {
+test('two at once agree once, and a rejection changes nothing', async () => {
   const payer = await addPayer();
   const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
   const path = `/proposals/${asked.body.id}`;
@@ -219,7 +219,7 @@ test('two at once agree once, and a no leaves everything as it is', async () => 
   assert.ok(await isBlocked(payer));
 });
 
-test('what was asked for days ago is not agreed to any more', async () => {
+test('a proposal of days ago can no longer be approved', async () => {
   const payer = await addPayer();
   const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
   await server.db.query('update operator_proposals set expires_at = $2 where id = $1', [
@@ -229,13 +229,13 @@ test('what was asked for days ago is not agreed to any more', async () => {
   const late = await ben.client.post(`/proposals/${asked.body.id}/approve`, REASON);
   assert.equal(late.body.error?.code, 'unexpected_state');
   const anew = await ben.client.post(`/payers/${payer}/block`, REASON);
-  assert.equal(anew.body.status, 'open', 'it can be asked for anew');
+  assert.equal(anew.body.status, 'open', 'it can be proposed again');
   const { body } = await anna.client.get('/proposals?open=true');
   const open = (body.data as { id: string }[]).map(({ id }) => id);
   assert.deepEqual(open, [anew.body.id]);
 });
 
-test('the bytes of a pause and of rates are shown after two people want them', async () => {
+test('the calldata of a pause and of rates is shown after two people agreed', async () => {
   const wish = { kind: 'change_rates', network: 'testnet', ...REASON };
   const without = await anna.client.post('/proposals', wish);
   assert.equal(without.body.error?.param, 'rates');
@@ -256,7 +256,7 @@ test('the bytes of a pause and of rates are shown after two people want them', a
     for (const { to, data, by } of calls) {
       const { settlement } = network.config;
       assert.equal(to, by === 'proposer' ? timelockOf(settlement) : settlement);
-      // The contract takes exactly these bytes from any holder of the role.
+      // The contract takes exactly this calldata from any holder of the role.
       const from = network[by === 'guardian' ? 'guardian' : 'admin'].address;
       const [answer] = await network.chain.calls([{ from, to, data, words: 'any' }]);
       assert.ok(answer?.ok, JSON.stringify(answer));
@@ -281,7 +281,7 @@ test('support staff see everything and change nothing', async () => {
   }
 });
 
-test('nobody becomes the only one by sending colleagues away', async () => {
+test('an operator cannot become the only one by removing colleagues', async () => {
   const gone = await anna.client.post(`/operators/${ben.id}/disable`, REASON);
   assert.equal(gone.status, 200, gone.text);
   const payer = await addPayer();
@@ -290,7 +290,7 @@ test('nobody becomes the only one by sending colleagues away', async () => {
   assert.ok(!(await isBlocked(payer)));
 });
 
-test('a role is changed by a colleague, and holds from the next request on', async () => {
+test('a role is changed by a colleague, and applies from the next request on', async () => {
   const cora = await staff('cora');
   const own = await cora.client.post(`/operators/${cora.id}/role`, { ...REASON, role: 'support' });
   assert.equal(own.body.error?.code, 'unexpected_state');
@@ -306,7 +306,7 @@ test('a role is changed by a colleague, and holds from the next request on', asy
   assert.equal(refused.body.error?.code, 'role_missing');
 });
 
-test('an account gets a share of the hour of its own, and the log says who gave it', async () => {
+test('an account gets its own ceiling share, and the log says who gave it', async () => {
   const id = newId('account', server.clock.now());
   await server.db.query(`insert into accounts (id, name, created) values ($1, 'Busy', $2)`, [
     id,
@@ -343,7 +343,7 @@ test('an account gets a share of the hour of its own, and the log says who gave 
   assert.equal(nobody.status, 404);
 });
 
-test('no alarm and no difference is left out: they come page after page', async () => {
+test('no alarm and no difference is omitted: all come page by page', async () => {
   await server.db.query(
     `insert into chain_alarms (livemode, kind, subject, details, created)
      select false, 'nonce_ahead', 'sender ' || n, '{}', $1 from generate_series(1, 120) n`,
@@ -371,7 +371,7 @@ test('no alarm and no difference is left out: they come page after page', async 
   }
 });
 
-test('a recovery shows how far it is', async () => {
+test('a recovery shows its progress', async () => {
   await server.db.query(
     `update network_recoveries set status = 'recovering', reason = 'incarnation',
        started = now(), compared_block = 1, read_to = 2, payments = 3 where not livemode`,

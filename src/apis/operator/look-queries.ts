@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** Which account and mode an intent belongs to: staff name no account. */
+/** The account and mode of an intent, since staff requests name no account. */
 export async function selectIntentOwner(
   sql: Sql,
   id: string,
@@ -12,7 +12,7 @@ export async function selectIntentOwner(
   return rows[0];
 }
 
-/** When this person last said why they look at the object: the account's audit log knows. */
+/** When this person last gave a reason to read the object, according to the account's audit log. */
 export async function selectLastLook(
   sql: Sql,
   look: {
@@ -46,18 +46,18 @@ export interface ChainRequestRow {
   readonly nonce: bigint | null;
   readonly transaction_status: string | null;
   readonly block_number: bigint | null;
-  /** Everything that was signed under that nonce, oldest first. */
+  /** Every transaction that was signed with that nonce, oldest first. */
   readonly attempts: readonly {
     readonly tx_hash: string;
     readonly noop: boolean;
     readonly mined: boolean;
-    /** In wei, as digits. */
+    /** In wei, as decimal digits. */
     readonly max_fee_per_gas: string;
     readonly created: string;
   }[];
 }
 
-/** Each request to the chain of an intent and its refunds, with sender, nonce and signed bytes. */
+/** Each settlement job of an intent and its refunds, with sender, nonce and signed transactions. */
 export async function selectChainRequests(
   sql: Sql,
   wanted: {

@@ -15,16 +15,23 @@ import { asOf } from '#payments/payment-intent.ts';
 const TAG = 'Support';
 const LOOKED = 'payment_intent.read_by_support';
 
-/** As long as a call takes, with what has to be waited for; then the reason is another one. */
+/** Long enough for a support call with its waits. After that, a new reason is needed. */
 const LOOK_MS = 30 * 60_000;
 
 const LookBody = Type.Object({
-  reason: text(500, 'Why it is looked at. The merchant reads it in the audit log.', 1),
+  reason: text(
+    500,
+    'The reason for reading the payment. The merchant reads it in the audit log.',
+    1,
+  ),
 });
 
 const LookSchema = Type.Object(
   { payment_intent: idOf('pi_', 'payment intent'), until: Timestamp },
-  { description: 'Until when this person may read the payment without saying why again.' },
+  {
+    description:
+      'The time until which this person may read the payment without giving a reason again.',
+  },
 );
 
 function lookRoute({ db }: OperatorDeps) {
@@ -34,7 +41,7 @@ function lookRoute({ db }: OperatorDeps) {
     operationId: 'lookAtPayment',
     moves: 'data',
     tag: TAG,
-    summary: 'Say why a merchant’s payment is looked at: kept in the merchant’s audit log',
+    summary: 'Give the reason for reading a merchant’s payment, which its audit log keeps',
     access: 'support',
     params: { id: 'paymentIntent' },
     body: LookBody,
@@ -64,7 +71,7 @@ function lookRoute({ db }: OperatorDeps) {
 function reasonMissing(): Refusal {
   return refuse(
     'unexpected_state',
-    'Say first why you look at this payment: POST /payment_intents/{id}/looks.',
+    'Give the reason for reading this payment first: POST /payment_intents/{id}/looks.',
   );
 }
 
@@ -76,7 +83,7 @@ function readRoute(deps: OperatorDeps) {
     operationId: 'readAnyPayment',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A merchant’s payment with everything that is known of it, and why it is where it is',
+    summary: 'Retrieve a merchant’s payment with all related data and the reasons for its state',
     description:
       'Within half an hour after `POST /payment_intents/{id}/looks` by the same person; else 409 ' +
       '`unexpected_state`.',
@@ -108,7 +115,7 @@ function readRoute(deps: OperatorDeps) {
   });
 }
 
-/** A merchant's payment, as the network's staff looks at it when somebody asks. */
+/** Support staff read a merchant's payment, for example during a support call. */
 export function lookRoutes(deps: OperatorDeps): PersonRoute[] {
   return [lookRoute(deps), readRoute(deps)];
 }

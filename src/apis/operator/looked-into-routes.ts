@@ -9,7 +9,7 @@ import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.t
 
 const TAG = 'Network';
 
-/** A person has looked into something that the service keeps saying until then. */
+/** Marks something as reviewed, which the service reports until then. */
 function lookedIntoRoute(
   { db }: OperatorDeps,
   matter: {
@@ -53,7 +53,7 @@ function alarmRoute(deps: OperatorDeps) {
   return lookedIntoRoute(deps, {
     path: '/alarms/{id}/resolve',
     operationId: 'resolveAlarm',
-    summary: 'Mark an alarm as looked into',
+    summary: 'Mark an alarm as reviewed',
     thing: 'alarm',
     action: 'alarm.resolved',
     status: 'resolved',
@@ -73,7 +73,7 @@ function differenceRoute(deps: OperatorDeps) {
   });
 }
 
-/** Alarms and differences that a person has looked into. */
+/** Alarms and differences that staff have reviewed. */
 export function lookedIntoRoutes(deps: OperatorDeps): PersonRoute[] {
   return [alarmRoute(deps), differenceRoute(deps)];
 }

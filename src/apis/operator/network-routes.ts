@@ -23,9 +23,14 @@ const Blocks = nullable(Type.String({ description: 'A block number, in decimal d
 
 const RecoverySchema = Type.Object({
   network: Network,
-  status: oneOf(['done', 'recovering'] as const, 'recovering: nothing is taken until it is done.'),
-  reason: nullable(textOut('Why the recovery began, or null.')),
-  loss_shown: Type.Boolean({ description: 'What was done before is missing, not only maybe.' }),
+  status: oneOf(
+    ['done', 'recovering'] as const,
+    'recovering: no payment is accepted until it is done.',
+  ),
+  reason: nullable(textOut('The reason why the recovery began, or null.')),
+  loss_shown: Type.Boolean({
+    description: 'True if data of before is known to be missing, not only possibly.',
+  }),
   from_block: Blocks,
   read_to: Blocks,
   head: Blocks,
@@ -34,11 +39,11 @@ const RecoverySchema = Type.Object({
   payments: Type.Integer({ description: 'Payments booked from the chain in this run.' }),
   refunds: Type.Integer({ description: 'Refunds booked from the chain in this run.' }),
   withdrawals: Type.Integer({ description: 'Withdrawals booked from the chain in this run.' }),
-  canceled: Type.Integer({ description: 'Intents that a loss made doubtful.' }),
+  canceled: Type.Integer({ description: 'Intents whose result a loss made uncertain.' }),
   credentials: Type.Integer({ description: 'Tokens, links, codes and sessions that ended.' }),
 });
 
-/** null: no node answers. */
+/** `null` if no node responds. */
 async function ofChain<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();
@@ -61,7 +66,7 @@ function recoveriesRoute({ db, chains }: OperatorDeps) {
     operationId: 'readRecoveries',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Whether a network is being recovered, and how far that is',
+    summary: 'Retrieve whether a network is being recovered, and the progress',
     access: 'operator',
     response: listed(RecoverySchema, 'The last recovery of each network.'),
     handle: async () => {
@@ -84,43 +89,44 @@ const Rate = Type.Integer({ description: 'Basis points.' });
 
 const Hourly = Type.Object(
   { per_hour: AtomsOut, used: AtomsOut },
-  { description: 'USDC atoms that an hour allows, and that this one has used.' },
+  { description: 'USDC atoms that may be settled per hour, and those used in this hour.' },
 );
 
 const StateSchema = Type.Object(
   {
-    settling_paused: Type.Boolean({ description: 'No sale settles.' }),
-    refunding_paused: Type.Boolean({ description: 'No refund is paid.' }),
+    settling_paused: Type.Boolean({ description: 'True: no sale settles.' }),
+    refunding_paused: Type.Boolean({ description: 'True: no refund is paid.' }),
     sales: Hourly,
     outflow: Hourly,
-    admin: textOut('The address that is the admin.'),
-    guardians: Type.Integer({ description: 'So many addresses are guardians.' }),
+    admin: textOut('The address of the admin.'),
+    guardians: Type.Integer({ description: 'The number of guardian addresses.' }),
     roles: Type.Array(
       Type.Object({
-        role: textOut('The name of the role; `unknown` where this release does not know it.'),
+        role: textOut('The name of the role; `unknown` if this release does not know it.'),
         account: textOut('The address that holds it.'),
         since: nullable(Timestamp),
       }),
-      { description: 'Who holds a role now, and since which block.' },
+      { description: 'The holder of a role, and since which block.' },
     ),
     held: AtomsOut,
     owed: AtomsOut,
     fees: AtomsOut,
     rates_until: nullable({
       ...Timestamp,
-      description: 'When the first scheduled change of rates can be executed; null: none waits.',
+      description:
+        'When the first scheduled change of rates can be executed; `null` if none waits.',
     }),
     announced: Type.Array(
       Type.Object({
-        operation: nullable(textOut('The id in the timelock; null: a settlement wallet.')),
-        says: textOut('What it would do.'),
+        operation: nullable(textOut('The id in the timelock; `null` for a settlement wallet.')),
+        says: textOut('The change that it would make.'),
         by: textOut('The address that has announced it; of an operation: the timelock.'),
         applicable_at: Timestamp,
       }),
-      { description: 'What comes into force unless somebody stops it.' },
+      { description: 'Changes that take effect unless they are stopped.' },
     ),
   },
-  { description: 'What the contract says of itself; null: no node answers.' },
+  { description: 'The state that the contract reports; `null` if no node responds.' },
 );
 
 const ContractSchema = Type.Object({
@@ -128,13 +134,14 @@ const ContractSchema = Type.Object({
   chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
   settlement: textOut('The address of the settlement contract.'),
   former: Type.Boolean({
-    description: 'Merchants and payers join a later one; old payments are refunded here.',
+    description:
+      'True: merchants and payers join a later contract; old payments are refunded here.',
   }),
-  accounts: Type.Integer({ description: 'So many accounts sell on it now.' }),
+  accounts: Type.Integer({ description: 'The number of accounts that sell on it now.' }),
   rates: nullable(
     Type.Object(
       { acquirer: Rate, protocol: Rate, cashback: Rate },
-      { description: 'What the contract charges now; null: no node answers.' },
+      { description: 'The fees that the contract charges now; `null` if no node responds.' },
     ),
   ),
   state: nullable(StateSchema),
@@ -187,12 +194,12 @@ function contractsRoute(deps: OperatorDeps) {
     operationId: 'readContracts',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The settlement contracts and what they charge now',
+    summary: 'List the settlement contracts and their current fees',
     access: 'operator',
     response: listed(ContractSchema, 'The settlement contracts of each network.'),
     handle: async () => {
       const data = await Promise.all(
-        // Of each network the present one first.
+        // The current contract of each network comes first.
         deps.chains.flatMap((chain) =>
           [...contractsOf(chain.config).keys()]
             .toReversed()
@@ -204,7 +211,7 @@ function contractsRoute(deps: OperatorDeps) {
   });
 }
 
-/** What each network and its contract are doing. */
+/** The state of each network and its contracts. */
 export function networkRoutes(deps: OperatorDeps): PersonRoute[] {
   return [recoveriesRoute(deps), contractsRoute(deps)];
 }

@@ -28,8 +28,8 @@ const SearchQuery = Type.Object({
 const Found = Type.Object({
   id: idOf('acct_', 'account'),
   name: textOut('The name of the account.'),
-  status: oneOf(['active', 'disabled'] as const, 'Whether it can be used.'),
-  kyb_status: oneOf(KYB_STATUSES, 'How far the business verification is.'),
+  status: oneOf(['active', 'disabled'] as const, 'disabled: the account cannot be used.'),
+  kyb_status: oneOf(KYB_STATUSES, 'The status of the business verification.'),
   created: Timestamp,
 });
 
@@ -40,7 +40,7 @@ function searchRoute({ db }: OperatorDeps) {
     operationId: 'searchAccounts',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Accounts, newest first',
+    summary: 'List accounts, newest first',
     description: 'Send the id of the last one as `before` for the next page.',
     access: 'operator',
     query: SearchQuery,
@@ -72,7 +72,7 @@ function readRoute({ db }: OperatorDeps) {
     operationId: 'readAnyAccount',
     moves: 'nothing',
     tag: TAG,
-    summary: 'An account with its modes and team',
+    summary: 'Retrieve an account with its modes and team',
     access: 'operator',
     response: AccountWithTeam,
     errors: ['resource_missing'],
@@ -104,18 +104,18 @@ function statusRoute(
     tag: TAG,
     summary:
       wish.verb === 'disable'
-        ? 'Disable an account: its keys and terminals answer 403 within a second'
+        ? 'Disable an account: its keys and terminals get 403 within a second'
         : 'Enable an account again',
-    description: 'A colleague has to agree; an operator who works alone does it at once.',
+    description: 'A colleague must agree; an operator who works alone does it at once.',
     access: 'operator',
     body: StatusBody,
     response: Type.Object(
       {
         id: idOf('acct_', 'account'),
-        status: oneOf(['active', 'disabled'] as const, 'Whether it can be used now.'),
+        status: oneOf(['active', 'disabled'] as const, 'The status of the account now.'),
         proposal: ProposalId,
       },
-      { description: 'Whether the account can be used now.' },
+      { description: 'The account after the change.' },
     ),
     errors: ['resource_missing', 'already_exists'],
     handle: async (request) => {
@@ -137,7 +137,7 @@ function statusRoute(
   });
 }
 
-/** Accounts, as the network's staff sees and changes them. */
+/** Accounts, as the network's staff reads and changes them. */
 export function operatorAccountRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     searchRoute(deps),

@@ -8,15 +8,15 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** Another cell as its answer tells it. */
+/** Another cell, as reported in its response. */
 export interface OtherCell {
   readonly cell: number;
   readonly console_url: string | null;
-  /** null: it did not answer. */
+  /** `null` if the cell did not respond. */
   readonly waiting: WaitingRow | null;
 }
 
-/** What the operators' routes need of the process. */
+/** The dependencies of the operators' routes. */
 export interface OperatorDeps {
   readonly settings: SurfaceSettings;
   readonly db: Database;
@@ -26,13 +26,13 @@ export interface OperatorDeps {
   readonly cardKey: RotatingKey;
   readonly readiness: Readiness;
   readonly receipts: ReceiptPages;
-  /** The configuration as this process has read it, secrets masked already. */
+  /** The configuration that this process has read, with secrets already masked. */
   readonly configuration: () => { readonly [key: string]: Json };
-  /** How the other cells are asked; left out: nobody knows of any. */
+  /** Calls to the other cells; undefined in a network of one cell. */
   readonly cells?: {
-    /** What they have of a text. */
+    /** The matches that they find for a text. */
     readonly search: (wanted: string) => Promise<object[]>;
-    /** What waits in each. */
+    /** The work that waits in each. */
     readonly others: () => Promise<OtherCell[]>;
   };
 }

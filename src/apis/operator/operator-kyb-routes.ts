@@ -21,7 +21,7 @@ import { idOf, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 
 const TAG = 'Accounts';
 
-/** More waiting businesses than a person decides in a day. */
+/** More waiting businesses than one person decides in a day. */
 const QUEUE_LIMIT = 200;
 
 function queueRoute({ db }: OperatorDeps) {
@@ -31,7 +31,7 @@ function queueRoute({ db }: OperatorDeps) {
     operationId: 'listVerificationQueue',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Businesses that wait for a decision, the longest wait first',
+    summary: 'List the businesses that wait for a decision, the longest wait first',
     access: 'operator',
     response: listed(
       Type.Object({
@@ -54,9 +54,9 @@ const StaffKybSchema = Type.Object(
   {
     ...KybSchema.properties,
     proposal: ProposalId,
-    asked_by: nullable(textOut('Who has asked for the approval that waits for a colleague.')),
+    asked_by: nullable(textOut('Who has requested the approval that waits for a colleague.')),
   },
-  { description: 'The submission, its documents, and who wants to approve it.' },
+  { description: 'The submission, its documents, and who has requested its approval.' },
 );
 
 async function staffView(db: Database, accountId: string, now: Date): Promise<object | null> {
@@ -74,7 +74,7 @@ function readKybRoute({ db }: OperatorDeps) {
     operationId: 'readSubmission',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A submission with its documents',
+    summary: 'Retrieve a submission with its documents',
     access: 'operator',
     records: 'kyb.read',
     response: StaffKybSchema,
@@ -93,7 +93,7 @@ function documentRoute({ db, settings }: OperatorDeps) {
     operationId: 'downloadSubmittedDocument',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The file of a document',
+    summary: 'Download the file of a document',
     access: 'operator',
     records: 'kyb.document_read',
     params: { id: 'document' },
@@ -123,9 +123,9 @@ function decideRoute(deps: OperatorDeps) {
     tag: TAG,
     summary: 'Approve or reject a business',
     description:
-      'Sends kyb.status_changed in both modes. An approval can be taken back. A colleague has to ' +
-      'agree to an approval, by asking for the same or by approving the proposal; an operator ' +
-      'who works alone does it at once, and so does everybody who rejects.',
+      'Sends kyb.status_changed in both modes. An approval can be taken back. A colleague must ' +
+      'agree to an approval, by requesting the same or by approving the proposal; an operator ' +
+      'who works alone approves at once, and a rejection never waits.',
     access: 'operator',
     body: DecisionBody,
     response: StaffKybSchema,
@@ -151,8 +151,8 @@ function decideRoute(deps: OperatorDeps) {
 
 const NameRequest = Type.Object({
   account: idOf('acct_', 'account'),
-  name: textOut('The name that payers see until somebody has decided.'),
-  requested_name: textOut('The name that the account asks for.'),
+  name: textOut('The name that payers see until the decision.'),
+  requested_name: textOut('The name that the account requests.'),
   created: Timestamp,
 });
 
@@ -163,7 +163,7 @@ function namesRoute({ db }: OperatorDeps) {
     operationId: 'listNameRequests',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Verified businesses that ask for another name, the longest wait first',
+    summary: 'List the verified businesses that request another name, the longest wait first',
     access: 'operator',
     response: listed(NameRequest, 'Names that wait for a decision.'),
     handle: async () => {
@@ -177,7 +177,7 @@ function namesRoute({ db }: OperatorDeps) {
 }
 
 const NameDecision = Type.Object({
-  decision: oneOf(['approved', 'rejected'] as const, 'Whether payers see the new name.'),
+  decision: oneOf(['approved', 'rejected'] as const, 'True if payers see the new name.'),
   reason: Reason,
 });
 
@@ -190,7 +190,7 @@ function decideNameRoute(deps: OperatorDeps) {
     moves: 'access',
     tag: TAG,
     summary: 'Accept or reject the new name of a verified business',
-    description: 'A colleague has to agree to the new name, as to the approval of a business.',
+    description: 'A colleague must agree to the new name, as to the approval of a business.',
     access: 'operator',
     body: NameDecision,
     response: Type.Object(
@@ -216,7 +216,7 @@ function decideNameRoute(deps: OperatorDeps) {
   });
 }
 
-/** Verification of businesses, as the network's staff sees and decides it. */
+/** Verification of businesses, as the network's staff reads and decides it. */
 export function operatorKybRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     queueRoute(deps),

@@ -29,7 +29,7 @@ function auditRoute({ db, cursorKey }: OperatorDeps) {
     operationId: 'listNetworkAuditLog',
     moves: 'nothing',
     tag: TAG,
-    summary: "The network's own audit log, or an account's",
+    summary: "List the network's own audit log, or an account's",
     access: 'operator',
     query: NetworkAuditQuery,
     response: listOf(AuditEntrySchema),

@@ -58,7 +58,7 @@ function readRoute({ db }: OperatorDeps) {
     operationId: 'readPolicyDefaults',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What the payer app proposes to sign',
+    summary: 'Retrieve the policy that the payer app proposes to sign',
     access: 'operator',
     response: DefaultsSchema,
     errors: ['resource_missing'],
@@ -76,10 +76,10 @@ function saveRoute({ db }: OperatorDeps) {
     path: PATH,
     operationId: 'savePolicyDefaults',
     moves: 'money',
-    // What a wallet proposes to sign: each payer sees it and agrees, or does not.
+    // One operator may do it alone, because each payer sees the proposed policy and may decline it.
     alone: true,
     tag: TAG,
-    summary: 'Change what the payer app proposes; what was signed stays as it is',
+    summary: 'Change the policy that the payer app proposes; signed policies stay as they are',
     access: 'operator',
     body: DefaultsBody,
     response: DefaultsSchema,

@@ -10,7 +10,9 @@ export interface FoundAccountRow {
   readonly created: Date;
 }
 
-/** By id, by an owner's or member's address, or by the beginning of the name; newest first. */
+/**
+ * By id, by the email address of an owner or member, or by the beginning of the name; newest first.
+ */
 export async function searchAccounts(
   sql: Sql,
   wanted: { readonly text: string | null; readonly before: string | null; readonly limit: number },
@@ -55,7 +57,7 @@ export interface WaitingRow {
   readonly verifications: number;
 }
 
-/** How much waits for a person, both modes together. */
+/** The work that waits for staff, both modes together. */
 export async function selectWaiting(sql: Sql, now: Date): Promise<WaitingRow> {
   const [row] = await sql.query<WaitingRow>(
     `select (select count(*)::int from chain_alarms where resolved_at is null) as alarms,
@@ -74,7 +76,7 @@ export interface WorkRow {
   readonly oldest: Date | null;
 }
 
-/** What waits to be done, by queue: how much, since when. */
+/** The work in each queue: its size, and since when. */
 export async function selectWork(sql: Sql): Promise<WorkRow[]> {
   return sql.query(
     `select 'webhook deliveries' as queue, count(*)::int as waiting, min(created) as oldest

@@ -30,7 +30,7 @@ export function operatorRoutes(deps: OperatorDeps): PersonRoute[] {
   ];
 }
 
-/** `/api/operator/v1`: what the network's own staff uses, each with a proven second factor. */
+/** `/api/operator/v1`, for the network's own staff, all with a verified second factor. */
 export function operatorSurface(deps: OperatorDeps): Surface {
   return personSurface(deps.settings, operatorRoutes(deps));
 }

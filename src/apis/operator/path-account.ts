@@ -6,7 +6,7 @@ export function accountMissing(): Refusal {
   return refuse('resource_missing', 'No such account.', 'account');
 }
 
-/** The account of the path: an operator's caller has no account of its own. */
+/** The account in the path, because an operator has no account of its own. */
 export function pathRef({ caller, params, requestId, now }: PersonRequest) {
   return { accountId: params.account ?? '', actor: actorOf(caller, requestId), now };
 }

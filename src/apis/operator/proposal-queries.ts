@@ -73,7 +73,7 @@ export async function insertProposal(tx: Tx, row: NewProposal): Promise<void> {
   );
 }
 
-/** The open one about the same thing, if there is one that has not expired. */
+/** The open, unexpired proposal about the same subject, if there is one. */
 export async function selectOpenProposal(
   sql: Sql,
   wanted: Pick<ProposalRow, 'kind' | 'livemode' | 'subject'> & { readonly now: Date },
@@ -135,10 +135,10 @@ export async function decideProposal(
 }
 
 /**
- * Makes proposals and their decisions wait for each other, and says whether somebody works alone:
- * no other operator is active, and no colleague has sent one away lately. With `inSandbox` a
- * colleague counts from the second factor on: its second operator is there for who wants to see
- * how two work, and keeps nobody else from working alone.
+ * Serializes proposals and decisions, and returns whether this operator works alone: no other
+ * operator is active, and no operator was removed lately. With `inSandbox`, a colleague counts only
+ * once a second factor is set up, so that the sandbox's second operator (a demo of two-person
+ * approval) does not stop others from working alone.
  */
 export async function lockWorksAlone(
   tx: Tx,

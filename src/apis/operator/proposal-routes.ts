@@ -28,26 +28,28 @@ import { type ControlAction, controlCalls } from '#settlement/contract/control-c
 
 const TAG = 'Proposals';
 const PAGE = 50;
-/** The contract's own bound: acquirer and protocol fee together. */
+/** The contract's own limit for acquirer and protocol fee together. */
 const MAX_RATE = 300;
 
 export const ProposalSchema = Type.Object(
   {
     id: idOf('prop_', 'proposal'),
-    kind: oneOf(PROPOSAL_KINDS, 'What is to be done. More kinds may come.'),
-    network: oneOf(['testnet', 'mainnet'] as const, 'The network that it is about.'),
+    kind: oneOf(PROPOSAL_KINDS, 'The change to make. More kinds may come.'),
+    network: oneOf(['testnet', 'mainnet'] as const, 'The network that it concerns.'),
     subject: Type.String({ description: 'The payer, the account, or the network.' }),
-    payload: openObject('Rates in basis points; the newest settlement that is meant; else empty.'),
-    reason: textOut('Why it was proposed.'),
-    status: oneOf(['open', 'approved', 'rejected'] as const, 'Whether somebody has decided.'),
+    payload: openObject(
+      'Rates in basis points; the newest settlement that is included; else empty.',
+    ),
+    reason: textOut('The reason for the proposal.'),
+    status: oneOf(['open', 'approved', 'rejected'] as const, 'open: not decided yet.'),
     proposed_by: Type.String({ description: 'The address of the person who asked for it.' }),
     created: Timestamp,
     expires_at: Timestamp,
     decided_by: nullable(
-      Type.String({ description: 'null: nobody yet, or there was nobody else.' }),
+      Type.String({ description: '`null` if it is not decided, or if no colleague had to agree.' }),
     ),
     decided_at: nullable(Timestamp),
-    decision_reason: nullable(textOut('Why it was decided so, or null.')),
+    decision_reason: nullable(textOut('The reason for the decision, or null.')),
   },
   { description: 'The proposal.' },
 );
@@ -83,7 +85,8 @@ function listRoute({ db }: OperatorDeps) {
     operationId: 'listProposals',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Changes that one person has proposed and another has to approve, newest first',
+    summary:
+      'List the changes that one operator has proposed and another must approve, newest first',
     description: 'Send the id of the last one as `before` for the next page.',
     access: 'operator',
     query: ListQuery,
@@ -112,7 +115,7 @@ const RatesSchema = Type.Object(
 
 const ProposeBody = Type.Object({
   ...ReasonBody.properties,
-  kind: oneOf(['pause', 'unpause', 'change_rates'] as const, 'What to do with the contract.'),
+  kind: oneOf(['pause', 'unpause', 'change_rates'] as const, 'The action on the contract.'),
   network: oneOf(['testnet', 'mainnet'] as const, 'Which contract.'),
   rates: Type.Optional(RatesSchema),
 });
@@ -133,7 +136,7 @@ function proposeRoute(deps: OperatorDeps) {
     handle: async (request) => {
       const { kind, network, rates, reason } = request.body;
       if (kind === 'change_rates' && rates === undefined) {
-        return refuse('parameter_missing', 'rates is needed to change them.', 'rates');
+        return refuse('parameter_missing', 'rates is required for change_rates.', 'rates');
       }
       const payload = kind === 'change_rates' && rates !== undefined ? { ...rates } : {};
       const livemode = network === 'mainnet';
@@ -174,19 +177,19 @@ function decideRoute(deps: OperatorDeps, verb: 'approve' | 'reject') {
 
 const CallSchema = Type.Object({
   by: oneOf(['proposer', 'guardian', 'steward'] as const, 'Whose key sends it.'),
-  says: textOut('What the transaction does, for people.'),
+  says: textOut('A description of the transaction.'),
   chain_id: Type.Integer({ description: 'The id of the blockchain.' }),
   to: textOut('The address of the settlement contract, or of its timelock.'),
   value: textOut('The wei that it sends: always 0.'),
   data: textOut('The call, in hex.'),
 });
 
-/** The others are done by the service itself. */
+/** The service itself carries out the other kinds. */
 function isForContract(kind: ProposalRow['kind']): kind is ControlAction {
   return kind === 'pause' || kind === 'unpause' || kind === 'change_rates';
 }
 
-/** Nobody gets the bytes before two people want them. */
+/** Returns the calldata only after two operators have approved. */
 function callsRoute({ db, chains }: OperatorDeps) {
   return personRoute({
     method: 'GET',
@@ -194,8 +197,8 @@ function callsRoute({ db, chains }: OperatorDeps) {
     operationId: 'readProposalTransactions',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The transactions that carry out an approved change of the contract',
-    description: 'The holder of the key sends them: the service has no key that may.',
+    summary: 'List the transactions that carry out an approved change of the contract',
+    description: 'The holder of the key sends them: the service has no key that is allowed to.',
     access: 'operator',
     params: { id: 'proposal' },
     response: listed(CallSchema, 'The transactions, in the order in which they are sent.'),
@@ -207,13 +210,13 @@ function callsRoute({ db, chains }: OperatorDeps) {
       const { kind, payload, status } = row;
       if (!isForContract(kind)) return resourceMissing('transaction');
       if (status !== 'approved') {
-        return refuse('unexpected_state', 'A colleague has to agree first.');
+        return refuse('unexpected_state', 'A colleague must agree first.');
       }
       const { acquirer = 0, protocol = 0, cashback = 0 } = payload;
       const { chainId: chain_id, settlement } = chain.config;
       const rates = { acquirer, protocol, cashback };
       const delay = kind === 'change_rates' ? await readDelay(chain, settlement) : 0n;
-      // Of the proposal: whoever sends it twice schedules it once.
+      // Derived from the proposal's id, so that sending it twice schedules it once.
       const salt = keccak256(stringToHex(row.id));
       const calls = controlCalls(kind, { settlement, rates, delay, salt });
       const data = calls.map((call) => ({ ...call, chain_id, value: '0' }));
@@ -222,7 +225,7 @@ function callsRoute({ db, chains }: OperatorDeps) {
   });
 }
 
-/** Four eyes: one operator asks, another agrees. */
+/** Two-person approval: one operator proposes, another approves. */
 export function proposalRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     listRoute(deps),

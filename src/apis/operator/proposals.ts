@@ -23,12 +23,12 @@ import { updateStaffRole } from '#people/user-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { askForRecovery } from '#settlement/network-recovery-queries.ts';
 
-/** Over a weekend; after that the situation is another one. */
+/** Long enough for a weekend, short enough that the reason still holds. */
 const OPEN_MS = 3 * DAY_MS;
-/** For so long after a colleague was removed, an operator does not count as the only one. */
+/** For this long after removing a colleague, an operator does not count as the only one. */
 const ALONE_AFTER_MS = 7 * DAY_MS;
 
-/** Who does something, when, and what it takes to carry it out. */
+/** The operator who acts, the time, and the dependencies to carry the change out. */
 export interface By {
   readonly userId: string;
   readonly actor: Actor;
@@ -36,7 +36,7 @@ export interface By {
   readonly people: Pick<PeopleDeps, 'secretKey' | 'factorAgeMs'>;
 }
 
-/** What a colleague has to agree to, or what was done because there is none. */
+/** A proposal that waits for a colleague, or one that was carried out because there is none. */
 export type Proposed = ProposalRow | Refusal | Abandon<Refusal>;
 
 export interface Wish {
@@ -64,7 +64,10 @@ async function recordProposal(
   });
 }
 
-/** What the service itself can do. The contract's keys are elsewhere: their holder acts. */
+/**
+ * Carries out the kinds that the service can do itself. For a change of the contract, the holder of
+ * the contract's key acts.
+ */
 async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const { kind, subject, payload } = row;
   const { now } = by;
@@ -79,14 +82,17 @@ async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const group = { accountId: subject, livemode, upTo: BigInt(payload.up_to ?? 0) };
   const decided = await decideForeign(tx, group, { decision, now });
   if (decision === 'refused' || decided === 0) return null;
-  // Recovery books what a person has accepted, as it books what was lost.
+  // Recovery books the settlements that an operator accepted, as it books lost ones.
   await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: false });
   return null;
 }
 
 type Carried = Pick<ProposalRow, 'kind' | 'livemode' | 'subject' | 'payload' | 'reason'>;
 
-/** @returns why it cannot be done any more; null: it is done, or it is not about an account. */
+/**
+ * @returns the refusal if it can no longer be done; `null` if it was done or is not about an
+ * account.
+ */
 async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const { kind, subject: accountId, reason } = row;
   const ref = { accountId, actor: by.actor, now: by.now, secretKey: by.people.secretKey };
@@ -102,13 +108,13 @@ async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | nu
   return isRefusal(done) ? done : null;
 }
 
-/** What was settled with a key of ours, but not by us. */
+/** Settlements that were signed with the relayer's key, but that this service did not send. */
 const FOREIGN: Readonly<Partial<Record<ProposalKind, 'accepted' | 'refused'>>> = {
   accept_foreign: 'accepted',
   refuse_foreign: 'refused',
 };
 
-/** What the audit log calls it when it is done. */
+/** The action in the audit log once the change was carried out. */
 const DONE: Readonly<Record<ProposalKind, string>> = {
   block_payer: 'payer.blocked',
   unblock_payer: 'payer.unblocked',
@@ -124,7 +130,10 @@ const DONE: Readonly<Record<ProposalKind, string>> = {
   make_operator: 'operator.role_changed',
 };
 
-/** Somebody else who asks for the same has agreed to it: they have looked at the same page. */
+/**
+ * For these kinds a second operator's equal request counts as approval, since both have seen the
+ * same page.
+ */
 const AGREED_BY_ASKING: readonly ProposalKind[] = [
   'approve_account',
   'disable_account',
@@ -134,8 +143,9 @@ const AGREED_BY_ASKING: readonly ProposalKind[] = [
 ];
 
 /**
- * Asks a colleague to agree. Where nobody else could, it is done at once, and the audit log says
- * that it was one person's decision. Only settlements that a thief may have made always need two.
+ * Asks a colleague to approve. If there is no other operator, the change is carried out at once,
+ * and the audit log records it as one person's decision. Accepting or refusing foreign settlements,
+ * which may be a thief's, always needs two people.
  */
 export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
   const { userId, now, people } = by;
@@ -151,7 +161,7 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
     const agrees = AGREED_BY_ASKING.includes(wish.kind) && known.proposed_by !== userId;
     const { reason } = wish;
     if (agrees) return decide(tx, { id: known.id, approves: true, reason }, by);
-    return refuse('already_exists', `${known.proposed_by_email} has asked for the same already.`);
+    return refuse('already_exists', `${known.proposed_by_email} has already requested the same.`);
   }
   const id = newId('proposal', now);
   const status = isAlone ? 'approved' : 'open';
@@ -165,7 +175,7 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
   return made;
 }
 
-/** A colleague agrees, or somebody says no; the person who asked can only take it back. */
+/** A colleague approves, or any operator rejects. The proposer can only withdraw. */
 export async function decide(
   tx: Tx,
   decision: { readonly id: string; readonly approves: boolean; readonly reason: string },
@@ -174,10 +184,13 @@ export async function decide(
   const row = await lockProposal(tx, decision.id);
   if (row === undefined) return resourceMissing('proposal');
   if (row.status !== 'open' || row.expires_at <= by.now) {
-    return refuse('unexpected_state', 'This is no longer open: it was decided, or it expired.');
+    return refuse(
+      'unexpected_state',
+      'This proposal is no longer open: it was decided, or it expired.',
+    );
   }
   if (decision.approves && row.proposed_by === by.userId) {
-    return refuse('unexpected_state', 'You have asked for it, so a colleague has to agree.');
+    return refuse('unexpected_state', 'You made this proposal, so a colleague must approve it.');
   }
   const status = decision.approves ? 'approved' : 'rejected';
   await decideProposal(tx, { ...decision, status, by: by.userId, now: by.now });

@@ -1,20 +1,20 @@
 import type { Sql } from '#db/database.ts';
 
-/** One that waits, with what leads a person to it. */
+/** A queued entry, with the ids that lead staff to its cause. */
 export interface QueueEntryRow {
   readonly id: string;
   readonly payment_intent: string | null;
   readonly account: string | null;
   readonly livemode: boolean | null;
   readonly since: Date;
-  /** How often it was tried, and what was said to it. */
+  /** The number of attempts, and the last response. */
   readonly note: string | null;
 }
 
 /** The oldest rows are enough to find the cause. */
 const OLDEST = 50;
 
-/** Each queue of `GET /queues` whose rows are shown here, and the statement that lists them. */
+/** The queues of `GET /queues` whose rows are shown here, each with its statement. */
 const STATEMENTS = {
   'webhook deliveries': `
     select id, null as payment_intent, account_id as account, livemode, created as since,
@@ -49,7 +49,7 @@ export async function selectQueueEntries(sql: Sql, queue: QueueName): Promise<Qu
   return sql.query(STATEMENTS[queue], [OLDEST]);
 }
 
-/** Requests of one kind to one chain that are as far as that, the oldest first. */
+/** Jobs of one kind and status on one chain, the oldest first. */
 export async function selectWaitingRequests(
   sql: Sql,
   wanted: {

@@ -14,12 +14,12 @@ import { idOf, nullable, oneOf, Timestamp, text, textOut } from '#http/schema.ts
 const TAG = 'Network';
 
 const EntrySchema = Type.Object({
-  id: textOut('The id of what waits.'),
+  id: textOut('The id of the entry.'),
   payment_intent: nullable(idOf('pi_', 'payment intent that it belongs to, or null')),
   account: nullable(idOf('acct_', 'account that it belongs to, or null')),
-  mode: nullable(oneOf(['test', 'live'] as const, 'The mode; null: neither.')),
+  mode: nullable(oneOf(['test', 'live'] as const, 'The mode; `null` if it belongs to neither.')),
   since: Timestamp,
-  note: nullable(textOut('How often it was tried, and what was said to it.')),
+  note: nullable(textOut('The number of attempts, and the last response.')),
 });
 
 function entryView({ livemode, ...row }: QueueEntryRow) {
@@ -39,10 +39,10 @@ function entriesRoute({ db }: OperatorDeps) {
     operationId: 'listQueueEntries',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The oldest 50 entries of a queue',
+    summary: 'List the oldest 50 entries of a queue',
     access: 'operator',
     query: QueueQuery,
-    response: listed(EntrySchema, 'What waits, the oldest first.'),
+    response: listed(EntrySchema, 'The waiting entries, the oldest first.'),
     handle: async ({ query }) => answerEntries(await selectQueueEntries(db, query.queue)),
   });
 }
@@ -50,7 +50,7 @@ function entriesRoute({ db }: OperatorDeps) {
 const RequestsQuery = Type.Object({
   network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
   kind: text(40, 'The kind of request, such as payment.', 1),
-  status: oneOf(['queued', 'submitted', 'answered'] as const, 'How far they are.'),
+  status: oneOf(['queued', 'submitted', 'answered'] as const, 'The status of the jobs.'),
 });
 
 function requestsRoute({ db }: OperatorDeps) {
@@ -60,10 +60,10 @@ function requestsRoute({ db }: OperatorDeps) {
     operationId: 'listWaitingRequests',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The oldest 50 requests of one kind on their way to a chain',
+    summary: 'List the oldest 50 jobs of one kind on their way to a chain',
     access: 'operator',
     query: RequestsQuery,
-    response: listed(EntrySchema, 'What waits, the oldest first.'),
+    response: listed(EntrySchema, 'The waiting jobs, the oldest first.'),
     handle: async ({ query: { network, kind, status } }) => {
       const livemode = network === 'mainnet';
       return answerEntries(await selectWaitingRequests(db, { livemode, kind, status }));
@@ -71,7 +71,7 @@ function requestsRoute({ db }: OperatorDeps) {
   });
 }
 
-/** What waits in the queues, one by one. */
+/** The individual entries of the queues. */
 export function queueRoutes(deps: OperatorDeps): PersonRoute[] {
   return [entriesRoute(deps), requestsRoute(deps)];
 }

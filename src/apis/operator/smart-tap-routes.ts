@@ -10,11 +10,15 @@ import { endKey, makeKey, statusOfKey, useKey } from '#terminals/collector-keys.
 
 const TAG = 'Smart Tap';
 
-const KeyVersion = Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'Of the key.' });
+const KeyVersion = Type.Integer({
+  minimum: 1,
+  maximum: 2 ** 31 - 1,
+  description: 'The version of the key.',
+});
 const CollectorId = Type.Integer({
   minimum: 1,
   maximum: 2 ** 32 - 1,
-  description: 'The number that Google gave to this network.',
+  description: 'The collector id that Google gave to this network.',
 });
 
 const CollectorKeySchema = Type.Object(
@@ -25,12 +29,15 @@ const CollectorKeySchema = Type.Object(
       ['ready', 'in_use', 'replaced', 'ended'] as const,
       'ready: not used yet. replaced: still valid. The list may grow.',
     ),
-    public_key: textOut('PEM, to be registered at Google under this version.'),
+    public_key: textOut('PEM, to register with Google under this version.'),
     created: Timestamp,
     used_from: nullable(Timestamp),
     ended_at: nullable(Timestamp),
   },
-  { title: 'CollectorKey', description: 'A key of this network at phones with Google Wallet.' },
+  {
+    title: 'CollectorKey',
+    description: 'A key that identifies this network to phones with Google Wallet.',
+  },
 );
 
 const CollectorKeyWithSecret = Type.Object(
@@ -60,7 +67,7 @@ function listRoute({ db }: OperatorDeps) {
     operationId: 'listCollectorKeys',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The keys of this network for Smart Tap, newest first',
+    summary: 'List the Smart Tap keys of this network, newest first',
     access: 'operator',
     response: listed(CollectorKeySchema, 'The keys.'),
     handle: async () => {
@@ -79,12 +86,13 @@ function makeRoute(deps: OperatorDeps) {
     path: '/smart_tap/keys',
     operationId: 'makeCollectorKey',
     moves: 'access',
-    // By itself the key pays nothing: a tap is handed in by a paired terminal.
+    // One operator may do it alone, because the key pays nothing: only a paired terminal submits
+    // taps.
     alone: true,
     tag: TAG,
-    summary: 'A new key; its private half is shown only once',
+    summary: 'Create a key; its private half is shown only once',
     description:
-      'Readers use it once it is put to use: register its public half at Google before that. ' +
+      'Readers use it once it is activated: register its public half with Google before that. ' +
       'Two versions are valid at a time.',
     access: 'operator',
     body: MakeBody,
@@ -117,7 +125,8 @@ function changeRoute(
     ...declared,
     method: 'POST',
     moves: 'access',
-    // It changes which phones can be read, not who may charge; a key that leaked cannot wait.
+    // One operator may do it alone: it changes which phones can be read, not who may charge, and a
+    // leaked key cannot wait.
     alone: true,
     tag: TAG,
     access: 'operator',
@@ -134,7 +143,7 @@ function changeRoute(
   });
 }
 
-/** The keys by which readers prove to phones with Google Wallet whose they are. */
+/** The keys by which readers identify their network to phones with Google Wallet. */
 export function smartTapRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     listRoute(deps),
@@ -142,13 +151,13 @@ export function smartTapRoutes(deps: OperatorDeps): PersonRoute[] {
     changeRoute(deps, {
       path: '/smart_tap/keys/use',
       operationId: 'useCollectorKey',
-      summary: 'Let readers use this version; the one before it stays valid until it is ended',
+      summary: 'Activate this version for readers; the previous one stays valid until it is ended',
       carryOut: useKey,
     }),
     changeRoute(deps, {
       path: '/smart_tap/keys/end',
       operationId: 'endCollectorKey',
-      summary: 'End a version: its private half is erased',
+      summary: 'End a version and erase its private half',
       carryOut: endKey,
     }),
   ];

@@ -9,7 +9,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Keys for Smart Tap in the operator's console, and the switch of a terminal. */
+/** Smart Tap keys in the operator's console, and the switch of a terminal. */
 
 const REASON = { reason: 'Readers for the market hall.' };
 const COLLECTOR = { ...REASON, collector_id: 20_180_608 };
@@ -48,7 +48,7 @@ const statuses = async () => {
 const keyChange = (verb: 'use' | 'end', version: number, by = staff) =>
   by.post(`/smart_tap/keys/${verb}`, { ...REASON, version });
 
-/** As it stands there when the verification of a live account is taken back. */
+/** A terminal as it is after a live account's verification was revoked. */
 async function addTerminal(mode: 'test' | 'live'): Promise<string> {
   const livemode = mode === 'live';
   const id = newId('terminal', server.clock.now());
@@ -68,7 +68,7 @@ test('without a key no terminal reads Google Wallet', async () => {
   assert.deepEqual([refused.status, refused.body.error?.code], [409, 'not_configured']);
 });
 
-test('a key is shown once, sealed, rotated with two versions at a time, and ended', async () => {
+test('a key is shown once, encrypted, rotated with two valid versions, and ended', async () => {
   const made = await staff.post('/smart_tap/keys', COLLECTOR);
   assert.equal(made.status, 201, made.text);
   const privateKey = String(made.body.private_key);
@@ -108,13 +108,13 @@ test('a key is shown once, sealed, rotated with two versions at a time, and ende
   ]);
 });
 
-test('of two who make a key at once, the second is told that two are valid', async () => {
+test('of two keys created at once, the second is refused since two are valid', async () => {
   const both = [1, 2].map(() => staff.post('/smart_tap/keys', COLLECTOR));
   const told = (await Promise.all(both)).map(({ status }) => status);
   assert.deepEqual(told.toSorted(), [201, 409]);
 });
 
-test('support sees the keys and changes none', async () => {
+test('support sees the keys and cannot change them', async () => {
   const support = await signInStaff('look@tap.test', 'support');
   assert.equal((await support.get('/smart_tap/keys')).status, 200);
   assert.equal((await support.post('/smart_tap/keys', COLLECTOR)).body.error?.code, 'role_missing');
@@ -126,7 +126,11 @@ test('an admin switches a terminal; the audit log of the account says who', asyn
   const path = `/accounts/${account}/test/terminals/${id}`;
   assert.equal((await owner.get(path)).body.smart_tap, false);
   assert.equal((await turn(owner, 'test', id)).body.smart_tap, true);
-  assert.equal((await turn(owner, 'test', id)).body.smart_tap, true, 'again changes nothing');
+  assert.equal(
+    (await turn(owner, 'test', id)).body.smart_tap,
+    true,
+    'a repeated change changes nothing',
+  );
   assert.equal((await turn(owner, 'test', id, false)).body.smart_tap, false);
   const { body } = await owner.get(`/accounts/${account}/audit_log?limit=50`);
   const entries = (body.data as { readonly action: string; readonly after: unknown }[]).filter(
@@ -142,7 +146,7 @@ test('an admin switches a terminal; the audit log of the account says who', asyn
   assert.equal((await turn(owner, 'test', 'tml_0000000000000000000000')).status, 404);
 });
 
-test('in live mode it waits for an approved verification, as keys and terminals do', async () => {
+test('in live mode it needs an approved verification, as keys and terminals do', async () => {
   const id = await addTerminal('live');
   const [tap, key] = [
     await turn(owner, 'live', id),
@@ -153,5 +157,9 @@ test('in live mode it waits for an approved verification, as keys and terminals 
   await server.db.query(`update accounts set kyb_status = 'approved' where id = $1`, [account]);
   assert.equal((await turn(owner, 'live', id)).body.smart_tap, true);
   await server.db.query(`update accounts set kyb_status = 'rejected' where id = $1`, [account]);
-  assert.equal((await turn(owner, 'live', id, false)).status, 200, 'off is always allowed');
+  assert.equal(
+    (await turn(owner, 'live', id, false)).status,
+    200,
+    'switching off is always allowed',
+  );
 });

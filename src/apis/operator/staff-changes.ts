@@ -7,7 +7,7 @@ import { NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import { idOf, nullable, text } from '#http/schema.ts';
 
-/** Each change by staff says why. */
+/** Each staff change gives a reason. */
 export const ReasonBody = Type.Object({ reason: text(500, 'For the audit log.', 1) });
 
 export function byOf(
@@ -17,12 +17,12 @@ export function byOf(
   return { userId: sessionOf(caller).user_id, actor: actorOf(caller, requestId), now, people };
 }
 
-/** Names what waits for a colleague's yes; null: nothing had to wait. */
+/** The id of the proposal that waits for a colleague; `null` if nothing had to wait. */
 export const ProposalId = nullable(
-  idOf('prop_', 'proposal that a colleague has to agree to; null: it is done'),
+  idOf('prop_', 'proposal that a colleague must approve; `null` if the change was made'),
 );
 
-/** The id of a proposal that waits; null when it was carried out at once. */
+/** The id of a waiting proposal; `null` if it was carried out at once. */
 export function waitingOf({ id, status }: Pick<ProposalRow, 'id' | 'status'>): string | null {
   return status === 'open' ? id : null;
 }
@@ -49,7 +49,7 @@ export async function recordByStaff(
   });
 }
 
-/** Numbers of the chain are decimal strings. */
+/** The chain's numbers as decimal strings. */
 export function plain(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -30,7 +30,7 @@ const OperatorSchema = Type.Object({
   id: idOf('usr_', 'user'),
   email: textOut('The email address of the person.'),
   name: textOut('The name of the person.'),
-  status: oneOf(['active', 'disabled'] as const, 'Whether the person may sign in.'),
+  status: oneOf(['active', 'disabled'] as const, 'active: the person may sign in.'),
   role: RoleField,
   created: Timestamp,
 });
@@ -42,7 +42,7 @@ function operatorsRoute({ db }: OperatorDeps) {
     operationId: 'listOperators',
     moves: 'nothing',
     tag: TAG,
-    summary: "The network's staff",
+    summary: "List the network's staff",
     access: 'operator',
     response: listed(OperatorSchema, 'The people who run the network.'),
     handle: async () => {
@@ -56,7 +56,7 @@ function operatorsRoute({ db }: OperatorDeps) {
 }
 
 function notYourself(what: string): Refusal {
-  return refuse('unexpected_state', `You cannot ${what} yourself: ask a colleague.`);
+  return refuse('unexpected_state', `You cannot ${what} yourself. Ask a colleague.`);
 }
 
 function disableRoute({ db }: OperatorDeps) {
@@ -65,7 +65,8 @@ function disableRoute({ db }: OperatorDeps) {
     path: '/operators/{id}/disable',
     operationId: 'disableOperator',
     moves: 'access',
-    // Of two, one may be a thief. Whoever sends colleagues away is not alone for a week.
+    // One operator may do it alone, because the other of two may be the attacker. An operator who
+    // removes colleagues cannot act alone for a week.
     alone: true,
     tag: TAG,
     summary: 'Remove a colleague’s access, everywhere and at once',
@@ -101,9 +102,9 @@ function roleRoute(deps: OperatorDeps) {
     operationId: 'changeOperatorRole',
     moves: 'access',
     tag: TAG,
-    summary: 'Let a colleague change things, or only look',
+    summary: "Change a colleague's role: operators make changes, support only reads",
     description:
-      'A colleague has to agree before somebody becomes an operator. Taking the role away takes ' +
+      'A colleague must agree before a person becomes an operator. Taking the role away takes ' +
       'effect at once.',
     access: 'operator',
     params: { id: 'user' },
@@ -137,7 +138,7 @@ function roleRoute(deps: OperatorDeps) {
   });
 }
 
-/** Who works here, and what each may do. */
+/** The network's staff and their roles. */
 export function staffRoutes(deps: OperatorDeps): PersonRoute[] {
   return [operatorsRoute(deps), disableRoute(deps), roleRoute(deps)];
 }

@@ -17,12 +17,13 @@ export function relayersRoute({ db, chains }: OperatorDeps) {
     operationId: 'readRelayers',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Per network: head, senders with balances and stuck transactions, queues, alarms',
+    summary:
+      "Retrieve each network's head, senders with balances and stuck transactions, queues, alarms",
     description:
-      'Wei, nonces and block numbers are decimal strings. `paymentsLeft` of a sender is what its ' +
-      'coin pays for, were each sent alone at present fees; `daysLeft` of a network, how many ' +
-      "days the coin of all senders at work lasts at last week's rate, at least (null: not " +
-      'known, or nobody pays).',
+      'Wei, nonces and block numbers are decimal strings. `paymentsLeft` of a sender is the ' +
+      'number of payments that its gas balance covers, each sent alone at current fees; ' +
+      '`daysLeft` of a network is the minimum number of days that the gas balance of all active ' +
+      "senders lasts at last week's rate (`null` if unknown, or if no sender pays).",
     access: 'operator',
     response: listed(openObject('One network as its relayers see it.'), 'The networks.'),
     handle: async () => {
@@ -39,7 +40,7 @@ export function queuesRoute({ db }: OperatorDeps) {
     operationId: 'readQueues',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What waits to be done, and since when',
+    summary: 'List the queues with their sizes and oldest entries',
     access: 'operator',
     response: listed(
       Type.Object({
@@ -60,7 +61,7 @@ export function configurationRoute({ configuration }: OperatorDeps) {
     operationId: 'readConfiguration',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The configuration as this process has read it, secrets masked',
+    summary: 'Retrieve the configuration of this process, secrets masked',
     access: 'operator',
     response: openObject('The settings by name, secrets masked.'),
     handle: async () => answerWith(200, configuration()),

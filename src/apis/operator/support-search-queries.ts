@@ -27,12 +27,12 @@ export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
   );
 }
 
-/** Orders are unique within an account and mode: there may be many of one name. */
+/** Order ids are unique within an account and mode, so several intents may share one. */
 export function selectIntentsByOrder(sql: Sql, orderId: string): Promise<string[]> {
   return idsOf(sql, 'select id from payment_intents where order_id = $1 limit $2', orderId);
 }
 
-/** Numbers of sales and of refunds, unique in each account and mode as orders are. */
+/** Receipt numbers of sales and refunds, unique within an account and mode like order ids. */
 export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -46,7 +46,7 @@ export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise
   );
 }
 
-/** By a transaction that this service has sent, mined or not; else by one that it has booked. */
+/** By a transaction that this service sent, mined or not; otherwise by a booked payment. */
 export async function selectIntentsByTransaction(sql: Sql, hash: string): Promise<string[]> {
   const sent = await idsOf(
     sql,
@@ -66,7 +66,7 @@ export async function selectIntentsByTransaction(sql: Sql, hash: string): Promis
   );
 }
 
-/** The newest payments of a payer, and what is under way. */
+/** The newest payments of a payer, and those in progress. */
 export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -79,7 +79,7 @@ export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[
   );
 }
 
-/** By its id, by that of a terminal of it, or by the address of one of its people. */
+/** By its id, by the id of one of its terminals, or by the email address of one of its people. */
 export async function selectAccountIds(sql: Sql, text: string): Promise<string[]> {
   return idsOf(
     sql,

@@ -23,28 +23,30 @@ import { selectIntents } from '#payments/intent-queries.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 
 export const FoundSchema = Type.Object({
-  cell: nullable(Type.Integer({ description: 'The cell that has it; null: this one.' })),
-  console_url: nullable(textOut('The console of that cell; null: this one.')),
-  kind: oneOf(['payment_intent', 'account', 'payer'] as const, 'What was found.'),
-  id: textOut('The id of what was found.'),
-  account: nullable(textOut('The account that it belongs to; null for a payer.')),
+  cell: nullable(Type.Integer({ description: 'The cell of the result; `null` for this one.' })),
+  console_url: nullable(textOut('The console of that cell; `null` for this one.')),
+  kind: oneOf(['payment_intent', 'account', 'payer'] as const, 'The kind of result.'),
+  id: textOut('The id of the result.'),
+  account: nullable(textOut('The account that it belongs to; `null` for a payer.')),
   account_name: nullable(textOut('The name of that account.')),
-  mode: nullable(oneOf(['test', 'live'] as const, 'The mode; null for an account.')),
+  mode: nullable(oneOf(['test', 'live'] as const, 'The mode; `null` for an account.')),
   status: textOut('Its status: of an intent, of an account; of a payer, active or blocked.'),
   amount: nullable(AtomsOut),
-  order_id: nullable(textOut('The order of an intent.')),
+  order_id: nullable(textOut('The order id of an intent.')),
   created: Timestamp,
 });
 
 const SearchQuery = Type.Object({
   text: text(
     254,
-    'An id, an order id, a transaction, a wallet, a receipt’s number or an email address, whole.',
+    'An id, an order id, a transaction, a wallet, a receipt number or an email address, in full.',
     1,
   ),
 });
 
-/** The intents that a text may mean. What has the shape of several is looked for as each. */
+/**
+ * The intents that a text may identify. A text that matches several formats is searched as each.
+ */
 async function intentsMeant(sql: Sql, wanted: string, payers: readonly OperatorPayerRow[]) {
   if (/^0x[0-9a-f]{64}$/i.test(wanted)) {
     return selectIntentsByTransaction(sql, wanted.toLowerCase());
@@ -98,7 +100,7 @@ function payerText(wanted: string): string {
   return isAddress(lower) ? getAddress(lower) : wanted;
 }
 
-/** Of this cell alone. */
+/** Searches this cell alone. */
 export async function search(sql: Sql, wanted: string, now: Date): Promise<object[]> {
   const payers = await searchPayers(sql, payerText(wanted));
   const [intentIds, accountIds] = await Promise.all([
@@ -120,7 +122,7 @@ export async function search(sql: Sql, wanted: string, now: Date): Promise<objec
   return found.map((one) => ({ cell: null, console_url: null, ...one }));
 }
 
-/** What a caller at the telephone can name. */
+/** Search by anything that a caller on the phone can name. */
 export function supportSearchRoute({ db, cells }: OperatorDeps): PersonRoute {
   return personRoute<typeof SearchQuery>({
     method: 'GET',
@@ -128,15 +130,15 @@ export function supportSearchRoute({ db, cells }: OperatorDeps): PersonRoute {
     operationId: 'searchNetwork',
     moves: 'nothing',
     tag: 'Support',
-    summary: 'Find payments, accounts and payers of both modes by what somebody can name',
+    summary: 'Find payments, accounts and payers of both modes by any of their identifiers',
     description:
-      'By id, order id, transaction, wallet, number of a receipt, or the email address of one ' +
-      'of an account’s people. Whole texts only. Reading the payment itself takes a reason. In a ' +
-      'network of several cells all of them are asked.',
+      'By id, order id, transaction, wallet, receipt number, or the email address of one ' +
+      'of an account’s people. Exact matches only. Reading the payment itself needs a reason. A ' +
+      'network of several cells searches all of them.',
     access: 'operator',
     records: 'network.searched',
     query: SearchQuery,
-    response: listed(FoundSchema, 'What was found, the newest payments first.'),
+    response: listed(FoundSchema, 'The results, the newest payments first.'),
     handle: async ({ query, now }) => {
       const wanted = query.text.trim();
       const [own, others] = await Promise.all([search(db, wanted, now), cells?.search(wanted)]);

@@ -22,35 +22,37 @@ import { selectEndpoints } from '#webhooks/endpoint-queries.ts';
 
 const AttemptSchema = Type.Object({
   tx_hash: textOut('The transaction that was signed.'),
-  noop: Type.Boolean({ description: 'true: it only uses the nonce up.' }),
+  noop: Type.Boolean({
+    description: 'true: a cancellation transaction, which only consumes the nonce.',
+  }),
   mined: Type.Boolean({ description: 'true: this one is in a block.' }),
   max_fee_per_gas: textOut('The price offered per unit of gas, in wei.'),
   created: Timestamp,
 });
 
 const ChainRequestSchema = Type.Object({
-  kind: oneOf(['payment', 'refund'] as const, 'What the chain was asked for.'),
-  subject: textOut('The intent or refund that asked.'),
-  status: oneOf(['queued', 'submitted', 'succeeded', 'failed'] as const, 'How far it is.'),
-  tries: Type.Integer({ description: 'Transactions that were mined without an answer for it.' }),
+  kind: oneOf(['payment', 'refund'] as const, 'The kind of settlement job.'),
+  subject: textOut('The intent or refund of the job.'),
+  status: oneOf(['queued', 'submitted', 'succeeded', 'failed'] as const, 'The status of the job.'),
+  tries: Type.Integer({ description: 'Transactions that were mined without a result for it.' }),
   created: Timestamp,
   booked_at: nullable(Timestamp),
-  failure: nullable(textOut('Why nothing moved, or null.')),
-  blocked_by: nullable(textOut('The words with which it is held up, or null.')),
+  failure: nullable(textOut('The reason why nothing moved, or null.')),
+  blocked_by: nullable(textOut('The reason for which it is held up, or null.')),
   sender: nullable(Type.Integer({ description: 'The sender that carries it.' })),
   address: nullable(textOut('The address of that sender.')),
   nonce: nullable(textOut('The nonce, in decimal digits.')),
   transaction_status: nullable(textOut('signed, mined, finalized, or foreign.')),
   block_number: nullable(textOut('The block, in decimal digits.')),
   attempts: Type.Array(AttemptSchema, {
-    description: 'Everything that was signed under that nonce, oldest first.',
+    description: 'Every transaction that was signed with that nonce, oldest first.',
   }),
 });
 
 const FindingSchema = Type.Object({
-  code: oneOf(FINDINGS, 'Where the payment stands, or what holds it up.'),
+  code: oneOf(FINDINGS, 'The state of the payment, or the reason that holds it up.'),
   since: nullable(Timestamp),
-  about: nullable(textOut('An id, a code, or the words of somebody else.')),
+  about: nullable(textOut("An id, a code, or a third party's words.")),
 });
 
 export const SupportViewSchema = Type.Object(
@@ -61,31 +63,33 @@ export const SupportViewSchema = Type.Object(
       {
         id: idOf('acct_', 'account'),
         name: textOut('The name of the account.'),
-        status: oneOf(['active', 'disabled'] as const, 'Whether it can be used.'),
+        status: oneOf(['active', 'disabled'] as const, 'disabled: the account cannot be used.'),
       },
-      { description: 'Whose payment it is.' },
+      { description: 'The merchant of the payment.' },
     ),
     mode: oneOf(['test', 'live'] as const, 'The mode.'),
     terminal: Type.Object(
       {
         id: idOf('tml_', 'terminal'),
         name: textOut('The name of the terminal.'),
-        status: oneOf(['active', 'inactive'] as const, 'Whether it can be used.'),
+        status: oneOf(['active', 'inactive'] as const, 'inactive: the terminal cannot be used.'),
         last_seen: nullable(Timestamp),
       },
-      { description: 'Where it was asked for.' },
+      { description: 'The terminal that requested the payment.' },
     ),
     findings: Type.Array(FindingSchema, {
-      description: 'Why it is where it is, first things first.',
+      description: 'The reasons for its state, the most important first.',
     }),
     payment_intent: PaymentIntentSchema,
     payment: nullable(
-      Type.Object(PaymentSchema.properties, { description: 'The payment; null until it is paid.' }),
+      Type.Object(PaymentSchema.properties, {
+        description: 'The payment; `null` until it is paid.',
+      }),
     ),
     refunds: Type.Array(RefundSchema, { description: 'The refunds of the payment.' }),
     timeline: TimelineSchema,
     chain_requests: Type.Array(ChainRequestSchema, {
-      description: 'What the chain was asked for, with nonces and transactions, oldest first.',
+      description: 'The settlement jobs, with nonces and transactions, oldest first.',
     }),
     requests: Type.Array(Type.Object(requestFields), {
       description: 'Requests of the last 30 days that changed it, newest first.',
@@ -94,7 +98,7 @@ export const SupportViewSchema = Type.Object(
   { description: 'A merchant’s payment as support sees it.' },
 );
 
-/** More than any payment has, unless a program has run wild. */
+/** More than any payment has, unless a client malfunctions. */
 const MOST = 50;
 const FIRST = { limit: MOST, after: null };
 
@@ -148,7 +152,7 @@ function blockedOf(rows: readonly ChainRequestRow[]): SupportFacts['blocked'] {
   );
 }
 
-/** Everything that is known of a payment, and why it is where it is. */
+/** All data about a payment, and the reasons for its state. */
 export async function readSupportView(
   deps: OperatorDeps,
   asked: {

@@ -12,7 +12,9 @@ import { PersonClient } from '#testing/person-client.ts';
 import { addIntent, addPayer, openStore, pay, type TestStore } from '#testing/store.ts';
 import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
 
-/** Support finds what a caller can name, says why it looks, and the merchant reads that it did. */
+/**
+ * Support finds a payment by any identifier, gives a reason to read it, and the merchant sees that.
+ */
 
 const actor = { type: 'system', name: 'test' } as const;
 const OWNER = 'owner@shop.test';
@@ -64,7 +66,7 @@ async function found(client: PersonClient, text: string): Promise<Found[]> {
   return answer.body.data as Found[];
 }
 
-/** The intents among them. */
+/** The intents among the results. */
 async function sales(text: string): Promise<string[]> {
   const all = await found(support, text);
   return all.flatMap(({ kind, id }) => (kind === 'payment_intent' ? [id] : []));
@@ -74,7 +76,7 @@ async function look(client: PersonClient, id: string, reason = 'The customer cal
   return client.post(`/payment_intents/${id}/looks`, { reason });
 }
 
-test('a payment is found by whatever a caller can name', async () => {
+test('a payment is found by any identifier that a caller can name', async () => {
   const { id, paymentIntentId: intent, orderId, payerAddress, receiptNumber, payerId } = payment;
   assert.ok(receiptNumber !== null);
   for (const text of [id, intent, orderId, payerAddress, payerAddress.toLowerCase(), payerId]) {
@@ -85,14 +87,14 @@ test('a payment is found by whatever a caller can name', async () => {
   assert.deepEqual(await sales('pi_0000000000000000000000'), []);
 });
 
-test('a refund leads to its payment, by id and by the number on its slip', async () => {
+test('a refund leads to its payment, by id and by the number on its receipt', async () => {
   const refunded = await addPayment(shop);
   const { accountId } = shop.standing.tenant;
   const owner = await signInAs(server, OWNER);
   const path = `/accounts/${accountId}/test/refunds`;
   const body = { payment: refunded.id, reason: 'Cold.' };
   const asked = owner.post(path, body, { 'Idempotency-Key': 'refund it' });
-  // The answer waits for the chain.
+  // The response waits for the chain.
   while ((await playRefunds(shop)) === 0);
   const made = await asked;
   assert.equal(made.status, 201, made.text);
@@ -103,7 +105,7 @@ test('a refund leads to its payment, by id and by the number on its slip', async
   assert.deepEqual(await sales(refund?.receipt_number ?? ''), [refunded.paymentIntentId]);
 });
 
-test('an account is found by its id, a terminal, or the address of one of its people', async () => {
+test('an account is found by its id, a terminal, or the email of one of its people', async () => {
   const { accountId } = shop.standing.tenant;
   for (const text of [accountId, shop.terminalId, OWNER, OWNER.toUpperCase()]) {
     const all = await found(support, text);
@@ -116,10 +118,10 @@ test('an account is found by its id, a terminal, or the address of one of its pe
       text,
     );
   }
-  assert.deepEqual(await found(support, 'owner@shop'), [], 'whole texts only');
+  assert.deepEqual(await found(support, 'owner@shop'), [], 'exact matches only');
 });
 
-test('a payment is read only after a reason, and for half an hour', async () => {
+test('a payment can be read only after giving a reason, for half an hour', async () => {
   const id = payment.paymentIntentId;
   const early = await support.get(`/payment_intents/${id}`);
   assert.equal(early.body.error?.code, 'unexpected_state', early.text);
@@ -132,13 +134,13 @@ test('a payment is read only after a reason, and for half an hour', async () => 
   const codes = (read.body.findings as { code: string }[]).map(({ code }) => code);
   assert.deepEqual(codes, ['paid', 'nobody_listens']);
   const others = await operator.get(`/payment_intents/${id}`);
-  assert.equal(others.body.error?.code, 'unexpected_state', 'each person says why');
+  assert.equal(others.body.error?.code, 'unexpected_state', 'each person gives a reason');
   server.clock.advance(30 * 60_000);
   const late = await support.get(`/payment_intents/${id}`);
   assert.equal(late.body.error?.code, 'unexpected_state', late.text);
 });
 
-test('the merchant reads who looked at which payment, and why', async () => {
+test('the merchant reads who read which payment, and why', async () => {
   const id = payment.paymentIntentId;
   assert.equal((await look(operator, id, 'Ticket 4711.')).status, 200);
   const owner = await signInAs(server, OWNER);
@@ -150,7 +152,7 @@ test('the merchant reads who looked at which payment, and why', async () => {
   assert.equal((entry?.actor as { email?: string } | undefined)?.email, 'olga@support.test');
 });
 
-test('what was searched for stands in the network’s own log', async () => {
+test('the searched text is in the network’s own log', async () => {
   await found(operator, payment.orderId);
   const log = await operator.get('/audit_log?limit=1');
   const [entry] = log.body.data as { action: string; after: object }[];
@@ -158,7 +160,7 @@ test('what was searched for stands in the network’s own log', async () => {
   assert.deepEqual(entry?.after, { text: payment.orderId });
 });
 
-test('a secret that staff paste into the search or a reason is kept nowhere', async () => {
+test('a secret that staff paste into the search or a reason is not stored', async () => {
   const secret = newSecret('apiKeyLive');
   await operator.get(`/search?text=${secret}`);
   await look(operator, payment.paymentIntentId, `The key ${secret} was refused.`);
@@ -175,7 +177,7 @@ test('a secret that staff paste into the search or a reason is kept nowhere', as
   assert.deepEqual([entry?.action, entry?.after], ['network.searched', { text: 'tlsk_live_…' }]);
 });
 
-test('an attempt that waits shows what the chain was asked for', async () => {
+test('an attempt that waits shows its settlement job', async () => {
   const { pass } = await addPayer(shop);
   const intentId = await addIntent(shop);
   await pay(shop, { intentId, pass, hangUp: true });
@@ -187,7 +189,7 @@ test('an attempt that waits shows what the chain was asked for', async () => {
   assert.equal(first?.code, 'waits_to_be_signed');
 });
 
-test('queues open their rows, which lead to the payment', async () => {
+test('queues list their rows, which lead to the payment', async () => {
   const refunded = await addPayment(shop);
   const { accountId } = shop.standing.tenant;
   const owner = await signInAs(server, OWNER);
@@ -219,7 +221,7 @@ test('queues open their rows, which lead to the payment', async () => {
   }
 });
 
-test('merchants’ people and strangers cannot search or look', async () => {
+test('merchants’ people and strangers can neither search nor read', async () => {
   const id = payment.paymentIntentId;
   const stranger = new PersonClient(server.operator);
   assert.equal((await stranger.get('/search?text=a')).body.error?.code, 'session_missing');
@@ -229,7 +231,7 @@ test('merchants’ people and strangers cannot search or look', async () => {
   assert.equal((await owner.get(`/payment_intents/${id}`)).body.error?.code, 'session_missing');
 });
 
-test('a network alone is one cell, with what waits in it', async () => {
+test('a network of one cell lists it, with the work that waits in it', async () => {
   const before = await support.get('/cells');
   assert.equal(before.status, 200, before.text);
   const [own, ...others] = before.body.data as { readonly waiting: { readonly alarms: number } }[];

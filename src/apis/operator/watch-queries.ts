@@ -12,7 +12,7 @@ export interface OpenAlarmRow {
   readonly created: Date;
 }
 
-/** What waits for a person, newest first. */
+/** The open alarms, newest first. */
 export async function selectAlarms(
   sql: Sql,
   wanted: { readonly before: string | null; readonly limit: number },
@@ -25,7 +25,7 @@ export async function selectAlarms(
   );
 }
 
-/** Accounts that sell on this edition of a network's contract. */
+/** The number of accounts that sell on this version of a network's contract. */
 export async function countAccountsOf(
   sql: Sql,
   contract: { readonly livemode: boolean; readonly edition: number },
@@ -46,13 +46,13 @@ export const reconciliationDifferences = table('reconciliation_differences', {
   details: as<unknown>('jsonb'),
   first_seen: 'timestamptz',
   last_seen: 'timestamptz',
-  /** Known, and lived with as long as it stays. */
+  /** When staff accepted the difference, which may then persist. */
   accepted_at: 'timestamptz?',
 });
 
 export type DifferenceRow = Row<typeof reconciliationDifferences>;
 
-/** Those that nobody has accepted come with the others: the newest first. */
+/** Accepted and unaccepted differences together, the newest first. */
 export async function selectOpenDifferences(
   sql: Sql,
   wanted: { readonly before: string | null; readonly limit: number },
@@ -85,7 +85,7 @@ export interface RecoveryStateRow {
   readonly status: 'done' | 'recovering';
   readonly reason: string | null;
   readonly loss_shown: boolean;
-  /** Where the comparison begins: behind what was compared before. */
+  /** The first block to compare; earlier ones were compared before. */
   readonly from_block: bigint | null;
   readonly read_to: bigint | null;
   readonly started: Date | null;

@@ -32,7 +32,7 @@ const PageQuery = Type.Object({
   limit: limitParameter,
 });
 
-/** Rows with numbers, newest first: the number of the last one leads to the next page. */
+/** Numbered rows, newest first; the last number is the cursor of the next page. */
 function paged(item: TSchema) {
   return Type.Object(
     {
@@ -55,9 +55,9 @@ function pageOf<Row extends { readonly id: bigint }>(rows: readonly Row[], limit
 const AlarmSchema = Type.Object({
   id: textOut('The number of the alarm.'),
   network: oneOf(['testnet', 'mainnet'] as const, 'The network that it is about.'),
-  kind: textOut('What happened, in one word.'),
-  subject: textOut('What it happened to, such as a sender or a payment.'),
-  details: openObject('What the alarm knows.'),
+  kind: textOut('The kind of event, in one word.'),
+  subject: textOut('Its subject, such as a sender or a payment.'),
+  details: openObject('The details of the alarm.'),
   created: Timestamp,
 });
 
@@ -68,7 +68,7 @@ function alarmsRoute({ db }: OperatorDeps) {
     operationId: 'listAlarms',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Open alarms of both networks, newest first',
+    summary: 'List the open alarms of both networks, newest first',
     access: 'operator',
     query: PageQuery,
     response: paged(AlarmSchema),
@@ -88,21 +88,21 @@ function reconciliationRoute({ db }: OperatorDeps) {
     operationId: 'readReconciliation',
     moves: 'nothing',
     tag: TAG,
-    summary: 'How far the chains are reconciled, and open differences, newest first',
+    summary: 'Retrieve the progress of reconciliation, and open differences, newest first',
     access: 'operator',
     query: PageQuery,
     response: Type.Object(
       {
-        cursors: Type.Array(openObject('How far one network is read.'), {
-          description: 'How far each network is read.',
+        cursors: Type.Array(openObject('The last block that was read of one network.'), {
+          description: 'The progress of each network.',
         }),
-        differences: Type.Array(openObject('What ledger and chain do not agree on.'), {
-          description: 'Where ledger and chain differ, newest first. Normally empty.',
+        differences: Type.Array(openObject('A difference between ledger and chain.'), {
+          description: 'The differences between ledger and chain, newest first. Normally empty.',
         }),
         has_more: Type.Boolean({ description: 'Whether there are more differences.' }),
         next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
       },
-      { description: 'How far each network is read, and one page of differences.' },
+      { description: 'The progress of each network, and one page of differences.' },
     ),
     handle: async ({ query }) => {
       const { limit = PAGE, before = null } = query;
@@ -117,7 +117,7 @@ function reconciliationRoute({ db }: OperatorDeps) {
   });
 }
 
-/** What a person has to judge, page after page. */
+/** Alarms and differences that staff must review, page by page. */
 export function watchRoutes(deps: OperatorDeps): PersonRoute[] {
   return [alarmsRoute(deps), reconciliationRoute(deps), auditVerificationRoute(deps)];
 }

@@ -9,7 +9,7 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 const ROWS = 250;
-/** The oldest, one of the middle, and two that were created in the same millisecond. */
+/** The oldest, one in the middle, and two that were created in the same millisecond. */
 const ACTIVE = [0, 100, 200, 201];
 
 let store: TestStore;
@@ -33,10 +33,10 @@ async function newPayer(): Promise<{ readonly me: Caller; readonly payerId: stri
   return { me, payerId: only(rows, 'payer').id };
 }
 
-/** Two rows each share their time; all but the active ones are revoked. */
+/** Each creation time is shared by two rows; all but the active ones are revoked. */
 function rowsOf(payerId: string, prefix: string) {
   return Array.from({ length: ROWS }, (_, n) => ({
-    // Ids hold letters and digits only behind their prefix.
+    // Ids contain only letters and digits after their prefix.
     id: `${prefix}${payerId.replace('_', '')}${String(n).padStart(4, '0')}`,
     hash: hashSecret(`${prefix}${payerId}${n}`).toString('hex'),
     created: new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 2) * 1_000),
@@ -78,7 +78,7 @@ const LISTS = [
   },
 ];
 
-/** All ids in the order of the pages. */
+/** All ids in page order. */
 async function walk(me: Caller, path: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -101,13 +101,13 @@ function expected(rows: readonly Row[]): string[] {
 
 for (const { path, insert } of LISTS) {
   describe(`GET ${path}`, () => {
-    test('shows what works before 246 revoked ones, and all of them page by page', async () => {
+    test('shows active ones before 246 revoked ones, and all of them page by page', async () => {
       const { me, payerId } = await newPayer();
       const wanted = expected(await insert(payerId));
       for (const limit of [1, 7, 100]) assert.deepEqual(await walk(me, path, limit), wanted);
     });
 
-    test('goes on where it was when one is revoked between two pages', async () => {
+    test('continues at its place when one is revoked between two pages', async () => {
       const { me, payerId } = await newPayer();
       const wanted = expected(await insert(payerId));
       const first = (await me.get(`${path}?limit=4`)).body;
@@ -117,7 +117,7 @@ for (const { path, insert } of LISTS) {
       assert.deepEqual(ids.filter((id) => id !== wanted[1]).slice(0, 90), wanted.slice(4, 94));
     });
 
-    test("takes no other payer's cursor, no other list's, and none that was changed", async () => {
+    test("takes no other payer's cursor, no other list's, and no altered one", async () => {
       const [one, two] = [await newPayer(), await newPayer()];
       for (const list of LISTS) await list.insert(one.payerId);
       const cursor = String((await one.me.get(`${path}?limit=1`)).body.next_cursor);
@@ -134,7 +134,7 @@ for (const { path, insert } of LISTS) {
       }
     });
 
-    test('reads a page from an index, whatever the number of rows', async () => {
+    test('reads a page from an index, for any number of rows', async () => {
       const table = path.slice(1);
       const plan = await store.db.transaction(async (tx) => {
         await tx.query('set local enable_seqscan = off');

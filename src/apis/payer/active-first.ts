@@ -12,7 +12,7 @@ import { type OwnPage, type OwnPlace, placeOf } from '#payers/active-first.ts';
 
 const { limit, cursor } = pageParameters;
 
-/** What a list of a payer's own things is asked with. */
+/** The query of a list of the payer's own objects. */
 export const OwnQuery = Type.Object({ limit, cursor });
 
 type OwnQuery = { readonly limit?: number; readonly cursor?: string };
@@ -45,7 +45,9 @@ export function readOwnPage(walk: Walk, query: OwnQuery): OwnPage | Refusal {
   return isRefusal(after) ? after : { limit, after };
 }
 
-/** Cuts the row too many off and says whether, and from where, the walk goes on. */
+/**
+ * Drops the extra row that shows whether there is a next page, and adds the cursor of that page.
+ */
 export async function answerOwnPage<Row extends Parameters<typeof placeOf>[0]>(
   walk: Walk,
   page: OwnPage,

@@ -20,9 +20,9 @@ function createRoute(deps: PayerDeps) {
     operationId: 'createAgentToken',
     moves: 'money',
     tag: TAG,
-    summary: 'A token with which an AI agent pays this merchant this amount, once',
+    summary: 'Create a token with which an AI agent pays this merchant this amount, once',
     scope: null,
-    // A stored response would keep the token, which is kept as a hash only.
+    // A stored response would keep the token, of which only a hash is stored.
     idempotency: 'ignored',
     body: NewAgentTokenBody,
     bodyExample: { account: 'acct_01QzXnyWbB0mJr6vGq2Lk9', amount: 2500000, expires_in: 3600 },
@@ -57,7 +57,7 @@ function listRoute(deps: PayerDeps) {
     operationId: 'listAgentTokens',
     moves: 'nothing',
     tag: TAG,
-    summary: "The payer's agent tokens: those that are not revoked first, then newest first",
+    summary: "List the payer's agent tokens: active ones first, then newest first",
     scope: null,
     idempotency: 'ignored',
     query: OwnQuery,
@@ -82,8 +82,9 @@ function revokeRoute(deps: PayerDeps) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Revoke an agent token: it pays nothing more from now on',
-    description: 'A payment that is on its way with it is not undone.',
+    summary: 'Revoke an agent token',
+    description:
+      'The token pays nothing from now on. A payment already in progress with it is not undone.',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'agentToken' },
@@ -91,7 +92,7 @@ function revokeRoute(deps: PayerDeps) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const { id: payerId } = payerOfCaller(caller);
-      // The update waits for a confirm that is being decided with this token, and comes after it.
+      // The update locks the row, so it waits for a confirm that is being decided with this token.
       const row = await deps.db.transaction((tx) =>
         revokeAgentTokenRow(tx, { id: params.id ?? '', payerId, now }),
       );

@@ -16,30 +16,30 @@ import type { AppleUpdates, PassFiles } from '#payers/pass-files.ts';
 import { readShownPass } from '#payers/shown-pass.ts';
 
 /**
- * The web service that Apple Wallet asks for changes of passes. Its paths, answers and bodies are
- * Apple's ("Adding a Web Service to Update Passes"), so it belongs to no API of ours.
+ * The web service that Apple Wallet calls to update passes. Apple defines its paths, responses and
+ * bodies ("Adding a Web Service to Update Passes"), so it belongs to none of our APIs.
  */
 
 export const PKPASS = 'application/vnd.apple.pkpass';
 const ROOT = '/api/apple-wallet';
 
-/** Many phones may share an address, and each asks twice for each change. */
+/** Many phones may share an address, and each sends two requests per change. */
 const ASKED: RateLimit = { requests: 600, seconds: 60 };
-/** Phones write down what they dislike. */
+/** Phones report errors to this log. */
 const LOGS: RateLimit = { requests: 10, seconds: 60 };
-/** Phones, watches and tablets that one pass may be on. */
+/** The most phones, watches and tablets that may hold one pass. */
 const MAX_DEVICES = 32;
 const DEVICE = /^[A-Za-z0-9._-]{1,128}$/;
 const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;
 const MAX_LOG_LINES = 10;
 const MAX_LOG_LINE = 300;
 /**
- * A change carries the time at which it began, and may be seen after a later one: a phone is told
- * of these last seconds once more.
+ * A change has the time at which its transaction began, and may become visible after a later one.
+ * So phones get the changes of these last seconds again.
  */
 const OVERLAP_MS = 10_000;
 
-/** What a pass says of this service; null without https, which Apple Wallet requires. */
+/** The web service fields of a pass; `null` without https, which Apple Wallet requires. */
 export function appleUpdates(
   deps: { readonly idKey: IdKey; readonly webUrl: string },
   passId: string,
@@ -84,13 +84,15 @@ async function register(deps: ApplePassDeps, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // More than a person has. A stolen token of a pass must not fill the table.
+  // More devices than one person has. A stolen pass token must not fill the table.
   if ((await countOtherDevices(deps.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = deps.clock.now();
   return (await upsertAppleDevice(deps.db, { device, passId, pushToken, now })) ? 201 : 200;
 }
 
-/** Serial numbers only: who knows a device's name learns nothing that pays or names anybody. */
+/**
+ * Returns serial numbers only. A caller who knows a device's id learns no credential and no name.
+ */
 async function listChanged(deps: ApplePassDeps, request: Asked, reply: FastifyReply) {
   const since = Number(request.query.passesUpdatedSince ?? Number.NaN);
   const from = new Date(since);
@@ -104,7 +106,7 @@ async function listChanged(deps: ApplePassDeps, request: Asked, reply: FastifyRe
   return reply.send({ serialNumbers, lastUpdated: String(now.getTime()) });
 }
 
-/** HTTP's dates have whole seconds. */
+/** HTTP dates have whole seconds. */
 function isUnchanged(request: Asked, changedAt: Date): boolean {
   const known = Date.parse(request.headers['if-modified-since'] ?? '');
   return Math.floor(changedAt.getTime() / 1000) * 1000 <= known;
@@ -131,12 +133,12 @@ function takeLogs(deps: ApplePassDeps, request: Asked): number {
   const { logs } = bodyOf(request);
   if (!Array.isArray(logs)) return 400;
   for (const line of logs.slice(0, MAX_LOG_LINES)) {
-    deps.log.info('Apple Wallet says', { line: String(line).slice(0, MAX_LOG_LINE) });
+    deps.log.info('message from Apple Wallet', { line: String(line).slice(0, MAX_LOG_LINE) });
   }
   return 200;
 }
 
-/** Only where the operator has Apple's certificates; else the paths do not exist. */
+/** Adds the routes only if the operator has Apple's certificates. */
 export function addApplePassService(app: FastifyInstance, deps: ApplePassDeps): void {
   const apple = deps.passFiles?.apple;
   if (apple == null) return;

@@ -93,7 +93,7 @@ interface Owner {
   readonly pass: PassJson;
 }
 
-/** Somebody who has put a pass into an iPhone. */
+/** A payer who has added a pass to an iPhone. */
 async function newOwner(): Promise<Owner> {
   const token = await signInWallet(server.url, newWallet());
   const me = server.payer(token);
@@ -114,7 +114,7 @@ const newDevice = (): Device => ({
   pushToken: randomBytes(32).toString('hex'),
 });
 
-/** What a phone asks, as Apple publishes it. */
+/** Sends the requests of a phone, as Apple documents them. */
 function asPhone(
   path: string,
   {
@@ -163,10 +163,10 @@ const changed = (device: Device, since?: string) =>
   );
 
 describe('the web service of Apple Wallet', () => {
-  test('a pass names it, and its message is one that the till takes', async () => {
+  test('a pass names it, and the till accepts the message of that pass', async () => {
     const { pass } = await newOwner();
     assert.equal(pass.webServiceURL, `${WEB_URL}/api/apple-wallet`);
-    assert.ok(pass.authenticationToken.length >= 16, 'as Apple asks');
+    assert.ok(pass.authenticationToken.length >= 16, 'as Apple requires');
     const value = writePhoneTap(String(pass.nfc?.message), timeHead(clock.now()));
     const settling = keepSettling(store);
     const path = `/payment_intents/${await addIntent(store)}/tap`;
@@ -192,7 +192,7 @@ describe('the web service of Apple Wallet', () => {
     assert.equal((await asPhone(foreign, { ...bad, body: {} })).status, 404);
   });
 
-  test('a revoked pass is pushed, listed, fetched as void, and then not again', async () => {
+  test('a revoked pass is pushed, listed and fetched as void, then never sent again', async () => {
     const { me, pass } = await newOwner();
     const device = newDevice();
     await register(device, pass);
@@ -221,8 +221,8 @@ describe('the web service of Apple Wallet', () => {
     assert.equal(file.status, 200);
     const shown = passJson(Buffer.from(await file.arrayBuffer()));
     assert.equal(shown.voided, true);
-    assert.equal(shown.nfc, undefined, 'it gives readers nothing any more');
-    assert.equal(shown.authenticationToken, pass.authenticationToken, 'Apple lets it not change');
+    assert.equal(shown.nfc, undefined, 'it has no value for readers any more');
+    assert.equal(shown.authenticationToken, pass.authenticationToken, 'Apple forbids changing it');
     const told = apple.told.length;
     await work();
     assert.equal(apple.told.length, told, 'pushed once');
@@ -240,7 +240,7 @@ describe('the web service of Apple Wallet', () => {
     assert.doesNotMatch(String(shown), /"Phone"/);
   });
 
-  test('a device that has left is forgotten; what Apple refuses is pushed again', async () => {
+  test('a device that left is deleted; a push that Apple refuses is retried', async () => {
     const { me, pass } = await newOwner();
     const [gone, here] = [newDevice(), newDevice()];
     await register(gone, pass);
@@ -251,7 +251,7 @@ describe('the web service of Apple Wallet', () => {
     await work();
     apple.refusals.delete(here.pushToken);
     await work();
-    assert.ok(!apple.told.includes(here.pushToken), 'it waits before it tries again');
+    assert.ok(!apple.told.includes(here.pushToken), 'it waits before the retry');
     clock.advance(5_000);
     await work();
     assert.ok(apple.told.includes(here.pushToken));
@@ -259,7 +259,7 @@ describe('the web service of Apple Wallet', () => {
     assert.equal((await changed(here)).status, 200);
   });
 
-  test('a device unregisters, with the token only; and logs, within limits', async () => {
+  test('a device unregisters with its token only, and logs within limits', async () => {
     const { pass } = await newOwner();
     const device = newDevice();
     await register(device, pass);
@@ -276,18 +276,22 @@ describe('the web service of Apple Wallet', () => {
     assert.ok(lines.every((line) => JSON.stringify(line).length < 350));
   });
 
-  test('a pass is of at most 32 devices', async () => {
+  test('a pass is on at most 32 devices', async () => {
     const { pass } = await newOwner();
     const devices = [...Array(33).keys()].map(newDevice);
     const statuses = [];
     for (const device of devices) statuses.push((await register(device, pass)).status);
     assert.deepEqual(new Set(statuses.slice(0, 32)), new Set([201]));
     assert.equal(statuses[32], 429);
-    assert.equal((await register(devices[0] as Device, pass)).status, 200, 'known ones go on');
+    assert.equal(
+      (await register(devices[0] as Device, pass)).status,
+      200,
+      'known devices still work',
+    );
   });
 });
 
-test('an operator without certificates has no such paths', async () => {
+test('an operator without certificates has no such routes', async () => {
   const bare = await buildServer({
     surfaces: [],
     clock,

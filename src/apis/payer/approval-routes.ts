@@ -16,7 +16,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 
 const TAG = 'Payer app';
 
-/** What the operator pays for still; null: it is not switched on. */
+/** How many more transfers the operator pays for; `null` if gasless transfers are off. */
 async function gaslessOf(
   deps: PayerDeps,
   { payer, chain, now }: { readonly payer: PayerRow; readonly chain: Chain; readonly now: Date },
@@ -33,7 +33,8 @@ function walletRoute(deps: PayerDeps) {
     operationId: 'retrieveWallet',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What the wallet holds and allows, and what its next signatures need',
+    summary:
+      "Retrieve the wallet's balance and allowances, and the data that its next signatures need",
     scope: null,
     idempotency: 'ignored',
     responses: { 200: { schema: WalletSchema, description: 'Read from the chain now.' } },
@@ -54,12 +55,12 @@ function approveRoute(deps: PayerDeps) {
     path: '/approvals',
     operationId: 'createApproval',
     moves: 'money',
-    // The body holds what the wallet has signed for this.
+    // The body already contains the wallet's signature for this request.
     asks: 'never',
     tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
     scope: null,
-    // The signatures carry nonces: sent twice they are refused, not done twice.
+    // The signatures carry nonces, so a repeated request is refused and never executed twice.
     idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },
@@ -87,7 +88,7 @@ function followRoute(deps: PayerDeps) {
     operationId: 'retrieveApproval',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Read the result of an approval, a transfer or test funds that were `pending`',
+    summary: 'Retrieve the result of an approval, a transfer or test funds that were `pending`',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'text' },
@@ -102,7 +103,7 @@ function followRoute(deps: PayerDeps) {
   });
 }
 
-/** What a wallet allows the network to take. */
+/** The amounts that a wallet allows the network to take. */
 export function approvalRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [
     walletRoute(deps),

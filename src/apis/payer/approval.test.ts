@@ -22,7 +22,7 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { takePermit } from '#testing/token-without-permit.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** A payer's whole way on a real chain: from an empty wallet to a payment, without any gas. */
+/** A payer's complete path on a real chain: from an empty wallet to a payment, without any gas. */
 
 let world: RelayerWorld;
 let store: TestStore;
@@ -130,7 +130,7 @@ async function approve({ account, me }: Owner) {
   });
 }
 
-test('what GET /approvals has ready is signed as it is, and pays', async () => {
+test('what GET /approvals prepares can be signed unchanged, and pays', async () => {
   const { me, account } = await newOwner();
   const pass = (await me.post('/passes', {})).body;
   await me.post('/faucet', { amount: 50_000_000 });
@@ -216,7 +216,7 @@ describe('an approval is refused before it costs gas', () => {
     ['when its deadline is over', change('deadline', 1_700_000_000), 'policy.deadline'],
     ['when it has expired', change('expires_at', 1_700_000_000), 'policy.expires_at'],
     ['when a period allows less than a payment', change('per_period', 1), 'policy.per_period'],
-    ['when its signature is none', change('signature', `0x${'00'.repeat(65)}`), 'policy.signature'],
+    ['with a bad signature', change('signature', `0x${'00'.repeat(65)}`), 'policy.signature'],
   ];
   for (const [what, mangle, param] of wrong) {
     test(what, async () => {
@@ -256,7 +256,7 @@ describe('an approval is refused before it costs gas', () => {
     );
   });
 
-  test('when there is nothing in it', async () => {
+  test('when it is empty', async () => {
     const { me } = await newOwner();
     const { status, body } = await me.post('/approvals', {});
     assert.equal(status, 400);
@@ -267,7 +267,7 @@ describe('an approval is refused before it costs gas', () => {
 const GWEI = 10n ** 9n;
 type Answer = Awaited<ReturnType<Caller['post']>>;
 
-/** Sends a call from a stranger's key, which pays more than we do to be first. */
+/** Sends a call from another account, which pays a higher fee than the relayer to be first. */
 async function sendFirst(to: `0x${string}`, data: `0x${string}`): Promise<void> {
   const { admin, rpc, chain, mine } = world.network;
   const [sent] = await chain.nonces([admin.address]);
@@ -280,7 +280,7 @@ async function sendFirst(to: `0x${string}`, data: `0x${string}`): Promise<void> 
   assert.equal((await chain.receipts([hash]))[0]?.succeeded, true, 'the stranger was first');
 }
 
-/** Ours is in no block yet when the stranger's comes. */
+/** Keeps the relayer's transaction out of blocks until the other account's arrives. */
 async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<void>) {
   await stopMining();
   try {
@@ -293,7 +293,7 @@ async function overtake(hand: () => Promise<Answer>, stranger: () => Promise<voi
   }
 }
 
-test('an approval that the chain refuses says why in words, and what to do', async () => {
+test('an approval that the chain refuses says why in words, and the remedy', async () => {
   const { me, account } = await newOwner();
   const policy = await signPolicy(account, 0);
   const other = await signPolicy(account, 0, { ...TERMS, per_payment: 5_000_000 });
@@ -322,7 +322,7 @@ test('an approval that the chain refuses says why in words, and what to do', asy
   assert.deepEqual([again.body.status, again.body.failure_message], ['succeeded', null]);
 });
 
-test('two approvals at once: one is relayed, the other hears that it has to wait', async () => {
+test('of two approvals at once, one is relayed and the other has to wait', async () => {
   const owner = await newOwner();
   const policy = await signPolicy(owner.account, 0);
   const both = [owner.me.post('/approvals', { policy }), owner.me.post('/approvals', { policy })];
@@ -393,7 +393,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 5_000_000 });
     await rpc.call('anvil_setBalance', [address, '0x1']);
-    await sleep(1_100); // A reading of its balance holds for so long.
+    await sleep(1_100); // Balances are cached for one second.
     assert.equal((await me.get('/approvals')).body.gasless, null);
     const refused = await me.post('/transfers', await signTransfer(account));
     assert.equal(errorCodeOf(refused.body), 'not_configured');
@@ -420,7 +420,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
 
   type Signed = Awaited<ReturnType<typeof signTransfer>>;
 
-  /** Whoever has seen it hands it to the token, and pays more than we do to be first. */
+  /** A stranger who has seen the signature submits it to the token first, with a higher fee. */
   async function sendAsStranger(from: PrivateKeyAccount, signed: Signed): Promise<void> {
     const { to, amount, valid_before, nonce, signature } = signed;
     const moved = { from: from.address, to: to as `0x${string}`, amount: String(amount) };
@@ -428,19 +428,19 @@ describe('USDC is sent out while the operator pays the gas', () => {
     await sendFirst(network.usdc, data);
   }
 
-  /** As after a restore to a copy from before it was handed in. */
+  /** The state after a restore to a copy from before the transfer. */
   async function forget(id: unknown): Promise<void> {
     await store.db.query('delete from payer_transfers where request_id = $1', [id]);
     await store.db.query('delete from payer_requests where id = $1', [id]);
   }
 
-  test('and has succeeded also when a stranger was first with what was signed', async () => {
+  test('and succeeds even if a stranger submits the same signature first', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 50_000_000 });
     const signed = await signTransfer(account);
     await sendAsStranger(account, signed);
     const told = await me.post('/transfers', signed);
-    assert.equal(told.body.status, 'succeeded', 'whoever hears "failed" sends it again');
+    assert.equal(told.body.status, 'succeeded', 'a client that reads "failed" sends it again');
     assert.match(String(told.body.tx_hash), /^0x[0-9a-f]{64}$/);
     const second = await signTransfer(account);
     const hand = () => me.post('/transfers', second);
@@ -449,13 +449,13 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.equal((await me.get('/approvals')).body.balance, 45_000_000);
   });
 
-  test('and waits while the token refuses it and could still accept it', async () => {
+  test('and stays pending while the token refuses it and could still accept it', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 4_000_000 });
     const [first, other] = [await signTransfer(account), await signTransfer(account)];
     const hand = () => me.post('/transfers', first);
     const { sending } = await overtake(hand, () => sendAsStranger(account, other));
-    // Reverted, because the sum was gone. Whoever saw it could send it as soon as there is more.
+    // Reverted for lack of funds. Anyone who saw the signature could submit it once there are more.
     const triedBefore = async () => {
       const rows = await store.db.query<{ tries: number }>(
         `select tries from chain_requests where kind = 'transfer' and payload->>'nonce' = $1`,
@@ -469,13 +469,14 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.equal((await me.get('/approvals')).body.balance, 9_000_000);
   });
 
-  test('and is found again when the database was put back to before it', async () => {
+  test('and is found again after the database was restored to before it', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 3_000_000 });
     const signed = await signTransfer(account);
     const sent = await me.post('/transfers', signed);
     await forget(sent.body.id);
-    // The wallet holds less than it asks for: a refusal would make it send once more.
+    // The wallet now holds less than the amount. A refusal would make the app send it a second
+    // time.
     const again = await me.post('/transfers', signed);
     assert.notEqual(again.body.id, sent.body.id);
     assert.deepEqual(
@@ -485,7 +486,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     assert.equal((await me.get('/approvals')).body.balance, 500_000);
   });
 
-  test('and stays known when its payer erases everything', async () => {
+  test('and stays known when its payer erases all data', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 3_000_000 });
     const signed = await signTransfer(account);
@@ -498,16 +499,16 @@ describe('USDC is sent out while the operator pays the gas', () => {
   });
 
   const wrong: readonly (readonly [string, () => object, string])[] = [
-    ['to an address with a wrong letter', () => ({ to: STRANGER.replace('F79', 'f79') }), 'to'],
+    ['to an address with a wrong checksum', () => ({ to: STRANGER.replace('F79', 'f79') }), 'to'],
     ['to the token', () => ({ to: network.usdc }), 'to'],
     ['to the settlement contract', () => ({ to: network.settlement }), 'to'],
     ['to nobody', () => ({ to: `0x${'0'.repeat(40)}` }), 'to'],
     ['of less than 1 USDC', () => ({ amount: 999_999 }), 'amount'],
     ['of more than there is', () => ({ amount: 50_000_001 }), 'amount'],
-    ['that is over', () => ({ valid_before: 1_700_000_000 }), 'valid_before'],
-    ['of another sum than signed', () => ({ amount: 2_500_001 }), 'signature'],
+    ['that has expired', () => ({ valid_before: 1_700_000_000 }), 'valid_before'],
+    ['of another amount than signed', () => ({ amount: 2_500_001 }), 'signature'],
   ];
-  test('never to nowhere, nor for what the wallet did not sign', async () => {
+  test('never to the zero address, nor for anything that the wallet did not sign', async () => {
     const { me, account } = await newOwner();
     await me.post('/faucet', { amount: 50_000_000 });
     for (const [what, changes, param] of wrong) {
@@ -527,7 +528,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
   });
 });
 
-test('a visitor learns which networks there are, the test network first', async () => {
+test('a visitor can list the networks, the test network first', async () => {
   const visitor = caller(`${server.url}/api/payer/v1`, 'none');
   const { status, body } = await visitor.get('/networks');
   assert.equal(status, 200);

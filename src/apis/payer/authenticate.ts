@@ -9,16 +9,16 @@ import { addressKey } from '#http/rate-limit.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectSessionPayer } from '#payers/session-queries.ts';
 
-/** Who calls the payer app's API. */
+/** The caller of the payer app's API. */
 export interface PayerCaller {
-  /** Ties cursors and idempotency keys to the payer. No account has this id. */
+  /** Binds cursors and idempotency keys to the payer. No account has this id. */
   readonly tenant: Tenant;
-  /** null on the routes of the sign-in itself. */
+  /** `null` on the sign-in routes. */
   readonly payer: PayerRow | null;
   readonly sessionHash: Buffer | null;
-  /** When the wallet signed for this session last. */
+  /** When the wallet last signed for this session. */
   readonly signedAt: Date | null;
-  /** Where the request comes from. */
+  /** The client's IP address. */
   readonly address: string;
   readonly rateKey: string;
   readonly idempotencySpace: string;
@@ -26,9 +26,9 @@ export interface PayerCaller {
   readonly apiVersion: string;
 }
 
-/** The payer who has signed in. @throws Bug on a route that lets visitors in. */
+/** The payer who has signed in. @throws Bug on a route that is open to visitors. */
 export function payerOfCaller(caller: PayerCaller): PayerRow {
-  assert(caller.payer !== null, 'a route for payers was reached without one');
+  assert(caller.payer !== null, 'a route for payers was reached without a payer');
   return caller.payer;
 }
 
@@ -53,7 +53,7 @@ function sessionMissing(): Refusal {
   );
 }
 
-/** Sessions of the payer app; `openPaths` are for visitors. */
+/** Authenticates sessions of the payer app; `openPaths` are open to visitors. */
 export function createPayerAuthenticator(db: Database, openPaths: readonly string[]) {
   return async (request: {
     readonly path: string;

@@ -8,7 +8,7 @@ import { CARD_PATH } from '#payers/card-url.ts';
 
 const TITLE = 'A Tapline payment card';
 
-/** Nothing about its owner, because anyone who finds a card can read its URL. */
+/** Shows no data of its owner, because anyone who finds a card can read its URL. */
 function describe(card: CardRow): string {
   if (card.revoked_at !== null) {
     return '<p>This card has been switched off. It can no longer pay.</p>';
@@ -21,7 +21,9 @@ function describe(card: CardRow): string {
 
 const UNKNOWN = plainPage('No such card', '<p>This network has no card with this address.</p>');
 
-/** What a phone shows that is held to a card. It reads, whatever the URL says of a tap. */
+/**
+ * The page that a phone opens when held to a card. It only reads, even if the URL contains a tap.
+ */
 export function addCardPage(app: FastifyInstance, { db }: { readonly db: Database }): void {
   const onRequest = limitByAddress(PAGES);
   app.get<{ Params: { id: string } }>(`${CARD_PATH}/:id`, { onRequest }, async (request, reply) => {

@@ -25,7 +25,7 @@ import { cardUrlTemplate } from '#payers/card-url.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
 
 const TAG = 'Payer app';
-/** As many as passes. */
+/** As many as a payer's passes. */
 const MAX_ACTIVE_CARDS = 16;
 
 function listRoute(deps: PayerDeps) {
@@ -35,7 +35,7 @@ function listRoute(deps: PayerDeps) {
     operationId: 'listCards',
     moves: 'nothing',
     tag: TAG,
-    summary: "The payer's cards: those that work first, then newest first",
+    summary: "List the payer's cards: active ones first, then newest first",
     scope: null,
     idempotency: 'ignored',
     query: OwnQuery,
@@ -62,9 +62,9 @@ function createRoute(deps: PayerDeps) {
     operationId: 'createCard',
     moves: 'money',
     tag: TAG,
-    summary: 'A new card (NTAG 424 DNA); its keys are shown only once',
+    summary: 'Create a card (NTAG 424 DNA); its keys are shown only once',
     description:
-      'Write `url_template` and both keys into the chip. The first tap that is accepted binds ' +
+      'Write `url_template` and both keys to the chip. The first accepted tap binds ' +
       'the card to that chip.',
     scope: null,
     // A stored response would keep the keys readable.
@@ -83,7 +83,7 @@ function createRoute(deps: PayerDeps) {
       const created = await deps.db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         if ((await countActiveCards(tx, payerId)) >= MAX_ACTIVE_CARDS) {
-          return refuse('unexpected_state', `At most ${MAX_ACTIVE_CARDS} cards: delete one.`);
+          return refuse('unexpected_state', `At most ${MAX_ACTIVE_CARDS} cards. Delete one first.`);
         }
         return createCard(tx, { payerId, label, perPaymentLimit, cardKey, now });
       });
@@ -107,7 +107,7 @@ function changeRoute(deps: PayerDeps) {
     moves: 'money',
     asks: 'own',
     tag: TAG,
-    summary: "A card's label and limit",
+    summary: "Change a card's label or limit",
     description: 'A higher limit needs a signature of the wallet, at most five minutes old.',
     scope: null,
     idempotency: 'ignored',
@@ -123,7 +123,7 @@ function changeRoute(deps: PayerDeps) {
       if (turned !== null) return turned;
       const { id: payerId, livemode } = payerOfCaller(caller);
       const limit = body.per_payment_limit;
-      // The update waits for a tap that is being decided with this card, and comes after it.
+      // The update locks the row, so it waits for a tap that is being decided with this card.
       const row = await deps.db.transaction(async (tx) => {
         const id = params.id ?? '';
         const perPaymentLimit = limit === undefined ? null : BigInt(limit);
@@ -151,7 +151,7 @@ function deleteRoute(deps: PayerDeps) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Delete a card, such as a lost one: no tap with it is accepted from now on',
+    summary: 'Delete a card, such as a lost one: no further tap with it is accepted',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'card' },
@@ -161,7 +161,7 @@ function deleteRoute(deps: PayerDeps) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
-      // The update waits for a tap that is being decided with this card, and comes after it.
+      // The update locks the row, so it waits for a tap that is being decided with this card.
       const row = await deps.db.transaction((tx) =>
         revokeCardRow(tx, { id: params.id ?? '', payerId, now }),
       );
@@ -172,7 +172,7 @@ function deleteRoute(deps: PayerDeps) {
   });
 }
 
-/** Cards that answer each tap with a message of their own (behavior.md 12.6 to 12.10). */
+/** Cards whose chip adds a new message to each tap (behavior.md 12.6 to 12.10). */
 export function cardRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [listRoute(deps), createRoute(deps), changeRoute(deps), deleteRoute(deps)];
 }

@@ -5,7 +5,7 @@ import { DEFAULT_CARD_LIMIT } from '#payers/card.ts';
 const cardFields = {
   id: idOf('card_', 'card'),
   ...commonFields('card'),
-  label: text(100, 'What the payer calls it.'),
+  label: text(100, "The payer's name for it."),
   status: oneOf(['active', 'revoked'] as const, 'A revoked card pays nothing.'),
   per_payment_limit: Amount,
   last_used_at: nullable(Timestamp),
@@ -28,14 +28,14 @@ export const NewCardSchema = Type.Object(
     file_read_key: Key('SDMFileReadKey of the chip: an AES-128 key in hex.'),
     url_template: Type.String({
       description:
-        'What to write into the chip. It puts its encrypted PICC data over the zeros of `p` and ' +
-        'its MAC over those of `c`.',
+        'The URL to write to the chip, which puts its encrypted PICC data over the zeros of `p` ' +
+        'and its MAC over those of `c`.',
     }),
   },
-  { title: 'NewCard', description: 'A new card with what is written to its chip.' },
+  { title: 'NewCard', description: 'A new card with the data to write to its chip.' },
 );
 
-const Label = text(100, 'Up to 100 characters: what the payer calls it.');
+const Label = text(100, "Up to 100 characters: the payer's name for it.");
 const PerPaymentLimit = Type.Integer({
   minimum: 1,
   maximum: 1_000_000_000_000,

@@ -38,7 +38,7 @@ interface Owned {
   readonly chip: CardChip;
 }
 
-/** A payer with a card, and the chip that was written for it. */
+/** A payer with a card, and the chip that was programmed for it. */
 async function newCard(body: object = {}, chainId = 31_337): Promise<Owned> {
   const token = await signInWallet(nodes[0].url, newWallet(), { now: clock.now(), chainId });
   const me = nodes[0].payer(token);
@@ -58,7 +58,7 @@ function change(me: Caller, id: string, body: object) {
 
 interface Tapped {
   readonly status: number;
-  /** `succeeded`, the decline code or the error code: whichever says most. */
+  /** `succeeded`, the decline code or the error code, whichever is the most specific. */
   readonly outcome: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -80,7 +80,7 @@ async function tap(
 
 const outcome = async (...presented: Parameters<typeof tap>) => (await tap(...presented)).outcome;
 
-/** With other digits in `p` or `c`. */
+/** The URL with other digits in `p` or `c`. */
 function altered(url: string, name: 'p' | 'c'): string {
   const changed = new URL(url);
   const value = changed.searchParams.get(name) ?? '';
@@ -102,7 +102,7 @@ describe('a SUN card', () => {
     assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: 'nfc_sun' });
   });
 
-  test('shows its keys once, and keeps them sealed', async () => {
+  test('shows its keys once, and stores them encrypted', async () => {
     const { me, card } = await newCard({ label: 'Ring' });
     assert.match(card.meta_read_key, /^[0-9a-f]{32}$/);
     assert.notEqual(card.meta_read_key, card.file_read_key);
@@ -146,7 +146,7 @@ describe('a SUN card', () => {
     assert.equal(await outcome(chip.tap()), 'succeeded');
   });
 
-  test('counts up only: an earlier tap is refused, unseen taps are no matter', async () => {
+  test('counts up only: an earlier tap is refused, skipped taps do not matter', async () => {
     const { chip } = await newCard();
     const [first, second] = [chip.tap(), chip.tap()];
     chip.counter += 1_000;
@@ -166,7 +166,7 @@ describe('a SUN card', () => {
     assert.equal(await outcome(chip.tap()), 'succeeded');
   });
 
-  test('declines what it did not say', async () => {
+  test('declines a message that it did not produce', async () => {
     const [mine, other] = [await newCard(), await newCard()];
     const url = mine.chip.tap();
     assert.equal(await outcome(altered(url, 'c')), 'pass_replayed');
@@ -223,8 +223,8 @@ describe('a SUN card', () => {
   });
 });
 
-describe('what a card gave is used up', () => {
-  test('by every answer of 200, whatever becomes of the payment', async () => {
+describe("a card's message is consumed", () => {
+  test('by every 200 response, whatever the result of the payment', async () => {
     const { chip, payerId } = await newCard();
     const block = (at: Date | null) =>
       store.db.transaction((tx) => updatePayerBlocked(tx, payerId, at));
@@ -236,7 +236,7 @@ describe('what a card gave is used up', () => {
     assert.equal(await outcome(chip.tap()), 'succeeded');
   });
 
-  test('not by an intent that is closed or not there', async () => {
+  test('not by an intent that is closed or missing', async () => {
     const { chip } = await newCard();
     const intentId = await addIntent(store);
     await nodes[0].device().post(`/payment_intents/${intentId}/cancel`);
@@ -247,7 +247,7 @@ describe('what a card gave is used up', () => {
     assert.equal(await outcome(url), 'succeeded');
   });
 
-  test('not by a 503 while the chain cannot be asked', async () => {
+  test('not by a 503 while the chain is unreachable', async () => {
     const { chip } = await newCard();
     const url = chip.tap();
     preflight = 'unavailable';
@@ -256,7 +256,7 @@ describe('what a card gave is used up', () => {
     assert.equal(await outcome(url), 'succeeded');
   });
 
-  test('not by an Idempotency-Key that comes again', async () => {
+  test('not by a repeated Idempotency-Key', async () => {
     const { chip } = await newCard();
     const [first, second] = [chip.tap(), chip.tap()];
     const intentId = await addIntent(store);
@@ -267,7 +267,7 @@ describe('what a card gave is used up', () => {
     assert.equal(await outcome(second), 'succeeded');
   });
 
-  test('between the question and the yes the card may have been deleted', async () => {
+  test("the card may be deleted between the question and the payer's approval", async () => {
     const { me, card, chip } = await newCard();
     const intentId = await addIntent(store, { amount: 50_000_000 });
     assert.equal(await outcome(chip.tap(), { intentId }), 'requires_action');
@@ -276,7 +276,7 @@ describe('what a card gave is used up', () => {
     assert.equal(body.decline_code, 'pass_revoked', JSON.stringify(body));
   });
 
-  test('between the question and the yes its limit may have been lowered', async () => {
+  test("its limit may be lowered between the question and the payer's approval", async () => {
     const { me, card, chip } = await newCard();
     const intentId = await addIntent(store, { amount: 50_000_000 });
     assert.equal(await outcome(chip.tap(), { intentId }), 'requires_action');
@@ -286,7 +286,7 @@ describe('what a card gave is used up', () => {
   });
 });
 
-test('what is not the URL of a card is a bad request', async () => {
+test('anything but the URL of a card is a bad request', async () => {
   const { chip } = await newCard();
   const url = chip.tap();
   const path = url.slice(url.indexOf('/card/'));
@@ -311,7 +311,7 @@ test('what is not the URL of a card is a bad request', async () => {
 });
 
 describe('the page of a card', () => {
-  test('says what it is, of its owner nothing, and moves nothing', async () => {
+  test('says that it is a card, nothing about its owner, and moves nothing', async () => {
     const { me, card, chip } = await newCard({ label: 'Ring of Paula' });
     const app = Fastify();
     addCardPage(app, store);
@@ -329,8 +329,8 @@ describe('the page of a card', () => {
   });
 });
 
-describe('test mode plays the chip', () => {
-  test('and counts on, behind taps of the real one too', async () => {
+describe('test mode simulates the chip', () => {
+  test('and counts on, after taps of the real chip too', async () => {
     const { card, chip } = await newCard();
     const merchant = await nodes[0].merchant();
     const play = async () => {
@@ -343,12 +343,12 @@ describe('test mode plays the chip', () => {
     assert.equal(await outcome(second), 'succeeded');
     assert.equal(await outcome(first), 'pass_replayed');
     chip.counter = 40;
-    // The played chip was bound, so the real one is another chip.
+    // The simulated chip was bound, so the real one counts as another chip.
     assert.equal(await outcome(chip.tap()), 'pass_replayed');
     assert.equal(await outcome(await play()), 'succeeded');
   });
 
-  test('and helps with no card of the live network, nor with one that is not there', async () => {
+  test('but not for a card of the live network, nor for a missing one', async () => {
     const merchant = await nodes[0].merchant();
     const live = await newCard({}, 31_338);
     for (const id of [live.card.id, 'card_01QzXo0KcV5sVQ2pWm8Tn3']) {
@@ -356,7 +356,7 @@ describe('test mode plays the chip', () => {
     }
   });
 
-  test('until its count has come to its end', async () => {
+  test('until its counter is exhausted', async () => {
     const { card } = await newCard();
     const merchant = await nodes[0].merchant();
     await store.db.query('update cards set emulated = 16777214 where id = $1', [card.id]);
@@ -374,7 +374,7 @@ test('an erased payer has no cards any more', async () => {
   assert.equal(await outcome(chip.tap()), 'pass_unknown');
 });
 
-test('a static pass needs its payer’s yes from the amount that the network has set', async () => {
+test("a static pass needs its payer’s approval from the network's threshold on", async () => {
   const strict = await openStore({
     database: store.database,
     clock,
@@ -394,7 +394,7 @@ test('a static pass needs its payer’s yes from the amount that the network has
   await node.close();
 });
 
-test('where a first payment by static pass asks, one with a chip does not', async () => {
+test('where a first payment by static pass needs approval, one by chip does not', async () => {
   const staticPass = { confirmFrom: atoms(20_000_000), asksFirst: true };
   const strict = await openStore({ database: store.database, clock, staticPass });
   const node = await serveStore(strict);

@@ -4,10 +4,10 @@ import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/an
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 
-/** Blocks come every second or two; a caller that waited in vain reads the request again. */
+/** Blocks come every second or two; after this time the caller polls the request. */
 const CHAIN_WAIT_MS = 20_000;
 
-/** The request once the chain has answered, or as it is when that takes too long. */
+/** The request once the chain has a result, or its current state after the time-out. */
 export async function answerWhenDone(
   deps: PayerDeps,
   asked: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },
@@ -17,7 +17,7 @@ export async function answerWhenDone(
     waitMs: CHAIN_WAIT_MS,
     gone: asked.gone,
   });
-  // The payer has erased everything meanwhile.
+  // The payer has erased all data in the meantime.
   if (request === undefined) return resourceMissing('approval');
   return answerWith(201, renderPayerRequest(request, asked.payer.livemode));
 }

@@ -28,15 +28,15 @@ export const ChipSchema = Type.Object(
     id: idOf('chip_', 'chip'),
     ...commonFields('chip'),
     address: Address,
-    label: text(100, 'What the payer calls it.'),
+    label: text(100, "The payer's name for it."),
     per_payment_limit: {
       ...nullable(Amount),
-      description: '`null` for as much as the chip holds.',
+      description: "`null` for no limit besides the chip's balance.",
     },
-    blocked: Type.Boolean({ description: 'true: nothing that it signs pays here.' }),
+    blocked: Type.Boolean({ description: 'true: no payment that it signs is accepted here.' }),
     created: Timestamp,
   },
-  { title: 'Chip', description: 'A chip that signs payments itself, and what its owner allows.' },
+  { title: 'Chip', description: 'A chip that signs payments itself, and the limits of its owner.' },
 );
 
 const ChipListSchema = Type.Object(
@@ -49,7 +49,7 @@ const ChipListSchema = Type.Object(
   { title: 'ChipList', description: 'The payer’s chips.' },
 );
 
-const Label = text(100, 'Up to 100 characters: what the payer calls it.');
+const Label = text(100, "Up to 100 characters: the payer's name for it.");
 const Limit = nullable(
   Type.Integer({
     minimum: 1,
@@ -58,7 +58,9 @@ const Limit = nullable(
       'The largest payment, sale plus tip, in USDC atoms without fees. `null` for no limit.',
   }),
 );
-const Blocked = Type.Boolean({ description: 'true: nothing that the chip signs pays here.' });
+const Blocked = Type.Boolean({
+  description: 'true: no payment that the chip signs is accepted here.',
+});
 
 const changes = {
   label: Type.Optional(Label),
@@ -79,8 +81,8 @@ const NewChipBody = Type.Object({
 const ProofQuery = Type.Object({ address: Address });
 
 const ProofSchema = Type.Object(
-  { message: Type.String({ description: 'What the chip signs, as a text (EIP-191).' }) },
-  { title: 'ChipProof', description: 'Says that the chip belongs to this wallet.' },
+  { message: Type.String({ description: 'The text that the chip signs (EIP-191).' }) },
+  { title: 'ChipProof', description: 'Proves that the chip belongs to this wallet.' },
 );
 
 const shared = { tag: TAG, scope: null, idempotency: 'ignored' } as const;
@@ -92,7 +94,7 @@ function proofRoute() {
     path: '/chips/proof',
     operationId: 'retrieveChipProof',
     moves: 'nothing',
-    summary: 'What a chip signs to be registered',
+    summary: 'Retrieve the text that a chip signs to be registered',
     query: ProofQuery,
     responses: { 200: { schema: ProofSchema, description: 'The text.' } },
     errors: [],
@@ -108,7 +110,7 @@ function listRoute({ db }: PayerDeps) {
     path: '/chips',
     operationId: 'listChips',
     moves: 'nothing',
-    summary: 'The payer’s chips',
+    summary: 'List the payer’s chips',
     responses: { 200: { schema: ChipListSchema, description: 'Every chip of the payer.' } },
     errors: [],
     handle: async ({ caller }) => {
@@ -127,10 +129,10 @@ function registerRoute({ db }: PayerDeps) {
     operationId: 'registerChip',
     moves: 'access',
     asks: 'never',
-    summary: 'Register a chip, so that its limit and block hold',
+    summary: 'Register a chip, so that its limit and block apply',
     description:
-      'For chips that sign payments themselves (HaLo, Burner, Keycard). Whoever shows the ' +
-      'chip’s signature first registers it. An unregistered chip pays like every wallet.',
+      'For chips that sign payments themselves (HaLo, Burner, Keycard). The first payer who ' +
+      'sends the chip’s signature registers it. An unregistered chip pays like any wallet.',
     body: NewChipBody,
     bodyExample: {
       address: '0x5B38Da6a701c568545dCfcB03FcB875f56beddC4',
@@ -158,7 +160,7 @@ type Bounds = Pick<ChipRow, 'per_payment_limit' | 'blocked_at'>;
 
 const UNBOUND: Bounds = { per_payment_limit: null, blocked_at: null };
 
-/** Whether the chip can pay more than before. */
+/** True if the chip can pay more than before. */
 function lifts(before: Bounds, after: Bounds): boolean {
   const { per_payment_limit: limit } = before;
   const isHigher =
@@ -166,7 +168,7 @@ function lifts(before: Bounds, after: Bounds): boolean {
   return isHigher || (before.blocked_at !== null && after.blocked_at === null);
 }
 
-/** Chips are named by their id, or by the address that is printed on them. */
+/** Chips are named by their id, or by the address printed on them. */
 function nameIn(params: Readonly<Record<string, string>>) {
   const { id = '' } = params;
   if (id.startsWith('chip_') || isAddress(id, { strict: false })) return id;
@@ -181,9 +183,9 @@ function changeRoute({ db }: PayerDeps) {
     operationId: 'updateChip',
     moves: 'access',
     asks: 'own',
-    summary: 'A chip’s label, limit or block; by its id or its address',
+    summary: 'Change a chip’s label, limit or block; by its id or its address',
     description:
-      'A higher limit, and the end of a block, need a signature of the wallet, at most five ' +
+      'Raising a limit or lifting a block needs a signature of the wallet, at most five ' +
       'minutes old.',
     params: { id: 'text' },
     body: ChangeBody,
@@ -196,7 +198,7 @@ function changeRoute({ db }: PayerDeps) {
       const name = nameIn(params);
       if (isRefusal(name)) return name;
       const payerId = payerOfCaller(caller).id;
-      // The lock waits for a payment that is being decided with this chip, and comes after it.
+      // The row lock waits for a payment that is being decided with this chip.
       const row = await db.transaction(async (tx) => {
         const before = await lockChip(tx, { payerId, name });
         if (before === undefined) return undefined;
@@ -241,7 +243,7 @@ function deleteRoute({ db }: PayerDeps) {
     description:
       'A chip with a limit or a block needs a signature of the wallet, at most five minutes old.',
     params: { id: 'text' },
-    responses: { 200: { schema: DeletedSchema, description: 'It is gone.' } },
+    responses: { 200: { schema: DeletedSchema, description: 'The chip was deleted.' } },
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const name = nameIn(params);
@@ -262,7 +264,7 @@ function deleteRoute({ db }: PayerDeps) {
   });
 }
 
-/** Chips that sign (behavior.md 19.10). */
+/** Chips that sign payments (behavior.md 19.10). */
 export function chipRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [proofRoute(), listRoute(deps), registerRoute(deps), changeRoute(deps), deleteRoute(deps)];
 }

@@ -25,13 +25,13 @@ async function merchantNames(
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 
-/** The attempt that the payer was asked about; null if no payer was asked. */
+/** The attempt that the payer was asked to confirm; `null` if none. */
 function askedAttempt(intent: PaymentIntent): Attempt | null {
   if (intent.status === 'canceled') return intent.asked ?? null;
   return 'attempt' in intent ? intent.attempt : null;
 }
 
-/** A payment that waits for confirmation, without the merchant's own notes. */
+/** A payment that waits for confirmation, without the merchant's metadata. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = intent.tenant;
   const asked = intent.status === 'requires_action' ? intent : null;
@@ -68,8 +68,9 @@ function listRoute(deps: PayerDeps) {
     operationId: 'listConfirmations',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Payments that wait for the payer’s confirmation',
-    description: 'With `wait` this is a long poll: it answers as soon as a payment waits.',
+    summary: 'List the payments that wait for the payer’s confirmation',
+    description:
+      'With `wait` this is a long poll: the response is sent as soon as a payment waits.',
     scope: null,
     idempotency: 'ignored',
     query: ConfirmationsQuery,
@@ -109,14 +110,14 @@ function readRoute(deps: PayerDeps) {
     operationId: 'getConfirmation',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A payment that the payer was asked to confirm',
+    summary: 'Retrieve a payment that the payer was asked to confirm',
     description:
-      'For an app whose question left the list without its answer: `canceled` if the merchant ' +
-      'canceled the payment meanwhile. A payment that was declined is not found.',
+      'For an app whose question left the list before it was answered: `canceled` if the ' +
+      'merchant canceled the payment meanwhile. A payment that was declined is not found.',
     scope: null,
     idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
-    responses: { 200: { schema: ConfirmationSchema, description: 'Its present status.' } },
+    responses: { 200: { schema: ConfirmationSchema, description: 'Its current status.' } },
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const payer = payerOfCaller(caller);
@@ -138,13 +139,13 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
     path: `/confirmations/{intent}/${verb}`,
     operationId: `${verb}Confirmation`,
     moves: 'money',
-    // One payment that somebody stands at a till for, within the limits.
+    // The limits already bound this one payment, and the payer stands at a till.
     asks: 'never',
     tag: TAG,
     summary: approve ? 'Confirm a payment' : 'Reject a payment',
     description: 'Within 60 seconds of the tap.',
     scope: null,
-    // Answering twice changes nothing: the payment itself remembers.
+    // A second answer changes nothing, because the payment stores the first.
     idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
     responses: {
@@ -175,7 +176,7 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
   });
 }
 
-/** The payer's yes or no. */
+/** The payer's approval or rejection. */
 export function confirmationRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [listRoute(deps), readRoute(deps), answerRoute(deps, true), answerRoute(deps, false)];
 }

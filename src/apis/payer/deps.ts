@@ -15,7 +15,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import type { Network } from '#webhooks/transport.ts';
 
-/** What the routes of the payer app need. */
+/** The dependencies of the payer app's routes. */
 export interface PayerDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
@@ -24,10 +24,13 @@ export interface PayerDeps {
   readonly config: {
     readonly production: boolean;
     readonly isSandbox: boolean;
-    /** Where the operator pays the gas of what wallets send out; null: on a sandbox’s own. */
+    /**
+     * The networks on which the operator pays the gas of transfers; `null` for a sandbox’s own
+     * chains.
+     */
     readonly gaslessTransfers: readonly ChainNetwork[] | null;
     readonly gaslessLimits: TransferLimits;
-    /** null: a chain of the sandbox itself. */
+    /** `null` for a chain of the sandbox itself. */
     readonly chains: Readonly<Record<ChainNetwork, object | null>>;
   };
   readonly readiness: Readiness;
@@ -35,21 +38,21 @@ export interface PayerDeps {
   readonly cursorKey: Buffer;
   readonly idKey: IdKey;
   readonly receipts: ReceiptPages;
-  /** Seals the keys of cards. */
+  /** Encrypts the keys of cards. */
   readonly cardKey: RotatingKey;
-  /** Makes passes for the wallets of phones. */
+  /** Creates pass files for phone wallets. */
   readonly passFiles: PassFiles;
-  /** What browsers subscribe with; null: no notifications are sent. */
+  /** The key for browser push subscriptions; `null` if no notifications are sent. */
   readonly push: { readonly publicKey: Buffer } | null;
-  /** Which addresses browsers may name for their rings. */
+  /** The addresses that browsers may name as push endpoints. */
   readonly network: Network;
-  /** Where people reach the web apps, without a slash at its end. */
+  /** The public origin of the web apps, without a trailing slash. */
   readonly webUrl: () => string;
   readonly signIn: SignInDeps;
-  /** Where requests wait for an intent to change. */
+  /** Long-poll registry of requests that wait for an intent to change. */
   readonly intents: WaitingRoom<PaymentIntent>;
-  /** Where payers wait for something to confirm: keyed by payer. */
+  /** Long-poll registry of payers who wait for something to confirm: keyed by payer. */
   readonly confirmations: WaitingRoom<readonly PaymentIntent[]>;
-  /** Where payers wait for what they have asked of the chain. */
+  /** Long-poll registry of payers who wait for the result of a job on the chain. */
   readonly requests: WaitingRoom<PayerRequestRow>;
 }

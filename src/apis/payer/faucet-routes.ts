@@ -11,20 +11,20 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 const TAG = 'Payer app';
 
-/** Says where test USDC comes from on a network whose token we cannot make more of. */
+/** Refuses on a network with Circle's own USDC, and names Circle's faucet instead. */
 async function checkFaucet(deps: PayerDeps, payer: PayerRow): Promise<Refusal | null> {
   const chain = deps.chains.find((one) => one.config.livemode === payer.livemode);
   try {
     if (chain === undefined || (await hasFaucet(chain))) return null;
     return refuse(
       'not_configured',
-      `This test network has Circle's own USDC, which we cannot make more of: get some at ` +
+      `This test network has Circle's own USDC, which this service cannot mint. Get some at ` +
         `${CIRCLE_FAUCET} for ${payer.address}, on the chain with the number ` +
         `${chain.config.chainId}.`,
     );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    return refuse('service_unavailable', 'The chain cannot be reached: try again.');
+    return refuse('service_unavailable', 'The chain cannot be reached. Try again.');
   }
 }
 
@@ -34,13 +34,14 @@ export function faucetRoute(deps: PayerDeps) {
     path: '/faucet',
     operationId: 'askFaucet',
     moves: 'money',
-    // Test money, for the wallet itself.
+    // Test money, which goes to the wallet itself.
     asks: 'never',
     tag: TAG,
-    summary: 'Test USDC for the wallet',
+    summary: 'Send test USDC to the wallet',
     description:
-      `Up to ${MAX_FAUCET_ATOMS} atoms at once. On the test network only, and only where its ` +
-      "token is ours: with Circle's USDC the answer is `not_configured` and says where to get it.",
+      `Up to ${MAX_FAUCET_ATOMS} atoms at once. On the test network only, and only with a test ` +
+      "token of this network: with Circle's USDC the response is `not_configured` and names its " +
+      'faucet.',
     scope: null,
     idempotency: 'ignored',
     body: FaucetBody,

@@ -50,7 +50,7 @@ after(async () => {
   await credentials.remove();
 });
 
-/** What a worker does. */
+/** The worker's loop. */
 const work = () =>
   tellWallets({
     ...store,
@@ -72,7 +72,7 @@ interface RotatingBarcode {
   };
 }
 
-/** What a phone shows that has nothing but Google's object. */
+/** The code that a phone shows, computed from Google's object alone. */
 function codeOnPhone(passId: string): string {
   const { rotatingBarcode } = google.objects.get(`${ISSUER}.${passId}`) ?? {};
   const { valuePattern, totpDetails } = rotatingBarcode as RotatingBarcode;
@@ -110,7 +110,7 @@ async function savedPass(me: Caller): Promise<string> {
 const stateOf = (passId: string) => google.objects.get(`${ISSUER}.${passId}`)?.state;
 
 describe('a pass in Google Wallet', () => {
-  test('is made by REST with codes that the till takes, and shows a new key', async () => {
+  test('is created by REST with codes that the till takes, and shows a new key', async () => {
     const me = await newPayer();
     const passId = await savedPass(me);
     assert.equal(google.objects.size, 0, 'nothing is sent within the request');
@@ -125,13 +125,13 @@ describe('a pass in Google Wallet', () => {
 
     await me.post(`/passes/${passId}/rotating_key`);
     clock.advance(30_000);
-    assert.equal(await pay(codeOnPhone(passId)), 'pass_code_expired', 'of the key before');
+    assert.equal(await pay(codeOnPhone(passId)), 'pass_code_expired', 'of the previous key');
     await work();
     assert.equal(await pay(codeOnPhone(passId)), 'succeeded');
-    assert.equal(google.tokens(), 1, 'a token is kept');
+    assert.equal(google.tokens(), 1, 'a token is cached');
   });
 
-  test('has a link that no browser cuts, and its whole name by REST', async () => {
+  test('has a link that no browser truncates, and its full name by REST', async () => {
     for (const letter of ['払', '🧾', '"', 'a']) {
       const me = await newPayer();
       const label = letter.repeat(100);
@@ -151,7 +151,7 @@ describe('a pass in Google Wallet', () => {
     }
   });
 
-  test('is void there once it is revoked, or its owner erases what they have set up', async () => {
+  test('becomes void once it is revoked, or its owner erases all data', async () => {
     for (const how of ['revoked', 'erased']) {
       const me = await newPayer();
       const passId = await savedPass(me);
@@ -170,14 +170,14 @@ describe('a pass in Google Wallet', () => {
     }
   });
 
-  test('is told again until Google has taken it, later each time, and once then', async () => {
+  test('is retried with growing delays until Google takes it, and then sent once', async () => {
     const me = await newPayer();
     const passId = await savedPass(me);
     google.fail([503]);
     await work();
     const before = google.calls.length;
     await work();
-    assert.equal(google.calls.length, before, 'it waits before it tries again');
+    assert.equal(google.calls.length, before, 'it waits before the retry');
     clock.advance(5_000);
     google.fail([401]);
     await work();
@@ -194,7 +194,7 @@ describe('a pass in Google Wallet', () => {
     assert.equal(google.calls.length, made);
   });
 
-  test('that its link has made before is replaced, so that it has its key', async () => {
+  test('that its link has created before is replaced, so that it has its key', async () => {
     const me = await newPayer();
     const passId = await savedPass(me);
     google.fail([404, 409, 409]);
@@ -219,7 +219,7 @@ describe('a pass in Google Wallet', () => {
     assert.equal(stateOf(passId), 'EXPIRED');
   });
 
-  test('what is left of an erased pass is dropped after a month', async () => {
+  test('an erased pass is deleted completely after a month', async () => {
     const me = await newPayer();
     const passId = await savedPass(me);
     await me.post('/me/erase');

@@ -7,7 +7,7 @@ import { type AnyRoute, defineRoute } from '#http/route.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Reached without a session, because a payer has to name a chain to sign in. */
+/** Open without a session, because a payer must name a chain to sign in. */
 export const NETWORKS_PATH = '/networks';
 
 function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
@@ -25,14 +25,14 @@ function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
   };
 }
 
-/** A sandbox is for trying things out; in production somebody wants to pay. */
+/** A sandbox offers its test network first, production its main network. */
 function inOrder(networks: readonly NetworkConfig[], production: boolean): NetworkConfig[] {
   return [...networks].sort(
     (a, b) => (Number(a.livemode) - Number(b.livemode)) * (production ? -1 : 1),
   );
 }
 
-/** What a wallet has to know before it can sign in. */
+/** The data that a wallet needs before it can sign in. */
 export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [
     defineRoute<PayerCaller>({
@@ -41,7 +41,7 @@ export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
       operationId: 'listPayerNetworks',
       moves: 'nothing',
       tag: 'Payer app',
-      summary: 'The networks that are served, and the contracts on them',
+      summary: 'List the networks that are served, and the contracts on them',
       description:
         'Needs no session. The network that a new wallet should open comes first: the test ' +
         'network of a sandbox, the main one in production.',

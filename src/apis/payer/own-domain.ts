@@ -1,10 +1,10 @@
-/** A host name that only this machine has. */
+/** Host names of the local machine. */
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
 
 /**
- * Whether a sign-in message names us: the public address where one is configured, else this
- * machine. Never the request's own Host header: an attacker who relays a message that was signed
- * for another site chooses that.
+ * Accepts a sign-in message only if it names this service: the public address if one is configured,
+ * else this machine. It never uses the request's Host header, which an attacker who relays a
+ * message signed for another site controls.
  */
 export function createDomainCheck(
   publicUrl: string | null,

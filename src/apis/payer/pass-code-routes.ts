@@ -11,7 +11,7 @@ import { CODE_DIGITS, createRotatingKey, STEP_MS } from '#payers/rotating-code.t
 
 const PassCodeSchema = Type.Object(
   {
-    value: Type.String({ description: 'What the QR code says (tlpc_…). Shown only once.' }),
+    value: Type.String({ description: 'The text of the QR code (tlpc_…). Shown only once.' }),
     expires_at: Timestamp,
   },
   { title: 'PassCode', description: 'A code of the wallet app, for the reader of a terminal.' },
@@ -23,15 +23,15 @@ function createRoute(deps: PayerDeps) {
     path: '/passes/{id}/codes',
     operationId: 'createPassCode',
     moves: 'money',
-    // Once, within a minute and the limits: what a session is for at the till.
+    // It pays once, within a minute and the limits, which a session may do at the till.
     asks: 'never',
     tag: 'Payer app',
-    summary: 'A code of a pass that pays once, within a minute',
+    summary: 'Create a one-time code of a pass, valid for a minute',
     description:
       'For the QR code of the wallet app; the terminal sends it as a credential of type `qr`. It ' +
-      'is used up by the attempt that presents it.',
+      'is consumed by the attempt that presents it.',
     scope: null,
-    // A stored response would keep the code, which is kept as a hash only.
+    // A stored response would keep the code, of which only a hash is stored.
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: PassCodeSchema, description: 'The code.' } },
@@ -48,13 +48,16 @@ function createRoute(deps: PayerDeps) {
 
 const RotatingKeySchema = Type.Object(
   {
-    pass: Type.String({ description: 'The id of the pass, which stands before each code.' }),
+    pass: Type.String({ description: 'The id of the pass, which precedes each code.' }),
     key: Type.String({ description: 'Base32. Shown only once.' }),
-    algorithm: Type.Literal('SHA1', { description: 'Of the HMAC.' }),
-    digits: Type.Literal(CODE_DIGITS, { description: 'Of each code.' }),
-    period: Type.Literal(STEP_MS / 1000, { description: 'Seconds that each code is shown.' }),
+    algorithm: Type.Literal('SHA1', { description: 'The hash function of the HMAC.' }),
+    digits: Type.Literal(CODE_DIGITS, { description: 'Digits of each code.' }),
+    period: Type.Literal(STEP_MS / 1000, { description: 'Seconds for which each code is shown.' }),
   },
-  { title: 'RotatingKey', description: 'What the codes of a pass are made with (RFC 6238).' },
+  {
+    title: 'RotatingKey',
+    description: 'The parameters from which a pass computes its codes (RFC 6238).',
+  },
 );
 
 function createKeyRoute(deps: PayerDeps) {
@@ -64,10 +67,10 @@ function createKeyRoute(deps: PayerDeps) {
     operationId: 'createRotatingKey',
     moves: 'money',
     tag: 'Payer app',
-    summary: 'A key for codes of a pass that change every half minute',
+    summary: 'Create a key for codes of a pass that change every half minute',
     description:
       'A phone without a network shows `<pass>.<code>`; the terminal sends it as a credential of ' +
-      'type `rotating_code`. Each code pays once. Codes of an earlier key are wrong from then on.',
+      'type `rotating_code`. Each code pays once. Codes of an earlier key become invalid at once.',
     scope: null,
     // A stored response would keep the key readable.
     idempotency: 'ignored',
@@ -88,7 +91,7 @@ function createKeyRoute(deps: PayerDeps) {
   });
 }
 
-/** One-minute codes, and codes that change by themselves (behavior.md 12.9, 12.14). */
+/** One-minute codes, and codes that change every half minute (behavior.md 12.9, 12.14). */
 export function passCodeRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [createRoute(deps), createKeyRoute(deps)];
 }

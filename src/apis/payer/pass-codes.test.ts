@@ -58,7 +58,7 @@ async function outcome(
 }
 
 describe('a code of the wallet app', () => {
-  test('pays once; the payment says how; what is kept is its hash', async () => {
+  test('pays once; the payment names the method; only its hash is stored', async () => {
     const { code } = await newPass();
     const value = await code();
     const intentId = await addIntent(store);
@@ -84,7 +84,7 @@ describe('a code of the wallet app', () => {
     assert.equal(outcomes.filter((one) => one === 'pass_code_used').length, 19, outcomes.join());
   });
 
-  test('is good for a minute of real time, which no test clock moves', async () => {
+  test('is valid for a minute of real time, which no test clock moves', async () => {
     const { me, passId, code } = await newPass();
     const { body } = await me.post(`/passes/${passId}/codes`);
     assert.equal(body.expires_at, new Date(clock.now().getTime() + 60_000).toISOString());
@@ -98,12 +98,12 @@ describe('a code of the wallet app', () => {
     assert.equal(await outcome(late), 'pass_code_used');
   });
 
-  test('that nobody made is an unknown pass', async () => {
+  test('that was made up is an unknown pass', async () => {
     assert.equal(await outcome(newSecret('passCode')), 'pass_unknown');
     assert.equal(await outcome('4006381333931'), 'pass_unknown');
   });
 
-  test('is used up by a decline, not by a refusal and not by a 503', async () => {
+  test('is consumed by a decline, not by a refusal and not by a 503', async () => {
     const { code } = await newPass();
     const [declined, refused, unasked] = [await code(), await code(), await code()];
     preflight = { ok: false, decline: 'insufficient_funds' };
@@ -119,7 +119,7 @@ describe('a code of the wallet app', () => {
     assert.equal(await outcome(refused), 'succeeded');
   });
 
-  test('asks its payer like the pass does, and is not needed a second time', async () => {
+  test('asks its payer as the pass does, and is not needed a second time', async () => {
     const { me, code } = await newPass();
     const intentId = await addIntent(store, { amount: 50_000_000 });
     assert.equal(await outcome(await code(), { intentId }), 'requires_action');
@@ -127,7 +127,7 @@ describe('a code of the wallet app', () => {
     assert.ok(['processing', 'succeeded'].includes(String(body.status)), JSON.stringify(body));
   });
 
-  test('ends with its pass, and is made by its owner only', async () => {
+  test('ends with its pass, and is created by its owner only', async () => {
     const [mine, other] = [await newPass(), await newPass()];
     const value = await mine.code();
     assert.equal((await other.me.post(`/passes/${mine.passId}/codes`)).status, 404);
@@ -136,7 +136,7 @@ describe('a code of the wallet app', () => {
     assert.equal((await mine.me.post(`/passes/${mine.passId}/codes`)).status, 409);
   });
 
-  test('ends where the database has lost something', async () => {
+  test('ends if the database has lost data', async () => {
     const value = await (await newPass()).code();
     clock.advance(1);
     const ended = await store.db.transaction((tx) =>
@@ -146,7 +146,7 @@ describe('a code of the wallet app', () => {
     assert.equal(await outcome(value), 'pass_code_expired');
   });
 
-  test('is forgotten a day after it ran out', async () => {
+  test('is deleted a day after it expired', async () => {
     const { code } = await newPass();
     const value = await code();
     clock.advance(86_400_000 + 60_001);

@@ -31,10 +31,13 @@ const shared = {
 } as const;
 
 function notConfigured(wallet: string): Refusal {
-  return refuse('not_configured', `The operator of this network makes no passes for ${wallet}.`);
+  return refuse(
+    'not_configured',
+    `The operator of this network does not issue passes for ${wallet}.`,
+  );
 }
 
-/** The pass as such a wallet shows it; that wallet hears of its changes from now on. */
+/** The pass in the format of this wallet, which gets its later changes, too. */
 async function issue(
   deps: PayerDeps,
   request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,
@@ -50,7 +53,7 @@ async function issue(
     return refuse('unexpected_state', 'This pass was revoked and no longer has a file.');
   }
   if (passFiles[wallet] === null) return notConfigured(WALLET_NAMES[wallet]);
-  // Without a value for readers it is a picture; with one, the phone that has it pays.
+  // Without a value for readers the pass is only a picture; with one, the phone that has it pays.
   const pays = wallet === 'google' || passFiles.apple?.atReaders === true;
   const refused = pays ? consentRefusal(request.caller, now) : null;
   if (refused !== null) return refused;
@@ -77,10 +80,10 @@ function appleRoute(deps: PayerDeps) {
     operationId: 'downloadApplePass',
     moves: 'money',
     asks: 'own',
-    summary: 'The pass as a file for Apple Wallet',
+    summary: 'Download the pass as a file for Apple Wallet',
     description:
-      'Its name and a link to the wallet app. Where Apple lets the operator make passes for ' +
-      'readers, also what the phone gives a reader: a value of its own, which needs a signature ' +
+      'Its name and a link to the wallet app. If Apple allows the operator to issue passes for ' +
+      'readers, also the value that the phone sends to a reader, which needs a signature ' +
       'of the wallet, at most five minutes old.',
     responses: { 200: { schema: null, contentTypes: [PKPASS], description: 'A .pkpass file.' } },
     handle: async (request) => {
@@ -104,7 +107,7 @@ function appleRoute(deps: PayerDeps) {
 
 const SaveLinkSchema = Type.Object(
   {
-    url: Type.String({ description: 'Opens Google Wallet, which asks whether to keep the pass.' }),
+    url: Type.String({ description: 'Opens Google Wallet, which offers to save the pass.' }),
   },
   { title: 'SaveLink', description: 'The link that saves a pass to Google Wallet.' },
 );
@@ -116,12 +119,12 @@ function googleRoute(deps: PayerDeps) {
     operationId: 'createGooglePassLink',
     moves: 'money',
     asks: 'own',
-    summary: 'A link that adds the pass to Google Wallet',
+    summary: 'Create a link that adds the pass to Google Wallet',
     description:
-      'Its name, a link to the wallet app, and what the phone gives a reader by Smart Tap: a ' +
-      'value of its own. Google also hears of the key of the codes that the pass shows, and of ' +
-      'every change: a new key, a new value, the end of the pass. Who has the link can put the ' +
-      'pass into a phone, so it needs a signature of the wallet, at most five minutes old.',
+      'Its name, a link to the wallet app, and the value that the phone sends to a reader by ' +
+      'Smart Tap. Google also gets the key of the codes that the pass shows, and every change: a ' +
+      'new key, a new value, the end of the pass. Anyone with the link can put the pass into a ' +
+      'phone, so it needs a signature of the wallet, at most five minutes old.',
     responses: { 200: { schema: SaveLinkSchema, description: 'The link.' } },
     handle: async (request) => {
       const pass = await issue(deps, request, 'google');
@@ -132,7 +135,7 @@ function googleRoute(deps: PayerDeps) {
   });
 }
 
-/** Pass files of phones (behavior.md 12.11). */
+/** Pass files for phone wallets (behavior.md 12.11). */
 export function passFileRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [appleRoute(deps), googleRoute(deps)];
 }

@@ -49,7 +49,7 @@ async function download(from: Pick<StoreServer, 'url'>, token: string): Promise<
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** The files of a pass that was made by these certificates. */
+/** The files of a pass that was created with these certificates. */
 async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
   const { apple } = await loadPassFiles(files);
   assert.ok(apple !== null);
@@ -61,7 +61,7 @@ async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
 const json = (bytes: Buffer | undefined) => JSON.parse(String(bytes));
 
 describe('a pass for Apple Wallet', () => {
-  test('is signed by the certificate over hashes of all that is in it', async () => {
+  test('is signed by the certificate over the hashes of all its files', async () => {
     const wallet = newWallet();
     const token = await signInWallet(server.url, wallet);
     const other = server.payer(token);
@@ -111,7 +111,7 @@ describe('a pass for Apple Wallet', () => {
   });
 });
 
-test('the link for Google Wallet is signed, and holds what the phone gives a reader', async () => {
+test('the link for Google Wallet is signed, and has the value for readers', async () => {
   const { body: made } = await me.post('/passes', { label: 'Watch' });
   const { status, body } = await me.get(`/passes/${made.id}/google`);
   assert.equal(status, 200, JSON.stringify(body));
@@ -140,7 +140,7 @@ test('the link for Google Wallet is signed, and holds what the phone gives a rea
   await settling.stop();
 });
 
-test('an old session puts no pass into a phone that pays, and still gets the picture', async () => {
+test('an old session adds no pass that pays to a phone, but still gets the picture', async () => {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const nfcPublicKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
   const apple = { ...locations.apple, nfcPublicKey };
@@ -164,7 +164,7 @@ test('an old session puts no pass into a phone that pays, and still gets the pic
     assert.equal(refused.status, 403, kind);
     assert.equal(errorCodeOf(refused.body), 'second_factor_required', kind);
   }
-  assert.equal(await values(), 0, 'nothing was made that a reader takes');
+  assert.equal(await values(), 0, 'no value for readers was created');
   const picture = await fetch(`${server.url}/api/payer/v1/passes/${id}/apple`, {
     headers: { authorization: `Bearer ${token}` },
   });
@@ -175,7 +175,7 @@ test('an old session puts no pass into a phone that pays, and still gets the pic
   await readers.close();
 });
 
-test('no certificates, no files; nobody gets another’s, or that of a revoked pass', async () => {
+test("no files without certificates, of another payer's pass, or of a revoked one", async () => {
   const bare = await serveStore(store);
   const wallet = newWallet();
   const token = await signInWallet(bare.url, wallet);
@@ -193,7 +193,7 @@ test('no certificates, no files; nobody gets another’s, or that of a revoked p
   await bare.close();
 });
 
-test('a start names the setting that is missing, or whose file does not fit', async () => {
+test('a start names the setting that is missing, or whose file does not match', async () => {
   const { apple } = locations;
   const { at } = credentials;
   const starts = async (changes: Partial<typeof apple>) =>

@@ -28,7 +28,7 @@ import {
 import { renderPass, renderPayer } from '#payers/render.ts';
 
 const TAG = 'Payer app';
-/** A card, a phone, a watch, a ring, and spares: nobody carries more. */
+/** Enough for a card, a phone, a watch, a ring, and spares. */
 const MAX_ACTIVE_PASSES = 16;
 
 function listRoute(deps: PayerDeps) {
@@ -38,7 +38,7 @@ function listRoute(deps: PayerDeps) {
     operationId: 'listPasses',
     moves: 'nothing',
     tag: TAG,
-    summary: "The payer's passes: those that work first, then newest first",
+    summary: "List the payer's passes: active ones first, then newest first",
     scope: null,
     idempotency: 'ignored',
     query: OwnQuery,
@@ -65,9 +65,9 @@ function createRoute(deps: PayerDeps) {
     operationId: 'createPass',
     moves: 'money',
     tag: TAG,
-    summary: 'A new pass; its credential is shown only once',
+    summary: 'Create a pass; its credential is shown only once',
     scope: null,
-    // A stored response would keep the credential, which is kept as a hash only.
+    // A stored response would keep the credential, of which only a hash is stored.
     idempotency: 'ignored',
     body: NewPassBody,
     bodyExample: { label: 'Phone' },
@@ -80,7 +80,10 @@ function createRoute(deps: PayerDeps) {
       const created = await deps.db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         if ((await countActivePasses(tx, payerId)) >= MAX_ACTIVE_PASSES) {
-          return refuse('unexpected_state', `At most ${MAX_ACTIVE_PASSES} passes: revoke one.`);
+          return refuse(
+            'unexpected_state',
+            `At most ${MAX_ACTIVE_PASSES} passes. Revoke one first.`,
+          );
         }
         return createPass(tx, { payerId, label: body.label ?? '', now });
       });
@@ -98,7 +101,7 @@ function revokeRoute(deps: PayerDeps) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Revoke a pass: no tap with it is accepted from now on',
+    summary: 'Revoke a pass: no further tap with it is accepted',
     scope: null,
     idempotency: 'ignored',
     params: { id: 'pass' },
@@ -107,7 +110,7 @@ function revokeRoute(deps: PayerDeps) {
     handle: async ({ caller, params, now }) => {
       const { id: payerId, livemode } = payerOfCaller(caller);
       const row = await deps.db.transaction(async (tx) => {
-        // A tap that is being decided holds this lock: it is over when the answer goes out.
+        // A tap that is being decided holds this lock, so it has ended when the response is sent.
         await lockPayer(tx, payerId);
         const revoked = await revokePassRow(tx, { id: params.id ?? '', payerId, now });
         if (revoked === undefined) return undefined;
@@ -139,7 +142,7 @@ function limitsAfter(payer: PayerRow, body: Static<typeof LimitsBody>): Limits {
   };
 }
 
-/** Whether more can be paid than before without the payer being asked. */
+/** True if the new limits allow more payments without asking the payer. */
 function lifts(payer: PayerRow, wanted: Limits): boolean {
   const isHigher = (before: bigint | null, after: bigint | null) =>
     before !== null && (after === null || after > before);
@@ -158,11 +161,11 @@ function limitsRoute(deps: PayerDeps) {
     moves: 'money',
     asks: 'own',
     tag: TAG,
-    summary: "The payer's own limits",
+    summary: "Change the payer's own limits",
     description:
-      'Per payment and per UTC day, without fees; null removes a limit. What lifts a limit, or ' +
-      'ends the question at first payments, needs a signature of the wallet that is at most five ' +
-      'minutes old.',
+      'Per payment and per UTC day, without fees; null removes a limit. Raising a limit, or ' +
+      'ending the confirmation of first payments, needs a signature of the wallet that is at ' +
+      'most five minutes old.',
     scope: null,
     idempotency: 'ignored',
     body: LimitsBody,
@@ -182,7 +185,7 @@ function limitsRoute(deps: PayerDeps) {
   });
 }
 
-/** Passes, and what their owner limits them to. */
+/** Passes, and the limits that their owner sets. */
 export function passRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [listRoute(deps), createRoute(deps), revokeRoute(deps), limitsRoute(deps)];
 }

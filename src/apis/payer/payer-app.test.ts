@@ -55,7 +55,7 @@ function declineOf(intent: { readonly [field: string]: unknown }): string | unde
 }
 
 describe('a pass', () => {
-  test('is shown once, kept as a hash, and pays', async () => {
+  test('is shown once, stored as a hash, and pays', async () => {
     const { me } = await newPayer();
     const created = await me.post('/passes', { label: 'Phone' });
     assert.equal(created.status, 201);
@@ -68,7 +68,7 @@ describe('a pass', () => {
     assert.equal((await tap(await addIntent(store), secret)).status, 'succeeded');
   });
 
-  test('that is revoked pays nothing from that moment on; the others go on', async () => {
+  test('that is revoked pays nothing from that moment on; the others still pay', async () => {
     const { me } = await newPayer();
     const lost = (await me.post('/passes', { label: 'Lost' })).body;
     const kept = (await me.post('/passes', { label: 'Kept' })).body;
@@ -88,7 +88,7 @@ describe('a pass', () => {
     assert.equal((await tap(await addIntent(store), pass.nfc_id)).status, 'succeeded');
   });
 
-  test('is refused when the payer has sixteen already; one revoked makes room', async () => {
+  test('is refused if the payer has sixteen already; revoking one makes room', async () => {
     const { me } = await newPayer();
     const all = Array.from({ length: 20 }, () => me.post('/passes', {}));
     const answers = await Promise.all(all);
@@ -100,7 +100,7 @@ describe('a pass', () => {
 });
 
 describe('limits', () => {
-  test('are set, kept when left out, and removed with null', async () => {
+  test('are set, kept when omitted, and removed with null', async () => {
     const { me } = await newPayer();
     await patch(me, '/limits', { per_payment: 1_000_000, per_day: 5_000_000 });
     const changed = await patch(me, '/limits', { per_day: null, confirm_first_payment: true });
@@ -114,7 +114,7 @@ describe('limits', () => {
     }
   });
 
-  test('hold from the next tap on', async () => {
+  test('apply from the next tap on', async () => {
     const { me } = await newPayer();
     const pass = (await me.post('/passes', {})).body;
     const intentId = await addIntent(store, { amount: 2_000_000 });
@@ -148,7 +148,7 @@ describe('a confirmation', () => {
     assert.equal(shown?.reason_code, 'FIRST_MERCHANT_PAYMENT');
   });
 
-  test('that the app shows already does not end its long poll', async () => {
+  test('that the app already shows does not end its long poll', async () => {
     const payer = await newPayer();
     const intentId = await asked(payer);
     const known = payer.me.get(`/confirmations?wait=20&known=${intentId}`);
@@ -158,7 +158,7 @@ describe('a confirmation', () => {
     assert.deepEqual((await known).body.data, []);
   });
 
-  test('that is approved pays; the terminal that watches hears of it', async () => {
+  test('that is approved pays; the waiting terminal is notified', async () => {
     const payer = await newPayer();
     const intentId = await asked(payer);
     const path = `/payment_intents/${intentId}?wait=20&status=requires_action`;
@@ -169,7 +169,7 @@ describe('a confirmation', () => {
     assert.notEqual((await watching).body.status, 'requires_action');
   });
 
-  test('that is rejected declines, and the intent can be paid by somebody else', async () => {
+  test('that is rejected declines, and another payer can pay the intent', async () => {
     const payer = await newPayer();
     const intentId = await asked(payer);
     const { body } = await payer.me.post(`/confirmations/${intentId}/reject`);
@@ -177,7 +177,7 @@ describe('a confirmation', () => {
     assert.equal(body.status, 'requires_payment_method');
   });
 
-  test('that the merchant cancels tells its payer so, and can no longer be approved', async () => {
+  test('that the merchant cancels shows as canceled, and can no longer be approved', async () => {
     const payer = await newPayer();
     const intentId = await asked(payer);
     const waiting = payer.me.get(`/confirmations?wait=20&known=${intentId}`);
@@ -194,7 +194,7 @@ describe('a confirmation', () => {
     assert.equal((await other.me.get(`/confirmations/${intentId}`)).status, 404);
   });
 
-  test('of another payer is not there', async () => {
+  test('of another payer is not found', async () => {
     const payer = await newPayer();
     const intentId = await asked(payer);
     const other = await newPayer();
@@ -217,7 +217,7 @@ describe('an agent token', () => {
     return (body.data as { status: string }[]).map(({ status }) => status);
   }
 
-  test('pays its merchant its amount, once, and its payer sees that it is spent', async () => {
+  test('pays its merchant its amount, once, and is shown as spent', async () => {
     const { me } = await newPayer();
     const { agent_token: token } = await mint(me);
     const intentId = await addIntent(store);
@@ -232,7 +232,7 @@ describe('an agent token', () => {
     assert.deepEqual(body.payment_method, { type: 'agent_token', credential: 'agent_token' });
   });
 
-  test('is declined for another amount, and is not used up by that', async () => {
+  test('is declined for another amount, and is not consumed by that', async () => {
     const { me } = await newPayer();
     const { agent_token: token } = await mint(me, 1_000_000);
     const other = await addIntent(store, { amount: 1_000_001 });
@@ -284,7 +284,7 @@ describe('an agent token', () => {
     }
   });
 
-  test('cannot be minted for a merchant that is not there, or for too long', async () => {
+  test('cannot be minted for a missing merchant, or for too long', async () => {
     const { me } = await newPayer();
     const { accountId: account } = store.standing.tenant;
     const wrong = [
@@ -319,7 +319,7 @@ describe('the history', () => {
     assert.deepEqual(seen, paid);
   });
 
-  test('of another payer cannot be walked with this one’s cursor', async () => {
+  test('of another payer cannot be paged with this one’s cursor', async () => {
     const one = await newPayer();
     const pass = (await one.me.post('/passes', {})).body;
     for (let i = 0; i < 2; i++) await tap(await addIntent(store), pass.nfc_id);

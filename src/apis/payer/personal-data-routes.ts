@@ -34,7 +34,7 @@ import { signatureRefusal } from '#payers/sign-in.ts';
 import { selectPayerPayments } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 
-/** Rows of one kind in one export: years of daily use, and still one document. */
+/** Rows of one kind in one export: years of daily use in a single document. */
 const MAX_ROWS = 10_000;
 
 const TAG = 'Payer app';
@@ -46,20 +46,22 @@ const PersonalDataSchema = Type.Object(
     payer: PayerSchema,
     passes: Type.Array(PassSchema, { description: 'Passes of the payer.' }),
     cards: Type.Array(CardSchema, { description: 'SUN cards.' }),
-    chips: Type.Array(ChipSchema, { description: 'Chips that sign, with limits and blocks.' }),
+    chips: Type.Array(ChipSchema, {
+      description: 'Chips that sign payments, with limits and blocks.',
+    }),
     agent_tokens: Type.Array(AgentTokenSchema, { description: 'Tokens that agents pay with.' }),
     requests: Type.Array(PayerRequestSchema, {
-      description: 'What was asked of the chain: approvals and test money.',
+      description: 'Jobs on the chain: approvals and test money.',
     }),
     sessions: Type.Array(Type.Object({ created: Timestamp, expires_at: Timestamp }), {
-      description: 'Where the payer is signed in.',
+      description: "The payer's sessions.",
     }),
-    payments: Type.Array(PayerPaymentSchema, { description: 'What the payer has paid.' }),
+    payments: Type.Array(PayerPaymentSchema, { description: "The payer's payments." }),
     payments_left_out: Type.Boolean({
-      description: `Whether there are more than ${MAX_ROWS} payments: GET /payments has them all.`,
+      description: `True if there are more than ${MAX_ROWS} payments: GET /payments has them all.`,
     }),
   },
-  { title: 'PayerPersonalData', description: 'All that is kept about the payer.' },
+  { title: 'PayerPersonalData', description: 'All data that is stored about the payer.' },
 );
 
 function sessionOf(caller: PayerCaller, now: Date): PayerSession {
@@ -77,8 +79,8 @@ function exportRoute(deps: PayerDeps) {
     moves: 'data',
     asks: 'own',
     tag: TAG,
-    summary: 'Everything that is kept about the payer, in one document',
-    description: `Credentials and their hashes are left out. ${FRESH}`,
+    summary: 'Download all data about the payer, in one document',
+    description: `Credentials and their hashes are omitted. ${FRESH}`,
     scope: null,
     idempotency: 'ignored',
     responses: { 200: { schema: PersonalDataSchema, description: 'The document.' } },
@@ -102,11 +104,11 @@ function eraseRoute(deps: PayerDeps) {
     summary: 'Erase passes, tokens, limits, requests and sessions',
     description:
       'Cannot be undone, and ends this session. Payments keep address and amounts, and the ' +
-      'wallet stays known for them; a payment that is on its way is not undone. Allowance and ' +
+      'wallet stays known for them; a payment in progress is not undone. Allowance and ' +
       `spending policy are on the chain: revoke them with the wallet. ${FRESH}`,
     scope: null,
     idempotency: 'ignored',
-    responses: { 204: { schema: null, description: 'It is erased.' } },
+    responses: { 204: { schema: null, description: 'The data was erased.' } },
     errors: ['second_factor_required'],
     handle: async ({ caller, now }) => {
       const refused = await erasePayer(deps.db, sessionOf(caller, now));
@@ -116,7 +118,7 @@ function eraseRoute(deps: PayerDeps) {
   });
 }
 
-/** A payer's data: taken along, or erased. */
+/** Export and erasure of a payer's data. */
 export function personalDataRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [exportRoute(deps), eraseRoute(deps)];
 }

@@ -48,7 +48,7 @@ async function tapWith(nfcId: string, intentId?: string) {
   return server.device().post(`/payment_intents/${id}/tap`, tap);
 }
 
-test('the export holds what is kept about a payer, and no credential', async () => {
+test('the export holds the data stored about a payer, and no credential', async () => {
   const { payer, wallet, nfcId, agentToken, token } = await equipped();
   const { status, body } = await payer.post('/me/export');
   assert.equal(status, 200, JSON.stringify(body));
@@ -61,7 +61,7 @@ test('the export holds what is kept about a payer, and no credential', async () 
   }
 });
 
-test('export and erasure ask for a sign-in of the last five minutes', async () => {
+test('export and erasure need a sign-in of the last five minutes', async () => {
   const { payer } = await equipped();
   clock.advance(300_000);
   for (const path of ['/me/export', '/me/erase']) {
@@ -71,7 +71,7 @@ test('export and erasure ask for a sign-in of the last five minutes', async () =
   assert.equal((await payer.get('/me')).status, 200);
 });
 
-test('an erased payer leaves wallet and id in the text columns, and no way to pay', async () => {
+test('an erased payer leaves wallet and id in text columns, and no way to pay', async () => {
   const { payer, wallet, nfcId, token, agentToken } = await equipped();
   const other = server.payer(await signInWallet(server.url, wallet, { now: clock.now() }));
   const settling = keepSettling(store);
@@ -80,7 +80,7 @@ test('an erased payer leaves wallet and id in the text columns, and no way to pa
   assert.equal(paid.status, 200, JSON.stringify(paid.body));
   assert.deepEqual(await findText(store.db, 'Ring of Paula'), ['passes.label']);
   const { body: me } = await payer.get('/me');
-  // Others of this test have rings, too.
+  // Other payers of this test also have rings.
   await store.db.query('delete from passes where payer_id <> $1', [String(me.id)]);
   assert.equal((await payer.post('/me/erase')).status, 204);
   assert.deepEqual(await findText(store.db, 'Ring of Paula'), []);
@@ -92,7 +92,7 @@ test('an erased payer leaves wallet and id in the text columns, and no way to pa
   assert.equal((await server.payer(token).get('/me')).status, 401);
 });
 
-test('a payment on its way stays; the wallet comes back empty and still blocked', async () => {
+test('a payment in progress stays; the wallet returns without data and still blocked', async () => {
   const { payer, wallet, nfcId } = await equipped();
   const { body: me } = await payer.get('/me');
   const id = await newIntent();
@@ -111,7 +111,7 @@ test('a payment on its way stays; the wallet comes back empty and still blocked'
   assert.deepEqual((await back.get('/passes')).body.data, []);
 });
 
-/** A payment that waits for its payer's yes. */
+/** A payment that waits for its payer's approval. */
 async function asked(nfcId: string, payerId: unknown): Promise<string> {
   await store.db.query('update payers set confirm_first_payment = true where id = $1', [payerId]);
   const id = await newIntent();
@@ -120,7 +120,7 @@ async function asked(nfcId: string, payerId: unknown): Promise<string> {
   return id;
 }
 
-test('who erased everything, or was blocked, before saying yes is declined', async () => {
+test('a payer who erased all data, or was blocked, before approving is declined', async () => {
   const erased = await equipped();
   const first = await asked(erased.nfcId, (await erased.payer.get('/me')).body.id);
   assert.equal((await erased.payer.post('/me/erase')).status, 204);
@@ -145,7 +145,7 @@ test('who erased everything, or was blocked, before saying yes is declined', asy
   );
 });
 
-test('what is asked of the chain is not waited for once its payer is erased', async () => {
+test('a long poll for a job on the chain ends once its payer is erased', async () => {
   const { payer } = await equipped();
   const { body: me } = await payer.get('/me');
   const waiting = payer.post('/faucet', {});

@@ -12,7 +12,7 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { smartTapValue, vasValue } from '../../../reader/src/protocols/tap.ts';
 
-/** So many bytes stand before what the pass says. */
+/** Bytes that precede the message of the pass. */
 const HEADS = { smart_tap: 33, apple_vas: 5 } as const;
 
 const clock = new FakeClock();
@@ -50,7 +50,7 @@ async function tapOf(passId: string, kind: PhoneKind): Promise<string> {
   return String(body.value);
 }
 
-/** What the pass says in the phone: behind the nonce, or the time. */
+/** The message of the pass in the phone, after the nonce or the time. */
 const saidIn = (tap: string, kind: PhoneKind) =>
   Buffer.from(tap, 'base64url').subarray(HEADS[kind]);
 
@@ -75,7 +75,7 @@ async function outcome(tapped: Tapped): Promise<string> {
 
 for (const kind of ['smart_tap', 'apple_vas'] as const) {
   describe(`a pass in a phone, read by ${kind}`, () => {
-    test('pays once with each tap; what is kept of it is sealed, or a hash', async () => {
+    test('pays once with each tap; its message is stored encrypted, or as a hash', async () => {
       const { passId } = await newPass();
       const value = await tapOf(passId, kind);
       const intentId = await addIntent(store);
@@ -87,7 +87,11 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
       assert.deepEqual(payment, { method_type: 'wallet_pass', credential_type: kind });
       assert.equal(await outcome({ kind, value }), 'pass_replayed');
       const next = await tapOf(passId, kind);
-      assert.deepEqual(saidIn(next, kind), saidIn(value, kind), 'the pass in the phone stays');
+      assert.deepEqual(
+        saidIn(next, kind),
+        saidIn(value, kind),
+        'the pass in the phone stays valid',
+      );
       assert.equal(await outcome({ kind, value: next }), 'succeeded');
       const rows = await store.db.query<{ row: string }>(
         'select p::text as row from phone_passes p',
@@ -107,7 +111,7 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
       assert.equal(told.filter((one) => one === 'pass_replayed').length, 11, told.join());
     });
 
-    test('that nobody made is unknown, and a broken one is refused without a decline', async () => {
+    test('that was made up is unknown, and a broken one is refused without a decline', async () => {
       const head = kind === 'smart_tap' ? randomBytes(32) : timeHead(clock.now());
       const stranger = writePhoneTap(newSecret('smartTap'), head);
       assert.equal(await outcome({ kind, value: stranger }), 'pass_unknown');
@@ -127,7 +131,7 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
       assert.equal(await outcome({ kind, value: good }), 'succeeded');
     });
 
-    test('ends with its pass; no phone plays one of the live network', async () => {
+    test('ends with its pass; test mode simulates no phone of the live network', async () => {
       const { me, passId } = await newPass();
       const value = await tapOf(passId, kind);
       await me.send('DELETE', `/passes/${passId}`);
@@ -141,7 +145,7 @@ for (const kind of ['smart_tap', 'apple_vas'] as const) {
   });
 }
 
-test('what tapline-reader makes of a phone’s answer is what the service reads', async () => {
+test('tapline-reader encodes a phone’s response in the form that the service reads', async () => {
   const { passId } = await newPass();
   const said = saidIn(await tapOf(passId, 'smart_tap'), 'smart_tap');
   const smart = smartTapValue({ value: said, deviceNonce: randomBytes(32) });
@@ -154,7 +158,7 @@ test('what tapline-reader makes of a phone’s answer is what the service reads'
   assert.equal(await outcome({ kind: 'apple_vas', value: asApple }), 'pass_unknown');
 });
 
-test('an Apple tap is good for a minute of real time, before and after', async () => {
+test('an Apple tap is valid for a minute of real time, before and after', async () => {
   const { passId } = await newPass();
   const message = saidIn(await tapOf(passId, 'apple_vas'), 'apple_vas').toString();
   clock.advance(1_000 - (clock.now().getTime() % 1_000));
@@ -170,7 +174,7 @@ test('an Apple tap is good for a minute of real time, before and after', async (
   assert.equal(await outcome({ kind, value: early }), 'pass_replayed', 'swept no earlier');
 });
 
-test('after a loss nothing of the lost time pays without its payer', async () => {
+test("after a loss, no tap of the lost time pays without its payer's approval", async () => {
   const wallet = newWallet();
   const { passId } = await newPass(wallet);
   const [smart, vas] = [await tapOf(passId, 'smart_tap'), await tapOf(passId, 'apple_vas')];

@@ -20,15 +20,15 @@ const PushSchema = Type.Object(
           'BOOl_-1ahGEvUcvcFrzvcNl-dAMhhyIe_ZpDFuf3fVTVqjr9S5lzR2PBl9FnR0_MVSP7FwpHHLlT1sYUlkcqZ8A',
         ],
         description:
-          'The key that a browser subscribes for (`applicationServerKey`, base64url). null: the ' +
-          'operator has not set up Web Push.',
+          'The key that a browser subscribes for (`applicationServerKey`, base64url). `null` if ' +
+          'the operator has not set up Web Push.',
       }),
     ),
     subscribed: Type.Boolean({
-      description: 'Whether the browser of this session gets notifications.',
+      description: 'True if the browser of this session gets notifications.',
     }),
   },
-  { title: 'Push', description: 'What a browser needs to be woken by Web Push.' },
+  { title: 'Push', description: 'The data that a browser needs for Web Push.' },
 );
 
 const PushBody = Type.Object({
@@ -44,7 +44,7 @@ const shared = {
   tag: 'Payer app',
   scope: null,
   idempotency: 'ignored',
-  responses: { 200: { schema: PushSchema, description: 'As it is now.' } },
+  responses: { 200: { schema: PushSchema, description: 'The current state.' } },
 } as const;
 
 function answerOf({ push }: PayerDeps, subscribed: boolean) {
@@ -60,7 +60,7 @@ function readRoute(deps: PayerDeps) {
     method: 'GET',
     operationId: 'retrievePush',
     moves: 'nothing',
-    summary: 'Whether this browser is notified while the wallet is closed',
+    summary: 'Retrieve whether this browser is notified while the wallet is closed',
     errors: [],
     handle: async ({ caller }) => answerOf(deps, await isPushed(deps.db, sessionOf(caller))),
   });
@@ -73,7 +73,8 @@ function saveRoute(deps: PayerDeps) {
     operationId: 'savePush',
     moves: 'data',
     summary: 'Notify this browser when a payment waits for confirmation',
-    description: 'Until the session ends. A ring has no content: the push service learns nothing.',
+    description:
+      'Until the session ends. A notification has no content: the push service learns nothing.',
     body: PushBody,
     bodyExample: { endpoint: 'https://push.example.com/send/f3kQ0Zx' },
     errors: ['not_configured', 'url_not_allowed'],
@@ -107,7 +108,7 @@ function endRoute(deps: PayerDeps) {
   });
 }
 
-/** Web Push of the wallet app (behavior.md 14.6). */
+/** Web Push for the wallet app (behavior.md 14.6). */
 export function pushRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [readRoute(deps), saveRoute(deps), endRoute(deps)];
 }

@@ -34,7 +34,7 @@ after(async () => {
 interface Phone {
   readonly me: Caller;
   readonly passId: string;
-  /** What it shows so many steps from now. */
+  /** The code that it shows this many steps from now. */
   shows(steps?: number): string;
 }
 
@@ -62,7 +62,7 @@ async function outcome(
   return errorCodeOf(body) ?? declined?.decline_code ?? String(body.status);
 }
 
-/** Not the right one at any step near. */
+/** A code that is wrong at every nearby step. */
 const wrongOf = ({ passId, shows }: Phone) => {
   const near = [-2, -1, 0, 1, 2].map((steps) => shows(steps));
   const guesses = Array.from({ length: 9 }, (_, i) => rotatingValue(passId, `0000000${i}`));
@@ -85,7 +85,7 @@ test('codes are those of RFC 6238, appendix B', () => {
 });
 
 describe('a rotating code', () => {
-  test('pays once; the payment says how; the next step pays again', async () => {
+  test('pays once; the payment names the method; the next step pays again', async () => {
     const phone = await newPhone();
     const intentId = await addIntent(store);
     const shown = phone.shows();
@@ -111,7 +111,7 @@ describe('a rotating code', () => {
     assert.equal(outcomes.filter((one) => one === 'pass_code_used').length, 5, outcomes.join());
   });
 
-  test('is good for its step and the next one, of real time', async () => {
+  test('is valid for its step and the next one, in real time', async () => {
     const phone = await newPhone();
     const merchant = await nodes[0].merchant();
     await merchant.post('/test_helpers/clock/advance', { seconds: 3_600 });
@@ -120,7 +120,7 @@ describe('a rotating code', () => {
     assert.equal(await outcome(phone.shows(-1)), 'succeeded');
   });
 
-  test('is not used up by a refusal and by a 503, and is by a decline', async () => {
+  test('is not consumed by a refusal and by a 503, and is by a decline', async () => {
     const phone = await newPhone();
     preflight = 'unavailable';
     assert.equal(await outcome(phone.shows()), 'service_unavailable');
@@ -138,7 +138,7 @@ describe('a rotating code', () => {
     const other = await newPhone();
     const guess = wrongOf(phone);
     for (let i = 0; i < 4; i++) assert.equal(await outcome(guess), 'pass_code_expired');
-    assert.equal(await outcome(phone.shows(), { node: 1 }), 'succeeded', 'four are let pass');
+    assert.equal(await outcome(phone.shows(), { node: 1 }), 'succeeded', 'four are tolerated');
     assert.equal(await outcome(guess, { node: 1 }), 'pass_code_expired');
     clock.advance(STEP_MS);
     assert.equal(await outcome(phone.shows()), 'pass_code_expired', 'blocked');
@@ -148,7 +148,7 @@ describe('a rotating code', () => {
     assert.equal(await outcome(phone.shows()), 'succeeded');
   });
 
-  test('wrong ones that come at once over two nodes are all counted', async () => {
+  test('wrong ones that arrive at once over two nodes are all counted', async () => {
     const phone = await newPhone();
     const guess = wrongOf(phone);
     const intents = await Promise.all(Array.from({ length: 5 }, () => addIntent(store)));
@@ -158,7 +158,7 @@ describe('a rotating code', () => {
     assert.equal(await outcome(phone.shows()), 'pass_code_expired');
   });
 
-  test('wrong ones that lie further apart block nothing', async () => {
+  test('wrong ones with more time between them block nothing', async () => {
     const phone = await newPhone();
     const guess = wrongOf(phone);
     for (let i = 0; i < 6; i++) {
@@ -175,7 +175,7 @@ describe('a rotating code', () => {
     }
   });
 
-  test('ends with its pass and with another key, which only its owner makes', async () => {
+  test('ends with its pass and with another key, which only its owner creates', async () => {
     const [mine, other] = [await newPhone(), await newPhone()];
     const path = `/passes/${mine.passId}/rotating_key`;
     assert.equal((await other.me.post(path)).status, 404);
@@ -202,7 +202,7 @@ describe('a rotating code', () => {
     assert.equal(await outcome(phone.shows()), 'succeeded');
   });
 
-  test('is played by test mode, for passes of the test network', async () => {
+  test('is simulated by test mode, for passes of the test network', async () => {
     const { me } = await newPhone();
     const passId = String((await me.post('/passes', {})).body.id);
     const merchant = await nodes[0].merchant();
@@ -212,7 +212,7 @@ describe('a rotating code', () => {
     const answers = await Promise.all(askers.map((one) => one.post(path)));
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201]));
     const values = new Set(answers.map(({ body: { value } }) => value));
-    assert.equal(values.size, 1, 'one code per step, also of a key that is made now');
+    assert.equal(values.size, 1, 'one code per step, also of a key that is created now');
     const [value] = values;
     assert.equal(await outcome(String(value)), 'succeeded');
     const missing = await merchant.post('/test_helpers/passes/pass_1/rotating_code');
@@ -226,7 +226,7 @@ describe('a rotating code', () => {
     assert.equal(refused.status, 404, 'a pass of the live network');
   });
 
-  test('is kept as a sealed key only', async () => {
+  test('is stored as an encrypted key only', async () => {
     const { passId, shows } = await newPhone();
     const [row] = await store.db.query<{ row: string; key: Buffer }>(
       'select r::text as row, key from rotating_keys r where pass_id = $1',

@@ -36,7 +36,7 @@ function historyRoute(deps: PayerDeps) {
     operationId: 'listPayerPayments',
     moves: 'nothing',
     tag: 'Payer app',
-    summary: "The payer's payments at all merchants, newest first",
+    summary: "List the payer's payments at all merchants, newest first",
     scope: null,
     idempotency: 'ignored',
     query: HistoryQuery,

@@ -32,12 +32,12 @@ export const Signature = Type.Unsafe<`0x${string}`>({
   description: 'The signature of the wallet, 64 or 65 bytes in hex.',
 });
 
-/** A list that fits one answer. */
+/** A list that fits into one response. */
 export function shortListOf<S extends Type.TSchema>(item: S) {
   return Type.Object({
     object: objectType('list'),
-    data: Type.Array(item, { description: 'The whole list.' }),
-    has_more: Type.Boolean({ description: 'Always false: the list fits one answer.' }),
+    data: Type.Array(item, { description: 'Always false: the list fits into one response.' }),
+    has_more: Type.Boolean({ description: 'Always `null`, as there is one page.' }),
     next_cursor: Type.Null({ description: 'Always `null`, as there is one page.' }),
   });
 }
@@ -54,7 +54,7 @@ const agentTokenFields = {
   account: idOf('acct_', 'account'),
   amount: Amount,
   currency: Currency,
-  status: oneOf(AGENT_TOKEN_STATUSES, 'held: its intent is under way. spent: it has paid.'),
+  status: oneOf(AGENT_TOKEN_STATUSES, 'held: its intent is in progress. spent: it has paid.'),
   payment_intent: nullable(idOf('pi_', 'payment intent')),
   expires_at: Timestamp,
   created: Timestamp,
@@ -62,7 +62,7 @@ const agentTokenFields = {
 
 export const AgentTokenSchema = Type.Object(agentTokenFields, {
   title: 'AgentToken',
-  description: 'What an agent may spend once, without the token itself.',
+  description: 'The amount that an agent may spend once, without the token itself.',
 });
 
 export const NewAgentTokenSchema = Type.Object(
@@ -70,7 +70,7 @@ export const NewAgentTokenSchema = Type.Object(
     ...agentTokenFields,
     agent_token: Type.String({ description: 'The token itself (agt_…). Shown only once.' }),
   },
-  { title: 'NewAgentToken', description: 'The new token, which only this answer holds.' },
+  { title: 'NewAgentToken', description: 'The new token, which only this response contains.' },
 );
 
 export const NewAgentTokenBody = Type.Object({
@@ -82,19 +82,21 @@ export const NewAgentTokenBody = Type.Object({
 const passFields = {
   id: idOf('pass_', 'pass'),
   ...commonFields('pass'),
-  label: text(100, 'What the payer calls it.'),
+  label: text(100, "The payer's name for it."),
   status: oneOf(['active', 'revoked'] as const, 'A revoked pass pays nothing.'),
   revoked_at: nullable(Timestamp),
   last_declined: nullable(
     Type.Object(
       {
         declined_at: Timestamp,
-        decline_code: Type.String({ description: 'Why: a `decline_code`, as the till was told.' }),
+        decline_code: Type.String({
+          description: 'The reason: a `decline_code`, as the till got it.',
+        }),
       },
       {
         description:
-          'The newest tap by the code of this pass that never changes, if one was declined: ' +
-          'whoever reads that code can copy it. null: none was.',
+          'The newest declined tap by the code of this pass that never changes: ' +
+          'anyone who reads that code can copy it. `null` if none was declined.',
       },
     ),
   ),
@@ -109,28 +111,28 @@ export const PassSchema = Type.Object(passFields, {
 export const NewPassSchema = Type.Object(
   {
     ...passFields,
-    nfc_id: Type.String({ description: 'What the chip says (nfc_…). Shown only once.' }),
+    nfc_id: Type.String({ description: 'The credential on the chip (nfc_…). Shown only once.' }),
   },
   {
     title: 'NewPass',
-    description: 'The new pass with its credential, which only this answer holds.',
+    description: 'The new pass with its credential, which only this response contains.',
   },
 );
 
 export const NewPassBody = Type.Object({
-  label: Type.Optional(text(100, 'Up to 100 characters: what the payer calls it.')),
+  label: Type.Optional(text(100, "Up to 100 characters: the payer's name for it.")),
 });
 
 const Limit = nullable(
   Type.Integer({
     minimum: 1,
     maximum: MAX_AMOUNT,
-    description: 'USDC atoms, 1 to 1000000000000; null: no limit of its own.',
+    description: 'USDC atoms, 1 to 1000000000000; `null` for no limit of its own.',
   }),
 );
 
 const ConfirmFirst = Type.Boolean({
-  description: 'Whether each first payment at a merchant has to be confirmed.',
+  description: 'True if each first payment at a merchant must be confirmed.',
 });
 
 export const PayerSchema = Type.Object(
@@ -145,7 +147,7 @@ export const PayerSchema = Type.Object(
         per_day: Limit,
         confirm_first_payment: ConfirmFirst,
       },
-      { description: 'What the payer has limited.' },
+      { description: 'The limits that the payer has set.' },
     ),
     created: Timestamp,
   },
@@ -182,7 +184,7 @@ export const SessionSchema = Type.Object(
   { title: 'PayerSession', description: 'The session of the wallet app.' },
 );
 
-/** Unix seconds as the contract keeps them. */
+/** Unix seconds in the contract's type. */
 const UnixSeconds = Type.Integer({
   minimum: 0,
   maximum: 2 ** 40 - 1,
@@ -199,7 +201,7 @@ export const ApprovalBody = Type.Object({
         value: Type.Integer({
           minimum: 0,
           maximum: Number.MAX_SAFE_INTEGER,
-          description: 'USDC atoms that the settlement contract may take in all.',
+          description: 'USDC atoms that the settlement contract may take in total.',
         }),
         deadline: UnixSeconds,
         signature: Signature,
@@ -215,7 +217,7 @@ export const ApprovalBody = Type.Object({
         period_seconds: Type.Integer({
           minimum: 60,
           maximum: 2 ** 24 - 1,
-          description: 'How long a period is, in seconds.',
+          description: 'The length of a period, in seconds.',
         }),
         expires_at: UnixSeconds,
         max_fee_rate: Type.Integer({
@@ -236,14 +238,14 @@ export const PayerRequestSchema = Type.Object(
     id: Type.String({ description: 'apv_…, fct_… or trf_…' }),
     object: oneOf(
       ['approval', 'faucet_grant', 'transfer'] as const,
-      'What was requested from the chain.',
+      'The kind of job on the chain.',
     ),
     livemode: Type.Boolean({ description: 'false on the test network.' }),
     network: oneOf(['testnet', 'mainnet'] as const, 'The network.'),
     status: oneOf(['pending', 'succeeded', 'failed'] as const, '`pending` resolves by itself.'),
-    failure_code: nullable(textOut('Why it failed, or null. The list may grow.')),
-    failure_message: nullable(textOut('Why it failed and what to do, for people; or null.')),
-    tx_hash: nullable(textOut('The transaction; null: none was sent yet.')),
+    failure_code: nullable(textOut('The reason it failed, or null. The list may grow.')),
+    failure_message: nullable(textOut('The reason it failed and the remedy, in words; or null.')),
+    tx_hash: nullable(textOut('The transaction; `null` if none was sent yet.')),
     created: Timestamp,
     updated: Timestamp,
   },
@@ -275,13 +277,13 @@ export const NetworkSchema = Type.Object(
     rpc_url: nullable(
       Type.String({
         format: 'uri',
-        description: 'A public node of the chain, for browsers that ask it themselves; or null.',
+        description: 'A public node of the chain that browsers may call; or null.',
       }),
     ),
-    pass_files: Type.Array(oneOf(['apple', 'google'] as const, 'A wallet of phones.'), {
+    pass_files: Type.Array(oneOf(['apple', 'google'] as const, 'A phone wallet.'), {
       maxItems: 2,
       uniqueItems: true,
-      description: 'The wallets of phones that the operator makes pass files for.',
+      description: 'The phone wallets that the operator issues pass files for.',
     }),
   },
   { title: 'PayerNetwork', description: 'A network that is served, and the contracts on it.' },
@@ -295,23 +297,23 @@ const BasisPoints = Type.Integer({
 
 const MessageToSign = Type.Object({
   typed_data: openObject('EIP-712: domain, types with `EIP712Domain`, primaryType and message.'),
-  body: openObject('The same for `POST /approvals`, which also wants its `signature`.'),
+  body: openObject('The same for `POST /approvals`, which also needs its `signature`.'),
 });
 
-/** What a wallet holds and allows, and all that its next signatures need. */
+/** The wallet's balance and allowances, and all data that its next signatures need. */
 const PolicySchema = nullable(
   Type.Object(
     {
       per_payment: AtomsOut,
       per_period: AtomsOut,
-      period_seconds: Type.Integer({ description: 'How long a period is, in seconds.' }),
-      spent: { ...AtomsOut, description: 'USDC atoms that this period has used.' },
+      period_seconds: Type.Integer({ description: 'The length of a period, in seconds.' }),
+      spent: { ...AtomsOut, description: 'USDC atoms that were used in this period.' },
       expires_at: Timestamp,
       max_fee_rate: Type.Integer({
         description: 'The highest fees that it accepts, in basis points of the sale.',
       }),
     },
-    { description: 'The spending policy on the contract; null: there is none.' },
+    { description: 'The spending policy on the contract; `null` if there is none.' },
   ),
 );
 
@@ -332,8 +334,8 @@ export const WalletSchema = Type.Object(
         },
         {
           description:
-            'What was agreed to on a former settlement contract, while there is no policy on ' +
-            'the present one: shops that have moved there ask for it again. null: nothing was.',
+            'The policy on a previous settlement contract, while there is no policy on the ' +
+            'current one: shops that have moved there need a new one. `null` if there was none.',
         },
       ),
     ),
@@ -341,8 +343,8 @@ export const WalletSchema = Type.Object(
       { acquirer: BasisPoints, protocol: BasisPoints, cashback: BasisPoints },
       {
         description:
-          'What the contract charges the payer on top of a sale, and gives back of it; each is ' +
-          'rounded down.',
+          'The fees that the contract charges the payer on top of a sale, and the cashback; each ' +
+          'is rounded down.',
       },
     ),
     nonces: Type.Object(
@@ -350,7 +352,7 @@ export const WalletSchema = Type.Object(
         permit: nullable(
           Type.Integer({
             minimum: 0,
-            description: 'The nonce of the next EIP-2612 permit; null: the token takes none.',
+            description: 'The nonce of the next EIP-2612 permit; `null` if the token takes none.',
           }),
         ),
         policy: Type.Integer({
@@ -365,13 +367,13 @@ export const WalletSchema = Type.Object(
         {
           left_today: Type.Integer({
             minimum: 0,
-            description: 'How many more of them the operator pays for on this UTC day.',
+            description: 'The transfers that the operator still pays for on this UTC day.',
           }),
-          least: { ...AtomsOut, description: 'The least that one sends: USDC atoms.' },
+          least: { ...AtomsOut, description: 'The smallest transfer: USDC atoms.' },
         },
         {
           description:
-            'Transfers whose gas the operator pays (`POST /transfers`); null: not switched on.',
+            'Transfers whose gas the operator pays (`POST /transfers`); `null` if switched off.',
         },
       ),
     ),
@@ -379,9 +381,10 @@ export const WalletSchema = Type.Object(
       {
         permit: nullable({
           ...MessageToSign,
-          description: 'Lets the settlement contract take USDC; null: the token takes none.',
+          description:
+            'Lets the settlement contract take USDC; `null` if the token takes no permits.',
         }),
-        policy: { ...MessageToSign, description: 'Limits what it takes.' },
+        policy: { ...MessageToSign, description: 'Limits the amounts that it takes.' },
       },
       {
         description:
@@ -400,15 +403,16 @@ export const WalletSchema = Type.Object(
         },
         {
           description:
-            'Where the token takes no permits: what the wallet sends instead of one, as ' +
-            '`eth_sendTransaction` takes it; it pays the gas. null: a permit does it.',
+            'If the token takes no permits: the transaction that the wallet sends instead of ' +
+            'one, as `eth_sendTransaction` takes it; the wallet pays the gas. `null` if a permit ' +
+            'is enough.',
         },
       ),
     ),
   },
   {
     title: 'Wallet',
-    description: 'What the wallet holds and allows, and what its next signatures need.',
+    description: "The wallet's balance and allowances, and the data that its next signatures need.",
   },
 );
 
@@ -421,15 +425,17 @@ export const ConfirmationSchema = Type.Object(
     status: Type.String({ description: 'The status of the payment intent.' }),
     account: idOf('acct_', 'account'),
     merchant_name: textOut('The name of the merchant.'),
-    amount: { ...Amount, description: 'What is to be paid, sale and tip: USDC atoms.' },
+    amount: { ...Amount, description: 'The amount to pay, sale and tip: USDC atoms.' },
     currency: Currency,
     tip: AtomsOut,
-    order_id: textOut('The merchant’s id of the order.'),
-    description: nullable(textOut('What is bought, in the merchant’s words; or null.')),
-    reason_code: nullable(textOut('Why the payer is asked: the rule, in capitals; or null.')),
+    order_id: textOut('The merchant’s order id.'),
+    description: nullable(
+      textOut('The description of the sale, in the merchant’s words; or null.'),
+    ),
+    reason_code: nullable(textOut('The rule that asks the payer, in capitals; or null.')),
     expires_at: nullable(Timestamp),
     payment: nullable(idOf('pay_', 'payment')),
-    decline_code: nullable(textOut('Why the last attempt was declined, or null.')),
+    decline_code: nullable(textOut('The reason why the last attempt was declined, or null.')),
   },
   {
     title: 'Confirmation',
@@ -450,7 +456,8 @@ export const TransferBody = Type.Object(
   {
     to: Type.String({
       pattern: '^0x[0-9a-fA-F]{40}$',
-      description: 'Who gets it. With letters in both cases, their case is checked (EIP-55).',
+      description:
+        'The recipient. If it has letters in both cases, their case is checked (EIP-55).',
     }),
     amount: Type.Integer({
       minimum: LEAST_TRANSFER_ATOMS,
@@ -460,14 +467,14 @@ export const TransferBody = Type.Object(
     valid_before: UnixSeconds,
     nonce: Type.String({
       pattern: '^0x[0-9a-fA-F]{64}$',
-      description: '32 random bytes. The same nonce again is the same transfer.',
+      description: '32 random bytes. Repeating a nonce repeats the same transfer.',
     }),
     signature: Type.String({
       pattern: '^0x[0-9a-fA-F]{130}$',
-      description: 'Of the wallet’s key, over the EIP-712 message: 65 bytes.',
+      description: "The wallet key's signature of the EIP-712 message: 65 bytes.",
     }),
   },
-  { description: 'What the wallet signed.' },
+  { description: 'The transfer that the wallet signed.' },
 );
 
 export const FaucetBody = Type.Object({
@@ -480,7 +487,7 @@ export const FaucetBody = Type.Object({
   ),
 });
 
-/** A handful: a payer is asked by one or two terminals at a time. */
+/** A few, because one or two terminals at a time ask a payer. */
 export const ConfirmationsQuery = Type.Object({
   wait: WaitParameter,
   known: Type.Optional(
@@ -488,8 +495,8 @@ export const ConfirmationsQuery = Type.Object({
       maxLength: 1_000,
       pattern: '^(pi_[0-9A-Za-z]+(,pi_[0-9A-Za-z]+)*)?$',
       description:
-        'With `wait`: the payment intents that the app shows already, separated by commas. ' +
-        'Answers as soon as other payments wait.',
+        'With `wait`: the payment intents that the app already shows, separated by commas. ' +
+        'The response is sent as soon as other payments wait.',
     }),
   ),
 });

@@ -10,7 +10,7 @@ import { createNonce, signAgain, signIn } from '#payers/sign-in.ts';
 
 const TAG = 'Payer app';
 
-/** Reached without a session. */
+/** Open without a session. */
 export const OPEN_PATHS = ['/sign_in/nonce', '/sign_in'];
 
 function nonceRoute(deps: PayerDeps) {
@@ -21,7 +21,7 @@ function nonceRoute(deps: PayerDeps) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'A nonce for one sign-in message',
+    summary: 'Create a nonce for one sign-in message',
     scope: null,
     idempotency: 'ignored',
     responses: { 201: { schema: NonceSchema, description: 'Valid for five minutes, once.' } },
@@ -33,12 +33,12 @@ function nonceRoute(deps: PayerDeps) {
   });
 }
 
-/** The longest that browsers keep a cookie: 400 days. */
+/** The longest lifetime of a cookie in browsers: 400 days. */
 const HELD_SECONDS = 400 * 86_400;
 
 /**
- * The wallet's last digits, for the wallet's own page: it says which wallet this browser held when
- * the browser has deleted what the page stored. It opens nothing.
+ * The wallet's last digits, for the wallet's own page. If the browser has deleted the page's
+ * storage, they show which wallet it held. They authorize nothing.
  */
 function heldCookie({ address }: { readonly address: string }): string {
   const end = address.slice(-4).toLowerCase();
@@ -85,7 +85,7 @@ function signAgainRoute(deps: PayerDeps) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Sign once more, for the session that there is',
+    summary: 'Sign again for the current session',
     description:
       'A message as for the sign-in, of the same wallet and network. New passes, cards and agent ' +
       'tokens, and higher limits, need a signature that is at most five minutes old.',
@@ -115,7 +115,7 @@ function signOutRoute(deps: PayerDeps) {
     summary: 'End this session',
     scope: null,
     idempotency: 'ignored',
-    responses: { 204: { schema: null, description: 'It is over.' } },
+    responses: { 204: { schema: null, description: 'The session has ended.' } },
     errors: [],
     handle: async ({ caller }) => {
       await deleteSession(deps.db, present(caller.sessionHash, 'session'));
@@ -131,7 +131,7 @@ function meRoute() {
     operationId: 'retrievePayer',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The payer who is signed in',
+    summary: 'Retrieve the signed-in payer',
     scope: null,
     idempotency: 'ignored',
     responses: { 200: { schema: PayerSchema, description: 'The payer.' } },

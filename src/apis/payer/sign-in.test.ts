@@ -54,7 +54,7 @@ describe('a wallet', () => {
     assert.equal((live.body.payer as { livemode: boolean }).livemode, true);
   });
 
-  test('that comes back is the same payer, and another one on the other network', async () => {
+  test('that returns is the same payer, and another one on the other network', async () => {
     const account = newWallet();
     const now = clock.now();
     const ids: unknown[] = [];
@@ -89,12 +89,12 @@ describe('a message is refused', () => {
   const refused: readonly (readonly [string, Partial<SignInMessage>])[] = [
     ['for another site', { domain: 'evil.example', uri: 'https://evil.example/' }],
     ['for another site, with our address in it', { domain: 'evil.example' }],
-    ['for a site that only looks like this one', { domain: '127.0.0.1.evil.example' }],
+    ['for a site with a similar name', { domain: '127.0.0.1.evil.example' }],
     ['whose address is of another site', { uri: 'https://evil.example/' }],
     ['for a chain that is not served', { chainId: 1 }],
     ['that has expired', { expirationTime: new Date('2026-01-01T00:00:00Z') }],
     ['that is not valid yet', { notBefore: new Date('2099-01-01T00:00:00Z') }],
-    ['with a nonce that nobody gave out', { nonce: 'aaaaaaaaaaaaaaaaaaaaaa' }],
+    ['with a made-up nonce', { nonce: 'aaaaaaaaaaaaaaaaaaaaaa' }],
   ];
   for (const [what, changes] of refused) {
     test(what, async () => {
@@ -158,7 +158,7 @@ describe('a session', () => {
     assert.equal((await caller(`${server.url}/api/v1`, token).get('/terminals')).status, 401);
   });
 
-  test('is kept as a hash only', async () => {
+  test('is stored as a hash only', async () => {
     const token = await signInWallet(server.url, newWallet(), { now: clock.now() });
     const rows = await store.db.query<{ text: string }>(
       `select encode(hash, 'escape') || payer_id as text from payer_sessions`,

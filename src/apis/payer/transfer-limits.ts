@@ -6,17 +6,18 @@ import type { Tx } from '#db/database.ts';
 import { addressBucket, takeAttempt } from '#people/attempts.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 
-/** Transfers within an hour that the operator pays for. */
+/** The most transfers per hour that the operator pays for. */
 export interface TransferLimits {
-  /** Of one network address, whose owner may make as many wallets as they like. */
+  /** Per IP address, since its owner can create any number of wallets. */
   readonly perAddress: number;
-  /** Of one network in all. */
+  /** Per network in total. */
   readonly perHour: number;
 }
 
 /**
- * Counts a transfer in its own transaction. The limit of all of them is an alarm: nobody drains the
- * sponsor's coin unseen, and an operator decides whether the shop is busy or under attack.
+ * Counts a transfer in its own transaction. Reaching the network's limit raises an alarm, so that
+ * nothing drains the sponsor's gas balance unnoticed and the operator can tell a busy hour from an
+ * attack.
  */
 export function takeTransfer(
   { tenant, address }: PayerCaller,

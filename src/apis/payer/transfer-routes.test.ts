@@ -15,13 +15,13 @@ const EXTERNAL = {
   CHAIN_MAINNET_SPONSOR_KEY: KEY,
 };
 
-/** Of the test network and of real money. */
+/** For the test network and for real money. */
 function paid(env: Readonly<Record<string, string>>): boolean[] {
   const config = readConfig(env, []);
   return [false, true].map((livemode) => paysGas({ config }, livemode));
 }
 
-test('a sandbox pays the gas of transfers on its own chains alone, unless it is told to', () => {
+test('a sandbox by default pays the gas of transfers on its own chains alone', () => {
   assert.deepEqual(paid({}), [true, true]);
   assert.deepEqual(paid(EXTERNAL), [true, false]);
   assert.deepEqual(paid({ ...EXTERNAL, GASLESS_TRANSFERS: 'mainnet' }), [false, true]);

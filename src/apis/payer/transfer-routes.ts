@@ -22,8 +22,8 @@ const EXAMPLE = {
 };
 
 /**
- * Off unless the operator says so; in a sandbox wallets have no coin, and the gas of its own chains
- * costs nothing.
+ * Off unless the operator switches it on. A sandbox always pays on its own chains, where gas costs
+ * nothing and wallets hold no native coin.
  */
 export function paysGas({ config }: Pick<PayerDeps, 'config'>, livemode: boolean): boolean {
   const network = networkOf(livemode);
@@ -31,7 +31,7 @@ export function paysGas({ config }: Pick<PayerDeps, 'config'>, livemode: boolean
   return gaslessTransfers?.includes(network) ?? (isSandbox && chains[network] === null);
 }
 
-/** Whether it is switched on, and the sponsor's key has coin. */
+/** True if it is switched on and the sponsor's key can pay for gas. */
 export async function sponsorsNow(deps: PayerDeps, chain: Chain): Promise<boolean> {
   return paysGas(deps, chain.config.livemode) && (await canSponsor(deps.db, chain));
 }
@@ -42,19 +42,19 @@ export function transferRoute(deps: PayerDeps) {
     path: '/transfers',
     operationId: 'createTransfer',
     moves: 'money',
-    // The body holds what the wallet has signed for this.
+    // The body already contains the wallet's signature for this request.
     asks: 'never',
     tag: 'Payer app',
-    summary: 'Send USDC out of the wallet: the operator pays the gas',
+    summary: 'Send USDC from the wallet; the operator pays the gas',
     description:
-      'Where the operator has switched it on (`gasless` of `GET /approvals`), from 1 USDC, ' +
-      `${TRANSFERS_PER_DAY} a day and wallet, and while its key has coin; else 409 ` +
-      '`not_configured`. The body is an ' +
-      'EIP-3009 `TransferWithAuthorization` with `validAfter` 0. ' +
-      'Sent again with the same nonce it is the ' +
-      'same transfer; `GET /approvals/{id}` follows it.',
+      'If the operator has switched it on (`gasless` of `GET /approvals`), from 1 USDC, ' +
+      `${TRANSFERS_PER_DAY} per day and wallet, and while the sponsor's key can pay for gas; ` +
+      'else 409 `not_configured`. The body is an EIP-3009 `TransferWithAuthorization` with ' +
+      '`validAfter` 0. Sent again with the same nonce it is the same transfer; `GET ' +
+      '/approvals/{id}` follows it.',
     scope: null,
-    // The nonce of the authorization is the key: sent twice it is one transfer.
+    // The nonce of the authorization is the idempotency key: a repeated request is the same
+    // transfer.
     idempotency: 'ignored',
     body: TransferBody,
     bodyExample: EXAMPLE,

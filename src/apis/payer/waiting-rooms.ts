@@ -11,7 +11,10 @@ export interface RoomDeps {
   readonly wakeups: Wakeups;
 }
 
-/** Where payers wait for something to confirm: keyed by payer, woken by the topic `payer`. */
+/**
+ * Long-poll registry of payers who wait for something to confirm: keyed by payer, notified by the
+ * topic `payer`.
+ */
 export function createConfirmationRoom(deps: RoomDeps): WaitingRoom<readonly PaymentIntent[]> {
   return createWaitingRoom<readonly PaymentIntent[]>({
     wakeups: deps.wakeups,
@@ -23,7 +26,7 @@ export function createConfirmationRoom(deps: RoomDeps): WaitingRoom<readonly Pay
   });
 }
 
-/** Where payers wait for what they have asked of the chain, by the request's id. */
+/** Long-poll registry of payers who wait for a job on the chain, keyed by the request's id. */
 export function createRequestRoom(deps: RoomDeps): WaitingRoom<PayerRequestRow> {
   return createWaitingRoom({
     wakeups: deps.wakeups,

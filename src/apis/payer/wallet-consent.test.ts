@@ -71,7 +71,7 @@ test('a session whose wallet has not signed for five minutes mints nothing', asy
   }
 });
 
-test('an old session narrows limits and never lifts them', async () => {
+test('an old session can lower limits but not raise them', async () => {
   const { me, account } = await openSession();
   const card = await me.post('/cards', { per_payment_limit: 5_000_000 });
   const path = `/cards/${String(card.body.id)}`;
@@ -153,10 +153,10 @@ test('another wallet, and an old message, renew no session', async () => {
   const other = await me.post('/sign_in/again', { message: live, signature });
   assert.equal(errorCodeOf(other.body), 'sign_in_failed', 'another network');
   const again = await me.post('/sign_in/again', { message: live, signature });
-  assert.equal(errorCodeOf(again.body), 'sign_in_failed', 'its nonce is used up');
+  assert.equal(errorCodeOf(again.body), 'sign_in_failed', 'its nonce is used');
 });
 
-test('each route of the payer that moves money says whether the wallet has to sign', () => {
+test('each payer route that moves money declares whether the wallet must sign', () => {
   const money = declaredRoutes().payer.filter(({ moves }) => moves === 'money');
   const byAsk = Object.groupBy(money, (route) => asksOf(route));
   const names = (routes: typeof money | undefined) =>

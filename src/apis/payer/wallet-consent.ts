@@ -4,14 +4,16 @@ import { asksOf } from '#http/moves.ts';
 import type { AnyRoute } from '#http/route.ts';
 import { signatureRefusal } from '#payers/sign-in.ts';
 
-/** Whether the wallet has signed within the last five minutes, for the routes that ask by `own`. */
+/**
+ * Refuses unless the wallet has signed within the last five minutes; for routes with `asks: 'own'`.
+ */
 export function consentRefusal({ signedAt }: PayerCaller, now: Date): Refusal | null {
   return signatureRefusal(signedAt, now);
 }
 
 /**
- * A session alone reads, answers questions and takes rights away. What gives somebody else a way
- * to pay needs the wallet's own signature: the declaration of the route says so.
+ * A session alone may read, answer questions and take rights away. Granting a new way to pay needs
+ * the wallet's own signature, as the route declares in `asks`.
  */
 export function withWalletConsent(route: AnyRoute<PayerCaller>): AnyRoute<PayerCaller> {
   const asks = asksOf(route);

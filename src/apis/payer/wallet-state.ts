@@ -13,10 +13,10 @@ import type { Hex } from '#settlement/requests.ts';
 interface WalletState {
   readonly chain: Chain;
   readonly account: PayerAccount;
-  /** null: the token takes no permits. */
+  /** `null` if the token takes no permits. */
   readonly permitNonce: bigint | null;
   readonly rates: FeeRates;
-  /** What the payer had agreed to on a former contract, while there is nothing on this one. */
+  /** The payer's policy on a previous contract, while there is none on the current one. */
   readonly former: Former | null;
 }
 
@@ -25,7 +25,7 @@ interface Former {
   readonly account: PayerAccount;
 }
 
-/** The newest former contract on which the payer has a policy. */
+/** The newest previous contract on which the payer has a policy. */
 async function readFormer(chain: Chain, payer: Hex): Promise<Former | null> {
   for (const { settlement } of chain.config.formerSettlements.toReversed()) {
     const account = await readPayerAccount(chain, payer, settlement);
@@ -36,7 +36,7 @@ async function readFormer(chain: Chain, payer: Hex): Promise<Former | null> {
 
 export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<WalletState | Refusal> {
   const chain = deps.chains.find((one) => one.config.livemode === payer.livemode);
-  const away = () => refuse('service_unavailable', 'The chain cannot be reached: try again.');
+  const away = () => refuse('service_unavailable', 'The chain cannot be reached. Try again.');
   if (chain === undefined) return away();
   try {
     const [account, permitNonce, rates] = await Promise.all([
@@ -54,7 +54,7 @@ export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<Wall
   }
 }
 
-/** An unlimited allowance is more than a JSON number holds exactly: shown as the largest one. */
+/** An unlimited allowance exceeds the exact integers of JSON, so the largest one is shown. */
 function shownAtoms(value: bigint): number {
   const max = BigInt(Number.MAX_SAFE_INTEGER);
   return toJsonAtoms(value > max ? max : value);
