@@ -28,7 +28,7 @@ test('a sale that settles while another one is shown is in the list on the way b
   await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('link', { name: first.payment }).click();
   await page.getByText('Customer tapped').waitFor();
-  // What left the wallet: 0.50 % of fees on top, 0.05 % of cashback.
+  // The amount that left the wallet: 0.50 % of fees added, 0.05 % of cashback subtracted.
   await page.locator('.headline').getByText('7.28').waitFor();
   await page.getByRole('heading', { name: 'Events and webhooks' }).waitFor();
   const steps = page.locator('section', { has: page.getByRole('heading', { name: /^What/ }) });
@@ -83,7 +83,7 @@ test('a page whose code is gone after an update leaves the navigation', async ()
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard' });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  // The page was loaded anew already, and that did not bring it.
+  // Marks the page as already reloaded once without finding the file.
   await page.evaluate(() => sessionStorage.setItem('tapline.reloaded', String(Date.now())));
   await page.route(/\/(settings|team)-[^/]+\.js$/, (route) => route.abort());
   await page.getByRole('link', { name: 'Settings' }).click();
@@ -107,7 +107,7 @@ test('times are those of the account, on dashboard and till, wherever one reads 
   window.checkClean();
   await window.close();
   const till = await openTill(browser, sandbox, { terminal, options });
-  // The history of a till is that of its shift.
+  // A till's history shows the payments of its shift.
   await payAt(sandbox, { terminal: terminal.id, amount: 1_230_000 });
   await till.page.getByRole('link', { name: 'History' }).click();
   await till.page.getByText('Times are in UTC.').waitFor();
@@ -116,7 +116,7 @@ test('times are those of the account, on dashboard and till, wherever one reads 
   await till.close();
 });
 
-/** The account of the sandbox is in UTC. */
+/** The sandbox's account uses UTC. */
 async function checkUtc(time: Locator): Promise<void> {
   const at = new Date((await time.first().getAttribute('datetime')) ?? '');
   const shown = (await time.first().textContent()) ?? '';

@@ -14,7 +14,7 @@ import { pages } from './pages.ts';
 import { GoTo } from './parts/go-to.tsx';
 import { useKnownTimeZone } from './parts/time-zone.ts';
 
-/** Navigation, which account, which mode, who is signed in. */
+/** The page frame: navigation, account, mode and signed-in user. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
   const isTest = useMerchant().mode === 'test';

@@ -46,7 +46,7 @@ const SignUp = partOf(async () => (await import('./pages/outside.tsx')).SignUp);
 const ResetPassword = partOf(async () => (await import('../desk/by-mail.tsx')).ResetPassword);
 const Invitation = partOf(async () => (await import('./pages/outside.tsx')).Invitation);
 
-/** Below the form of signing in. */
+/** Links below the sign-in form. */
 function OtherWays(): ReactNode {
   return (
     <p className="row row-apart">

@@ -18,7 +18,7 @@ export type Mode = 'test' | 'live';
 
 const ROLES: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
 
-/** Which account's data are shown, in which mode. */
+/** The account and mode whose data the page shows. */
 export interface MerchantPlace {
   readonly account: Account;
   readonly mode: Mode;
@@ -29,10 +29,10 @@ export interface MerchantPlace {
 export const MerchantContext = createContext<MerchantPlace | null>(null);
 
 export interface Merchant extends MerchantPlace {
-  /** Paths know the account and the mode. */
+  /** Fills in account and mode in each path. */
   readonly call: Call<Operations, '/dashboard/v1'>;
   readonly scope: readonly string[];
-  /** Whether the person has this role, or a higher one. */
+  /** True if the user has this role or a higher one. */
   may(role: Role): boolean;
 }
 
@@ -54,7 +54,7 @@ export function useMerchant(): Merchant {
 
 type Name = RouteName<Operations, '/dashboard/v1'>;
 
-/** Reads a route of the account in the mode that is shown. */
+/** Reads a route of the current account and mode. */
 export function useRead<Route extends Name>(
   name: Route,
   request?: RouteRequest<Operations, '/dashboard/v1', Route>,
@@ -63,7 +63,7 @@ export function useRead<Route extends Name>(
   return useReadOf(useMerchant(), { name, request }, options);
 }
 
-/** The pages of a list, each by its cursor. */
+/** The pages of a list, one per cursor. */
 export function usePages<Route extends Name>(
   name: Route,
   requestAt: (cursor: string | undefined) => RouteRequest<Operations, '/dashboard/v1', Route>,

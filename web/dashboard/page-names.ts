@@ -1,6 +1,6 @@
 /**
- * The pages of the navigation, in its order, with their icons. Their English names are promised
- * (behavior.md 21.3): scripts find links by them, and addresses follow from them.
+ * The pages in navigation order, with their icons. Their English names are guaranteed (behavior.md
+ * 21.3): scripts find links by them, and URLs are derived from them.
  */
 export const PAGES = {
   Overview: 'overview',
@@ -22,10 +22,10 @@ export const PAGES = {
 
 export type PageName = keyof typeof PAGES;
 
-/** A new group of links begins at these. */
+/** The pages that begin a new group of links. */
 export const OPENS_GROUP = 'Payments Terminals Team';
 
-/** `request_log`, as texts call a page. */
+/** A page's name in text keys, for example `request_log`. */
 export type PageKey = keyof { [Name in PageName as Snake<Name>]: true };
 type Snake<Name extends string> = Name extends `${infer First} ${infer Second}`
   ? `${Lowercase<First>}_${Lowercase<Second>}`

@@ -23,7 +23,7 @@ export function pages(): readonly DashboardPage[] {
 
 type DeskPage = Part<object>;
 
-/** Most people see it first: its texts come with the page. */
+/** The landing page, so its texts load with the app. */
 const Overview = firstPartOf(async () => (await import('./pages/overview.tsx')).Overview);
 const Payments = partOf(async () => (await import('./pages/payments.tsx')).Payments);
 const PaymentPage = partOf(async () => (await import('./pages/payment.tsx')).PaymentPage);
@@ -50,7 +50,7 @@ const Verification = partOf(async () => (await import('./pages/verification.tsx'
 const RiskRules = partOf(async () => (await import('./pages/risk-rules.tsx')).RiskRules);
 const AuditLog = partOf(async () => (await import('./pages/audit-log.tsx')).AuditLog);
 
-/** What stands at which address. */
+/** Route patterns and their pages. */
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard', Overview],
   ['/dashboard/payments', Payments],

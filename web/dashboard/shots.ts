@@ -41,7 +41,7 @@ const OUTSIDE: readonly Shot[] = [
   },
 ];
 
-/** The longest sale that one payment can be, twelve digits. */
+/** The largest amount of one payment: twelve digits. */
 const LONGEST = 999_999_999_999;
 
 const SALES: readonly Shot[] = [

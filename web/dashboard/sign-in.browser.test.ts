@@ -94,7 +94,7 @@ test('the first load stays within its budget', async () => {
   await window.close();
 });
 
-/** As text: the tests of the server, which open windows too, know no `document`. */
+/** A string, because the server's tests also open windows and their types have no `document`. */
 const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + status)`;
 
 test('the font comes with the first press, is kept, and is there before a page', async () => {

@@ -3,12 +3,12 @@ import { deskShot, type Stage, showLive } from '../testing/desk-shots.ts';
 import { LONG_NAME, type Shot } from '../testing/shots.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
-/** States that a page is in once, or seldom: each has to be brought about. */
+/** Rare or one-time states of pages, each of which must be brought about. */
 
 const NONE = { data: [], has_more: false, next_cursor: null };
 const AT = '2026-11-20T10:00:00.000Z';
 
-/** A new account's checklist, as far as it has come. */
+/** A new account's checklist at a given stage. */
 function firstSteps(
   name: string,
   { live, till }: { live: boolean; till: 'none' | 'new' | 'paired' },
@@ -23,7 +23,7 @@ function firstSteps(
   });
 }
 
-/** The list of sales, with its checklist done. */
+/** The list of sales after the checklist is complete. */
 async function showPaid({ open, change, sandbox }: Stage): Promise<void> {
   const { terminal } = sandbox.test;
   const { payment } = await payAt(sandbox, { terminal, amount: 2_500_000 });
@@ -39,7 +39,7 @@ async function showNewer({ sandbox, open, window: { page } }: Stage): Promise<vo
   await open(`/payments?terminal=${terminal}`, 'Payments');
   await page.evaluate(() => scrollTo(0, document.documentElement.scrollHeight));
   for (let sold = 0; sold < 3; sold++) await payAt(sandbox, sale);
-  // A person who comes back to the window sees what is new.
+  // Returning to the window reloads the data.
   await page.evaluate(() =>
     setInterval(() => window.dispatchEvent(new Event('visibilitychange')), 500),
   );
@@ -54,7 +54,7 @@ async function search(stage: Stage, typed: string, said: string | RegExp): Promi
   await page.getByText(said).waitFor();
 }
 
-/** Errors as a server makes them that is being written. */
+/** Typical errors of an integration under development. */
 const FAILURES = [
   { code: 'parameter_invalid', operation: 'createPaymentIntent', status: 400 },
   { code: 'parameter_invalid', operation: 'createPaymentIntent', status: 400 },

@@ -24,7 +24,7 @@ import { SettlementWallet } from '../parts/settlement-wallet.tsx';
 import { WithdrawDialog } from '../parts/withdraw-dialog.tsx';
 
 const PAGE = 20;
-/** A withdrawal that is under way is paid within seconds. */
+/** A pending withdrawal is paid within seconds. */
 const WATCH_MS = 4_000;
 
 type Withdrawal = ListWithdrawalsResponse['data'][number];
@@ -106,7 +106,7 @@ function Hold({ until }: { readonly until: string }): ReactNode {
   );
 }
 
-/** After a change of owners, any owner may hold the payouts with the link in the mail. */
+/** After a change of owners, any owner can hold payouts with the link in the email. */
 function HeldNotice(): ReactNode {
   const { call, may } = useMerchant();
   const { data } = useRead('GET /accounts/{account}/payout_hold');

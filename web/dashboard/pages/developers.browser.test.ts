@@ -9,9 +9,9 @@ import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 
-/** Terminals, API keys, webhooks, events and the request log, as a developer uses them. */
+/** Terminals, API keys, webhooks, events and request log, as developers use them. */
 
-/** A key that ended reads for a second at most: behavior.md 3.6, and time to ask. */
+/** A revoked key may read for one more second (behavior.md 3.6), plus time for the request. */
 const READS_END_MS = 2_000;
 
 let shared: SharedSandbox;
@@ -106,7 +106,7 @@ test('an endpoint is added, told, and told again', async () => {
   const received: string[] = [];
   const server = createServer(async (request, response) => {
     const event = (await json(request)) as { type: string };
-    // Tests beside this one make events of the same account.
+    // Other tests create events in the same account at the same time.
     if (event.type === 'ping') received.push(String(request.headers['webhook-id']));
     response.writeHead(answer).end('I am out of coffee');
   });
@@ -157,7 +157,7 @@ test('two people change an endpoint: the second sees both values and loses nothi
     return { window, page: window.page, dialog: window.page.getByRole('dialog') };
   };
   const [first, second] = [await open(), await open()];
-  // What the page asks for by itself waits until the change was sent: it could not be stale then.
+  // Holds the page's own reads until the change is sent, so that they cannot be stale.
   let isSent = false;
   await first.page.route(`**${all}/${id}`, (route) => {
     if (route.request().method() === 'PATCH') isSent = true;
@@ -208,7 +208,7 @@ test('events and requests are found, and errors are grouped', async () => {
   await window.close();
 });
 
-/** A merchant's server that checks signatures, or takes whatever comes. */
+/** A merchant's server that verifies signatures, or accepts everything. */
 async function startMerchant() {
   let secret: string | null = null;
   let received = 0;

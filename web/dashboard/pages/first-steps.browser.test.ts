@@ -14,7 +14,7 @@ import { freePort } from '../../testing/free-port.ts';
 import { mailedLink } from '../../testing/mail.ts';
 import { tillOf } from '../../testing/till.ts';
 
-/** From nothing to a test payment, as somebody does it who has never seen a line of code. */
+/** From an empty account to a test payment, by a user without programming experience. */
 
 const PASSWORD = 'a long shop passphrase';
 
@@ -55,7 +55,7 @@ async function openAccount(window: TestWindow, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Open account' }).click();
 }
 
-/** The line of the checklist, once it is in this state. */
+/** Waits until the checklist's step is in this state. */
 async function waitForStep({ page }: TestWindow, name: string, state: 'Done' | 'To do') {
   const line = page.getByRole('listitem').filter({ hasText: name });
   await line.getByText(state, { exact: true }).waitFor();
@@ -66,14 +66,14 @@ async function goToOverview({ page }: TestWindow): Promise<void> {
   await page.getByRole('heading', { name: 'Your first payment, without code' }).waitFor();
 }
 
-/** One press, and no cryptography: the wallet and a first till are made for it. */
+/** One click without any cryptography: the sandbox creates the wallet and a first till. */
 async function goLive(window: TestWindow): Promise<void> {
   await window.page.getByRole('button', { name: 'Go live' }).click();
-  // The chain takes a few seconds; the page asks it by itself.
+  // Registration on chain takes a few seconds; the page polls it.
   await waitForStep(window, 'Sales can settle in test mode', 'Done');
 }
 
-/** Opens the till in a tab of its own, and asks for 2.50 there. */
+/** Opens the till in a new tab and charges 2.50 there. */
 async function chargeAtTill(window: TestWindow) {
   const { page } = window;
   await page.getByRole('button', { name: 'New code' }).click();
@@ -124,7 +124,7 @@ for (const { name, options } of [
   });
 }
 
-/** Header and rows, without the quotes that a spreadsheet needs. */
+/** Header and rows, without the quotes of the CSV format. */
 function cellsOf(csv: string): string[][] {
   const lines = csv
     .replace(/^\uFEFF/, '')

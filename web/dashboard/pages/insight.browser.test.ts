@@ -8,7 +8,7 @@ import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/bro
 import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
-/** From a figure to the rows behind it, from an id to its page, and out as a file. */
+/** From a figure to the rows behind it, from an id to its page, and to an exported file. */
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -32,7 +32,7 @@ test('a click on a day of failed calls leads to these calls', async () => {
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard' });
   const today = page.getByRole('link', { name: /: [1-9]\d* failed calls?$/ });
-  // The log is written a moment behind the answer.
+  // The request log is written shortly after the response.
   await eventually('the call is counted', async () => {
     if ((await today.count()) > 0) return true;
     await page.reload();
@@ -64,7 +64,7 @@ test('the chart of sales is walked by keys, says each day, and spans what is ask
   assert.equal(await bars.count(), 30);
   const today = bars.last();
   assert.match((await today.getAttribute('aria-label')) ?? '', /: [1-9]\d* payments?, /);
-  // Where no call and no delivery failed, the chart of the sales is the only one.
+  // If no request and no delivery failed, the sales chart is the only one.
   const charts = await page.locator('.chart').count();
   const stops = await page.locator('.chart a[tabindex="0"]').count();
   assert.equal(stops, charts, 'one stop in each chart');
@@ -129,7 +129,7 @@ test('the command bar opens whatever an id names, and a page by its name', async
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
   }
-  // A live till is not of this mode: it says so, and leads there.
+  // A live terminal opened in test mode: the page says so and links to it.
   const field = page.getByRole('searchbox', { name: 'Go to' }).or(page.getByLabel('Go to'));
   await field.first().fill(sandbox.live.terminal);
   await page.keyboard.press('Enter');
@@ -155,7 +155,7 @@ test('an export that breaks off goes on behind its last row', async () => {
     answers++;
     if (answers > 1) return route.fulfill({ response, body });
     whole = body;
-    // Cut within a row, as a connection does.
+    // Cut in the middle of a row, as by a lost connection.
     return route.fulfill({ response, body: body.slice(0, body.indexOf('\r\n', 500) + 20) });
   });
   await page.getByRole('button', { name: 'Export' }).click();
@@ -166,7 +166,7 @@ test('an export that breaks off goes on behind its last row', async () => {
   await dialog.getByText('Download complete').waitFor();
   await window.checkAccessibility();
   const text = await textOf(download);
-  // Sales of other tests may have come meanwhile, above the first row.
+  // Other tests may have added sales above the first row meanwhile.
   assert.equal(text, whole);
   assert.equal(answers, 2);
   assert.match(download.suggestedFilename(), /^tapline-test-payments-.*\.csv$/);

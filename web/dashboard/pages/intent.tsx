@@ -23,7 +23,7 @@ import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
 
-/** Soon enough to watch a tap. */
+/** Short enough to follow a tap. */
 const WATCH_MS = 2_000;
 const OPEN: readonly string[] = ['requires_payment_method', 'requires_action', 'processing'];
 
@@ -70,7 +70,7 @@ export function IntentPage(): ReactNode {
   );
 }
 
-/** What was given; before that, what the customer may choose from. */
+/** The tip that was given, or before that the choices. */
 function tipOf({ tip, tipping }: PaymentIntent): ReactNode {
   if (tip !== null && tip > 0) return <Amount atoms={BigInt(tip)} />;
   if (tipping === null) return null;

@@ -61,7 +61,7 @@ function useIntents(filters: Filters) {
   return decline === undefined ? listed : declined;
 }
 
-/** Everything that somebody was asked to pay, also what was not paid. */
+/** Lists all payment intents, including those that were not paid. */
 export function Intents(): ReactNode {
   const filters = useFilters();
   const pages = useIntents(filters);
@@ -110,7 +110,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
   );
 }
 
-/** What the list of declines is not filtered by. */
+/** Filters that the list of declines does not have. */
 function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
     <>

@@ -6,7 +6,7 @@ import { payAt } from '../../testing/desk.ts';
 import { control, openPseudoDashboard } from '../../testing/pseudo-dashboard.ts';
 import { checkPseudoLanguage } from '../../testing/pseudo-language.ts';
 
-/** Each page of the dashboard, and what opens on it, in the pseudo-language. */
+/** Every dashboard page with its dialogs, in the pseudo-language. */
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -58,7 +58,7 @@ for (const path of PAGES) {
   });
 }
 
-/** The page of the newest object in a list. */
+/** The page of each list's newest object. */
 for (const path of ['intents', 'terminals', 'events', 'request-log']) {
   test(`one of ${path}`, async () => {
     await open(path);

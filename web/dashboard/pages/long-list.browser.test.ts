@@ -7,7 +7,7 @@ import { signInAt } from '../../testing/desk.ts';
 import { drawnRows, type ListOnPage, MOST_DRAWN, walkThrough } from '../../testing/long-list.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
-/** A list of thousands of rows, scrolled from end to end while others come in. */
+/** A list of thousands of rows, scrolled from end to end while new ones arrive. */
 
 const ROWS = 3_000;
 const NEWER = 20;
@@ -77,7 +77,7 @@ test('every row is there once, however many come in meanwhile, and few are drawn
   assert.deepEqual([...seen.keys()].sort((a, b) => a - b).at(0), 2, 'the first is that of names');
   await window.checkAccessibility();
 
-  // To a row in the middle, and back to where it is.
+  // Jumps to a row in the middle and back.
   const middle = await page.evaluate(async () => {
     scrollTo(0, document.documentElement.scrollHeight / 2);
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -96,7 +96,7 @@ test('every row is there once, however many come in meanwhile, and few are drawn
   const back = (await row.boundingBox())?.y ?? Number.NaN;
   assert.ok(Math.abs(back - place) < 5, `at ${back} instead of ${place}`);
 
-  // What came in above is told, and shown when it is asked for.
+  // New rows are announced above the list and shown on request.
   await page.getByRole('button', { name: `${NEWER} newer` }).click();
   await page.getByRole('link', { name: made.at(-1) ?? '' }).waitFor();
   const { rows: top } = await drawnRows(listOn(page));

@@ -12,7 +12,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 
-/** Pages for people who are not signed in: each is opened by a link in a mail, or leads to one. */
+/** Pages for users who are not signed in. Each is opened by a link in an email, or sends one. */
 
 interface OutsideProps {
   readonly people: PeopleApi;
@@ -22,7 +22,7 @@ function callOf(people: PeopleApi) {
   return createCall<Operations, '/dashboard/v1'>(people.api);
 }
 
-/** As if the page had been opened again: the session that just began is found. */
+/** Reloads the session, as if the page had just been opened. */
 function enter(people: PeopleApi): void {
   localStorage.setItem(`tapline ${people.realm} signed in`, 'yes');
   location.assign(new URL('dashboard', document.baseURI));

@@ -16,7 +16,7 @@ import { SalesFigures } from '../parts/sales-figures.tsx';
 import { Today } from '../parts/today.tsx';
 import { useLive } from '../parts/use-live.ts';
 
-/** Periods that the charts can span. The usual one stands in no address. */
+/** Periods that the charts can show, in days. The default is not part of the URL. */
 const PERIODS = [7, 30, 90] as const;
 const USUAL = 30;
 
@@ -52,10 +52,10 @@ export function Overview(): ReactNode {
   );
 }
 
-/** As many as a glance takes in. */
+/** A number of rows that can be seen at a glance. */
 const LATEST = { query: { limit: 8 } } as const;
 
-/** What was sold last; it comes while it happens. */
+/** The latest sales, updated live. */
 function LatestSales(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/payments', LATEST);
   const { scope } = useMerchant();
@@ -80,7 +80,7 @@ function LatestSales(): ReactNode {
   );
 }
 
-/** Only what somebody has to do something about. */
+/** Warnings that need an action. */
 function Warnings(): ReactNode {
   const endpoints = useRead('GET /accounts/{account}/{mode}/webhook_endpoints').data?.data ?? [];
   const failing = endpoints.filter(

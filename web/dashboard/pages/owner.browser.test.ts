@@ -20,7 +20,7 @@ import { freePort } from '../../testing/free-port.ts';
 import { checkStill } from '../../testing/payload.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../../testing/till.ts';
 
-/** What an owner does, in a sandbox of its own: a second factor would stop others' tests. */
+/** What an owner does, in a private sandbox, because a second factor would break other tests. */
 
 let own: SharedSandbox;
 let browser: TestBrowser;
@@ -69,7 +69,7 @@ for (const { name, options } of LOOKS) {
   });
 }
 
-/** Each of them once, opened by its address. */
+/** Opens every page once by its URL. */
 const ADDRESSES = [
   ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'settings'],
   ...['verification', 'risk-rules', 'audit-log', 'api-keys', 'webhooks', 'events', 'request-log'],
@@ -89,7 +89,7 @@ test('nothing moves while a page of the dashboard loads', async () => {
   await window.close();
 });
 
-/** A green square, as a shop's file on a computer. */
+/** A green square, in place of a shop's logo file. */
 const PICTURE = `(async () => {
   const canvas = Object.assign(document.createElement('canvas'), { width: 900, height: 450 });
   const brush = canvas.getContext('2d');
@@ -98,7 +98,7 @@ const PICTURE = `(async () => {
   const blob = await new Promise((done) => canvas.toBlob(done, 'image/jpeg'));
   return [...new Uint8Array(await blob.arrayBuffer())];
 })()`;
-/** What somebody sees around the name. */
+/** Reads the logo and color shown around the name. */
 const LOOK = `(() => {
   const shown = document.querySelector('.branded');
   const { backgroundColor, color } = getComputedStyle(shown);
@@ -125,7 +125,7 @@ test('logo and color show on the till, where people pay, and on the receipt', as
   await window.checkAccessibility();
   const counter = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal: counter });
-  // It asks for them once the shift has begun.
+  // Requested once the shift has begun.
   await eventually('logo and color of the till', async () =>
     isDeepStrictEqual(await till.page.evaluate(LOOK), CHOSEN),
   );
@@ -246,7 +246,7 @@ test('the verification form is saved, stays, and names what is missing', async (
 
 test('a passkey is added, and signs in without a password', async () => {
   const { sandbox } = own;
-  // Passkeys belong to names, not to numbers.
+  // Passkeys need a host name; a numeric IP address does not work.
   const url = sandbox.web_url.replace('127.0.0.1', 'localhost');
   const window = await browser.open(DESKTOP);
   await addVirtualPasskeys(window);
@@ -268,7 +268,7 @@ test('a passkey is added, and signs in without a password', async () => {
   await window.close();
 });
 
-/** In a session that has shown no factor. */
+/** In a session that has not proven a second factor. */
 async function addLiveEndpoint({ page }: TestWindow, code: string): Promise<void> {
   await page.getByRole('switch', { name: 'Test mode' }).click();
   await page.getByRole('button', { name: 'Add endpoint' }).click();

@@ -23,7 +23,7 @@ after(async () => {
 const LOOKS = [
   { name: 'phone, dark', options: { ...PHONE, colorScheme: 'dark' as const }, hasFont: true },
   { name: 'desktop, light', options: { ...DESKTOP, colorScheme: 'light' as const }, hasFont: true },
-  // A slow network: the letters of the system, which are lower, stay.
+  // Simulates a slow network, on which the lower system font stays.
   { name: '320 px, without the font', options: NARROW, hasFont: false },
 ];
 
@@ -224,7 +224,7 @@ test('a business that is not verified cannot go live, and reads what is missing'
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;
-  // The sandbox's own account has done both long ago.
+  // The sandbox's own account completed both steps long ago.
   const state = { kyb_status: 'none', live: false, request: null };
   const change = async (asked: Route) => {
     const response = await asked.fetch();
@@ -279,7 +279,7 @@ test('a session that ends leaves the page as it is, and goes on after signing in
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard/payments' });
   await window.context.clearCookies();
-  // The page may ask for something of its own first: then the dialog covers the link already.
+  // The page may first open its own dialog, which then covers the link.
   await page.getByRole('link', { name: 'Refunds', exact: true }).dispatchEvent('click');
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Email').fill(sandbox.dashboard.email);

@@ -18,7 +18,7 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 
-/** A refund that is under way is settled within seconds. */
+/** A pending refund settles within seconds. */
 const WATCH_MS = 3_000;
 
 export function RefundPage(): ReactNode {
@@ -83,7 +83,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   );
 }
 
-/** Refused for now, by USDC or for this hour; it is tried again by itself. */
+/** The refund waits for USDC or for the next hour and is retried automatically. */
 function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   const { call, may } = useMerchant();
   const [isEnding, setIsEnding] = useState(false);

@@ -32,7 +32,7 @@ import { useChosenDays } from '../parts/time-zone.ts';
 type Request = ListRequestsResponse['data'][number];
 
 const PAGE = 50;
-/** How many of the newest failures are grouped: as many as one page holds. */
+/** How many of the newest failures are grouped: the size of one page. */
 const GROUPED = 100;
 
 function HttpStatus({ status }: { readonly status: number }): ReactNode {
@@ -70,7 +70,8 @@ export function RequestLog(): ReactNode {
   const days = useChosenDays(filters);
   const status = filters.get('status');
   const [caller, object] = [filters.get('caller'), filters.get('object')];
-  // One comes for the calls of one's own software. Whoever names a caller or an object wants all.
+  // By default the list shows requests of the merchant's own software. A filter by caller or object
+  // shows all.
   const isOwn = (caller ?? object) === undefined && filters.get('sent_by') !== 'anybody';
   const asked = {
     ...days,
@@ -173,7 +174,7 @@ const groupColumns = (): readonly Column<ErrorGroup>[] => [
   },
 ];
 
-/** What went wrong lately, by error and place: integrations break silently. */
+/** Recent failures, grouped by error and route. Integrations often break unnoticed. */
 function Errors(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/request_log', {
     query: { limit: GROUPED, failed: true, by_servers: true },

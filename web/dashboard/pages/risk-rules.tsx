@@ -43,7 +43,7 @@ function amountText(atoms: number | null): string {
   return atoms === null ? '' : writeSum(BigInt(atoms));
 }
 
-/** An amount, null for an empty field, undefined for anything else. */
+/** An amount, `null` for an empty field, `undefined` for invalid input. */
 function amountOf(typed: TypedSum): number | null | undefined {
   if (typed.is === 'empty') return null;
   return typed.is === 'sum' ? Number(typed.units) : undefined;
@@ -60,7 +60,7 @@ interface Typed {
   readonly velocity: string;
 }
 
-/** What is typed, as rules; null while a field holds something else. */
+/** The typed rules, or `null` if a field is invalid. */
 function draftOf(typed: Typed): RulesDraft | null {
   const firstFrom = amountOf(typed.first);
   const highFrom = amountOf(typed.high);
@@ -207,7 +207,7 @@ const columns = (): readonly Column<Blocked>[] => [
   { name: t('dashboard.button.change'), cell: (row) => <Unblock {...row} /> },
 ];
 
-/** Wallets that this account sells nothing to. */
+/** Wallets that this account refuses. */
 function BlockedWallets(): ReactNode {
   const { call, may } = useMerchant();
   const query = useRead('GET /accounts/{account}/{mode}/blocked_payers');

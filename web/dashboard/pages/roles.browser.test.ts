@@ -6,7 +6,7 @@ import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { ownStage } from '../../testing/stage.ts';
 
-/** What each role sees and what it does not, in a network whose colleagues these are. */
+/** What each role sees and does not see, with one colleague per role. */
 
 let payment = '';
 
@@ -25,7 +25,7 @@ async function signInWith(window: TestWindow, role: Role): Promise<void> {
   const { sandbox } = stage();
   const person = { ...sandbox.dashboard, email: `${role}@roles.test`, password: PASSWORD };
   await signInAt(window, { sandbox: { ...sandbox, dashboard: person }, path: 'dashboard' });
-  // They have a shop of their own, too.
+  // They also own an account of their own.
   await window.page.getByLabel('Account', { exact: true }).selectOption(sandbox.account);
 }
 
@@ -38,9 +38,9 @@ async function open(window: TestWindow, path: string): Promise<void> {
 
 interface Place {
   readonly path: string;
-  /** Buttons that one needs a role for: the least that has each. */
+  /** Buttons that need a role, with the lowest role that has each. */
   readonly buttons: Readonly<Record<string, Role | 'owner'>>;
-  /** Who does not see the page at all, and reads why. */
+  /** The role that the page needs; users without it see an explanation. */
   readonly needs?: 'admin';
 }
 

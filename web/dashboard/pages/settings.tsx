@@ -83,7 +83,7 @@ const FIELDS = [
   'language',
 ] as const;
 
-/** Of this browser; a service with one language has no choice. */
+/** The language of this browser. Hidden if the service has only one. */
 function OwnLanguage(): ReactNode {
   if (offeredLanguages().length < 2) return null;
   return (
@@ -95,7 +95,7 @@ function OwnLanguage(): ReactNode {
   );
 }
 
-/** What was typed as the daily limit and as the days of the window, or what is wrong with it. */
+/** The typed daily limit and refund window, or the problem with them. */
 function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) {
   const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
   const { limit } = typed;
@@ -105,14 +105,14 @@ function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) 
   return { wrong: null, days, limit: limit.units };
 }
 
-/** What the field for the daily limit holds. */
+/** State of the field for the daily limit. */
 function useLimit(stored: bigint) {
   const [wrote] = useState(stored);
   const [value, onText] = useState(() => writeSum(wrote));
   return { value, onText, sum: readSum(value, { wrote }), shows: true };
 }
 
-/** What is typed into the form, and how it is saved. */
+/** State of the form and its saving. */
 function useAccountForm(account: ReadAccountResponse) {
   const { call } = useMerchant();
   const toast = useToast();
@@ -191,7 +191,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
   );
 }
 
-/** A verified business keeps its name until somebody has looked at the new one. */
+/** A verified business keeps its name until the operator has approved the new one. */
 function nameHint({ name, requested_name: asked }: ReadAccountResponse): string | null {
   if (asked === null) return null;
   return t('dashboard.settings.name_asked', { name, asked });
@@ -202,7 +202,7 @@ type Language = ReadAccountResponse['language'];
 interface StoredFieldProps<Value> {
   readonly value: Value;
   readonly onChange: (value: Value) => void;
-  /** What another has stored meanwhile. */
+  /** The value that another user stored meanwhile. */
   readonly stored: ReturnType<typeof storedNow>;
   readonly error: ReturnType<ReturnType<typeof useSend>['problemAt']>;
 }
@@ -231,7 +231,7 @@ function languageName(language: Language): string {
   return language === null ? t('dashboard.settings.language.none') : LANGUAGE_NAMES[language];
 }
 
-/** For customers whose browser asks for none that there is. */
+/** The language for customers whose browser requests none that the service has. */
 function LanguageField(props: StoredFieldProps<Language>): ReactNode {
   return (
     <Select

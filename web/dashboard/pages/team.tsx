@@ -86,7 +86,7 @@ export function Team(): ReactNode {
       {isInviting ? <InviteDialog onClose={() => setIsInviting(false)} /> : null}
       {changing === null ? null : (
         <RoleDialog
-          // As the list has it now: a colleague may have changed it meanwhile.
+          // The current entry, because a colleague may have changed it meanwhile.
           member={query.data?.data.find(({ user }) => user === changing.user) ?? changing}
           onClose={() => setChanging(null)}
         />
@@ -236,7 +236,7 @@ const invitationColumns = (): readonly Column<Invitation>[] => [
   },
 ];
 
-/** Waits for both lists: what stands below them must not move. */
+/** Waits for both lists, so that the content below them does not move. */
 function BelowForOwners({ isEarly }: { readonly isEarly: boolean }): ReactNode {
   const query = useRead('GET /accounts/{account}/invitations');
   if (isEarly || query.isPending) return null;

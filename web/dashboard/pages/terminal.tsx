@@ -26,7 +26,7 @@ import { SmartTap } from '../parts/smart-tap.tsx';
 import { Software } from '../parts/software.tsx';
 import { TerminalTag } from '../parts/tag.tsx';
 
-/** Soon enough to see a device that was just connected. */
+/** Short enough to notice a device that has just connected. */
 const WATCH_MS = 5_000;
 
 export function TerminalPage(): ReactNode {
@@ -97,7 +97,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
   );
 }
 
-/** Plays the customer: what the till asks for is paid by the test pass `ok`. */
+/** Acts as the customer: pays the till's open payment with the test pass `ok`. */
 function TestTap({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
   const [tapped, setTapped] = useState<PaymentIntent | null>(null);

@@ -19,7 +19,7 @@ import { GoLive } from '../parts/go-live.tsx';
 import { RoleNeeded } from '../parts/role-needed.tsx';
 import { VerificationDocuments } from '../parts/verification-documents.tsx';
 
-/** What the operator wants to know. */
+/** Details that the operator requires. */
 const NAMES = [
   'legal_name',
   'registration_number',
@@ -114,7 +114,7 @@ interface DetailFieldProps {
   readonly error: string | null;
 }
 
-/** One detail: the country from a list, everything else as text. */
+/** One detail: the country from a list, all others as text. */
 function DetailField({ name, onChange, ...rest }: DetailFieldProps): ReactNode {
   const [countries] = useState(() => (name === 'country' ? countriesByName() : []));
   const field = {

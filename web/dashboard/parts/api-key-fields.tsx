@@ -4,13 +4,13 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { ALL_SCOPES, type Scope, ScopeChoices } from './scopes.tsx';
 
-/** What a person types of a key. */
+/** The values in the form for an API key. */
 export interface KeyDraft {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Addresses and networks, separated by commas or lines. */
+  /** IP addresses and CIDRs, separated by commas or line breaks. */
   readonly addresses: string;
-  /** `2027-01-31`; empty: never. */
+  /** For example `2027-01-31`. Empty means never. */
   readonly expires: string;
 }
 
@@ -18,7 +18,7 @@ export const NEW_KEY: KeyDraft = { name: '', scopes: ALL_SCOPES, addresses: '', 
 
 export const KEY_FIELDS = ['name', 'scopes', 'ip_allowlist', 'expires_at'];
 
-/** As the API takes it. A key ends with its last day, UTC. */
+/** Converts the form to the API's body. A key expires at the end of its last day, UTC. */
 export function keyBody({ name, scopes, addresses, expires }: KeyDraft) {
   return {
     name: name.trim(),
@@ -32,7 +32,7 @@ export interface KeyFieldsProps {
   readonly draft: KeyDraft;
   readonly onChange: (draft: KeyDraft) => void;
   readonly sending: Sending;
-  /** What somebody else has stored meanwhile, below its field. */
+  /** The value that another user stored meanwhile, shown below its field. */
   readonly stored?: (field: keyof KeyDraft) => string | null;
 }
 

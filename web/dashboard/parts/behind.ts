@@ -1,4 +1,7 @@
-/** `1.12.0-beta.2` as numbers; null for what is no such version. What follows a dash is older. */
+/**
+ * The numbers of a version such as `1.12.0-beta.2`, or `null` if it is invalid. A pre-release sorts
+ * before its release.
+ */
 function partsOf(version: string): readonly number[] | null {
   const found = /^(\d+)\.(\d+)\.(\d+)(-.*)?$/.exec(version);
   if (found === null) return null;
@@ -7,15 +10,15 @@ function partsOf(version: string): readonly number[] | null {
 }
 
 /**
- * The newest release for a platform that this network has: its till for browsers, and the reader's
- * package that it serves. Of other software nobody here knows a newest one.
+ * The newest releases that this service knows: its own till for browsers and its reader package.
+ * For other software no newest release is known.
  */
 interface Releases {
   readonly browser: string;
   readonly reader: string;
 }
 
-/** Whether a till or a reader runs an older release than there is here. */
+/** True if a till or reader runs an older release than the newest known one. */
 export function isBehind(
   terminal: { readonly platform: string; readonly software_version: string | null },
   releases: Releases,

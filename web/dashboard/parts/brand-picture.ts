@@ -1,10 +1,10 @@
-/** As the service takes them. */
+/** The service's own limit. */
 const MOST_BYTES = 100 * 1024;
 const LEAST_SIDE = 16;
-/** Sides in pixels: the largest whose file is small enough is sent. */
+/** Sizes in pixels, tried in order until the file is small enough. */
 const SIDES = [512, 384, 256, 128] as const;
 
-/** Width and height that fit into a square, in the same proportion, and are never enlarged. */
+/** Scales the size to fit into a square, keeping the proportions and never enlarging. */
 export function fitted(
   { width, height }: { readonly width: number; readonly height: number },
   side: number,
@@ -15,8 +15,9 @@ export function fitted(
 }
 
 /**
- * Any picture that the browser can read, as a small PNG: what a camera wrote beside it, such as a
- * place, does not leave the device. @returns null: it is no picture, or does not get small enough.
+ * Converts any picture that the browser can read into a small PNG. Metadata such as a camera's
+ * location does not leave the device. @returns `null` if the file is not a picture or cannot be
+ * made small enough.
  */
 export async function toLogo(file: File): Promise<File | null> {
   const picture = await createImageBitmap(file).catch(() => null);

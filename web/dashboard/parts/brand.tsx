@@ -10,10 +10,10 @@ import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { toLogo } from './brand-picture.ts';
 
-/** What the field shows while there is no color: a browser's field is never empty. */
+/** Shown while no color is chosen, because a color field is never empty. */
 const UNCHOSEN = '#3346c8';
 
-/** Logo and color, as customers see them beside the name. */
+/** The logo and color that customers see beside the name. */
 export function Brand({ name }: { readonly name: string }): ReactNode {
   const query = useRead('GET /accounts/{account}/brand');
   const { may } = useMerchant();
@@ -105,7 +105,7 @@ function LogoForm({ hasLogo }: { readonly hasLogo: boolean }): ReactNode {
     <>
       <Form sending={sending} onSend={upload} send={t('dashboard.brand.upload_logo.button')}>
         <TextField
-          // Another field, which is empty: what was uploaded is shown above.
+          // A new key empties the file field after an upload; the uploaded picture is shown above.
           key={uploads}
           label={t('dashboard.brand.logo.label')}
           type="file"

@@ -1,20 +1,20 @@
 import { formatNumber, percentText } from '../../ui/numbers.ts';
 
-/** Sums that people find round: a scale ends with one of them, times a power of ten. */
+/** Round numbers for the end of a scale, multiplied by a power of ten. */
 const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
-/** Up to here a scale in the middle says enough; more lines only make it gray. */
+/** Two parts: one middle line is enough, and more would only add clutter. */
 const PARTS = 2;
 
 export interface Scale {
-  /** The value at the upper edge. */
+  /** Value at the top edge. */
   readonly top: number;
-  /** What is written at the side, from below. */
+  /** Labels at the side, from bottom to top. */
   readonly ticks: readonly number[];
 }
 
 /**
- * A scale that begins at zero and ends with a round number, not below the largest value.
- * @param whole Nothing between whole numbers is written: there are no half payments.
+ * A scale from zero to a round number at or above the largest value.
+ * @param whole True if the values are counts, so that fractions get no label.
  */
 export function scaleFor(values: readonly number[], whole: boolean): Scale {
   const most = Math.max(0, ...values);
@@ -30,7 +30,7 @@ function ticksOf(top: number, whole: boolean): number[] {
   return whole && !Number.isInteger(middle) ? [0, top] : [0, middle, top];
 }
 
-/** Where the arrow keys, Home and End lead in a chart of so many days; null: they lead nowhere. */
+/** The day that an arrow key, Home or End selects in the chart. `null` for any other key. */
 export function dayAtKey(key: string, at: number, days: number): number | null {
   const last = days - 1;
   if (key === 'ArrowLeft') return Math.max(0, at - 1);
@@ -39,7 +39,7 @@ export function dayAtKey(key: string, at: number, days: number): number | null {
   return key === 'End' ? last : null;
 }
 
-/** `+12 %`, `−3.5 %`; null: nothing to compare with. */
+/** For example `+12 %` or `−3.5 %`. `null` if there is nothing to compare with. */
 export function changeWords(now: number, before: number): string | null {
   if (before === 0) return null;
   const percent = ((now - before) / before) * 100;

@@ -9,7 +9,7 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
-/** What the wallet signs, and until when that is taken. */
+/** The message for the wallet to sign and its expiry. */
 interface Consent {
   readonly deadline: number;
   readonly typed_data: Record<string, unknown>;
@@ -23,7 +23,7 @@ export interface SignedConsent {
 
 export interface ConsentDialogProps<Value> {
   readonly title: string;
-  /** The same word as on the button that opened it. */
+  /** The same verb as on the button that opened the dialog. */
   readonly send: string;
   readonly 'data-name'?: string;
   readonly consentOf: (wallet: string) => Promise<Answer<Consent>>;
@@ -33,7 +33,7 @@ export interface ConsentDialogProps<Value> {
   readonly children: ReactNode;
 }
 
-/** Which wallet, what it signs, and what it said. */
+/** The chosen wallet, the message and the wallet's response. */
 function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Value>) {
   const [wallet, setWallet] = useState('');
   const [consent, setConsent] = useState<Consent | null>(null);
@@ -74,7 +74,7 @@ function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Va
   };
 }
 
-/** The wallet itself says that it wants the money: nobody mistypes an address unnoticed. */
+/** Has the receiving wallet itself sign for the payout, so that a mistyped address is noticed. */
 export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNode {
   const { title, send, onClose, children } = props;
   const { mode } = useMerchant();
@@ -127,7 +127,7 @@ export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNod
   );
 }
 
-/** What wallets put into the page (EIP-1193). */
+/** The provider that wallets inject into the page (EIP-1193). */
 interface Injected {
   request(call: { readonly method: string; readonly params: readonly unknown[] }): Promise<unknown>;
 }

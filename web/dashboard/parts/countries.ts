@@ -1,6 +1,6 @@
 import { textLocale } from '../../ui/text/t.ts';
 
-/** Every country that has a code (ISO 3166-1), as the service takes it. */
+/** Every country with an ISO 3166-1 code, as the service accepts it. */
 const CODES =
   'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR ' +
   'BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ ' +
@@ -17,7 +17,7 @@ export interface Country {
   readonly name: string;
 }
 
-/** All of them by name, as the browser calls them in English. */
+/** All countries, sorted by their English names from the browser. */
 export function countriesByName(): readonly Country[] {
   const names = new Intl.DisplayNames(textLocale(), { type: 'region' });
   const order = new Intl.Collator(textLocale());
@@ -26,7 +26,7 @@ export function countriesByName(): readonly Country[] {
     .sort((one, other) => order.compare(one.name, other.name));
 }
 
-/** As people call it; a code that nobody knows stays a code. */
+/** The country's name, or the code itself if it is unknown. */
 export function countryName(code: string): string {
   if (!/^[A-Z]{2}$/.test(code)) return code;
   return new Intl.DisplayNames(textLocale(), { type: 'region' }).of(code) ?? code;

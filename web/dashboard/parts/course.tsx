@@ -8,7 +8,7 @@ import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
 import { courseOf, type Step, toldOf } from './steps.ts';
 
-/** Soon enough to watch a tap settle. */
+/** Short enough to follow a tap until it settles. */
 const WATCH_MS = 2_000;
 
 export interface CourseProps {
@@ -20,7 +20,7 @@ function isOver(intent: PaymentIntent | undefined): boolean {
   return intent?.status === 'succeeded' || intent?.status === 'canceled';
 }
 
-/** What happened, from the first press of a key to the chain, and what programs got of it. */
+/** The timeline of a payment, from the request to the chain, with the events sent about it. */
 export function Course({ intent, payment }: CourseProps): ReactNode {
   const id = intent?.id ?? '';
   const { data: timeline } = useRead(

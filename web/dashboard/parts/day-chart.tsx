@@ -7,28 +7,28 @@ import './day-chart.css';
 import { t, textLocale } from '../../ui/text/t.ts';
 import { useTimeZone } from './time-zone.ts';
 
-/** The drawing's own height; its width is one unit per day. */
+/** Height of the SVG's view box. Its width is one unit per day. */
 const HEIGHT = 100;
-/** The lowest bar, in pixels: a day with any sale is visible. */
+/** Lowest bar in pixels, so that a day with any sale is visible. */
 const LEAST = 2;
-/** The part of a day's width that stays empty, both sides together. */
+/** Share of a day's width that stays empty, both sides together. */
 const GAP = 0.3;
-/** Each is a whole part of 7, 30 and 90 days. */
+/** Each divides the number of days: 7, 30 and 90. */
 const LABELS = { week: 1, month: 5, quarter: 15 };
 
 export interface DayChartProps {
   readonly days: number;
   readonly tone?: 'plain' | 'bad';
-  /** Whether it counts: no scale of halves. */
+  /** True for counts, whose scale has no fractions. */
   readonly whole?: boolean;
   readonly figureOf: (day: string) => number;
-  /** The same day of the period before; undefined: it is not known, and no line is drawn. */
+  /** The value of the same day in the previous period. Without it no line is drawn. */
   readonly beforeOf?: ((day: string) => number) | undefined;
-  /** A value at the side of the chart. */
+  /** The label for a value at the side of the chart. */
   readonly tickOf: (value: number) => string;
-  /** What was on a day: a screen reader says it, and it stands above the chart. */
+  /** Describes a day's value, for screen readers and for the line above the chart. */
   readonly labelOf: (day: string, value: number) => string;
-  /** The list of what a bar stands for. */
+  /** The list of the rows behind a bar. */
   readonly pathOf: (day: string) => string;
 }
 
@@ -37,7 +37,7 @@ function labelEvery(days: number): number {
   return days <= 30 ? LABELS.month : LABELS.quarter;
 }
 
-/** `Nov 24`, or `24 Nov`: as all dates of the page. */
+/** For example `Nov 24` or `24 Nov`, like all dates of the page. */
 function dayWords(day: string): string {
   return new Intl.DateTimeFormat(textLocale(), {
     day: 'numeric',
@@ -46,7 +46,7 @@ function dayWords(day: string): string {
   }).format(Date.parse(`${day}T00:00:00.000Z`));
 }
 
-/** `Tue, Nov 24: 12 payments`. */
+/** For example `Tue, Nov 24: 12 payments`. */
 function saidOf(day: string, words: string): string {
   const weekday = new Intl.DateTimeFormat(textLocale(), { weekday: 'short', timeZone: 'UTC' });
   return `${weekday.format(Date.parse(`${day}T00:00:00.000Z`))}, ${dayWords(day)}: ${words}`;
@@ -60,7 +60,7 @@ interface BarProps extends Pick<DayChartProps, 'labelOf' | 'pathOf'> {
   readonly day: string;
   readonly value: number;
   readonly scale: Scale;
-  /** Whether the tab key stops here: of all bars, at one. */
+  /** True for the one bar that the Tab key reaches. */
   readonly isStop: boolean;
   readonly onLook: (isLooked: boolean) => void;
   readonly onKey: (event: KeyboardEvent) => void;
@@ -94,7 +94,7 @@ interface LineProps {
   readonly scale: Scale;
 }
 
-/** The period before, day above day. */
+/** The line of the previous period, aligned by day. */
 function Line({ values, scale }: LineProps): ReactNode {
   const points = values.map((value, at) => `${at + 0.5},${HEIGHT - (value / scale.top) * HEIGHT}`);
   return (
@@ -109,7 +109,7 @@ function Line({ values, scale }: LineProps): ReactNode {
   );
 }
 
-/** What is a bar, and what a line. */
+/** The legend for bars and line. */
 function Key({ days }: { readonly days: number }): ReactNode {
   return (
     <p className="chart-key small" aria-hidden="true">
@@ -119,7 +119,7 @@ function Key({ days }: { readonly days: number }): ReactNode {
   );
 }
 
-/** A bar per day over a scale. A press leads to the list of that day. */
+/** A chart with one bar per day. A click opens the list of that day. */
 export function DayChart(props: DayChartProps): ReactNode {
   const { days, tone = 'plain', whole = false, figureOf, beforeOf, tickOf, labelOf } = props;
   const timeZone = useTimeZone();

@@ -6,10 +6,10 @@ import { useMerchant } from '../merchant.ts';
 import { presets } from './presets.ts';
 import { useDays } from './time-zone.ts';
 
-/** From which days a list is. */
+/** Fields for the days of a list. */
 export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const days = useDays(filters);
-  // A named time shows its days, and a day that is changed is not of that name any more.
+  // A named period fills in its days. Changing a day leaves the named period.
   const fields: Filters = {
     ...filters,
     get: (name) => (name === 'from' || name === 'to' ? days[name] : filters.get(name)),
@@ -36,7 +36,7 @@ export function DayFilters({ filters }: { readonly filters: Filters }): ReactNod
   );
 }
 
-/** Below the fields: a press for days with a name, and for filters that one has kept. */
+/** Named periods and saved filters below the fields, one click each. */
 export function NamedFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const place = useMerchant().scope.join(' ');
   const chosen = filters.get('time');

@@ -4,7 +4,7 @@ import { t } from '../../ui/text/t.ts';
 
 export type DeclineCode = ListDeclinedPaymentIntentsQuery['decline_code'];
 
-/** A code that is missing here, or that has no text, does not compile. */
+/** Typed so that a code that is missing here, or that has no text, fails to compile. */
 const CODES: Readonly<Record<DeclineCode, true>> = {
   insufficient_funds: true,
   approval_insufficient: true,
@@ -27,7 +27,7 @@ const CODES: Readonly<Record<DeclineCode, true>> = {
 
 export const DECLINE_CODES = Object.keys(CODES) as DeclineCode[];
 
-/** Nothing without a decline. A code that this page does not know yet is shown as it is. */
+/** The text for a decline, or an empty string without one. An unknown code is shown as it is. */
 export function declineWords(code: string | undefined): string {
   if (code === undefined) return '';
   const known = DECLINE_CODES.find((one) => one === code);

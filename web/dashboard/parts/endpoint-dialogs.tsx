@@ -23,7 +23,7 @@ export interface EndpointDialogsProps {
   readonly onDeleted: () => void;
 }
 
-/** What an admin can do with an endpoint. */
+/** Dialogs for an admin's actions on an endpoint. */
 export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): ReactNode {
   const { call } = useMerchant();
   const [open, setOpen] = useState<'edit' | 'replay' | 'rotate' | 'delete' | null>(null);

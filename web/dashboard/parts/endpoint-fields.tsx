@@ -8,7 +8,7 @@ import { FAMILIES, familyOf } from './event-types.ts';
 
 export interface EndpointDraft {
   readonly url: string;
-  /** `*` alone, or families and exact types. */
+  /** Only `*`, or families and exact types. */
   readonly events: readonly string[];
   readonly description: string;
 }
@@ -28,7 +28,7 @@ export interface EndpointFieldsProps {
   readonly draft: EndpointDraft;
   readonly onChange: (draft: EndpointDraft) => void;
   readonly sending: Sending;
-  /** What a colleague has stored since the form was opened. */
+  /** The values that a colleague has stored since the form was opened. */
   readonly storedMeanwhile?: EndpointDraft | null;
 }
 
@@ -64,7 +64,7 @@ export function EndpointFields(props: EndpointFieldsProps): ReactNode {
   );
 }
 
-/** When the events of a family are sent; nothing for one exact type. */
+/** Describes when a family's events are sent. Exact types have no description. */
 function familyWords(name: string): string {
   const family = familyOf(name);
   return family === null ? '' : t(`dashboard.event_family.${family}`);
@@ -77,7 +77,7 @@ function EventChoices({
 }: Omit<EndpointFieldsProps, 'storedMeanwhile'>): ReactNode {
   const error = sending.problemAt('enabled_events');
   const all = draft.events.includes('*');
-  // Exact types that were chosen over the API stay chosen.
+  // Exact types that were set through the API stay selected.
   const choices = [
     ...FAMILIES.map((family) => `${family}.*`),
     ...draft.events.filter((one) => one !== '*' && familyOf(one) === null),

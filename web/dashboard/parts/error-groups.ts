@@ -12,11 +12,14 @@ export interface ErrorGroup {
   readonly operation: string | null;
   readonly status: number;
   readonly count: number;
-  /** The newest of them. */
+  /** The newest request of the group. */
   readonly newest: FailedRequest;
 }
 
-/** By what went wrong and where, the most frequent first. `requests`: newest first. */
+/**
+ * Groups requests by error and route, the largest group first. `requests` must be sorted newest
+ * first.
+ */
 export function groupErrors(requests: readonly FailedRequest[]): ErrorGroup[] {
   const groups = new Map<string, ErrorGroup>();
   for (const request of requests) {

@@ -1,4 +1,4 @@
-/** Families of events, as `payment.*` names them all. */
+/** Families of events, each selected as for example `payment.*`. */
 export const FAMILIES = [
   'payment_intent',
   'payment',
@@ -9,12 +9,12 @@ export const FAMILIES = [
   'kyb',
 ] as const;
 
-/** The family that all types of such a name belong to; null: it names one type. */
+/** The family that a name such as `payment.*` stands for, or `null` for one exact type. */
 export function familyOf(name: string): (typeof FAMILIES)[number] | null {
   return FAMILIES.find((family) => name === `${family}.*`) ?? null;
 }
 
-/** All types that the list can be filtered by. */
+/** Event types offered as filters of the list. */
 export const EVENT_TYPES: readonly string[] = [
   'payment_intent.created',
   'payment_intent.requires_action',

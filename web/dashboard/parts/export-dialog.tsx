@@ -14,12 +14,12 @@ import type { ExportFormat } from './export-records.ts';
 import { useTimeZone } from './time-zone.ts';
 import { type ExportState, useExport } from './use-export.ts';
 
-/** What can be exported. */
+/** The kinds of data that can be exported. */
 const KINDS = ['payments', 'payment_intents', 'refunds', 'withdrawals'] as const;
 
 export type ExportKind = (typeof KINDS)[number];
 
-/** `GET /accounts/{account}/{mode}/exports/payments` and its three sisters. */
+/** For example `GET /accounts/{account}/{mode}/exports/payments`. */
 function exportUrl(
   place: { readonly account: string; readonly mode: string },
   wanted: {
@@ -44,7 +44,7 @@ export interface ExportDialogProps {
   readonly onClose: () => void;
 }
 
-/** Chooses what to export, then shows it coming. */
+/** Lets the user choose an export, then shows the download's progress. */
 export function ExportDialog(props: ExportDialogProps): ReactNode {
   const { account, mode } = useMerchant();
   const timeZone = useTimeZone();
@@ -117,7 +117,7 @@ const TONES: Readonly<Record<ExportState['is'], Tone>> = {
   done: 'good',
 };
 
-/** Rows as they arrive; after a broken connection it goes on behind the last row. */
+/** Shows the rows as they arrive. A broken connection resumes after the last row. */
 function Download({ url, format, onClose }: DownloadProps): ReactNode {
   const { state, resume } = useExport(url, format);
   const { is, rows, bytes, share, words } = state;

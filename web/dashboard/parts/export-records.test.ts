@@ -41,7 +41,7 @@ test('what was cut in two comes again behind the last whole row', () => {
   const cutter = cutRecords('csv');
   let kept = cutter.take(CSV.slice(0, HEADER.length + 50));
   cutter.dropRest();
-  // The service goes on behind pi_3, without a header.
+  // The service continues after pi_3, without a header.
   kept += cutter.take(ROWS.slice(1).join(''));
   assert.equal(kept, CSV);
   assert.equal(cutter.received.rows, 3);

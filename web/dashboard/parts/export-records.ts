@@ -1,33 +1,35 @@
-/** Which rows of an export have come, so that it can go on behind the last one. */
+/**
+ * Tracks which rows of an export have arrived, so that the download can resume after the last one.
+ */
 
 export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
 
 export interface Received {
   readonly rows: number;
-  /** The id of the last whole row; null: none has come. */
+  /** Id of the last complete row, or `null` before the first. */
   readonly lastId: string | null;
   readonly lastCreated: string | null;
 }
 
 export interface RecordCutter {
-  /** @returns the whole records of what has come so far, with their line ends. */
+  /** @returns the complete records received so far, with their line ends. */
   take(text: string): string;
   /**
-   * A broken answer: what was cut in two comes again. Before the first row, all of it does, with
-   * its heading.
+   * Called when a response breaks off: the incomplete record is requested again. Before the first
+   * complete row, everything is, including the header.
    */
   dropRest(): void;
   readonly received: Received;
 }
 
-/** Keeps the byte order mark, without which spreadsheets take UTF-8 for another encoding. */
+/** Keeps the byte order mark, without which spreadsheets misread UTF-8. */
 export function exportDecoder(): TextDecoderStream {
   return new TextDecoderStream('utf-8', { ignoreBOM: true });
 }
 
 const QUOTE = '"';
 
-/** The end of the last whole record. In CSV a cell may hold line breaks, between quotes. */
+/** The end of the last complete record. Quoted CSV cells may contain line breaks. */
 function endOfRecords(text: string, format: ExportFormat): number {
   if (format === 'jsonl') return text.lastIndexOf('\n') + 1;
   let isQuoted = false;
@@ -50,7 +52,7 @@ function countRecords(text: string, format: ExportFormat): number {
   return count;
 }
 
-/** Id and time stand first in each kind of export. */
+/** Every export has id and time in its first two columns. */
 function firstCells(record: string, format: ExportFormat): [id: string, created: string] | null {
   if (format === 'jsonl') {
     const { id, created } = JSON.parse(record) as { id: string; created: string };
@@ -60,7 +62,7 @@ function firstCells(record: string, format: ExportFormat): [id: string, created:
   return id === undefined || created === undefined ? null : [id, created];
 }
 
-/** The last record, which begins behind a line end that is no part of a cell. */
+/** The last record. It begins after a line end that is not inside a cell. */
 function lastRecord(text: string, format: ExportFormat): string {
   const body = text.replace(/\r?\n$/, '');
   if (format === 'jsonl') return body.slice(body.lastIndexOf('\n') + 1);
@@ -96,7 +98,7 @@ export function cutRecords(format: ExportFormat): RecordCutter {
   };
 }
 
-/** How far it is, 0 to 1, by time: the newest row comes first. null: nobody can say. */
+/** Progress from 0 to 1, measured by time, since the newest row comes first. `null` if unknown. */
 export function shareOf(dates: {
   readonly newest: string | null;
   readonly last: string | null;

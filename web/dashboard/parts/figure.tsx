@@ -2,12 +2,12 @@ import type { ReactNode } from 'react';
 
 export interface FigureProps {
   readonly name: string;
-  /** What it is compared with. */
+  /** The comparison below the number. */
   readonly note?: string | null;
   readonly children: ReactNode;
 }
 
-/** One number with its name, in a list of `figures`. */
+/** One labeled number in a list of `figures`. */
 export function Figure({ name, note = null, children }: FigureProps): ReactNode {
   return (
     <div>

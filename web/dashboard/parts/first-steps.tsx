@@ -9,16 +9,16 @@ import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { Pairing } from './pairing.tsx';
 
-/** From here to a till that sells: one press, in a sandbox only. */
+/** A one-click test till, in a sandbox only. */
 const OpenTestTill = firstPartOf(async () => (await import('./open-test-till.tsx')).OpenTestTill);
 const GoLiveInTest = partOf(async () => (await import('./go-live.tsx')).GoLiveInTest);
 
-/** What is done on a phone or in another window shows here soon after. */
+/** Short enough to notice steps done on a phone or in another window. */
 const WATCH_MS = 5_000;
 
 /**
- * From nothing to a test payment without a line of code. It says so when that payment is there, and
- * goes with the second one.
+ * Leads from an empty account to a test payment without code. It confirms the first payment and
+ * disappears with the second.
  */
 export function FirstSteps(): ReactNode {
   const { may } = useMerchant();
@@ -79,7 +79,7 @@ export function FirstSteps(): ReactNode {
   );
 }
 
-/** The customer is played at the till or here. */
+/** The test customer pays at the till or on this page. */
 function Sale({ till }: { readonly till: string | undefined }): ReactNode {
   if (till === undefined) return <>{t('dashboard.first_steps.sale.text')}</>;
   const link = (text: string) => <Link href={`/dashboard/terminals/${till}`}>{text}</Link>;

@@ -9,10 +9,10 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
 import { Step, VerifiedStep } from './live-steps.tsx';
 
-/** The chain answers within seconds. */
+/** The chain confirms within seconds. */
 const WATCH_MS = 3_000;
 
-/** What is missing until sales can be settled on this network; nothing once they can. */
+/** Steps that are missing before sales can settle on this network. Empty once they can. */
 export function GoLive(): ReactNode {
   const { call, may, mode } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);
@@ -23,11 +23,11 @@ export function GoLive(): ReactNode {
   if (data === undefined || account === undefined) return null;
   if (data.live) return <NextContract goLive={data} />;
   const { request, prepared } = data;
-  // Test mode moves no money, so it needs no verification.
+  // Test mode moves no real money and needs no verification.
   const isVerified = mode === 'test' || account.kyb_status === 'approved';
   const canGo = isVerified && request?.status !== 'pending';
   const close = () => setIsOpen(false);
-  // In test mode `Go live` is one press; whoever wants to sign does it beside.
+  // In test mode `Go live` is one click; signing with an own wallet is an alternative.
   const words =
     mode === 'test' ? t('dashboard.button.use_own_wallet') : t('dashboard.button.go_live');
   return (
@@ -71,7 +71,7 @@ export function GoLive(): ReactNode {
   );
 }
 
-/** The account agrees to the network's next contract, with the wallet that it has. */
+/** Accepts the network's next contract, signed by the account's current wallet. */
 function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): ReactNode {
   const { call, may, mode } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);
@@ -127,7 +127,7 @@ function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): Reac
   );
 }
 
-/** One press: wallet, its consent and a first till. Real wallets are asked for in live mode. */
+/** One click creates the wallet, its consent and a first till. Live mode asks for a real wallet. */
 export function GoLiveInTest({ children = null }: { readonly children?: ReactNode }): ReactNode {
   const { call } = useMerchant();
   return (
@@ -162,7 +162,7 @@ function Registration({ request }: RegistrationProps): ReactNode {
 
 type PreparedProps = Pick<ReadGoLiveResponse, 'prepared'>;
 
-/** An admin has chosen the wallet; an owner says yes. */
+/** An admin has chosen the wallet, and an owner must confirm it. */
 function Prepared({ prepared }: PreparedProps): ReactNode {
   const { call, may } = useMerchant();
   if (prepared === null) return null;

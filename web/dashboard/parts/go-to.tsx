@@ -7,7 +7,7 @@ import { type Mode, useMerchant } from '../merchant.ts';
 import { pages } from '../pages.ts';
 import type { Result } from './look-up.ts';
 
-/** Ctrl+K, or a slash outside of a field, leads here. */
+/** Ctrl+K, or a slash outside of a field, focuses the search. */
 function useShortcut(focus: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -24,22 +24,22 @@ function useShortcut(focus: () => void): void {
   }, [focus]);
 }
 
-/** On a small screen the field is in the sheet, which has to come up first. */
+/** On a small screen the field is in a sheet, which must open first. */
 function reach(field: HTMLElement | null): void {
   field?.closest<HTMLElement>('[popover]:not(:popover-open)')?.showPopover();
   field?.focus();
 }
 
-/** Its code and its texts come with the first look-up. */
+/** Code and texts load with the first search. */
 const LookUp = partOf(async () => (await import('./look-up.ts')).LookUp);
 
 interface Asked {
   readonly q: string;
-  /** The same may be looked for again. */
+  /** Distinguishes two searches for the same text. */
   readonly number: number;
 }
 
-/** Takes whatever a person has at hand: an id, an order, a transaction, an amount, a page. */
+/** Searches by id, order, transaction, amount or page name. */
 export function GoTo(): ReactNode {
   const { setMode } = useMerchant();
   const [, navigate] = useLocation();
@@ -115,7 +115,7 @@ interface ToldProps {
   readonly onOpen: (mode: Mode, path: string) => void;
 }
 
-/** Why no page was opened. */
+/** Explains why no page was opened. */
 function Told({ result, onOpen }: ToldProps): ReactNode {
   const away = result?.is === 'elsewhere' ? result : null;
   return (

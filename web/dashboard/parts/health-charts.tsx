@@ -10,10 +10,10 @@ import { useTimeZone } from './time-zone.ts';
 
 type Day = ReadHealthResponse['data'][number];
 
-/** In percent. */
+/** In percent. A smaller share is shown as less than this. */
 const LEAST = 0.1;
 
-/** `0.4 %`. A little is never rounded to nothing. */
+/** For example `0.4 %`. A small share is shown as less than 0.1 %, never as zero. */
 function percent(part: number, whole: number): string {
   const share = (part / whole) * 100;
   return share < LEAST
@@ -28,7 +28,7 @@ function sum(days: readonly Day[], figureOf: (day: Day) => number): number {
 const callsFailed = ({ refused, failed }: Day) => refused + failed;
 const undelivered = (day: Day) => day.undelivered;
 
-/** Integrations break silently: how calls and deliveries got on, day by day. */
+/** Failed requests and deliveries per day, because integrations often break unnoticed. */
 export function HealthCharts({ days }: { readonly days: number }): ReactNode {
   const timeZone = useTimeZone();
   const query = useRead(
@@ -83,7 +83,7 @@ interface HealthProps {
   readonly pathOf: (day: string) => string;
 }
 
-/** A chart where something failed; where nothing did, one line says so. */
+/** A chart if anything failed, otherwise one line that says so. */
 function Health({ of, count, failed, days, labelOf, ...chart }: HealthProps): ReactNode {
   if (failed === 0) {
     return (

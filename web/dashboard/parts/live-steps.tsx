@@ -7,11 +7,11 @@ import { useMerchant, useRead } from '../merchant.ts';
 export interface StepProps {
   readonly name: string;
   readonly isDone: boolean;
-  /** How to do it; shown until it is done. */
+  /** Instructions, shown until the step is done. */
   readonly children?: ReactNode;
 }
 
-/** One line of a list of what has to be done. */
+/** One line of a checklist. */
 export function Step({ name, isDone, children }: StepProps): ReactNode {
   return (
     <li className="step">
@@ -26,7 +26,7 @@ export function Step({ name, isDone, children }: StepProps): ReactNode {
   );
 }
 
-/** The operator of the network decides; meanwhile there is nothing to fill in. */
+/** The network's operator decides; until then there is nothing to fill in. */
 export function VerifiedStep({ status }: { readonly status: string }): ReactNode {
   return (
     <Step name={t('dashboard.verification.verified')} isDone={status === 'approved'}>
@@ -39,7 +39,7 @@ export function VerifiedStep({ status }: { readonly status: string }): ReactNode
   );
 }
 
-/** Everything between a test account and its first real sale; nothing after that sale. */
+/** Steps from a test account to its first real sale. Hidden after that sale. */
 export function LiveSteps(): ReactNode {
   const { may } = useMerchant();
   const one = { query: { limit: 1 } };
@@ -66,7 +66,7 @@ export function LiveSteps(): ReactNode {
   );
 }
 
-/** Only who connects a server of their own needs these. */
+/** Steps for merchants who connect a server of their own. */
 function ServerSteps(): ReactNode {
   const keys = useRead('GET /accounts/{account}/{mode}/api_keys').data?.data ?? [];
   const endpoints = useRead('GET /accounts/{account}/{mode}/webhook_endpoints').data?.data ?? [];

@@ -11,13 +11,13 @@ import { searchProblem, sumMeant } from './search-text.ts';
 
 type Found = readonly { readonly [name: string]: unknown }[];
 
-/** Whether payments have the typed sum, beside an order of that name and its own payment. */
+/** True if payments other than the order's own have the typed amount. */
 function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
   if (sumMeant(typed) === null) return false;
   return others.some(({ payment_intent: intent }) => intent !== first?.id);
 }
 
-/** Where to go for what was typed and found; `null` if nothing fits. */
+/** The page to open for a search result, or `null` if nothing matches. */
 function placeFor(typed: string, found: Found): string | null {
   const page = pages().find(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (page !== undefined) return `/${page.path}`;
@@ -26,14 +26,14 @@ function placeFor(typed: string, found: Found): string | null {
   if (typed.startsWith('pyr_') && typeof first?.payer === 'string') {
     return `/dashboard/payments?search=${first.payer}`;
   }
-  // Several payments share it: the list shows them all.
+  // Several payments match, so open the list.
   if (second !== undefined && (typed.startsWith('0x') || hasOtherSales(typed, found))) {
     return `/dashboard/payments?search=${encodeURIComponent(typed)}`;
   }
   return placeOfId(id);
 }
 
-/** What a look-up found. */
+/** The result of a search. */
 export type Result =
   | { readonly is: 'open'; readonly path: string }
   | { readonly is: 'elsewhere'; readonly path: string; readonly mode: Mode }
@@ -46,7 +46,7 @@ interface Asked {
   readonly onFound: (result: Result) => void;
 }
 
-/** Looks for what was typed, once; draws nothing. */
+/** Runs one search and renders nothing. */
 export function LookUp({ q, onFound }: Asked): null {
   const { call, mode, account } = useMerchant();
   const { people } = useDesk();
@@ -69,7 +69,7 @@ export function LookUp({ q, onFound }: Asked): null {
   return null;
 }
 
-/** Looks in the mode that is shown, and then in the other one. */
+/** Searches in the current mode, then in the other one. */
 async function lookUp(
   q: string,
   { here, there, other }: { readonly here: Call; readonly there: Call; readonly other: Mode },
@@ -87,7 +87,7 @@ async function lookUp(
   const found = away.is === 'done' && away.value.data.length > 0 ? away.value.data : null;
   const elsewhere = found === null ? null : placeFor(q, found);
   if (elsewhere !== null) return { is: 'elsewhere', path: elsewhere, mode: other };
-  // Last: an order may be called like something that a page is for.
+  // Last, because an order ID may equal a page's name.
   const page = pageFor(q, pages());
   const open = path ?? (page === null ? null : `/${page.path}`);
   return open === null

@@ -14,7 +14,7 @@ export interface NewAccountFormProps {
   readonly onCancel?: () => void;
 }
 
-/** Opens one more account, owned by the person who asks. */
+/** Opens another account, owned by the signed-in user. */
 export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): ReactNode {
   const { people, refresh } = useDesk();
   const [name, setName] = useState('');
@@ -44,7 +44,7 @@ export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): React
   );
 }
 
-/** For a person who has left every team. */
+/** For a user who has left every team. */
 export function NoAccount({ onMade }: { readonly onMade: (account: string) => void }): ReactNode {
   const { session, signOut } = useDesk();
   return (

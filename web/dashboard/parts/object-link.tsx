@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 
-/** Where each kind of object has its page. */
+/** Page of each kind of object, by id prefix. */
 const PLACES: Readonly<Record<string, string>> = {
   pay: 'payments',
   pi: 'intents',
@@ -15,7 +15,7 @@ const PLACES: Readonly<Record<string, string>> = {
   wdl: 'webhooks/delivery',
 };
 
-/** Objects without a page of their own: the page that lists them. */
+/** Lists for objects without a page of their own. */
 const LISTS: Readonly<Record<string, string>> = {
   acct: 'settings',
   usr: 'team',
@@ -30,14 +30,14 @@ const LISTS: Readonly<Record<string, string>> = {
   wrp: 'webhooks',
 };
 
-/** The path of an object's page; null: it has none. */
+/** Path of an object's page, or `null` if it has none. */
 export function pathOf(id: string): string | null {
   const [prefix = ''] = id.split('_');
   const place = PLACES[prefix];
   return place === undefined ? null : `/dashboard/${place}/${id}`;
 }
 
-/** Where a bare id leads: to its page, or to the list that has it. */
+/** Where an id in the search leads: to its page, or to the list that contains it. */
 export function placeOfId(id: string): string | null {
   const [prefix = '', body] = id.split('_');
   if (body === undefined) return null;
@@ -47,11 +47,14 @@ export function placeOfId(id: string): string | null {
 
 export interface RowLinkProps {
   readonly id: string;
-  /** What the row begins with. */
+  /** The start of the row. */
   readonly children: ReactNode;
 }
 
-/** The way from a row to its page, also for a click beside it; its name holds the id. */
+/**
+ * Links a row to its page; a click anywhere in the row works, too. The link's accessible name
+ * contains the id.
+ */
 export function RowLink({ id, children }: RowLinkProps): ReactNode {
   return (
     <Link href={pathOf(id) ?? ''} className="row-link">
@@ -61,7 +64,7 @@ export function RowLink({ id, children }: RowLinkProps): ReactNode {
   );
 }
 
-/** An id, and the way to what it names. */
+/** An id that links to its object. */
 export function ObjectLink({ id }: { readonly id: string }): ReactNode {
   const path = pathOf(id);
   if (path === null) return <span className="id">{id}</span>;

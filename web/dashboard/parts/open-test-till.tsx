@@ -7,17 +7,17 @@ import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../merchant.ts';
 
 const ASK_EVERY_MS = 300;
-/** The chain of a sandbox registers a wallet within seconds. */
+/** A sandbox's chain registers a wallet within seconds. */
 const LONGEST_MS = 20_000;
 
-/** Only a sandbox answers, and only browsers on its own machine. */
+/** Answered by a sandbox only, and only to browsers on the same machine. */
 function useSandbox(): boolean {
   const [isSandbox, setIsSandbox] = useState(false);
   useEffect(() => {
     let isCurrent = true;
     void fetch(fromRoot('sandbox-links'), { cache: 'no-store' }).then(
       ({ ok, body }) => {
-        // Unread, it would keep its connection for as long as the page is open.
+        // An unread body would keep its connection open as long as the page.
         void body?.cancel();
         if (isCurrent) setIsSandbox(ok);
       },
@@ -52,7 +52,10 @@ function useOpenTill() {
   };
 }
 
-/** Goes live in test mode, makes a pairing code and opens the till in a window with its shift. */
+/**
+ * Goes live in test mode, creates a pairing code, and opens the till in a window with its shift
+ * started.
+ */
 export function OpenTestTill(): ReactNode {
   const isSandbox = useSandbox();
   const openTill = useOpenTill();
@@ -61,7 +64,7 @@ export function OpenTestTill(): ReactNode {
   if (!isSandbox) return null;
   const open = async () => {
     setBusy(true);
-    // Opened by the press itself: browsers stop windows that come later.
+    // Opened in the click handler itself, because browsers block windows that open later.
     const till = window.open('about:blank', '_blank');
     try {
       const link = await openTill();

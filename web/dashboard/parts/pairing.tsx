@@ -16,20 +16,23 @@ interface Code {
   readonly expires_at: string;
 }
 
-/** The link that makes a till of whatever device opens it. Behind the #, which no server sees. */
+/**
+ * A link that pairs the device that opens it. The code is in the URL fragment, which no server
+ * sees.
+ */
 function linkOf(code: string): string {
   return fromRoot(`terminal#pair=${code}`).href;
 }
 
 export interface PairingProps {
   readonly terminal: string;
-  /** Made right after the terminal was added. */
+  /** Created together with the terminal. */
   readonly first?: Code;
-  /** For a till that no device has used yet: there is nothing to explain, and no PIN to end. */
+  /** For a till that no device has used yet: no explanations and no option to remove a PIN. */
   readonly brief?: boolean;
 }
 
-/** A code that the device scans or types: once, within ten minutes. */
+/** A code that the device scans or types. Valid once, for ten minutes. */
 export function Pairing({ terminal, first, brief = false }: PairingProps): ReactNode {
   const { call } = useMerchant();
   const [code, setCode] = useState<Code | null>(first ?? null);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { presetDays, presets } from './presets.ts';
 
 test('each named time is the days that the account counts, today included', () => {
-  // In Kiritimati it is the first of January already.
+  // In Kiritimati it is already January 1.
   const now = Date.parse('2026-12-31T10:30:00.000Z');
   const seen = presets().map(([name]) => {
     const { from, to } = presetDays(name, 'Pacific/Kiritimati', now) ?? {};

@@ -1,7 +1,7 @@
 import { t } from '../../ui/text/t.ts';
 import { dayBefore } from './days.ts';
 
-/** Times that people ask for by name, as they stand in an address: a link to them stays true. */
+/** Named periods, which the URL contains by name, so that a link stays relative to today. */
 export const presets = (): readonly (readonly [name: string, words: string])[] => [
   ['today', t('dashboard.presets.today')],
   ['yesterday', t('dashboard.presets.yesterday')],
@@ -12,9 +12,9 @@ export const presets = (): readonly (readonly [name: string, words: string])[] =
 ];
 
 export interface Days {
-  /** `2026-11-20`; undefined: from the beginning. */
+  /** For example `2026-11-20`. `undefined` for no start. */
   readonly from: string | undefined;
-  /** Included. undefined: until now. */
+  /** Inclusive. `undefined` for no end. */
   readonly to: string | undefined;
 }
 
@@ -24,7 +24,7 @@ function monthBefore(today: string): Days {
   return { from: `${last.slice(0, 7)}-01`, to: last };
 }
 
-/** The days that a name stands for, today included; null: it stands for none. */
+/** The days of a named period, today included. `null` for an unknown name. */
 export function presetDays(name: string, timeZone: string, now: number = Date.now()): Days | null {
   const daysAgo = (days: number) => dayBefore(days, timeZone, now);
   const today = daysAgo(0);

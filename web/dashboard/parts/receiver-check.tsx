@@ -17,7 +17,7 @@ const TONES = {
   not_reached: 'bad',
 } as const satisfies Readonly<Record<CheckReceiverResponse['verdict'], Tone>>;
 
-/** Sends one good event and two bad ones, and says what the receiver made of them. */
+/** Sends one valid event and two invalid ones and shows how the receiver responded. */
 export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
   const [told, setTold] = useState<WebhookDelivery | null>(null);

@@ -26,8 +26,8 @@ export interface RefundDialogProps {
 }
 
 /**
- * The amount of a link that prepares a refund (`?refund=2.50`); null: it is no such link. Programs
- * write `2.005` with a point for decimals. With all six decimals it has that one reading.
+ * The amount in a link that prepares a refund (`?refund=2.50`), or `null` without one. Programs
+ * write a decimal point, as in `2.005`. Padding to six decimals makes that unambiguous.
  */
 export function refundWish(): bigint | null {
   const wish = new URLSearchParams(location.search).get('refund') ?? '';
@@ -40,10 +40,10 @@ export function leftOf({ amount, amount_refunded }: Payment): bigint {
   return BigInt(amount) - BigInt(amount_refunded);
 }
 
-/** Gives back all of a payment, or a part. */
+/** Refunds all or part of a payment. */
 export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode {
   const { call } = useMerchant();
-  // What could be given back when the dialog was opened: what was typed stays meant.
+  // The refundable amount when the dialog was opened, so that the typed amount keeps its meaning.
   const [left] = useState(() => leftOf(payment));
   const [wrote] = useState(() => refundWish() ?? left);
   const [typed, setTyped] = useState(() => writeSum(wrote));

@@ -10,7 +10,7 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { dayBefore, dayEnd, dayStart } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
 
-/** Soon enough to see it move. */
+/** Short enough to show progress. */
 const WATCH_MS = 1_000;
 
 export interface ReplayDialogProps {
@@ -18,7 +18,7 @@ export interface ReplayDialogProps {
   readonly onClose: () => void;
 }
 
-/** After an outage of the receiver: every event of a span of days once more. */
+/** Sends every event of a range of days again, after an outage of the receiver. */
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNode {
   const { call } = useMerchant();
   const timeZone = useTimeZone();

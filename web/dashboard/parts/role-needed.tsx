@@ -9,7 +9,7 @@ export interface RoleNeededProps {
   readonly needs: Role;
 }
 
-/** What one may not see is explained, not hidden. */
+/** Explains which role the page needs instead of hiding it. */
 export function RoleNeeded({ title, needs }: RoleNeededProps): ReactNode {
   const { account } = useMerchant();
   return (

@@ -7,11 +7,11 @@ export interface SaleSumProps {
   readonly id: string;
   /** In atoms, tip included. */
   readonly amount: number;
-  /** In atoms, of the amount. */
+  /** In atoms, part of the amount. */
   readonly tip?: number | null;
 }
 
-/** The first cell of a row: the sum, as a link to its page. */
+/** First cell of a row: the amount, linked to the payment's page. */
 export function SaleSum({ id, amount, tip = null }: SaleSumProps): ReactNode {
   return (
     <>

@@ -20,7 +20,7 @@ type Day = ReadStatisticsResponse['data'][number];
 
 const ATOMS = 1_000_000;
 
-/** Days of a period, and of the one before; undefined while those are being read. */
+/** The days of a period and of the previous one, which is `undefined` while loading. */
 interface Periods {
   readonly days: readonly Day[];
   readonly before: readonly Day[] | undefined;
@@ -35,12 +35,12 @@ export function useStatistics(from: string, to: string) {
   );
 }
 
-/** What was sold in the last days: figures, a chart, and beside both the same days before. */
+/** Sales of the last days: figures and a chart, each compared with the previous period. */
 export function SalesFigures({ length }: { readonly length: number }): ReactNode {
   const timeZone = useTimeZone();
   const daysAgo = (days: number) => dayBefore(days, timeZone);
   const query = useStatistics(daysAgo(length - 1), daysAgo(0));
-  // A question of its own: the chart does not wait for what only stands beside it.
+  // A separate request, so that the chart does not wait for the comparison.
   const earlier = useStatistics(daysAgo(2 * length - 1), daysAgo(length));
   const before = earlier.isPlaceholderData ? undefined : earlier.data?.data;
   return (
@@ -54,7 +54,7 @@ function volumeOn(days: readonly Day[], name: string): number {
   return days.find(({ day }) => day === name)?.volume ?? 0;
 }
 
-/** `1.2K`, from atoms. */
+/** Formats atoms, for example `1.2K`. */
 function tickWords(atoms: number): string {
   return formatNumber(atoms / ATOMS, { notation: 'compact', maximumFractionDigits: 2 });
 }
@@ -99,7 +99,7 @@ function Figures(periods: Periods): ReactNode {
   );
 }
 
-/** What stands below a figure: how it changed, where the figure before is known. */
+/** The change since the previous period, if that is known. */
 function changeNote(now: bigint | number, before: bigint | number | undefined): string | null {
   const words = before === undefined ? null : changeWords(Number(now), Number(before));
   return words === null ? null : t('dashboard.sales_figures.change', { change: words });
@@ -114,7 +114,7 @@ function SalesChart({ days, before, length }: Periods): ReactNode {
   const beforeOf = (name: string) => volumeOn(before ?? [], later(name, -length));
   return (
     <DayChart
-      // Another length is another chart, so that its last day is chosen and not one of before.
+      // A new length resets the chart, so that its last day is selected.
       key={length}
       days={length}
       figureOf={(name) => volumeOn(days, name)}
@@ -137,7 +137,7 @@ interface DeclinesProps {
   readonly length: number;
 }
 
-/** The declines that ended intents; each code leads to its intents. */
+/** Declines that ended intents. Each code links to its intents. */
 function Declines({ counts, length }: DeclinesProps): ReactNode {
   const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
   const timeZone = useTimeZone();

@@ -1,4 +1,4 @@
-/** Hands a file to the browser, which knows where people keep files. */
+/** Hands a file to the browser to save. */
 export function saveFile(parts: BlobPart[], name: string): void {
   const address = URL.createObjectURL(new Blob(parts));
   const link = document.createElement('a');

@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 
 export type Scope = CreateApiKeyBody['scopes'][number];
 
-/** What each scope lets a key do. */
+/** Describes what each scope allows. */
 export const scopeWords = (): Readonly<Record<Scope, string>> => ({
   'payments:write': t('dashboard.scope.payments_write'),
   'payments:read': t('dashboard.scope.payments_read'),
@@ -19,7 +19,7 @@ export const scopeWords = (): Readonly<Record<Scope, string>> => ({
   'webhooks:write': t('dashboard.scope.webhooks_write'),
 });
 
-/** In the order in which most servers need them. */
+/** Sorted by how often servers need them. */
 export const ALL_SCOPES: readonly Scope[] = [
   'payments:write',
   'payments:read',

@@ -7,17 +7,17 @@ export interface PaymentQuery {
   readonly amount?: number;
 }
 
-/** Orders are named with these, so `1234` may be one, or a sum. */
+/** Order IDs may consist of these characters, so `1234` may be an order or an amount. */
 const ORDER = /^[A-Za-z0-9_-]{1,8}$/;
 const LIKE_A_SUM = /^[\p{Nd}.,'’\s]+$/u;
 
-/** The sum that a text may mean, in atoms; null: it looks like none, or it is refused. */
+/** The amount that a text may mean, in atoms. `null` if it is not an amount or not a valid one. */
 export function sumMeant(text: string): number | null {
   const sum = LIKE_A_SUM.test(text) ? readSum(text) : null;
   return sum?.is === 'sum' ? Number(sum.units) : null;
 }
 
-/** Why a text that can only be a sum is not looked for; null: it is. */
+/** Why an amount cannot be searched for, or `null` if it can. */
 export function searchProblem(typed: string): string | null {
   const text = typed.trim();
   if (ORDER.test(text) || !LIKE_A_SUM.test(text)) return null;
@@ -25,7 +25,10 @@ export function searchProblem(typed: string): string | null {
   return sum.is === 'refused' ? sum.words : null;
 }
 
-/** What a person typed: a transaction, a wallet, a sum such as `2.50`, an order, or either. */
+/**
+ * Classifies the typed text: a transaction, a wallet, an amount such as `2.50`, an order, or either
+ * of the last two.
+ */
 export function readSearch(typed: string): PaymentQuery {
   const text = typed.trim();
   if (/^0x[0-9a-f]{64}$/i.test(text)) return { tx_hash: text };

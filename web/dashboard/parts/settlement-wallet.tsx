@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
 
-/** Where withdrawals go, and a change that is under way. */
+/** The wallet that receives withdrawals, and a pending change of it. */
 export function SettlementWallet(): ReactNode {
   const { call, may } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);
@@ -58,7 +58,10 @@ interface WithoutUsProps {
   readonly former: ReadSettlementWalletResponse['former_contracts'];
 }
 
-/** The facts by which the wallet withdraws alone, to be written down while somebody answers. */
+/**
+ * Facts with which the wallet can withdraw without the service. Merchants should store them while
+ * the service is available.
+ */
 function WithoutUs({ contract, former }: WithoutUsProps): ReactNode {
   return (
     <div className="stack">

@@ -5,13 +5,13 @@ import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { isBehind } from './behind.ts';
 
-/** The releases that the service of this page comes with. */
+/** The releases that this page's service ships. */
 const RELEASES = {
   browser: String(import.meta.env.VITE_RELEASE),
   reader: String(import.meta.env.VITE_READER_RELEASE),
 };
 
-/** What runs on a terminal, in which version, and whether it lags. */
+/** The terminal's software, its version, and a note if it is outdated. */
 export function Software({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { platform, software_version: version } = terminal;
   return (

@@ -84,7 +84,7 @@ test('a course tells causes before effects, and names what went wrong', () => {
   );
   assert.match(steps.at(-1)?.detail ?? '', /Not enough USDC/);
   assert.match(steps.at(-1)?.codes ?? '', /^insufficient_funds /);
-  // Names of events are for programs: they have a list of their own.
+  // Event names are for developers and have their own list.
   for (const { title, event } of steps) {
     assert.equal(event, undefined);
     assert.doesNotMatch(title, /[a-z][._][a-z]/);
@@ -98,7 +98,7 @@ test('events and deliveries stand apart from what people did', () => {
     ['evt_1: plain', 'wdl_1: bad'],
   );
   assert.equal(told.at(-1)?.link, 'we_1/wdl_1');
-  // A browser that translates leaves these alone: they stand in an element of their own.
+  // Event names sit in their own elements, so that a translating browser leaves them alone.
   const types = told.map(({ event }) => event);
   assert.deepEqual(types, ['payment_intent.created', 'payment_intent.created']);
 });

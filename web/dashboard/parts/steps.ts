@@ -3,16 +3,16 @@ import type { Payment, PaymentIntent, Timeline } from '../../data/types/dashboar
 import type { Tone } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 
-/** One thing that happened on the way of a payment; `link` names an object that it led to. */
+/** One step in the timeline of a payment. `link` is the id of an object that it created. */
 export interface Step {
   readonly key: string;
   readonly at: string | null;
   readonly title: string;
-  /** The event's type, behind the title: as programs know it, in every language. */
+  /** The event type behind the title, the same in every language. */
   readonly event?: string;
   readonly tone: Tone;
   readonly detail?: string;
-  /** What programs are told of it. */
+  /** Codes that the API reports for this step. */
   readonly codes?: string;
   readonly link?: string;
 }
@@ -115,7 +115,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
   return steps;
 }
 
-/** What programs get of it: events, by the names that they know, and their deliveries. */
+/** Steps for developers: events by type, and their deliveries. */
 export function toldOf({ events, deliveries }: Timeline): Step[] {
   const types = new Map(events.map(({ id, type }) => [id, type]));
   const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;
@@ -155,7 +155,7 @@ function timeIn(at: string | null): number {
   return at === null ? 0 : Date.parse(at);
 }
 
-/** What people and the chain did for an intent and its payment, in the order it happened. */
+/** Steps of people and the chain for an intent and its payment, in the order they happened. */
 export function courseOf({
   intent,
   payment,
@@ -171,9 +171,9 @@ export function courseOf({
     ...(payment === undefined ? [] : paymentSteps(payment)),
   ];
   const signedAt = timeline?.settlements.at(-1)?.signed_at ?? intent?.tapped_at ?? null;
-  // Blocks know whole seconds only: by its own time, one could stand before its cause.
+  // Block times are whole seconds, so a block could sort before its cause.
   const timeOf = ({ key, at }: Step) =>
     key === MINED ? Math.max(timeIn(at), timeIn(signedAt)) : timeIn(at);
-  // A stable order: of two at the same moment, the cause was named first.
+  // The sort is stable: at equal times, the cause comes first.
   return steps.sort((one, other) => timeOf(one) - timeOf(other));
 }

@@ -4,17 +4,17 @@ type Day = ReadStatisticsResponse['data'][number];
 
 export interface DaysSum {
   readonly volume: bigint;
-  /** How much of the volume is tips. */
+  /** The part of the volume that is tips. */
   readonly tips: bigint;
   readonly payments: number;
-  /** The share of ended intents that were paid, but those called off; null: none has ended. */
+  /** Paid intents as a share of ended ones, canceled ones excluded. `null` if none has ended. */
   readonly successRate: number | null;
   /** The median of the newest day that has one. */
   readonly settleMs: number | null;
   readonly declines: Readonly<Record<string, number>>;
 }
 
-/** Days of all terminals together, as one figure each. */
+/** Sums up the days of all terminals. */
 export function sumDays(days: readonly Day[]): DaysSum {
   const declines: Record<string, number> = {};
   let [volume, tips, payments, succeeded, ended] = [0n, 0n, 0, 0, 0];

@@ -1,10 +1,13 @@
 import { encode } from 'uqr';
 
-/** Files of a terminal's tag, made in the browser: no server ever draws a shop's name. */
+/**
+ * Creates the files of a terminal's tag in the browser, so that the server never renders a shop's
+ * name.
+ */
 
-/** Sharp at any size that fits a counter: a picture of about 1,000 pixels. */
+/** Yields a picture of about 1,000 pixels, sharp at any size that fits a counter. */
 const PIXELS_PER_MODULE = 24;
-/** The same code as on every screen (`ui/qr.tsx`). */
+/** The same QR settings as on every screen (`ui/qr.tsx`). */
 const CODE = { ecc: 'M', border: 4 } as const;
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -45,7 +48,7 @@ function chunk(type: string, data: Uint8Array): Bytes {
   return whole;
 }
 
-/** One bit per pixel, each line behind a byte that says that it is not filtered. */
+/** One bit per pixel. Each line starts with the PNG filter byte 0. */
 function bitmapOf(code: ReturnType<typeof encode>, side: number): Bytes {
   const lineLength = Math.ceil(side / 8) + 1;
   const lines = new Uint8Array(lineLength * side);
@@ -60,14 +63,14 @@ function bitmapOf(code: ReturnType<typeof encode>, side: number): Bytes {
   return lines;
 }
 
-/** The QR code of an address as a PNG, black on white, with its quiet zone. */
+/** The QR code of a URL as a PNG, black on white, with its quiet zone. */
 export async function qrPng(url: string): Promise<Bytes> {
   const code = encode(url, CODE);
   const side = code.size * PIXELS_PER_MODULE;
   const head = new Uint8Array(13);
   new DataView(head.buffer).setUint32(0, side);
   new DataView(head.buffer).setUint32(4, side);
-  // One bit of gray, and nothing else that a PNG could have.
+  // Bit depth 1, grayscale, no other PNG options.
   head[8] = 1;
   const signature = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
   return join([
@@ -78,7 +81,10 @@ export async function qrPng(url: string): Promise<Bytes> {
   ]);
 }
 
-/** A picture of words, one byte of gray per pixel: the browser has the letters of any language. */
+/**
+ * Text rendered as a picture, one gray byte per pixel, since the browser has fonts for every
+ * language.
+ */
 export interface Words {
   readonly width: number;
   readonly height: number;
@@ -87,16 +93,16 @@ export interface Words {
 
 export interface TableCard {
   readonly url: string;
-  /** What readers of the file see as its title. */
+  /** The PDF's title. */
   readonly title: string;
-  /** Everything beside the code, on a sheet of the card's proportions. */
+  /** Everything on the card but the code, as a sheet of the card's proportions. */
   readonly words: Words;
 }
 
-/** Points: 1/72 inch. A6, which printers and frames for tables know. */
+/** In points (1/72 inch). The size is A6, a common format for printers and table frames. */
 export const CARD = { width: 297.64, height: 419.53, code: 204, codeTop: 108 } as const;
 
-/** The sheet of words, and over it the code as squares: sharp on any printer. */
+/** Draws the sheet of text, and over it the QR code as vector squares, which print sharply. */
 function drawing(url: string): string {
   const { data, size } = encode(url, CODE);
   const module = CARD.code / size;
@@ -112,7 +118,7 @@ function drawing(url: string): string {
   return [sheet, '0 g', ...squares.filter(Boolean), 'f'].join('\n');
 }
 
-/** Text of a PDF in any language: UTF-16 with its mark, in hex. */
+/** A PDF string in any language: UTF-16 with a byte order mark, in hex. */
 function pdfText(text: string): string {
   const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
   return `<feff${units.map((unit) => unit.toString(16).padStart(4, '0')).join('')}>`;
@@ -123,7 +129,10 @@ function stream(dictionary: string, body: Uint8Array): Bytes {
   return join([textBytes(head), body, textBytes('\nendstream')]);
 }
 
-/** One page needs no library: it would add fonts, and few fonts know the name of every shop. */
+/**
+ * Written by hand: a library for one page would add fonts, and few fonts cover the name of every
+ * shop.
+ */
 function pdfFile(objects: readonly Uint8Array[]): Bytes {
   const parts: Uint8Array[] = [textBytes('%PDF-1.7\n')];
   const places: number[] = [];
@@ -141,7 +150,7 @@ function pdfFile(objects: readonly Uint8Array[]): Bytes {
   return join([...parts, textBytes(table + end)]);
 }
 
-/** A card for the table, ready to print: the code is drawn, pressing it opens its address. */
+/** A printable table card. Clicking the code in the PDF opens the URL. */
 export async function tableCardPdf({ url, title, words }: TableCard): Promise<Bytes> {
   const box = `[0 0 ${CARD.width} ${CARD.height}]`;
   const left = (CARD.width - CARD.code) / 2;

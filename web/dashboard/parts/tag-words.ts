@@ -15,11 +15,11 @@ export interface CardWords {
 
 interface Line {
   readonly text: string;
-  /** Points from the top of the card to the middle of the line. */
+  /** Distance from the top of the card to the middle of the line, in points. */
   readonly at: number;
   readonly size: number;
   readonly weight: 400 | 700;
-  /** How much may stand below it: a long name takes two lines. */
+  /** The most lines it may take; a long name takes two. */
   readonly lines: number;
 }
 
@@ -43,7 +43,10 @@ function linesOf({ shop, terminal, url, isTest }: CardWords): readonly Line[] {
   ];
 }
 
-/** Words that fit, in as few lines as there may be; a name without blanks is cut where it ends. */
+/**
+ * Breaks a text into as few lines as possible, at most `lines`. An overlong word stays in one
+ * piece.
+ */
 function broken(context: CanvasRenderingContext2D, { text, lines }: Line, width: number): string[] {
   const fits = (some: string) => context.measureText(some).width <= width;
   const found: string[] = [];
@@ -74,7 +77,7 @@ function drawLine(context: CanvasRenderingContext2D, line: Line): void {
   }
 }
 
-/** Everything on a card beside its code, drawn with the fonts of this browser. */
+/** Draws everything on a card but its code, with the browser's fonts. */
 export function drawWords(words: CardWords): Words {
   const canvas = document.createElement('canvas');
   canvas.width = Math.round(CARD.width * DOTS_PER_POINT);
@@ -90,7 +93,7 @@ export function drawWords(words: CardWords): Words {
   context.textBaseline = 'middle';
   for (const line of linesOf(words)) drawLine(context, line);
   const { data } = context.getImageData(0, 0, width, height);
-  // Black on white: each color of a pixel is its gray.
+  // For black on white, each color channel equals the gray value.
   const gray = Uint8Array.from({ length: width * height }, (_, index) => data[index * 4] ?? 255);
   return { width, height, gray };
 }

@@ -13,7 +13,7 @@ import { saveFile } from './save-file.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** The address that hangs at the counter: to write on a sticker, or to print as this card. */
+/** The URL of the counter tag, to write to a sticker or to print as a card. */
 export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { account, may } = useMerchant();
   const { tag_url: url, label } = terminal;
@@ -54,7 +54,7 @@ interface FilesProps {
   readonly ndef: Uint8Array<ArrayBuffer>;
 }
 
-/** For the program that writes the sticker, for one's own print, and for the table. */
+/** Files to write a sticker, to print elsewhere, and the table card. */
 function Files({ terminal, ndef }: FilesProps): ReactNode {
   const { account } = useMerchant();
   const { tag_url: url, label, livemode } = terminal;
@@ -83,12 +83,12 @@ function Files({ terminal, ndef }: FilesProps): ReactNode {
   );
 }
 
-/** What is written into the chip, on one line for the program that writes it. */
+/** The chip's settings on one line, as the program that writes it expects them. */
 function forReader({ url_template, meta_read_key, file_read_key }: TagChip): string {
   return JSON.stringify({ url_template, meta_read_key, file_read_key });
 }
 
-/** A tag that signs each tap. */
+/** A chip that signs each tap. */
 function Chip({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
   const [isAsking, setIsAsking] = useState(false);

@@ -3,21 +3,21 @@ import { Link } from 'wouter';
 import { named } from '#core/isolates.ts';
 import { useRead } from '../merchant.ts';
 
-/** As many as the service hands out at once; others are found by their ids. */
+/** The service's page limit. Terminals beyond it are found by their ids. */
 const MOST = 100;
 
-/** The labels of the account's terminals, by id. */
+/** Labels of the account's terminals, by id. */
 function useTerminalNames(): ReadonlyMap<string, string> {
   const { data } = useRead('GET /accounts/{account}/{mode}/terminals', { query: { limit: MOST } });
   return new Map(data?.data.map(({ id, label }) => [id, label]));
 }
 
-/** For a list to choose from, by id. */
+/** Options for a select, by id. */
 export function useTerminalOptions(): (readonly [id: string, words: string])[] {
   return [...useTerminalNames()].map(([id, label]) => [id, named(label)]);
 }
 
-/** Where the row leads elsewhere. */
+/** For rows that link elsewhere. */
 export function TerminalName({ id }: { readonly id: string }): ReactNode {
   return <bdi>{useTerminalNames().get(id) ?? id}</bdi>;
 }

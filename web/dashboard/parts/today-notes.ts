@@ -1,13 +1,13 @@
 import { roundAtoms } from '../../ui/money.ts';
 import { t, textLocale } from '../../ui/text/t.ts';
 
-/** What was sold on the same day of last week. */
+/** Sales of the same weekday last week. */
 export interface DayBefore {
   readonly payments: number;
   readonly volume: bigint;
 }
 
-/** `Friday`, of 2026-11-20. */
+/** For example `Friday` for 2026-11-20. */
 export function weekdayOf(day: string): string {
   const format = new Intl.DateTimeFormat(textLocale(), { weekday: 'long', timeZone: 'UTC' });
   return format.format(new Date(day));
@@ -18,7 +18,7 @@ export function salesNote({ payments, volume }: DayBefore, weekday: string): str
   return t('dashboard.today.sales_note', { volume: roundAtoms(volume), weekday });
 }
 
-/** null: the note of the sales says it. */
+/** `null` if the sales note already says it. */
 export function paymentsNote({ payments }: DayBefore, weekday: string): string | null {
   if (payments === 0) return null;
   return t('dashboard.today.payments_note', { count: payments, weekday });

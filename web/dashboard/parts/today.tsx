@@ -12,7 +12,7 @@ import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 const WEEK = 7;
 
-/** What was sold today, beside the whole same day of last week: shops live by weekdays. */
+/** Today's sales beside the whole same day of last week, because sales depend on the weekday. */
 export function Today(): ReactNode {
   const timeZone = useTimeZone();
   const [today, weekAgo] = [dayBefore(0, timeZone), dayBefore(WEEK, timeZone)];

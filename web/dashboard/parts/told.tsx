@@ -8,13 +8,13 @@ import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 
-/** What the receiver made of one delivery, in words. */
+/** Describes the receiver's response to one delivery. */
 export function answerWords({ response_status, error }: WebhookDelivery): string {
   if (response_status !== null) return t('dashboard.told.http', { status: response_status });
   return error === null ? t('dashboard.told.not_sent_yet') : named(error);
 }
 
-/** What came back from the receiver. */
+/** The receiver's response. */
 export function Told({ delivery }: { readonly delivery: WebhookDelivery }): ReactNode {
   const { status, response_body: body } = delivery;
   const tone = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;

@@ -23,7 +23,7 @@ const columns = (): readonly Column<WebhookDelivery>[] => [
   ...deliveryColumns().slice(1),
 ];
 
-/** What no endpoint has taken: the list behind the overview's chart. */
+/** Events that no endpoint accepted: the list behind the overview's chart. */
 export function Undelivered(): ReactNode {
   const filters = useFilters();
   const days = useChosenDays(filters);

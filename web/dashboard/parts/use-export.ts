@@ -9,17 +9,17 @@ import {
 } from './export-records.ts';
 import { saveFile } from './save-file.ts';
 
-/** How often a broken connection is opened again before the person is asked. */
+/** How often a broken connection is resumed before the user is asked. */
 const TRIES = 5;
 const AGAIN_AFTER_MS = 1_000;
-/** The screen need not follow each piece. */
+/** Limits how often the progress is redrawn. */
 const SHOW_EVERY_MS = 200;
 
 export interface ExportState {
   readonly is: 'asking' | 'coming' | 'broken' | 'refused' | 'done';
   readonly rows: number;
   readonly bytes: number;
-  /** 0 to 1; null: nobody can say. */
+  /** From 0 to 1, or `null` if unknown. */
   readonly share: number | null;
   readonly words: string | null;
 }
@@ -28,20 +28,20 @@ const BEGIN: ExportState = { is: 'asking', rows: 0, bytes: 0, share: null, words
 
 export interface ExportRun {
   readonly state: ExportState;
-  /** Goes on behind the last row that has come. */
+  /** Resumes after the last complete row. */
   resume(): void;
 }
 
-/** One download, over as many answers as it takes. */
+/** One download, over as many responses as it takes. */
 interface Job {
   readonly url: string;
   readonly cutter: RecordCutter;
-  /** A browser keeps the parts of a Blob on its disk when they are many. */
+  /** Browsers move the parts of a large Blob to disk. */
   readonly parts: Blob[];
   bytes: number;
   newest: string | null;
   oldest: string | null;
-  /** The id of the row that makes it whole. */
+  /** Id of the row after which the export is complete. */
   lastId: string | null;
   fileName: string;
 }
@@ -64,7 +64,7 @@ function urlOf({ url, cutter }: Job): URL {
   return address;
 }
 
-/** Why the service said no; another try would be refused as well. */
+/** The service's error message. Another attempt would be refused as well. */
 async function refusalOf(answer: Response): Promise<string> {
   const body = (await answer.json().catch(() => null)) as { error?: { message?: string } } | null;
   return (
@@ -97,14 +97,14 @@ async function receive(job: Job, signal: AbortSignal, show: () => void): Promise
   }
 }
 
-/** A proxy may end what it could not read to the end as if nothing were missing. */
+/** A proxy may end a truncated response as if it were complete. */
 function requireWhole({ lastId, cutter }: Job): void {
   const { lastId: came } = cutter.received;
   if (lastId === null || lastId === 'none' || came === lastId) return;
   throw new Error('the answer ended before its last row');
 }
 
-/** What is cut in two comes again, and all of it where no row has come. */
+/** Drops an incomplete record, or everything if no row is complete. */
 function dropBroken(job: Job): void {
   job.cutter.dropRest();
   if (job.cutter.received.lastId !== null) return;
@@ -114,7 +114,10 @@ function dropBroken(job: Job): void {
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, AGAIN_AFTER_MS));
 
-/** Downloads an export with its progress; a break costs what was cut in two, and nothing else. */
+/**
+ * Downloads an export with progress. After a broken connection only the incomplete row is loaded
+ * again.
+ */
 export function useExport(url: string, format: ExportFormat): ExportRun {
   const [state, setState] = useState(BEGIN);
   const job = useRef<Job | null>(null);
@@ -139,7 +142,7 @@ export function useExport(url: string, format: ExportFormat): ExportRun {
         if (signal.aborted) return;
         if (error instanceof Refused) return setState(stateOf(own, 'refused', error.message));
         dropBroken(own);
-        // A page that makes progress may go on.
+        // A download that makes progress gets new attempts.
         if (own.cutter.received.rows > before) tries = 0;
         await pause();
       }

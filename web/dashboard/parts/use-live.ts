@@ -4,12 +4,14 @@ import { fromRoot } from '../../data/root.ts';
 import { useMerchant } from '../merchant.ts';
 import { EVENT_TYPES } from './event-types.ts';
 
-/** A busy till must not have every open page read its list ten times a second. */
+/** Limits how often a busy till makes each open page reload its list. */
 const READ_EVERY_MS = 1_000;
-/** After an answer that the browser does not ask again for: the session may be back by then. */
+/**
+ * Delay after an error response, on which EventSource gives up. The session may be back by then.
+ */
 const OPEN_AGAIN_MS = 10_000;
 
-/** Runs at once, and what is asked meanwhile once more when the time is over. */
+/** Runs at once. Calls during the pause are combined into one run after it. */
 function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsked = false;
@@ -30,8 +32,8 @@ function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void }
 }
 
 /**
- * Follows the feed while the page is looked at. A hidden page lets go of it: browsers have six
- * connections for one server, and a tab that nobody sees must not hold one.
+ * Follows the event stream while the page is visible. A hidden page closes it, because browsers
+ * open only six connections to one server.
  */
 function follow(path: string, types: readonly string[], onEvent: () => void): () => void {
   let source: EventSource | null = null;
@@ -45,7 +47,7 @@ function follow(path: string, types: readonly string[], onEvent: () => void): ()
     close();
     if (document.visibilityState === 'hidden') return;
     const opened = new EventSource(fromRoot(path));
-    // What happened between the last read and now is in no event: the feed starts here.
+    // Events between the last read and the start of the stream are missing, so read once more.
     opened.addEventListener('open', onEvent);
     for (const type of types) opened.addEventListener(type, onEvent);
     opened.addEventListener('error', () => {
@@ -62,8 +64,8 @@ function follow(path: string, types: readonly string[], onEvent: () => void): ()
 }
 
 /**
- * Reads a list again as soon as something of its kind happens.
- * @param family such as `payment.`: how the types of its events begin
+ * Reloads a list whenever an event of its family occurs.
+ * @param family Prefix of the event types, for example `payment.`.
  */
 export function useLive(family: string, queryKey: readonly unknown[]): void {
   const cache = useQueryClient();

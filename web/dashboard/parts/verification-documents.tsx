@@ -95,7 +95,7 @@ function Upload(): ReactNode {
         ))}
       </Select>
       <TextField
-        // Another field, which is empty: what was uploaded is in the list above.
+        // A new key empties the file field after an upload; the uploaded file is in the list above.
         key={uploads}
         label={t('dashboard.documents.file')}
         type="file"

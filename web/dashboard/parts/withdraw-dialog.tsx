@@ -18,7 +18,7 @@ export interface WithdrawDialogProps {
   readonly onClose: () => void;
 }
 
-/** Moves money from the contract to the merchant's own wallet. */
+/** Withdraws from the contract to the merchant's own wallet. */
 export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogProps): ReactNode {
   const { call } = useMerchant();
   const { most, typed, setTyped, sum } = useAmount(available);
@@ -96,7 +96,10 @@ function Made({ amount, onClose }: MadeProps): ReactNode {
   );
 }
 
-/** Sales may arrive meanwhile; what this withdrawal takes away does not make it too large. */
+/**
+ * The balance may grow meanwhile; the decrease by this very withdrawal must not make the amount
+ * invalid.
+ */
 function useAmount(available: bigint) {
   const [wrote] = useState(available);
   const [typed, setTyped] = useState(() => writeSum(wrote));

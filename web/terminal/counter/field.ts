@@ -32,7 +32,7 @@ export class Field {
   readonly #scanning = new Set<EventTarget>();
   readonly #held = new Set<Thing>();
 
-  /** Puts an item into the field. Taking it out stops later notifications. */
+  /** Puts an item into the field until one `take`, however often it is held. */
   hold(thing: Thing): void {
     this.#held.add(thing);
     for (const reader of this.#scanning) this.tell(reader);
