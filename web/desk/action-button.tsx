@@ -7,14 +7,14 @@ export interface ActionButtonProps<Value> {
   readonly request: (key: string) => Promise<Answer<Value>>;
   readonly onDone?: (value: Value) => void;
   readonly kind?: 'plain' | 'primary' | 'danger';
-  /** A name that says what it acts on, where several buttons read the same. */
+  /** An accessible name that includes the object, for pages where several buttons read the same. */
   readonly label?: string;
-  /** The English name by which scripts find it. */
+  /** The English name by which scripts find the button. */
   readonly 'data-name'?: string;
   readonly children: ReactNode;
 }
 
-/** Sends without asking: for what can be undone, or does no harm when it is done twice. */
+/** Sends without a confirmation. For actions that can be undone or safely repeated. */
 export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode {
   const { request, onDone, kind = 'plain', label, children } = props;
   const { 'data-name': dataName } = props;

@@ -3,10 +3,10 @@ import type { Answer } from '../data/api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** An answer that brought nothing. */
+/** An answer without a value. */
 export type Trouble = Exclude<Answer<unknown>, { is: 'done' }>;
 
-/** Where the service's words speak to programs, people get these. */
+/** Error codes whose API message addresses developers; users see these texts. */
 const WORDS = [
   'second_factor_required',
   'session_missing',
@@ -26,12 +26,14 @@ export function wordsOf(trouble: Trouble): string {
   const { code, message, param } = trouble.error;
   const own = WORDS.find((one) => one === code);
   if (own !== undefined) return t(`desk.refusal.${own}`);
-  // The words stand beside the field, which people know by its label.
+  // The text appears beside its field, so it need not name the field.
   const isNamed = param !== null && textLanguage() === FALLBACK_LANGUAGE;
   return isNamed ? message.replace(param, 'This') : refusalText(trouble.error);
 }
 
-/** The field that a refusal is about: `country` of `details.country`, `scopes` of `scopes[3]`. */
+/**
+ * The form field that an error is about: `country` for `details.country`, `scopes` for `scopes[3]`.
+ */
 export function fieldOf(trouble: Trouble): string | null {
   if (trouble.is !== 'refused' || trouble.error.param === null) return null;
   const names = trouble.error.param.split(/[.[\]/]+/).filter((name) => /^[a-z]/.test(name));

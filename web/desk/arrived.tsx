@@ -2,7 +2,7 @@ import { type Query, useIsFetching, useQueryClient } from '@tanstack/react-query
 import { type ReactNode, useEffect, useLayoutEffect, useState } from 'react';
 import { Skeleton } from '../ui/skeleton.tsx';
 
-/** An answer may lead to the next question: it is asked right after the answer is drawn. */
+/** A response may trigger another request, which starts right after the render. */
 const NEXT_QUESTION_MS = 20;
 
 function isFirst({ state }: Query): boolean {
@@ -10,14 +10,15 @@ function isFirst({ state }: Query): boolean {
 }
 
 /**
- * Shows several parts of a page together, once each has its first answer. One after the other,
- * those below would move whenever one above came.
+ * Shows several parts of a page at once, when all have their first response. Otherwise each part
+ * that loads would push down those below it.
  */
 export function Arrived({ children }: { readonly children: ReactNode }): ReactNode {
   const waiting = useIsFetching({ predicate: isFirst });
   const [isThere, setThere] = useState(false);
   const cache = useQueryClient().getQueryCache();
-  // After Back all answers are kept: drawn at once, the page is scrolled to where it was.
+  // After Back, all responses are cached. Render them at once, so that the scroll position can be
+  // restored.
   useLayoutEffect(() => {
     if (!cache.getAll().some(isFirst)) setThere(true);
   }, [cache]);

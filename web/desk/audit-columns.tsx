@@ -29,7 +29,7 @@ function Details({ entry }: { readonly entry: Entry }): ReactNode {
   );
 }
 
-/** What was done, and why where somebody had to say so. Names of operations are codes here, too. */
+/** The action and, if required, its reason. Names of operations are codes here, too. */
 function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNode {
   const reason = after?.reason;
   return (
@@ -43,10 +43,10 @@ function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNod
 }
 
 /**
- * Who changed what, when.
+ * Columns of the audit log.
  *
- * @param of.withoutMode What a change belongs to that is about neither mode.
- * @param of.objectLink Leads to the page of an id, where it has one.
+ * @param of.withoutMode Label for changes that belong to neither mode.
+ * @param of.objectLink Links an id to its page, if it has one.
  */
 export function auditColumns({
   withoutMode,

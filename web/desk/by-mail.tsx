@@ -10,7 +10,7 @@ import { Form } from './form.tsx';
 import { useSend } from './send.ts';
 import { Sheet } from './sheet.tsx';
 
-/** What people do by a link that comes by mail. */
+/** Flows that start from a link in an email. */
 
 function tokenInLink(): string | null {
   return new URLSearchParams(location.hash.slice(1)).get('token');
@@ -22,14 +22,14 @@ function onLinkChanged(changed: () => void): () => void {
 }
 
 /**
- * What stands behind the # of the link, which no server sees. A link that is pasted into the tab
- * that asked for it changes nothing else: the browser does not load the page again.
+ * The token in the link's fragment, which no server sees. Pasting the link into the same tab does
+ * not reload the page, so changes of the fragment count, too.
  */
 export function useTokenInLink(): string | null {
   return useSyncExternalStore(onLinkChanged, tokenInLink);
 }
 
-/** @param link What was mailed, where a sandbox shows it. */
+/** @param link The emailed link, which a sandbox shows on screen. */
 export function Sent({
   children,
   link = null,
@@ -101,11 +101,11 @@ export const newPassword = () =>
 
 export interface ResetPasswordProps {
   readonly people: PeopleApi;
-  /** Where one signs in. */
+  /** Path of the sign-in page. */
   readonly back: string;
 }
 
-/** Sends a link; and, opened by that link, takes the new password. */
+/** Emails a link and, when opened through it, sets the new password. */
 export function ResetPassword({ people, back }: ResetPasswordProps): ReactNode {
   const token = useTokenInLink();
   return (

@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { t } from '../ui/text/t.ts';
 import { SecondStep, SignInForm, type SignInProps } from './sign-in.tsx';
 
-/** Over the page as it stands: nothing that was typed is lost. */
+/** A sign-in dialog over the current page, so that nothing typed is lost. */
 export function ComeBack({ people, onSession }: SignInProps): ReactNode {
   const [half, setHalf] = useState<Session | null>(null);
   const take = (session: Session) =>

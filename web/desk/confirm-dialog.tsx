@@ -6,7 +6,7 @@ import { useSend } from './send.ts';
 
 export interface ConfirmDialogProps<Value> {
   readonly title: string;
-  /** The same word as on the button that opened it. */
+  /** The same verb as on the button that opened the dialog. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
   readonly 'data-name'?: string;
@@ -15,11 +15,11 @@ export interface ConfirmDialogProps<Value> {
   readonly request: () => Promise<Answer<Value>>;
   readonly onDone: (value: Value) => void;
   readonly onClose: () => void;
-  /** What will happen, and what cannot be undone. */
+  /** The consequences, and what cannot be undone. */
   readonly children: ReactNode;
 }
 
-/** Asks once more before something that is hard to undo. */
+/** Asks for confirmation before an action that is hard to undo. */
 export function ConfirmDialog<Value>(props: ConfirmDialogProps<Value>): ReactNode {
   const { title, send, kind = 'danger', request, onDone, onClose, children } = props;
   const { cancelsSomething, 'data-name': dataName } = props;

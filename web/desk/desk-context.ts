@@ -1,11 +1,11 @@
 import { createContext, useContext } from 'react';
 import type { PeopleApi, Session } from '../data/people.ts';
 
-/** The person at the desk. */
+/** Context for pages of a signed-in user. */
 export interface Desk {
   readonly people: PeopleApi;
   readonly session: Session;
-  /** Reads the session again: factors or accounts have changed. */
+  /** Reloads the session after a change of factors or accounts. */
   refresh(): Promise<void>;
   signOut(): Promise<void>;
 }

@@ -7,14 +7,14 @@ import { FactorForm } from './factor-form.tsx';
 
 const TotpSetup = partOf(async () => (await import('./totp-setup.tsx')).TotpSetup);
 
-/** Asks for the second factor, or has one set up where there is none. */
+/** Asks for the second factor, or sets one up if the user has none. */
 export function FactorDialog({
   onClose,
 }: {
   readonly onClose: (proven: boolean) => void;
 }): ReactNode {
   const { people, session, refresh } = useDesk();
-  // What is set up in this dialog does not change what the dialog asks.
+  // A factor set up in this dialog must not change what the dialog asks for.
   const [factors] = useState(session.user.factors);
   const cancel = () => onClose(false);
   const done = () => {

@@ -11,7 +11,7 @@ import { useSend } from './send.ts';
 export interface FactorFormProps {
   readonly people: PeopleApi;
   readonly factors: Session['user']['factors'];
-  /** What the button says that sends the code. */
+  /** The label of the submit button. */
   readonly send: string;
   /** The English name by which scripts find that button. */
   readonly 'data-name'?: string;
@@ -19,7 +19,7 @@ export interface FactorFormProps {
   readonly onCancel?: () => void;
 }
 
-/** Proves the second factor: a passkey first where there is one, or a code. */
+/** Proves the second factor with a passkey, offered first, or with a code. */
 export function FactorForm(props: FactorFormProps): ReactNode {
   const { people, factors, send, onProven, onCancel, 'data-name': dataName } = props;
   const [code, setCode] = useState('');
@@ -57,7 +57,7 @@ export function FactorForm(props: FactorFormProps): ReactNode {
 
 export interface PasskeyButtonProps {
   readonly people: PeopleApi;
-  /** To sign in, or to prove the second factor of the person who is signed in. */
+  /** To sign in, or to prove the factor of a signed-in user. */
   readonly route: 'sign_in' | 'factor';
   readonly onDone: (session: Session) => void;
 }

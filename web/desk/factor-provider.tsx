@@ -5,13 +5,13 @@ import { FactorContext } from './factor-context.ts';
 
 const FactorDialog = partOf(async () => (await import('./factor-dialog.tsx')).FactorDialog);
 
-/** Lets every form ask for a fresh second factor, in place: what was typed stays. */
+/** Lets any form ask for a fresh second factor in a dialog, without losing what was typed. */
 export function FactorProvider({ children }: { readonly children: ReactNode }): ReactNode {
   const { refresh } = useDesk();
   const [isAsking, setIsAsking] = useState(false);
   const answer = useRef<(proven: boolean) => void>(() => {});
   const prove = useCallback(async () => {
-    // A factor may have been set up in another window since this page read the session.
+    // Another window may have set up a factor since this page loaded the session.
     await refresh();
     setIsAsking(true);
     return new Promise<boolean>((resolve) => {

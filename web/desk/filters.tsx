@@ -4,14 +4,16 @@ import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 
-/** Filters and the place in a list stand in the address: it can be linked, and Back undoes them. */
+/**
+ * Filters and list position are part of the URL, so that they can be linked and Back undoes them.
+ */
 export interface Filters {
   readonly cursor: string | undefined;
-  /** undefined: not filtered by it. */
+  /** `undefined` if the filter is not set. */
   get(name: string): string | undefined;
-  /** Back to the first page with it. Empty: without it. */
+  /** Sets the filter and returns to the first page. An empty value removes it. */
   set(name: string, value: string): void;
-  /** Several at once: one step of Back undoes them. */
+  /** Sets several at once, so that one step of Back undoes them. */
   setAll(changes: Readonly<Record<string, string>>): void;
   goTo(cursor: string | null): void;
   clear(): void;
@@ -44,7 +46,7 @@ export function useFilters(): Filters {
 export interface FilterBarProps {
   readonly filters: Filters;
   readonly children: ReactNode;
-  /** What stands in a row below the fields: named times, saved filters. */
+  /** The row below the fields: named periods and saved filters. */
   readonly below?: ReactNode;
 }
 
@@ -101,13 +103,13 @@ export function FilterSelect(props: FilterSelectProps): ReactNode {
 export interface FilterTextProps extends FilterProps {
   readonly type?: 'text' | 'date';
   readonly placeholder?: string;
-  /** The placeholder is a code, as it is in every language. */
+  /** Set if the placeholder is a code, which must not be translated. */
   readonly translate?: 'no';
-  /** What is wrong with a text that cannot be looked for; null: nothing. */
+  /** @returns the problem with a text that cannot be searched for, or `null`. */
   readonly check?: (text: string) => string | null;
 }
 
-/** Applies with Enter, or when the field is left. */
+/** Applies on Enter or when the field loses focus. */
 export function FilterText(props: FilterTextProps): ReactNode {
   const { filters, name, label, type = 'text', placeholder, translate, check } = props;
   const applied = filters.get(name) ?? '';
@@ -135,7 +137,8 @@ export function FilterText(props: FilterTextProps): ReactNode {
       }}
       onBlur={(event) => apply(event.target.value)}
       onKeyDown={(event) => {
-        // The Enter that ends an input method's composition chooses a word (Safari: code 229).
+        // The Enter that ends an input method's composition only picks a word (Safari reports code
+        // 229).
         const isComposing = event.nativeEvent.isComposing || event.keyCode === 229;
         if (event.key === 'Enter' && !isComposing) apply(event.currentTarget.value);
       }}

@@ -7,20 +7,23 @@ import type { Sending } from './send.ts';
 export interface FormProps {
   readonly sending: Sending;
   readonly onSend: () => void;
-  /** What the button that sends says. */
+  /** The label of the submit button. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
   /** The English name by which scripts find that button. */
   readonly 'data-name'?: string | undefined;
-  /** It cancels something: beside it, “Cancel” would mean the opposite. */
+  /**
+   * Set if the action itself cancels something, so that a "Cancel" button beside it would be
+   * ambiguous.
+   */
   readonly cancelsSomething?: boolean | undefined;
-  /** Without it the form has no way out but the page's. */
+  /** Without it the form has no Cancel button. */
   readonly onCancel?: (() => void) | undefined;
   readonly wide?: boolean;
   readonly children: ReactNode;
 }
 
-/** Fields, what is wrong with none of them, and one button that sends. Enter sends too. */
+/** Fields, a general error message and one submit button. Enter submits, too. */
 export function Form(props: FormProps): ReactNode {
   const { sending, onSend, send, kind = 'primary', onCancel, wide = false, children } = props;
   const { cancelsSomething = false, 'data-name': dataName } = props;
@@ -28,7 +31,8 @@ export function Form(props: FormProps): ReactNode {
     event.preventDefault();
     if (!sending.busy) onSend();
   };
-  // What was wrong is being put right. What may have been done stays said until it is known.
+  // Typing clears the error. A notice that the change may have been made stays until the result is
+  // known.
   const onChange = ({ target }: FormEvent) => {
     const isOfThis = target instanceof Element && target.matches('[aria-invalid=true]');
     if (isOfThis || (sending.problem !== null && !sending.isUnknown)) sending.clear();

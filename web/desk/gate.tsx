@@ -12,16 +12,16 @@ import { type Desk, DeskContext } from './desk-context.ts';
 import { FactorProvider } from './factor-provider.tsx';
 import { Sheet } from './sheet.tsx';
 
-/** Whoever is signed in needs none of these: they come only where they are shown. */
+/** Signed-in users do not need these forms, so they load on demand. */
 const SignInForm = firstPartOf(async () => (await import('./sign-in.tsx')).SignInForm);
 const SecondStep = firstPartOf(async () => (await import('./sign-in.tsx')).SecondStep);
 const ComeBack = partOf(async () => (await import('./come-back.tsx')).ComeBack);
 
 export interface DeskGateProps {
   readonly people: PeopleApi;
-  /** What one signs in to. */
+  /** The name of the app that the user signs in to. */
   readonly brand: string;
-  /** Below the form: other ways in. */
+  /** Other ways to sign in, below the form. */
   readonly otherWays?: ReactNode;
   readonly children: ReactNode;
 }
@@ -31,10 +31,13 @@ type Place =
   | { readonly is: 'unreachable'; readonly words: string }
   | { readonly is: 'signed_out' }
   | { readonly is: 'half'; readonly session: Session }
-  /** `ended`: the session is over, but the page still holds what was typed. */
+  /** `ended`: the session has ended, but the page still shows what was typed. */
   | { readonly is: 'signed_in'; readonly session: Session; readonly ended: boolean };
 
-/** Without it nobody has signed in here, and asking would only be refused. */
+/**
+ * Storage key that remembers a session. Without an entry, asking the service for the session would
+ * only be refused.
+ */
 function markOf(people: PeopleApi): string {
   return `tapline ${people.realm} signed in`;
 }
@@ -62,7 +65,8 @@ function useSession(people: PeopleApi) {
   );
   const ask = useCallback(async () => {
     if (localStorage.getItem(markOf(people)) === null) {
-      // The form stands at once when its page does; where its code cannot come, drawing it says so.
+      // The form appears together with its page. If its code cannot load, rendering shows the
+      // error.
       await Promise.all([fontLooked, SignInForm.load().catch(() => undefined)]);
       return setPlace({ is: 'signed_out' });
     }
@@ -78,7 +82,7 @@ function useSession(people: PeopleApi) {
   }, [people, ask]);
   const leave = useCallback(async () => {
     const answer = await people.call('DELETE /session');
-    // A person who leaves a shared computer has to know that the session has not ended.
+    // On a shared computer the user must learn that sign-out failed.
     if (answer.is !== 'done' && placeAfter(answer).is !== 'signed_out') return false;
     localStorage.removeItem(markOf(people));
     setPlace({ is: 'signed_out' });
@@ -87,9 +91,7 @@ function useSession(people: PeopleApi) {
   return { place, enter, ask, leave };
 }
 
-/**
- * The app for people who are signed in, and the way there for others; addresses stay as they are.
- */
+/** Shows the app to signed-in users and the sign-in form to others, without changing the URL. */
 export function DeskGate({ people, brand, otherWays, children }: DeskGateProps): ReactNode {
   const { place, enter, ask, leave } = useSession(people);
   const cache = useQueryClient();
@@ -97,7 +99,7 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
   const desk = useMemo<Desk | null>(() => {
     if (signedInAs === null) return null;
     const signOut = async () => {
-      // A read that arrives behind the goodbye would be refused, and ask to sign in again.
+      // A read that arrives after sign-out would be refused and ask the user to sign in again.
       await cache.cancelQueries();
       if (await leave()) cache.clear();
       else void cache.invalidateQueries();
@@ -133,7 +135,7 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
     );
   }
   const comeBack = (session: Session) => {
-    // What the page holds belongs to the person who was here before.
+    // The page's contents belong to the previous user, so reload it.
     if (session.user.id !== desk.session.user.id) return location.reload();
     enter(session);
     void cache.invalidateQueries();

@@ -1,11 +1,11 @@
-/** Filters that a person has kept in this browser, by the list that they belong to. */
+/** Filters that the user saved in this browser, per list. */
 export interface KeptFilter {
   readonly name: string;
-  /** As it stands in the address, without the place in the list. */
+  /** The URL's query string without the list position. */
   readonly search: string;
 }
 
-/** More than these are no longer found at a glance. */
+/** Beyond this many, saved filters are no longer easy to find. */
 const MOST = 8;
 
 function isKept(entry: unknown): entry is KeptFilter {
@@ -14,7 +14,7 @@ function isKept(entry: unknown): entry is KeptFilter {
   return typeof name === 'string' && typeof search === 'string';
 }
 
-/** Anything else than a list of filters is none: another release may have written it. */
+/** Parses the stored filters. Anything else, for example of another release, counts as none. */
 export function readKept(text: string | null): readonly KeptFilter[] {
   try {
     const read: unknown = JSON.parse(text ?? '[]');
@@ -24,13 +24,13 @@ export function readKept(text: string | null): readonly KeptFilter[] {
   }
 }
 
-/** What is filtered by, in one order: the same filters are the same text. */
+/** The filters in a canonical order, so that equal filters yield equal strings. */
 export function searchOf(params: URLSearchParams): string {
   const chosen = [...params].filter(([name]) => name !== 'cursor');
   return new URLSearchParams(chosen.sort(([one], [other]) => (one < other ? -1 : 1))).toString();
 }
 
-/** The newest first; a name stands for one filter. */
+/** Adds a filter, newest first. Each name exists once. */
 export function keep(kept: readonly KeptFilter[], one: KeptFilter): readonly KeptFilter[] {
   return [one, ...kept.filter(({ name }) => name !== one.name)].slice(0, MOST);
 }

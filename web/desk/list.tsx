@@ -14,15 +14,15 @@ export interface ListProps<Row> {
   readonly query: UseQueryResult<ListPage<Row>>;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
-  /** On a phone cells stand in pairs without their names. */
+  /** Shows cells in pairs without their labels on a phone. */
   readonly inPairs?: boolean;
-  /** What it is filtered by. */
+  /** The filters of the list. */
   readonly filters?: Filters;
-  /** What is missing, what one gets, one button. */
+  /** Shown if the list is empty: what is missing, its benefit, and one button. */
   readonly empty: ReactNode;
 }
 
-/** A list that is short by its nature; one of any length is a LongList. */
+/** A list that is always short. Use LongList for others. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
   const { label, query, columns, keyOf, inPairs = false, filters, empty } = props;
   return (

@@ -11,9 +11,9 @@ import { wordsOf } from './answers.ts';
 
 export interface LoadedProps<Value> {
   readonly query: UseQueryResult<Value>;
-  /** What to say when there is no such object: where it may be instead. */
+  /** Shown if the object does not exist: where it may be instead. */
   readonly missing?: ReactNode;
-  /** What its room looks like until it is there. */
+  /** The placeholder while loading. */
   readonly shape?: SkeletonShape;
   readonly children: (value: Value) => ReactNode;
 }
@@ -26,7 +26,7 @@ function isMissing(error: Error): boolean {
   );
 }
 
-/** What was read, or that it is being read, or why it could not be. */
+/** Renders the loaded value, a placeholder, or the error. */
 export function Loaded<Value>(props: LoadedProps<Value>): ReactNode {
   const { query, missing, shape = 'lines', children } = props;
   const { data, error, isFetching, refetch } = query;

@@ -21,18 +21,18 @@ import {
 export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filters'> {
   readonly pages: Pages<ListPage<Row>>;
   readonly filters: Filters;
-  /** Where the page does not say it itself: the cursor of the next one, null on the last. */
+  /** The cursor after a page, `null` on the last one. Needed if the page does not contain it. */
   readonly nextOf?: (page: ListPage<Row>) => string | null;
 }
 
-/** Where the next page begins, as most lists say it. */
+/** The next cursor, in the form that most lists use. */
 function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPage<unknown>) {
   return hasMore ? next : null;
 }
 
 /**
- * A list of any length. Pages come by cursor as somebody scrolls, and only those near the screen
- * are drawn; the way back leads to where one was. What comes in above is told and waits.
+ * A list of any length. It loads pages by cursor while scrolling and renders only those near the
+ * screen; Back restores the position. New rows at the top are announced and shown on request.
  */
 export function LongList<Row>(props: LongListProps<Row>): ReactNode {
   const { label, columns, keyOf, inPairs = false, pages, filters, empty } = props;
@@ -136,7 +136,7 @@ function Newer({ count, isMore, onShow }: NewerProps): ReactNode {
   );
 }
 
-/** A row that has just come is marked while its mark fades; drawn again later, it is not. */
+/** How long a new row is highlighted. A later render does not highlight it again. */
 const NEW_MS = 1_000;
 
 function useNewRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
@@ -146,7 +146,7 @@ function useNewRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
   return (row: Row) => now - (seenAt.get(keyOf(row)) ?? 0) < NEW_MS;
 }
 
-/** The room of pages that are not drawn. */
+/** A placeholder with the height of the pages that are not rendered. */
 function Gap({ px }: { readonly px: number }): ReactNode {
   if (px === 0) return null;
   return (
@@ -200,7 +200,7 @@ interface EndProps<Row> {
   readonly seen: ReturnType<typeof useWalk<Row>>;
 }
 
-/** Scrolling reads on by itself; there is a button for people who do not scroll. */
+/** Scrolling loads more rows; the button is for users who do not scroll. */
 function End<Row>({ filters, seen: { walk, goOn, isTooLong } }: EndProps<Row>): ReactNode {
   const { next } = walk[walk.length - 1] ?? walk[0];
   if (filters.cursor === undefined && (next === null || next === undefined)) return null;

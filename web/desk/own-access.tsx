@@ -18,7 +18,7 @@ import { PasskeyAddress } from './passkey-address.tsx';
 import { AddPasskeyDialog } from './passkey-dialog.tsx';
 import { RecoveryCodes, TotpSetup } from './totp-setup.tsx';
 
-/** What a person does for their own access: password, factors, where they are signed in. */
+/** Lets users manage their own access: password, factors and sessions. */
 export function OwnAccess(): ReactNode {
   const { session } = useDesk();
   const { name, email } = session.user;
@@ -54,7 +54,7 @@ function AuthenticatorApp(): ReactNode {
     void refresh();
   };
   const setUp = async () => {
-    // With a factor already there, it says who it is; without one the password does.
+    // A user with a factor proves it; otherwise the dialog asks for the password.
     if (factors.first_choice === null || (await prove())) setOpen('set_up');
   };
   return (

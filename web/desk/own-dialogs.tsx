@@ -98,7 +98,7 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNod
 
 type Asked = 'export' | 'erase';
 
-/** Downloads everything that is kept about the person, or has it erased. */
+/** Downloads the user's personal data, or deletes it. */
 export function PersonalData(): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   return (

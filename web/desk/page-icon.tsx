@@ -3,17 +3,17 @@ import { Drawing } from '../ui/icon.tsx';
 import type { PAGE_ICONS } from '../ui/icon-names.ts';
 import type { ShellPage } from '../ui/shell.tsx';
 
-/** The build puts them here: see ui/icon-paths.ts. */
+/** Inserted by the build: see ui/icon-paths.ts. */
 const PATHS = import.meta.env.VITE_PAGE_ICONS as Readonly<Record<PageIconName, string>>;
 
 type PageIconName = keyof typeof PAGE_ICONS;
 
-/** What a page of the navigation is known by at a glance. */
+/** The icon of a page in the navigation. */
 function PageIcon({ name }: { readonly name: PageIconName }): ReactNode {
   return <Drawing path={PATHS[name]} />;
 }
 
-/** A page of the navigation, with its icon's name: lists of pages know nothing of drawings. */
+/** A page of the navigation, which names its icon so that lists of pages need no SVG. */
 export interface DeskShellPage extends Omit<ShellPage, 'icon'> {
   readonly icon: PageIconName;
 }

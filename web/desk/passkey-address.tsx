@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { addressWithPasskeys } from '../data/passkey.ts';
 import { t } from '../ui/text/t.ts';
 
-/** At 127.0.0.1 browsers have no passkeys: the same page at `localhost`, where they have. */
+/** Links to this page at `localhost`, because browsers have no passkeys at 127.0.0.1. */
 export function PasskeyAddress(): ReactNode {
   const address = addressWithPasskeys();
   if (address === null) return null;

@@ -7,7 +7,7 @@ import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
 import { useSend } from './send.ts';
 
-/** Adds a passkey of this device. Without any factor yet, the password says who it is. */
+/** Adds a passkey of this device. If the user has no factor yet, it asks for the password. */
 export function AddPasskeyDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { people, session, refresh } = useDesk();
   const [asksPassword] = useState(session.user.factors.first_choice === null);

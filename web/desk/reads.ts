@@ -2,22 +2,22 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { valueIn } from '../data/api.ts';
 import type { Call, ResponseOf, RouteName, RouteRequest } from '../data/routes.ts';
 
-/** How a surface is asked, and whose data it then answers with. */
+/** How a page queries an API, and whose data it gets. */
 export interface Asking<Ops, Root extends string> {
   readonly call: Call<Ops, Root>;
-  /** Account and mode: what is kept of one is never shown in another. */
+  /** Account and mode, as part of the cache key, so that one's data never appears in another. */
   readonly scope: readonly string[];
 }
 
 export interface ReadOptions {
   readonly enabled?: boolean;
-  /** Asks again while the page is looked at. */
+  /** Polling interval while the page is visible. */
   readonly everyMs?: number;
-  /** Shows the page before until the next one is there. */
+  /** Keeps the previous page visible until the next one has loaded. */
   readonly keepsBefore?: boolean;
 }
 
-/** One read, as Query takes it. */
+/** One read, as options for TanStack Query. */
 export interface Reading<Value> {
   readonly queryKey: readonly unknown[];
   readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<Value>;
@@ -42,14 +42,14 @@ export function readingOf<Ops, Root extends string, Name extends RouteName<Ops, 
   };
 }
 
-/** The pages of a list: how each is read, and whose they are. */
+/** How to read the pages of a list, and whose data they are. */
 export interface Pages<Page> {
   readonly scope: readonly string[];
-  /** undefined: the list's beginning. */
+  /** `undefined` reads the start of the list. */
   at(cursor: string | undefined): Reading<Page>;
 }
 
-/** Reads a route: what the service said, kept and asked for again by Query. */
+/** Reads a route through TanStack Query, which caches and refetches the response. */
 export function useReadOf<Ops, Root extends string, Name extends RouteName<Ops, Root> & string>(
   asking: Asking<Ops, Root>,
   route: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },

@@ -11,11 +11,11 @@ const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 interface Desk {
   readonly realm: 'dashboard' | 'operator';
-  /** Fewer would mean that the document was not read. */
+  /** A lower count means that the document was not parsed. */
   readonly atLeast: number;
-  /** Routes that no screen asks for, and why. */
+  /** Routes that no screen uses, each with its reason. */
   readonly withoutScreen: Readonly<Record<string, string>>;
-  /** Addresses that are opened as links, so no call names them. */
+  /** Routes that are opened as links and so appear in no call. */
   readonly asLinks: Readonly<Record<string, string>>;
 }
 

@@ -15,7 +15,7 @@ function useKept(place: string) {
   return { kept, store };
 }
 
-/** Filters that one comes back to: a press each. What is filtered by now can be kept too. */
+/** Saved filters, one click each, and a button that saves the current one. */
 export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
   const [place] = useLocation();
   const [params, setParams] = useSearchParams();
@@ -68,7 +68,7 @@ function Naming({ onKeep }: NamingProps): ReactNode {
 function NameForm({ onKeep }: NamingProps): ReactNode {
   const [name, setName] = useState('');
   const id = useId();
-  // It stands where the button was that has been pressed.
+  // The new field takes the place and the focus of the button that was clicked.
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const send = (event: FormEvent) => {
     event.preventDefault();

@@ -4,23 +4,23 @@ import type { Answer } from '../data/api.ts';
 import { fieldOf, isRefusedAs, type Trouble, wordsOf } from './answers.ts';
 import { useFactor } from './factor-context.ts';
 
-/** One change on its way from a form. */
+/** A form's change in progress. */
 export interface Sending {
   readonly busy: boolean;
-  /** It may have been done: only the very same may be sent again. */
+  /** The change may have been made, so only the identical request may be sent again. */
   readonly isUnknown: boolean;
-  /** What is wrong with no field of the form in particular. */
+  /** A problem that belongs to no field of the form. */
   readonly problem: string | null;
-  /** What is wrong with this field. */
+  /** The problem with this field. */
   problemAt(field: string): string | null;
   /**
-   * Sends it, asks for a fresh second factor in place where one is needed, and sends it again.
+   * Sends a change. If it needs a fresh second factor, asks for one and sends it again.
    *
-   * @param request Gets an Idempotency-Key, the same one until it is known what became of it.
-   * @returns null when nothing came of it; the form stays as it is.
+   * @param request Gets an Idempotency-Key, which stays the same until the result is known.
+   * @returns `null` if it failed; the form then keeps its contents.
    */
   send<T>(request: (key: string) => Promise<Answer<T>>): Promise<T | null>;
-  /** Something that the form itself has found. */
+  /** Reports a problem that the form itself found. */
   refuse(field: string | null, words: string): void;
   clear(): void;
 }
@@ -30,7 +30,7 @@ interface Problem {
   readonly words: string;
 }
 
-/** Refusals after which the request with this key may still succeed. */
+/** Refusals after which a request with this key may still succeed. */
 const STILL_OPEN = new Set([
   'idempotency_request_in_progress',
   'internal_error',
@@ -44,7 +44,7 @@ function isOpen(answer: Answer<unknown>): boolean {
   return answer.is === 'unknown';
 }
 
-/** @param fields Names of the form's fields, as the service calls them. */
+/** @param fields The form's fields, as the API names them. */
 export function useSend(fields: readonly string[] = []): Sending {
   const prove = useFactor();
   const [busy, setBusy] = useState(false);
@@ -65,13 +65,13 @@ export function useSend(fields: readonly string[] = []): Sending {
       setIsUnknown(answer.is === 'unknown');
       setBusy(false);
       if (answer.is !== 'done') {
-        // The form shows what is stored now beside what was typed.
+        // Reloads the object, so that the form shows the stored values beside the typed ones.
         if (isRefusedAs(answer, 'version_conflict')) await cache.invalidateQueries();
         setProblem(problemOf(answer));
         return null;
       }
-      // Whatever is shown may have changed with it. The caller goes first: a page that it leaves
-      // must not ask once more for what was just deleted.
+      // Any data on screen may have changed. Deferred, so that a page that the caller leaves does
+      // not reload an object that was just deleted.
       setTimeout(() => void cache.invalidateQueries());
       return answer.value;
     },

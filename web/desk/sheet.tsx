@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A page before the app: one column with one thing to do. */
+/** A page outside the app: one column with a single task. */
 export function Sheet({
   title,
   children,

@@ -9,14 +9,14 @@ export interface ShownOnceProps {
   readonly title: string;
   readonly label: string;
   readonly secret: string;
-  /** Of several lines. */
+  /** Set for a secret of several lines. */
   readonly whole?: boolean;
   readonly onClose: () => void;
-  /** What to do with it. */
+  /** Instructions. */
   readonly children?: ReactNode;
 }
 
-/** A secret that only its hash is kept of. */
+/** A secret that is shown once, because the service stores only its hash. */
 export function ShownOnce(props: ShownOnceProps): ReactNode {
   const { title, label, secret, whole = false, onClose, children } = props;
   return (

@@ -11,11 +11,11 @@ import { useSend } from './send.ts';
 
 export interface SignInProps {
   readonly people: PeopleApi;
-  /** Signed in, or half: the second factor is missing. */
+  /** Called when the user is signed in, also if the second factor is still missing. */
   readonly onSession: (session: Session) => void;
 }
 
-/** Email address and password; above them the passkey, which needs neither. */
+/** Email and password, and above them the passkey, which needs neither. */
 export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -67,7 +67,10 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   );
 }
 
-/** The way back: a mail, and then some days in which the owner of the factor can object. */
+/**
+ * Recovery from a lost factor: an email, then a waiting period of days in which the factor's owner
+ * can object.
+ */
 function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
   const [isSent, setIsSent] = useState(false);
   const sending = useSend();
@@ -97,7 +100,7 @@ export interface SecondStepProps extends SignInProps {
   readonly onCancel: () => void;
 }
 
-/** The password was right; now the second factor. */
+/** The second factor, after the correct password. */
 export function SecondStep({ people, session, onSession, onCancel }: SecondStepProps): ReactNode {
   return (
     <div className="stack">

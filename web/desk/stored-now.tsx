@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 
-/** Below a field: what somebody else has stored meanwhile, when it is something else. */
+/** Shown below a field if another user has stored a different value meanwhile. */
 export function storedNow({
   isStale,
   stored,
@@ -16,7 +16,7 @@ export function storedNow({
   return stored === '' ? t('desk.stored_now.nothing') : t('desk.stored_now.value', { stored });
 }
 
-/** Over a form whose object was changed by somebody else while it was open. */
+/** Shown above a form whose object another user changed while it was open. */
 export function ChangedMeanwhile({ isStale }: { readonly isStale: boolean }): ReactNode {
   if (!isStale) return null;
   return (

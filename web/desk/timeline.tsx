@@ -5,16 +5,16 @@ import './timeline.css';
 
 export interface Moment {
   readonly key: string;
-  /** null: it has not happened yet, or nobody knows when. */
+  /** `null` if it has not happened yet, or if the time is unknown. */
   readonly at: string | null;
   readonly title: ReactNode;
   readonly tone: Tone;
   readonly detail?: ReactNode;
-  /** What programs are told of it, behind the detail. */
+  /** API codes of the step, shown after the details. */
   readonly codes?: string | undefined;
 }
 
-/** Everything that happened to one object, in the order in which it happened. */
+/** Everything that happened to one object, in order. */
 export function Timeline({ moments }: { readonly moments: readonly Moment[] }): ReactNode {
   return (
     <ol className="timeline">

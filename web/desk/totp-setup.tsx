@@ -17,15 +17,15 @@ interface Begun {
 }
 
 export interface TotpSetupProps {
-  /** Without a factor yet, the password says who it is. */
+  /** True if the user has no factor yet and must enter the password. */
   readonly asksPassword: boolean;
-  /** The app is set up, and its codes are kept. */
+  /** Called when the app is set up and the recovery codes are saved. */
   readonly onDone: () => void;
-  /** Without it there is no way around it. */
+  /** Without it the set-up cannot be skipped. */
   readonly onCancel?: (() => void) | undefined;
 }
 
-/** Three steps: who it is, the app's first code, the recovery codes. */
+/** Three steps: the password, the app's first code, and the recovery codes. */
 export function TotpSetup({ asksPassword, onDone, onCancel }: TotpSetupProps): ReactNode {
   const [begun, setBegun] = useState<Begun | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
@@ -109,7 +109,7 @@ export interface RecoveryCodesProps {
   readonly onKept: () => void;
 }
 
-/** Shown only once. */
+/** The codes are shown only once. */
 export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps): ReactNode {
   const { people } = useDesk();
   const sending = useSend();

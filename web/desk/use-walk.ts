@@ -3,12 +3,12 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 import { entryName } from '../ui/history-entry.ts';
 import { type ListPage, pagesWithin, startWalk, type Walk, walkOn, withPage } from './walk.ts';
 
-/** Browsers cut off what is taller (Firefox at 17.9 million): then the list begins anew. */
+/** Browsers clip taller elements (Firefox at 17.9 million px), so the list then starts over. */
 const LONGEST_PX = 15_000_000;
-/** The height that is assumed for a page that was never drawn; it is measured once it is seen. */
+/** Assumed height of a page until it is rendered and measured. */
 const UNSEEN_PX = 1_000;
 
-/** What is kept of a walk while its list is left, for the way back. */
+/** The state kept for Back when the user leaves a list. */
 interface Kept<Row> {
   readonly head: ListPage<Row>;
   readonly walk: Walk;
@@ -20,25 +20,28 @@ function sameNumbers(one: readonly number[], other: readonly number[]): boolean 
   return one.length === other.length && one.every((number, index) => number === other[index]);
 }
 
-/** The page that holds the focus stays, or the next Tab would begin at the top of the document. */
+/**
+ * The page that holds the focus stays rendered; otherwise the next Tab would start at the top of
+ * the document.
+ */
 function focusedPage(): number | null {
   const body = document.activeElement?.closest('tbody[data-page]');
   return body instanceof HTMLElement ? Number(body.dataset.page) : null;
 }
 
 export interface WalkInSight<Row> {
-  /** The first page as it was when it was last shown from its beginning. */
+  /** The first page as it was last shown from its beginning. */
   readonly head: ListPage<Row>;
   setHead(head: ListPage<Row>): void;
   readonly walk: Walk;
-  /** Indexes of the pages that are drawn, in order. */
+  /** Indexes of the rendered pages, in order. */
   readonly drawn: readonly number[];
-  /** The height of pages, the second one excluded. */
+  /** The height of pages `from` up to, but not including, `to`. */
   roomOf(from: number, to: number): number;
   note(index: number, page: { readonly count: number; readonly next: string | null }): void;
   goOn(): void;
   readonly isTooLong: boolean;
-  /** Whether the list's beginning is in sight. */
+  /** True if the start of the list is visible. */
   isAtTop(): boolean;
 }
 
@@ -57,7 +60,7 @@ function roomIn(heights: Heights, from: number, to: number): number {
   return px;
 }
 
-/** What is near the screen, as the list stands on it now. */
+/** The pages near the screen, by the list's current position. */
 function lookAround(list: HTMLElement, walk: Walk, heights: Heights) {
   for (const body of list.querySelectorAll<HTMLElement>('tbody[data-page]')) {
     heights.set(Number(body.dataset.page), body.offsetHeight);
@@ -74,8 +77,8 @@ function lookAround(list: HTMLElement, walk: Walk, heights: Heights) {
 }
 
 /**
- * Calls it once for each frame in which the page was scrolled or became another size.
- * @returns how far it is scrolled; null: it was not yet
+ * Calls `look` once per frame in which the page was scrolled or resized.
+ * @returns the scroll position in px, or `null` before the first frame.
  */
 function useScrolled(look: () => void): RefObject<number | null> {
   const scrolledPx = useRef<number | null>(null);
@@ -97,10 +100,10 @@ function useScrolled(look: () => void): RefObject<number | null> {
   return scrolledPx;
 }
 
-/** Draws the pages near the screen, reads the next one in time, and keeps the place. */
+/** Renders the pages near the screen, loads the next one ahead of time, and keeps the position. */
 export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkInSight<Row> {
   const cache = useQueryClient();
-  // A new entry begins a new walk.
+  // Each history entry has its own pagination state.
   const [key] = useState(() => ['walk', ...scope, entryName()]);
   const [before] = useState(() => cache.getQueryData<Kept<Row>>(key));
   const [head, setHead] = useState(before?.head ?? live);
@@ -116,7 +119,7 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   }, [place, walk]);
   useLayoutEffect(() => {
     if (before !== undefined) window.scrollTo(0, before.scrolledPx);
-    // Another filter, chosen from far down, begins at the top.
+    // A filter changed from far down the list scrolls back to the top.
     return () => window.scrollTo(0, 0);
   }, [before]);
   useLayoutEffect(() => look());
@@ -135,7 +138,8 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   );
   const goOn = () => setWalk(walkOn);
   const isTooLong = roomOf(0, walk.length) >= LONGEST_PX;
-  // On the way back the place is found only after the first effects: until then it is not the top.
+  // After Back, the position is restored after the first effects; until then the list is not at its
+  // top.
   const isOnTheWayBack = () => scrolledPx.current === null && (before?.scrolledPx ?? 0) > 0;
   const isAtTop = () => !isOnTheWayBack() && (place.current?.getBoundingClientRect().top ?? 0) >= 0;
   return { head, setHead, walk, drawn, roomOf, note, goOn, isTooLong, isAtTop };

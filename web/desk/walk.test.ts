@@ -14,7 +14,7 @@ import {
   withPage,
 } from './walk.ts';
 
-/** Where somebody is in a long list. */
+/** Tests the pagination state of a long list. */
 
 const same = (row: string) => row;
 

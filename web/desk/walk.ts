@@ -1,20 +1,20 @@
-/** A page of any list of the service. */
+/** One page of any list of the API. */
 export interface ListPage<Row> {
   readonly data: readonly Row[];
   readonly has_more?: boolean;
   readonly next_cursor?: string | null;
 }
 
-/** One page of a list that somebody has walked through. */
+/** One page of a list that the user has reached. */
 export interface WalkedPage {
-  /** undefined: the list's beginning. */
+  /** `undefined` for the first page. */
   readonly cursor: string | undefined;
-  /** null: the last page. undefined: it has not come yet. */
+  /** `null` on the last page, `undefined` while it has not loaded. */
   readonly next: string | null | undefined;
   readonly count: number;
 }
 
-/** How far somebody has come in a list, in whole pages. There is always a first one. */
+/** The pages of a list that the user has reached. There is always a first one. */
 export type Walk = readonly [WalkedPage, ...WalkedPage[]];
 
 export function startWalk(cursor: string | undefined): Walk {
@@ -22,9 +22,9 @@ export function startWalk(cursor: string | undefined): Walk {
 }
 
 /**
- * What a page has, when it comes and when it comes again. A page begins where the one before ends:
- * when that place has moved, what was walked behind it is walked again. So no row is missed, and
- * none is there twice.
+ * Updates the state when a page loads or reloads. Each page begins where the previous one ends. If
+ * that boundary has moved, the pages after it are loaded again, so that no row is missing or
+ * duplicated.
  */
 export function withPage(
   walk: Walk,
@@ -39,24 +39,24 @@ export function withPage(
   return [first, ...rest];
 }
 
-/** One page more, if there is one and it is known where it begins. */
+/** Adds the next page if there is one and its cursor is known. */
 export function walkOn(walk: Walk): Walk {
   const next = walk.at(-1)?.next;
   if (next === undefined || next === null) return walk;
   return [...walk, { cursor: next, next: undefined, count: 0 }];
 }
 
-/** How many rows stand before a page. */
+/** The number of rows before a page. */
 export function rowsBefore(walk: Walk, index: number): number {
   return walk.slice(0, index).reduce((sum, { count }) => sum + count, 0);
 }
 
-/** All rows of the list; null while its end is not known. */
+/** The number of rows in the list, or `null` while its end is unknown. */
 export function totalRows(walk: Walk): number | null {
   return walk.at(-1)?.next === null ? rowsBefore(walk, walk.length) : null;
 }
 
-/** Pages that touch this part of the list, and the one that has not come yet. */
+/** The pages that overlap this range of the list, and the next one that has not loaded yet. */
 export function pagesWithin(
   walk: Walk,
   {
@@ -80,7 +80,7 @@ export function pagesWithin(
   return within;
 }
 
-/** The rows that were shown, as they are by now. */
+/** The rows on screen with their latest values. */
 export function refreshed<Row>(
   shown: readonly Row[],
   now: readonly Row[],
@@ -91,9 +91,9 @@ export function refreshed<Row>(
 }
 
 /**
- * The first page without the rows that have left the list: those before one that is still in it,
- * and all that are missing from a list of one page. What is missing at the end may only have been
- * pushed down by newer rows.
+ * The first page without rows that have left the list. A missing row is gone if a row after it is
+ * still listed, or if the list has one page. A missing row at the end may only have moved to the
+ * next page.
  */
 export function withoutGone<Row>(
   head: ListPage<Row>,
@@ -107,7 +107,7 @@ export function withoutGone<Row>(
   return data.length === head.data.length ? head : { ...head, data };
 }
 
-/** How many rows have come before those that are shown. */
+/** The number of new rows above those on screen. */
 export function countNewer<Row>(
   shown: readonly Row[],
   now: readonly Row[],

@@ -10,11 +10,11 @@ import { freePort } from '../testing/free-port.ts';
 import { mailedLink } from '../testing/mail.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 
-/** How staff get in again, and what those see who only look; in a network of its own. */
+/** How staff regain access, and what read-only staff see, in a private sandbox. */
 
 const NEW_PASSWORD = 'another long passphrase';
 
-/** What support staff may press: their own access, and what changes nothing. */
+/** Buttons that support staff may use: their own access, and actions that change nothing. */
 const MAY_PRESS = [
   ...['Verify this log', 'Menu'],
   ...['Sign out', 'Change my name', 'Change my password', 'Delete my account', 'Remove the app'],

@@ -3,7 +3,7 @@ import type { Pages } from '../desk/reads.ts';
 import type { ListPage } from '../desk/walk.ts';
 import { usePages } from './operator.ts';
 
-/** What ledger and chain do not agree on. */
+/** A difference between ledger and chain. */
 export interface Difference {
   readonly id: string;
   readonly livemode: boolean;
@@ -12,18 +12,18 @@ export interface Difference {
   readonly details: unknown;
   readonly first_seen: string;
   readonly last_seen: string;
-  /** Known, and lived with as long as it stays. */
+  /** When an operator accepted it, if one did. */
   readonly accepted_at: string | null;
 }
 
-/** How far one chain has been read. */
+/** The block up to which one chain has been read. */
 export interface ReadUpTo {
   readonly livemode: boolean;
   readonly next_block: string;
   readonly updated: string;
 }
 
-/** A page of the differences, newest first, and how far the chains are read. */
+/** A page of differences, newest first, with the position on each chain. */
 export interface Reconciled extends ListPage<Difference> {
   readonly cursors: readonly ReadUpTo[];
 }
@@ -32,7 +32,7 @@ const WATCH_MS = 10_000;
 
 const PAGE = 100;
 
-/** Each page of the differences. */
+/** The pages of the list of differences. */
 export function useDifferences(): Pages<Reconciled> {
   const { scope, at } = usePages(
     'GET /reconciliation',
@@ -54,7 +54,7 @@ export function useDifferences(): Pages<Reconciled> {
   };
 }
 
-/** The newest of them. */
+/** The first page of the differences. */
 export function useReconciled(): UseQueryResult<Reconciled> {
   return useQuery({ ...useDifferences().at(undefined), placeholderData: keepPreviousData });
 }

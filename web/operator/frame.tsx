@@ -17,7 +17,7 @@ const AddPasskeyDialog = partOf(
   async () => (await import('../desk/passkey-dialog.tsx')).AddPasskeyDialog,
 );
 
-/** Navigation, and who is signed in. */
+/** The page frame: navigation and signed-in user. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
   const { session } = useDesk();
@@ -49,7 +49,7 @@ function Foot(): ReactNode {
   );
 }
 
-/** Staff see nothing of the network without a second factor; those who have none set it up here. */
+/** Staff need a second factor to see any data; those without one set it up here. */
 function FactorFirst({ current }: { readonly current: string }): ReactNode {
   const page = PAGES.findLast(({ path }) => current === path || current.startsWith(`${path}/`));
   return (

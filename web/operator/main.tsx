@@ -17,7 +17,7 @@ import { ROUTES } from './pages.ts';
 
 const people = createPeopleApi('operator');
 
-/** Addresses that people try. */
+/** URLs that users try. */
 const HOME = ['/operator/sign-in', '/operator/needs-you'];
 
 function Pages(): ReactNode {
@@ -44,7 +44,7 @@ function Pages(): ReactNode {
 
 const ResetPassword = partOf(async () => (await import('../desk/by-mail.tsx')).ResetPassword);
 
-/** Below the form of signing in. */
+/** Links below the sign-in form. */
 function OtherWays(): ReactNode {
   return (
     <p>

@@ -9,16 +9,16 @@ import { type Difference, networkName, type ReadUpTo } from './differences.ts';
 import type { Network } from './networks.ts';
 import { proposalWords } from './parts/proposal-words.ts';
 
-/** One thing that waits for a person. */
+/** One item that requires an operator's action. */
 export interface Need {
   readonly key: string;
   readonly what: string;
   readonly about: string;
-  /** `bad`: money or customers wait for it. */
+  /** `bad` if money or customers are waiting for it. */
   readonly tone: 'bad' | 'warn';
-  /** null: as it is now; nobody has noted since when. */
+  /** `null` if the start is unknown and only the current state is shown. */
   readonly since: string | null;
-  /** Where it is looked into. */
+  /** Path of the page that shows the details. */
   readonly path: string;
 }
 
@@ -31,7 +31,7 @@ export interface Known {
   readonly names: ListNameRequestsResponse['data'];
   readonly work: ReadQueuesResponse['data'];
   readonly proposals: ListProposalsResponse['data'];
-  /** There are more alarms than these, and more differences. */
+  /** True if there are more alarms or differences than listed here. */
   readonly moreAlarms: boolean;
   readonly moreDifferences: boolean;
 }
@@ -84,7 +84,7 @@ function needsOfColleagues(proposals: Known['proposals']): Need[] {
   }));
 }
 
-/** No list ends without saying so. */
+/** A truncated list says so. */
 function needsOfMore({ moreAlarms, moreDifferences }: Known): Need[] {
   const more = (what: string, path: string): Need => {
     return { key: what, what, about: 'Older ones', tone: 'bad', since: null, path };
@@ -108,7 +108,7 @@ function needsOfBooks(differences: readonly Difference[]): Need[] {
     }));
 }
 
-/** A network whose books nobody has compared says nothing about them. */
+/** Reports networks whose reconciliation has not run yet. */
 function needsOfReading({ networks, cursors }: Pick<Known, 'networks' | 'cursors'>): Need[] {
   const compared = new Set(cursors.map(({ livemode }) => networkName(livemode)));
   return networks
@@ -136,7 +136,7 @@ function needsOfWork(work: Known['work']): Need[] {
     }));
 }
 
-/** What needs somebody: what nobody knows the age of comes first, then the longest wait. */
+/** The items that require action: those of unknown age first, then by age, oldest first. */
 export function needsOf(known: Known): Need[] {
   const { networks, alarms, differences, submissions, work, proposals } = known;
   const waiting = submissions.map(

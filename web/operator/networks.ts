@@ -8,9 +8,12 @@ export interface Sender {
   readonly owner: string | null;
   readonly unmined: number;
   readonly oldestUnmined: string | null;
-  /** null: no node answers. */
+  /** `null` if no node answers. */
   readonly balanceWei: string | null;
-  /** Were each sent alone at present fees, tip included; null: not known. */
+  /**
+   * The number of unbatched payments that the balance covers at current fees, tip included. `null`
+   * if unknown.
+   */
   readonly paymentsLeft: string | null;
   readonly low: boolean;
 }
@@ -30,20 +33,20 @@ export interface Alarm {
   readonly created: string;
 }
 
-/** One network as its relayers see it. Numbers of the chain are decimal strings. */
+/** A network from its relayers' point of view. Numbers from the chain are decimal strings. */
 export interface Network {
   readonly network: string;
-  /** null: no node answers. */
+  /** `null` if no node answers. */
   readonly head: { readonly number: string; readonly time: string } | null;
   readonly senders: readonly Sender[];
-  /** That the coin of the senders at work lasts at last week's rate; null: not known. */
+  /** Days until the active senders run out of gas at last week's rate. `null` if unknown. */
   readonly daysLeft: number | null;
   readonly queues: readonly ChainQueue[];
   readonly alarms: readonly Alarm[];
   readonly openDifferences: number;
 }
 
-/** Each reading asks a node: not more often than a person needs. */
+/** Each read queries a node, so poll no more often than people need. */
 const WATCH_MS = 10_000;
 
 export function useNetworks(): UseQueryResult<{ readonly data: readonly Network[] }> {

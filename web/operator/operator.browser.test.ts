@@ -14,9 +14,9 @@ import {
 import { signInAt } from '../testing/desk.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 
-/** The network's staff at work, in a sandbox of its own: a second factor is set up. */
+/** The operator's staff at work, in a private sandbox because the test sets up a second factor. */
 
-/** Of behavior.md 21.6: 130 KB. */
+/** 130 kB, from behavior.md 21.6. */
 const BUDGET_BYTES = 130_000;
 
 const PAGES = [
@@ -40,7 +40,7 @@ const DETAILS = {
   representative: 'Nina New',
 };
 
-/** One pixel. */
+/** A picture of one pixel. */
 const PICTURE = Buffer.from(
   [
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ',
@@ -65,7 +65,7 @@ after(async () => {
   await own.close();
 });
 
-/** A business with a paper that waits for a decision. */
+/** Submits a business's verification with a document. */
 async function handIn(): Promise<void> {
   const { sandbox } = own;
   merchant = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
@@ -116,7 +116,7 @@ test('staff without a second factor see no more than names, and set one up in pl
   await other.close();
 });
 
-/** Each of them once, opened by its address. */
+/** Opens every page once by its URL. */
 const ADDRESSES = [
   ...['', 'verification', 'accounts', 'payers', 'relayers', 'queues', 'reconciliation', 'alarms'],
   ...['contract', 'audit-log', 'settings', 'support'],
@@ -139,7 +139,7 @@ test('an operator finds the business that waits, looks at its papers and approve
   await page.getByRole('link', { name: /^Verify the business/ }).click();
   await page.getByText(DETAILS.legal_name).waitFor();
   const picture = page.getByRole('img', { name: /extract.png/ });
-  // Its frame is on the page before its bytes have come.
+  // The image element exists before its data has loaded.
   const width = await picture.evaluate(async (image: HTMLImageElement) => {
     await image.decode();
     return image.naturalWidth;

@@ -16,13 +16,13 @@ type Root = '/operator/v1';
 export interface Operator {
   readonly call: Call<Operations, Root>;
   readonly scope: readonly string[];
-  /** Support staff only look. */
+  /** False for support staff, who are read-only. */
   readonly mayChange: boolean;
 }
 
 const SCOPE = ['operator'];
 
-/** The operator API, as the person at the desk. */
+/** The operator API with the signed-in user's session. */
 export function useOperator(): Operator {
   const { people, session } = useDesk();
   const mayChange = session.staff_role !== 'support';
@@ -41,7 +41,7 @@ export function useRead<Route extends RouteName<Operations, Root>>(
   return useReadOf(useOperator(), { name, request }, options);
 }
 
-/** The pages of a list, each by its cursor. */
+/** The pages of a list, one per cursor. */
 export function usePages<Route extends RouteName<Operations, Root>>(
   name: Route,
   requestAt: (cursor: string | undefined) => RouteRequest<Operations, Root, Route>,

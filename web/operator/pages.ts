@@ -1,7 +1,7 @@
 import type { DeskShellPage } from '../desk/page-icon.tsx';
 import { type Part, partOf } from '../ui/part.ts';
 
-/** The pages of the navigation, in its order. Names are promised (behavior.md 21.3). */
+/** The pages in navigation order. Their names are guaranteed (behavior.md 21.3). */
 export const PAGES: readonly DeskShellPage[] = [
   { name: 'Action required', icon: 'inbox', path: 'operator' },
   { name: 'Support', icon: 'support', path: 'operator/support' },
@@ -41,7 +41,7 @@ const Contract = partOf(async () => (await import('./pages/contract.tsx')).Contr
 const AuditLog = partOf(async () => (await import('./pages/audit-log.tsx')).AuditLog);
 const Settings = partOf(async () => (await import('./pages/settings.tsx')).Settings);
 
-/** What stands at which address. */
+/** Route patterns and their pages. */
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/operator', NeedsYou],
   ['/operator/support', Support],

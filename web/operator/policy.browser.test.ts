@@ -4,7 +4,7 @@ import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
 
-/** Limits that wallets propose, changed by two people; in a network of its own. */
+/** Limits that wallets propose, changed by two operators, in a private sandbox. */
 
 const PATH = 'operator/settings';
 

@@ -5,13 +5,13 @@ import { signInAsStaff } from '../testing/staff.ts';
 
 type Kept = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Staff prove a second factor once; the screens after the first go on in that session. */
+/** Staff prove a second factor once; later screens reuse that session. */
 let kept: Kept | null = null;
 
 interface Stage extends Scene {
   readonly window: TestWindow;
   open(path: string, title: string): Promise<void>;
-  /** Changes what the service says of a route. */
+  /** Overrides the service's response to a route. */
   change(route: string, changes: object): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ const RECOVERING = {
   },
 };
 
-/** A page of a register, as a scanner makes it: a picture of plain lines. */
+/** A scanned page of a company register, drawn as plain lines. */
 const SCAN = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 800">
   <rect width="600" height="800" fill="#fff"/>
   <path d="M60 90h300M60 150h480M60 190h440M60 230h470M60 310h200" stroke="#555" stroke-width="12"/>

@@ -12,16 +12,16 @@ import { signInAsStaff } from '../testing/staff.ts';
 import { type OwnStage, ownStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
-/** From the operator's key to a phone that pays at a till, in a network of its own. */
+/** From the operator's key to a phone that pays at a till, in a private sandbox. */
 
 const COLLECTOR_ID = 20_180_608;
 const PORT = 4244;
-/** While the program does not run, a try to reach it is an error; so is a refusal. */
+/** Expected console errors: the program is not running, or it refused. */
 const EXPECTED = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244|status of 409/;
 
 const stage = ownStage();
 
-/** What the pass `ok` says in Google Wallet. */
+/** The content of the pass `ok` in Google Wallet. */
 async function valueOfPass({ sandbox, db }: OwnStage): Promise<string> {
   const [pass] = await db.query<{ id: string }>('select id from passes where hash = $1', [
     hashSecret(present(sandbox.test.passes.ok, 'the pass ok')),
@@ -30,7 +30,7 @@ async function valueOfPass({ sandbox, db }: OwnStage): Promise<string> {
   return Buffer.from(String(value), 'base64url').subarray(33).toString();
 }
 
-/** An operator makes a key and puts it to use. @returns its private half. */
+/** Creates and activates a key as an operator. @returns its private half. */
 async function makeKey(
   { sandbox, browser }: OwnStage,
   size: typeof PHONE | typeof DESKTOP,

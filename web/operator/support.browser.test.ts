@@ -9,8 +9,8 @@ import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
 /**
- * Payments that are not where somebody expects them, made in a real network. Who answers the
- * telephone sees in the console alone what has happened to each, and what to say.
+ * Payments with typical problems in a real sandbox. Support must find in the console alone what
+ * happened to each and what to tell the caller.
  */
 
 let desk: TestWindow;
@@ -53,7 +53,7 @@ async function tap(intent: Body, pass: keyof SandboxFile['test']['passes']): Pro
   });
 }
 
-/** What a till does all the time. */
+/** One poll, as a till sends all the time. */
 async function pollOnce(deviceKey: string): Promise<void> {
   const response = await fetch(
     `${stage().sandbox.base_url}/device/v1/payment_intents/next?wait=1`,
@@ -64,7 +64,7 @@ async function pollOnce(deviceKey: string): Promise<void> {
   await response.arrayBuffer();
 }
 
-/** Searches for what a caller names, says why, and opens the payment. */
+/** Searches for what the caller names, gives a reason, and opens the payment. */
 async function open({ page }: TestWindow, named: string): Promise<void> {
   await page.goto(`${stage().sandbox.web_url}/operator/support`);
   await page.getByLabel('Search').fill(named);

@@ -5,11 +5,11 @@ import { payAt } from '../testing/desk.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
 
-/** One asks, another agrees; in a network of its own, whose staff are these. */
+/** One operator proposes and another approves, in a private sandbox with this staff. */
 
-/** Who asks, at a desk. */
+/** The proposer, on a desktop. */
 let anna: TestWindow;
-/** Who agrees or not, on a phone. */
+/** The approver, on a phone. */
 let ben: TestWindow;
 
 const stage = ownStage(async ({ sandbox, browser, db }) => {
@@ -28,7 +28,7 @@ function rowOf({ page }: TestWindow, what: string) {
   return page.getByRole('row').filter({ hasText: what });
 }
 
-/** Presses a button, says why in the dialog that it opens, and sends it. */
+/** Clicks a button, enters a reason in its dialog, and sends it. */
 async function sayWhy(
   { page }: TestWindow,
   {
@@ -79,7 +79,7 @@ test('a pause waits for a colleague, who agrees in another window', async () => 
   await ben.checkAccessibility();
   await transactions.getByRole('button', { name: 'Close' }).last().click();
 
-  // Nobody reloads: the open page says it by itself.
+  // The open page updates without a reload.
   await asked.getByText('Approved').waitFor();
   await asked.getByText('By ben@two.test').waitFor();
   await asked.getByText(reason).waitFor();

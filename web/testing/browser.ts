@@ -13,21 +13,20 @@ import { checkNamedControls } from './named-controls.ts';
 import { checkPlainWords } from './plain-words.ts';
 import { TRANSLATION_SETTING, translatePages } from './translation.ts';
 
-/** A window of a browser that notes whatever went wrong in it. */
+/** A browser window that records everything that goes wrong in it. */
 export interface TestWindow {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** Errors of the console, uncaught ones, and what the page's policy has stopped. */
+  /** Console errors, uncaught exceptions and CSP violations. */
   readonly problems: readonly string[];
-  /** Waits until the page has asked for nothing, and waited for nothing, for half a second. */
+  /** Waits until there has been no request for half a second. */
   idle(): Promise<void>;
   /**
-   * Fails with axe's words when it finds something serious or critical, and with each visible text
-   * that only programs understand, except on pages for those who write them. Rows of tables that
-   * are positioned fail, too.
+   * Fails on serious or critical axe findings, on visible text that only programs understand
+   * (except on pages for developers), and on positioned table rows.
    */
   checkAccessibility(): Promise<void>;
-  /** Fails when the console was not clean, apart from what a broken network makes it say. */
+  /** Fails on console problems, except those that a broken network causes. */
   checkClean(mayBe?: RegExp): void;
   close(): Promise<void>;
 }
@@ -37,10 +36,10 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** Sizes that every journey is looked at in. */
+/** The screen sizes of every journey. */
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
-/** The narrowest screen that WCAG 2.2 asks for (1.4.10). */
+/** The narrowest screen that WCAG 2.2 requires (1.4.10). */
 export const NARROW = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true };
 
 const axeSource = readFileSync(new URL(import.meta.resolve('axe-core')), 'utf8');
@@ -52,14 +51,14 @@ interface AxeFinding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Colors are judged after their transitions. Animations that never end are not waited for. */
+/** Checks colors after transitions have finished. Endless animations are not awaited. */
 const SETTLED = `Promise.all(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
   .map(({ finished }) => finished.catch(() => {}))).then(() => {})`;
 
 async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(SETTLED);
-  // By the debugger's own way in: the page's policy stops any script that a test adds to it.
+  // Evaluated through the debugger, because the page's CSP blocks scripts that a test adds.
   const found = (await page.evaluate(
     `(() => { ${axeSource}; return axe.run(document, { resultTypes: ['violations'] })
       .then((results) => results.violations); })()`,
@@ -71,7 +70,10 @@ async function seriousFindings(page: Page): Promise<string[]> {
     );
 }
 
-/** WebKit positions nothing in them: what is stretched over a row covers the whole window there. */
+/**
+ * WebKit ignores `position` on table rows, so a link stretched over a row covers the whole window
+ * there.
+ */
 const POSITIONED_ROWS = `[...document.querySelectorAll('tr, tbody, thead, tfoot')]
   .filter((part) => {
     const { display, position } = getComputedStyle(part);
@@ -89,7 +91,7 @@ function watch(page: Page, problems: string[]): void {
 const IDLE_MS = 500;
 const IDLE_WITHIN_MS = 30_000;
 
-/** Playwright's `networkidle` never comes on a page that follows a feed: a feed has no end. */
+/** Playwright's `networkidle` never fires on a page with an event stream, which has no end. */
 function followTraffic(page: Page): () => Promise<void> {
   const pending = new Set<Request>();
   let changed = performance.now();
@@ -114,8 +116,8 @@ function followTraffic(page: Page): () => Promise<void> {
 }
 
 /**
- * The run's one Chromium, or one of its own where a file is run by itself. Each window has its own
- * storage, as another device would. A browser that translates says in the console what is wrong.
+ * The run's shared Chromium, or a private one if a file runs by itself. Each window has its own
+ * storage, like a separate device. If translation is on, problems appear in the console.
  */
 export async function openBrowser({
   translates = process.env[TRANSLATION_SETTING] === '1',
@@ -125,7 +127,7 @@ export async function openBrowser({
   const browser = await chromium.connect(address ?? own?.wsEndpoint() ?? '');
   return {
     open: async (options = DESKTOP) => {
-      // Chromium names its language `en-US@posix` here, which Intl does not know.
+      // Chromium reports its language as `en-US@posix` here, which Intl does not know.
       const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', ...options });
       if (translates) await translatePages(context);
       const page = await context.newPage();
@@ -159,7 +161,7 @@ export async function openBrowser({
   };
 }
 
-/** An authenticator in software, with PRF; it says yes to everything. */
+/** A virtual authenticator with PRF that approves every request. */
 export async function addVirtualPasskeys(window: TestWindow): Promise<CDPSession> {
   const session = await window.context.newCDPSession(window.page);
   await session.send('WebAuthn.enable');

@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core';
 
 const A_WEEK_MS = 7 * 24 * 3600 * 1000;
 
-/** Clocks as devices have them that nobody has looked after. */
+/** Wrong clocks, as found on unmaintained devices. */
 export const WRONG_CLOCKS = [
   { name: 'a week ahead', offsetMs: A_WEEK_MS },
   { name: 'a week behind', offsetMs: -A_WEEK_MS },
 ] as const;
 
-/** Sets the clock of a device. Call it before the page is opened. */
+/** Sets the device's clock. Call it before the page is opened. */
 export async function setClock(page: Page, offsetMs: number): Promise<void> {
   await page.addInitScript((offset) => {
     const Real = Date;

@@ -4,13 +4,13 @@ import type { Scene, Shot } from './shots.ts';
 
 export interface Stage extends Scene {
   readonly window: TestWindow;
-  /** Signs in at a page below `dashboard`, and waits for its title. */
+  /** Signs in at a page below `dashboard` and waits for its title. */
   open(path: string, title: string): Promise<void>;
-  /** Changes what the service says of a route. */
+  /** Overrides the service's response to a route. */
   change(route: string, changes: object): Promise<void>;
 }
 
-/** Requests that the page sends while its window closes have no answer. */
+/** Requests that the page sends while its window closes get no response. */
 async function changeAnswers({ page }: TestWindow, route: string, changes: object): Promise<void> {
   await page.route(route, async (asked) => {
     try {
@@ -41,12 +41,12 @@ export function deskShot(name: string, lead: (stage: Stage) => Promise<void>): S
   };
 }
 
-/** A page as it opens. */
+/** A page right after it opens. */
 export function pageShot(title: string, path: string): Shot {
   return deskShot(path.slice(1), ({ open }) => open(path, title));
 }
 
-/** A page with nothing in its list. */
+/** A page whose list is empty. */
 export function emptyShot(title: string, path: string, route: string): Shot {
   return deskShot(`${path.slice(1)}-empty`, async ({ open, change }) => {
     await change(`/test/${route}*`, { data: [], has_more: false, next_cursor: null });
@@ -54,7 +54,7 @@ export function emptyShot(title: string, path: string, route: string): Shot {
   });
 }
 
-/** A dialog that a button of a page opens. */
+/** A dialog that a button on a page opens. */
 export function dialogShot(
   name: string,
   { path, title, button }: { path: string; title: string; button: RegExp },
@@ -66,7 +66,7 @@ export function dialogShot(
   });
 }
 
-/** Live mode before anything was done for it. */
+/** Live mode before any step to go live. */
 export async function showLive({ window, change }: Stage, kyb_status: string): Promise<void> {
   await change('', { kyb_status });
   await change('/live/go_live', { live: false, request: null });

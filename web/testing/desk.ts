@@ -5,7 +5,7 @@ import type { Download } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
 
-/** Signs in with the sandbox's own person, on the page that was asked for. */
+/** Signs in with the sandbox's user on the requested page. */
 export async function signInAt(
   { page }: TestWindow,
   { sandbox, path }: { readonly sandbox: SandboxFile; readonly path: string },
@@ -18,7 +18,7 @@ export async function signInAt(
   await page.getByRole('button', { name: /^Sign out/ }).waitFor();
 }
 
-/** What a file holds that a page has saved. */
+/** The contents of a downloaded file. */
 export async function textOf(download: Download): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-download-'));
   const file = path.join(folder, 'file');
@@ -31,7 +31,7 @@ export async function textOf(download: Download): Promise<string> {
 export interface Sale {
   readonly intent: string;
   readonly orderId: string;
-  /** Empty: it was declined. */
+  /** Empty if the payment was declined. */
   readonly payment: string;
 }
 
@@ -54,7 +54,7 @@ interface SaleAnswer {
   readonly payment: string | null;
 }
 
-/** A sale at a terminal, tapped by one of the sandbox's passes. */
+/** A sale at a terminal, tapped with one of the sandbox's passes. */
 export async function payAt(
   sandbox: SandboxFile,
   {
@@ -66,7 +66,7 @@ export async function payAt(
     readonly terminal: string;
     readonly amount: number;
     readonly pass?: keyof SandboxFile['test']['passes'];
-    /** Offered and given. */
+    /** A tip that the terminal offers and the customer chooses. */
     readonly tip?: number;
   },
 ): Promise<Sale> {

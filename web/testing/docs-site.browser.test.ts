@@ -19,7 +19,7 @@ after(async () => {
 });
 
 const BUDGET_BYTES = 12_000;
-/** `DOCS_PICTURES=folder` keeps a picture of each page that is looked at. */
+/** Set `DOCS_PICTURES=folder` to save a screenshot of each page. */
 const PICTURES = process.env.DOCS_PICTURES;
 const SIZES = { phone: PHONE, desktop: DESKTOP, narrow: NARROW };
 const PAGES = ['', '/webhooks', '/declines', '/api/payment-intents', '/errors'];
@@ -102,7 +102,7 @@ test('one language is shown, and the choice holds for other pages', async () => 
   await window.checkAccessibility();
   await page.reload();
   assert.equal(await python.isVisible(), true);
-  // A page without the chosen language shows its first, until one of its own is chosen.
+  // A page without the chosen language shows its first one until the user picks another.
   await tabs.getByRole('button', { name: 'Go', exact: true }).click();
   await page.goto(`${shared.sandbox.web_url}/docs/api/refunds`);
   assert.deepEqual(new Set(await pressed()), new Set(['curl']));

@@ -15,7 +15,7 @@ let shared: SharedSandbox;
 let browser: TestBrowser;
 
 before(async () => {
-  // Of its own: the examples ask for payments at the demo terminal.
+  // A private sandbox, because the examples create payments at the demo terminal.
   [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
 });
 
@@ -24,7 +24,7 @@ after(async () => {
   await shared.close();
 });
 
-/** `DOCS_PICTURES=folder` keeps a picture of each form that is looked at. */
+/** Set `DOCS_PICTURES=folder` to save a screenshot of each form. */
 const PICTURES = process.env.DOCS_PICTURES;
 if (PICTURES !== undefined) mkdirSync(PICTURES, { recursive: true });
 
@@ -33,7 +33,7 @@ interface Tried {
   readonly text: string;
 }
 
-/** Opens the form below the heading of an operation. */
+/** Opens the form below an operation's heading. */
 async function formBelow({ page }: TestWindow, address: string, heading: string) {
   await page.goto(`${shared.sandbox.web_url}/docs/${address}`);
   const button = page.locator(
@@ -53,7 +53,7 @@ async function formBelow({ page }: TestWindow, address: string, heading: string)
   return { form, address: field, send };
 }
 
-/** The sale is on the chain before it is given back. */
+/** The sale must be on chain before it can be refunded. */
 async function untilPaid(): Promise<void> {
   const { base_url: base, test: mode } = shared.sandbox;
   for (;;) {
@@ -158,7 +158,7 @@ test('a live key is never sent, whatever the network tells; strangers see no but
   assert.equal(status, 'Not sent');
   assert.equal(text, 'Only a sandbox on this computer takes requests from this page.');
   assert.deepEqual(sent, []);
-  // Another name of this machine, as another machine would use one.
+  // Another host name for this machine, which counts as a different machine.
   await page.goto(`${at.replace('127.0.0.1', 'localhost.')}/docs/api/balance`);
   await page.getByRole('button', { name: /^Copy/ }).first().waitFor();
   assert.equal(await page.getByRole('button', { name: 'Try it' }).count(), 0);

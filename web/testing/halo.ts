@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { contentOf, recordsOf } from '../data/ndef.ts';
 import type { Thing } from '../terminal/counter/field.ts';
 
-/** What the chip shows a reader: an address, with the answer to a command in it. */
+/** The URL that the chip shows a reader, which contains the answer to the last command. */
 function addressOf(chip: Thing): string {
   const [record] = recordsOf(present(chip.message(), 'a message')) ?? [];
   return contentOf(present(record, 'a record')) ?? '';
@@ -15,13 +15,13 @@ async function answerTo(chip: Thing, command: readonly number[]): Promise<number
   return [...Buffer.from(searchParams.get('res') ?? '', 'hex')];
 }
 
-/** As an iPhone: its dialog for security keys carries the chip's commands. */
+/** Simulates an iPhone, whose security-key dialog carries the chip's commands. */
 export async function addChipDialog(page: Page, chip: Thing): Promise<void> {
   await page.exposeFunction('chipAnswers', (command: number[]) => answerTo(chip, command));
   await page.addInitScript(() => {
     Object.defineProperty(navigator, 'userAgent', { value: 'Mozilla/5.0 (iPhone) Safari' });
     const get = async ({ publicKey }: CredentialRequestOptions) => {
-      // The dialog opens for a press alone.
+      // The dialog opens only after a click.
       if (!navigator.userActivation.isActive) throw new DOMException('', 'NotAllowedError');
       const [{ id } = { id: new Uint8Array() }] = publicKey?.allowCredentials ?? [];
       const { chipAnswers } = window as unknown as {
@@ -34,7 +34,7 @@ export async function addChipDialog(page: Page, chip: Thing): Promise<void> {
   });
 }
 
-/** As Chrome on Android, with the chip held against it all the time. */
+/** Simulates Chrome on Android with the chip held to it all the time. */
 export async function addHeldChip(page: Page, chip: Thing): Promise<void> {
   await page.exposeFunction('chipShows', () => addressOf(chip));
   await page.exposeFunction('chipHears', (command: number[]) =>

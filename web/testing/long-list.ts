@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** Four pages of fifty: as many as can touch three screens, and the one that has the focus. */
+/** Four pages of fifty: as many as three screens can overlap, plus the one with the focus. */
 export const MOST_DRAWN = 200;
 
 export interface ListOnPage {
   readonly page: Page;
   readonly label: string;
-  /** Selects what names a row by its text. */
+  /** Selector of the element whose text identifies a row. */
   readonly nameAt: string;
 }
 
 export interface Drawn {
   readonly rows: readonly (readonly [index: number, name: string])[];
-  /** -1 while the end is not known. */
+  /** -1 while the end is unknown. */
   readonly count: number;
   readonly bottomPx: number;
 }
@@ -33,7 +33,7 @@ export function drawnRows({ page, label, nameAt }: ListOnPage): Promise<Drawn> {
   );
 }
 
-/** Scrolls on until the end is in sight; what it has seen, by place. */
+/** Scrolls until the end is visible. @returns the rows seen, by position. */
 export async function walkThrough(
   list: ListOnPage,
   onSeen: (count: number) => Promise<void> = async () => {},

@@ -1,15 +1,15 @@
 import type { MailServer } from '#testing/mail-server.ts';
 import { eventually } from '#testing/webhooks.ts';
 
-/** A mail is sent by a worker, behind whatever else the machine has to do. */
+/** A worker sends the email, after other work on the machine. */
 const MAIL_MS = 30_000;
 
-/** Quoted-printable, as mail clients write it. */
+/** Decodes quoted-printable, as mail clients write it. */
 function decode(message: string): string {
   return message.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=');
 }
 
-/** The link of this kind in the newest mail to somebody, once it has come. */
+/** The newest email's link to this page, once it has arrived. */
 export function mailedLink(mail: MailServer, to: string, page: string): Promise<string> {
   const link = new RegExp(`https?://\\S+/${page}#token=[\\w.~-]+`);
   return eventually(

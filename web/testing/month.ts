@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 
-/** A month of a shop, as the service tells it: for pictures of what needs weeks to come about. */
+/** Fake statistics of a shop's month, for screenshots that would otherwise need weeks. */
 
 const DAY_MS = 86_400_000;
 const ATOMS = 1_000_000;
-/** Sundays are quiet, Fridays are not. */
+/** Sundays are quiet and Fridays busy. */
 const BUSY = [0.35, 0.8, 0.85, 0.9, 1, 1.5, 1.3] as const;
 
-/** Between 0 and 1, the same for the same number: pictures are compared. */
+/** A fixed pseudo-random number between 0 and 1 per input, because screenshots are compared. */
 export function drawn(from: number): number {
   const x = Math.sin(from * 12.9898) * 43_758.5453;
   return x - Math.floor(x);
@@ -18,7 +18,7 @@ interface DayOfShop {
   readonly [figure: string]: unknown;
 }
 
-/** So many days until today, the last one half over. */
+/** Statistics for the last days up to today, which is half over. */
 export function daysOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
   return Array.from({ length: count }, (_, ago) => {
     const at = new Date(now - ago * DAY_MS);
@@ -37,7 +37,7 @@ export function daysOfShop(count: number, now: number = Date.now()): readonly Da
   });
 }
 
-/** How calls and webhooks got on in the same days. */
+/** Requests and deliveries on the same days. */
 export function healthOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
   return daysOfShop(count, now).map(({ day }, ago) => ({
     ...{ day, requests: 4_000 + Math.round(900 * drawn(ago)), failed: ago === 3 ? 9 : 0 },
@@ -46,7 +46,7 @@ export function healthOfShop(count: number, now: number = Date.now()): readonly 
   }));
 }
 
-/** Answers a route with those of the days that it is asked for. */
+/** Answers a route with the statistics of the requested days. */
 export async function answerDays(
   page: Page,
   route: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** Controls that scripts find by name, on pages that speak the reader's language. */
+/** Controls that scripts find by name, on pages in the user's language. */
 const NAMES = {
   button: [
     ...['Sign in', 'Sign out', 'Charge', 'Cancel payment', 'New payment', 'Start shift', 'Refund'],
@@ -14,7 +14,7 @@ const NAMES = {
   ],
 } as const;
 
-/** On a page in English: controls of such a name that another language could not be asked for. */
+/** Controls on an English page that have one of these names but no `data-name`. */
 const UNNAMED = `(() => {
   if (document.documentElement.lang !== 'en') return [];
   const found = [];
@@ -30,10 +30,10 @@ const UNNAMED = `(() => {
   return found;
 })()`;
 
-/** The operator console and the docs stay English, so no control there needs another name. */
+/** Operator console and docs exist in English only, so their controls need no `data-name`. */
 const ENGLISH_ONLY = /^\/(operator|docs|dev)\b/;
 
-/** Scripts find each named control by `data-name` in every language. */
+/** Checks that every named control has a `data-name`, by which scripts find it in any language. */
 export async function checkNamedControls(page: Page): Promise<void> {
   if (ENGLISH_ONLY.test(new URL(page.url()).pathname)) return;
   assert.deepEqual(await page.evaluate(UNNAMED), [], 'controls without their data-name');

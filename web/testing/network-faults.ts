@@ -1,10 +1,10 @@
 import type { Page, Route } from 'playwright-core';
 
-/** What a test does to the requests of a page that match; the service itself stays as it is. */
+/** Interferes with a page's requests that match a pattern. The service itself is unaffected. */
 export interface Fault {
-  /** How many requests it has met. */
+  /** The number of requests affected so far. */
   readonly met: number;
-  /** Requests pass again; those that were held go on. */
+  /** Ends the fault: later requests pass, and held ones continue. */
   end(): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ async function meetRequests(page: Page, what: RegExp, meet: Meet): Promise<Fault
   let met = 0;
   const handler = async (route: Route) => {
     met++;
-    // A page that was left meanwhile has no use for an answer.
+    // The page may have closed and no longer need the response.
     await meet(route).catch(() => {});
   };
   await page.route(what, handler);
@@ -26,7 +26,7 @@ async function meetRequests(page: Page, what: RegExp, meet: Meet): Promise<Fault
   };
 }
 
-/** The service does what it is asked; its answers never arrive. */
+/** The service processes the requests, but the responses are lost. */
 export function loseAnswers(page: Page, what: RegExp): Promise<Fault> {
   return meetRequests(page, what, async (route) => {
     await route.fetch();
@@ -34,12 +34,12 @@ export function loseAnswers(page: Page, what: RegExp): Promise<Fault> {
   });
 }
 
-/** Requests never arrive, and the page is not told so in a way that it could rely on. */
+/** The requests are lost, and the page cannot tell that from a lost response. */
 export function loseRequests(page: Page, what: RegExp): Promise<Fault> {
   return meetRequests(page, what, (route) => route.abort('connectionreset'));
 }
 
-/** Requests wait until the fault ends. */
+/** Holds requests until the fault ends. */
 export async function holdRequests(page: Page, what: RegExp): Promise<Fault> {
   const held: Route[] = [];
   const fault = await meetRequests(page, what, async (route) => {
@@ -56,7 +56,7 @@ export async function holdRequests(page: Page, what: RegExp): Promise<Fault> {
   };
 }
 
-/** As a phone's browser does while its screen is off: nothing runs. */
+/** Freezes the page, as a phone does while its screen is off. */
 export async function sleep(page: Page, ms: number): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send('Page.setWebLifecycleState', { state: 'frozen' });

@@ -13,7 +13,7 @@ import type { TestWindow } from './browser.ts';
 import { postAsMerchant, type TestTerminal } from './till.ts';
 
 const TOKEN = parseAbi(['function mint(address to, uint256 amount)']);
-/** A coin of the chain, for the test's own transactions. */
+/** One unit of the chain's currency, for the test's own transactions. */
 const ONE_COIN = '0xde0b6b3a7640000';
 
 async function rpc(sandbox: SandboxFile, method: string, params: readonly unknown[]) {
@@ -27,7 +27,7 @@ async function rpc(sandbox: SandboxFile, method: string, params: readonly unknow
   return result;
 }
 
-/** A wallet with so much USDC on the sandbox's test network. */
+/** A wallet with this much USDC on the sandbox's test network. */
 export async function fundedAccount(
   sandbox: SandboxFile,
   usdc: bigint,
@@ -55,17 +55,17 @@ export async function fund(
   await createPublicClient({ transport, pollingInterval: 100 }).waitForTransactionReceipt({ hash });
 }
 
-/** A wallet in the browser (EIP-1193): a stub in the page, a real key and the real chain. */
+/** An injected wallet (EIP-1193): a stub in the page, with a real key and the real chain. */
 export interface InjectedWallet {
   readonly account: PrivateKeyAccount;
-  /** What it was asked, in order. */
+  /** The requests it received, in order. */
   readonly asked: string[];
-  /** The next signature is refused by the person. */
+  /** The user declines the next signature. */
   refuse: boolean;
   chainId: number;
-  /** The balance that its own node tells, whatever the chain says. */
+  /** Overrides the balance that the wallet's own node reports. */
   told: bigint | null;
-  /** Whether it can be switched to the payment's chain. */
+  /** True if it can switch to the payment's chain. */
   canSwitch: boolean;
 }
 
@@ -135,7 +135,7 @@ export async function injectWallet(
   return wallet;
 }
 
-/** A payment of this amount, and the address that the till shows as a code. */
+/** Creates a payment of this amount. @returns the URL in the till's QR code. */
 export async function askForPayment(
   sandbox: SandboxFile,
   terminal: TestTerminal,

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import type { TestWindow } from './browser.ts';
 
-/** Once nothing has been asked for this long, a page counts as loaded. */
+/** A page counts as loaded after this long without a request. */
 const IDLE_MS = 500;
 
-/** As text: the tests of the server, which open windows too, know no `document`. */
+/** A string, because the server's tests also open windows and their types have no `document`. */
 const SHIFTS = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries())).observe({
     type: 'layout-shift',
@@ -22,14 +22,14 @@ const SHIFTS = `new Promise((resolve) => {
     })),
 )`;
 
-/** Fails with what has moved on this page since it was opened, without a press. */
+/** Fails if anything on this page has shifted since it was opened without user input. */
 export async function checkStill({ page }: TestWindow): Promise<void> {
   assert.deepEqual(await page.evaluate(SHIFTS), [], new URL(page.url()).pathname);
 }
 
 /**
- * What the first load of a page weighs (behavior.md 21.6): all bodies of its own origin but
- * `/api`, until it is idle, without service worker; text as gzip -9 packs it, the rest as it is.
+ * Size of a page's first load (behavior.md 21.6): all bodies of its origin except `/api`, until it
+ * is idle, without a service worker. Text counts as compressed by gzip -9.
  */
 export async function measureFirstLoad({ page }: TestWindow, url: string): Promise<number> {
   const { origin } = new URL(url);
@@ -42,7 +42,7 @@ export async function measureFirstLoad({ page }: TestWindow, url: string): Promi
     sizes.push(
       response.body().then(
         (body) => (isText ? gzipSync(body, { level: 9 }).length : body.length),
-        // An answer that says "as before" has no body.
+        // A 304 response has no body.
         () => 0,
       ),
     );

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 
-/** Screens of people at a counter. */
+/** Screens for customers and cashiers. */
 const PLAIN = /^\/(terminal|wallet|pay|receipts)(\/|$)/;
-/** Desks show ids and addresses where they are worked with, but speak plainly beside them. */
+/** Dashboard and console show ids and addresses where users work with them, but no other codes. */
 const DESK = /^\/(dashboard|operator)(\/|$)/;
 /**
- * Pages for those who write programs, where the words of the API are what they look for; alarms,
- * which the runbook names; and what staff see of a payment, with its calls and events.
+ * Pages that may contain API terms: those for developers, alarms as the runbook names them, and a
+ * payment in the operator console with its requests and events.
  */
 const OF_PROGRAMS =
   /^\/(dashboard\/(api-keys|webhooks|events|request-log)|operator\/(alarms|support))(\/|$)/;
-/** Where addresses are compared letter by letter: that is what one comes for. */
+/** Pages whose purpose is to compare addresses letter by letter. */
 const COMPARING = ['/wallet/contracts', '/wallet/take-back'];
-/** Test passes are named as in the file of the sandbox; `code` is copied or compared as it is. */
+/** Test passes have the names in `sandbox.json`; `code` is copied or compared verbatim. */
 const LEFT_OUT = 'script, style, option, textarea, code, pre, .unseen, .amount-exact';
 const HEADLINES = 'h1, .sum, .balance-sum, .ring-sum, .payment-sum strong';
 
@@ -22,7 +22,7 @@ interface SeenText {
   readonly isHeadline: boolean;
 }
 
-/** As text: the tests of the server, which open windows too, know no `document`. */
+/** A string, because the server's tests also open windows and their types have no `document`. */
 const SEEN_TEXTS = `(() => {
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -35,25 +35,27 @@ const SEEN_TEXTS = `(() => {
   return seen;
 })()`;
 
-/** A receipt names its payer by both ends of the address: they are compared with a wallet's. */
+/** A receipt identifies its payer by both ends of the address, for comparison with a wallet. */
 const PAYER = /\b0x[0-9a-f]{4}…[0-9a-f]{4}\b/i;
 
 function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[] {
   const read = isReceipt ? text.replace(PAYER, '') : text;
   const problems: string[] = [];
   if (/_/.test(read)) problems.push(`an underscore: ${text}`);
-  // An order id may end like the beginning of an address.
+  // An order ID may end like the start of an address, hence the word boundary.
   if (/\b0x[0-9a-f]/i.test(read)) problems.push(`an address: ${text}`);
   if (/\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}\b/.test(read)) problems.push(`an id: ${text}`);
   if (isHeadline && /\.\d{3}/.test(read)) problems.push(`more than two decimals: ${text}`);
   return problems;
 }
 
-/** Ids, whole or shortened, email addresses and web addresses. */
+/** Ids, whole or shortened, email addresses and URLs. */
 const NAMED = /\b[a-z]{2,5}_\w{6,}…?\w*|\S+@\S+|\bhttps?:\S+/g;
-/** Such as `no_worker`. A random order id may hold `jo_izBPV`, with capitals. */
+/**
+ * For example `no_worker`. Capitals are excluded, because a random order ID may contain `jo_izBPV`.
+ */
 const CODE = /\b[a-z]+(?:_[a-z]+)+\b/;
-/** Such as `createAccount`; the order ids that we make have eight characters. */
+/** For example `createAccount`. Our generated order IDs have only eight characters. */
 const CAMEL = /\b(?=[a-zA-Z]{10,}\b)[a-z]{3,}(?:[A-Z][a-z]+)+\b/;
 
 function problemsOfDesk({ text }: SeenText): string[] {
@@ -65,7 +67,7 @@ function problemsOfDesk({ text }: SeenText): string[] {
   return problems;
 }
 
-/** Fails with each visible text that only programs, or those who write them, understand. */
+/** Fails on each visible text that only programs or developers understand. */
 export async function checkPlainWords(page: Page): Promise<void> {
   const { pathname } = new URL(page.url());
   const isDesk = DESK.test(pathname) && !OF_PROGRAMS.test(pathname);

@@ -2,12 +2,12 @@ import type { Locator } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
 
-/** A control by its English name, in every language (behavior.md 21). */
+/** A control by its English name, which every language keeps (behavior.md 21). */
 export function control({ page }: TestWindow, name: string): Locator {
   return page.locator(`[data-name="${name}"]`);
 }
 
-/** Signs in to a dashboard that was switched to the pseudo-language. */
+/** Signs in to a dashboard that uses the pseudo-language. */
 export async function openPseudoDashboard(
   window: TestWindow,
   sandbox: SandboxFile,
@@ -21,6 +21,6 @@ export async function openPseudoDashboard(
   await control(window, 'Email').fill(sandbox.dashboard.email);
   await control(window, 'Password').fill(sandbox.dashboard.password);
   await control(window, 'Sign in').click();
-  // On a small screen it is at the page’s end.
+  // On a small screen it is at the end of the page.
   await control(window, 'Sign out').waitFor({ state: 'attached' });
 }

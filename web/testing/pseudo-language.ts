@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { TestWindow } from './browser.ts';
 
-/** English letters: the catalog's texts have none in the pseudo-language. */
+/** English letters, which the catalog's texts do not contain in the pseudo-language. */
 const ENGLISH = '/[A-Za-z]{2}/';
 
 /**
- * Texts and attributes that people see or hear and that do not come from the catalog: letters of
- * English where a translator may change them. As text: the tests of the server know no `document`.
+ * Visible or spoken texts and attributes that are not from the catalog: English letters that a
+ * translator may change. A string, because the types of the server's tests have no `document`.
  */
 const UNTRANSLATED = `(() => {
   const found = [];
@@ -31,8 +31,8 @@ const UNTRANSLATED = `(() => {
 })()`;
 
 /**
- * Sums and hashes that a translator may change, or that the text around them may turn: on a page
- * that runs from right to left they need a direction of their own.
+ * Amounts and hashes that a translator could change, or that lack their own text direction on a
+ * right-to-left page.
  */
 const UNKEPT = `(() => {
   const found = [];
@@ -48,7 +48,7 @@ const UNKEPT = `(() => {
   return found;
 })()`;
 
-/** Elements whose text leaves the window, and by how many pixels the page scrolls sideways. */
+/** Elements whose text leaves the window, and the page's horizontal overflow in px. */
 const OVERFLOWING = `(() => {
   const { clientWidth, scrollWidth } = document.documentElement;
   const found = scrollWidth > clientWidth ? ['the page: ' + (scrollWidth - clientWidth)] : [];
@@ -75,13 +75,13 @@ const OVERFLOWING = `(() => {
   return found;
 })()`;
 
-/** Shows the page with letters twice as large, as a reader may set them for all pages. */
+/** Doubles the font size, as a user may set it for all pages. */
 const LARGE = `document.documentElement.style.fontSize = '200%'`;
 const USUAL = `document.documentElement.style.fontSize = ''`;
 
 /**
- * The page that is open is in the pseudo-language, all of it; nothing of it leaves the window or
- * scrolls sideways, also with letters twice as large; and axe finds nothing serious.
+ * Checks that the open page is fully in the pseudo-language, that nothing overflows even at twice
+ * the font size, and that axe finds nothing serious.
  */
 export async function checkPseudoLanguage(window: TestWindow): Promise<void> {
   const { page } = window;

@@ -7,16 +7,16 @@ import { addTestTerminal, intentsOf, openTill, postAsMerchant } from './till.ts'
 import { readyWallet } from './wallet.ts';
 
 /**
- * `npm run shots -- readme`: the pictures of README.md and the guides, of a shop that has sold for
- * days (`shop-days.ts`), written to docs/images.
+ * `npm run shots -- readme`: takes the pictures of README.md and the guides, in a shop with days of
+ * sales (`shop-days.ts`), and writes them to docs/images.
  */
 const OUT = path.join(import.meta.dirname, '../../docs/images');
-/** Of all pictures of the README together: a page that opens on a train. */
+/** Limit for all README pictures together, so that the page loads on a slow connection. */
 const MOST_BYTES = 300_000;
 const TABLET = { width: 1024, height: 700 };
 const PHONE = { width: 390, height: 780 };
 const DESK = { width: 1280, height: 800 };
-/** Late layout and animations are over. */
+/** Lets late layout and animations finish. */
 const SETTLE_MS = 400;
 
 interface Size {
@@ -24,7 +24,7 @@ interface Size {
   readonly height: number;
 }
 
-/** A screen of this size, shown this many pixels high. */
+/** A screenshot at this window size, scaled to this height. */
 async function screenOf({ page }: TestWindow, size: Size, shownHeight: number): Promise<string> {
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -33,7 +33,7 @@ async function screenOf({ page }: TestWindow, size: Size, shownHeight: number): 
   return `<img alt="" height="${shownHeight}" src="data:image/png;base64,${data}">`;
 }
 
-/** Screens beside each other on one background. */
+/** Places screenshots side by side on one background. */
 async function compose(browser: TestBrowser, name: string, screens: readonly string[]) {
   const style = `body{margin:0;width:max-content;display:flex;gap:24px;padding:20px;
     align-items:center;background:#e9ebef}img{border-radius:10px;box-shadow:0 2px 10px #0003}`;
@@ -43,7 +43,7 @@ async function compose(browser: TestBrowser, name: string, screens: readonly str
   await window.close();
 }
 
-/** One sale as both people see it: the terminal beside the wallet that paid. */
+/** One sale from both sides: the terminal beside the wallet that paid. */
 async function takeSale({ browser, sandbox }: Scene): Promise<void> {
   const { wallet, pass } = await readyWallet(browser, sandbox);
   const terminal = await addTestTerminal(sandbox, 'Window');
@@ -78,7 +78,7 @@ async function takeSurface(scene: Scene, name: string, size: Size): Promise<void
   await window.close();
 }
 
-/** @throws when the README's pictures are too heavy. */
+/** @throws if the README's pictures exceed their limit. */
 export async function takeReadmePictures(scene: Scene): Promise<void> {
   await mkdir(OUT, { recursive: true });
   await takeSale(scene);

@@ -9,7 +9,7 @@ export interface ReceiptChanges {
 
 const SHOWN = /<main>.*<script type="application\/json" id="receipt">(.*?)<\/script>/s;
 
-/** Lets this window see receipts as they would be with these fields told otherwise. */
+/** Shows receipts in this window with these fields changed. */
 export async function alterReceipts(
   { page }: TestWindow,
   changes: ReceiptChanges,

@@ -5,21 +5,21 @@ import { payAt } from './desk.ts';
 import { drawn } from './month.ts';
 import { addTestTerminal, postAsMerchant } from './till.ts';
 
-/** So many sales have a page of a list full, and some on the next. */
+/** Fills one page of a list and part of the next. */
 const SALES = 90;
 const DAYS = 9;
 const DAY_MS = 86_400_000;
 const CENT = 10_000;
-/** A terminal has one sale at a time: three of them sell at once. */
+/** A terminal handles one sale at a time, so three terminals sell in parallel. */
 const COUNTERS = ['Bar', 'Terrace', 'Garden counter'] as const;
 
-/** Each of these is done to every so manyth sale. */
+/** Every fourth sale has a tip; the constants below work the same way. */
 const TIPPED = 4;
 const DECLINED = 11;
 const REFUNDED = 15;
 const CALLED_OFF = 29;
 
-/** From 2.40 to 31.90, as a café sells. */
+/** From 2.40 to 31.90, as in a café. */
 function amountOf(sale: number): number {
   return (240 + Math.round(drawn(sale) * drawn(sale + 500) * 2_950)) * CENT;
 }
@@ -43,7 +43,7 @@ async function sell(sandbox: SandboxFile, terminal: string, sale: number): Promi
   return intent;
 }
 
-/** As if it had been sold so many milliseconds ago. */
+/** Moves the sale's timestamps back by this many milliseconds. */
 async function moveBack(db: Database, intent: string, ms: number): Promise<void> {
   const ago = `$2 * interval '1 ms'`;
   await db.query(
@@ -62,9 +62,9 @@ async function moveBack(db: Database, intent: string, ms: number): Promise<void>
 }
 
 /**
- * Ninety sales of the demo account's test mode, with tips, declines, refunds and a sale that the
- * shop calls off. They are made now, by the API; then most are moved to the days before, so that
- * charts have more than one.
+ * Creates ninety sales of the demo account in test mode through the API, with tips, declines,
+ * refunds and a canceled sale. Most are then moved to earlier days, so that charts show more than
+ * one day.
  */
 export async function sellForDays(sandbox: SandboxFile, db: Database): Promise<void> {
   const counters = await Promise.all(COUNTERS.map((label) => addTestTerminal(sandbox, label)));
@@ -83,7 +83,8 @@ export async function sellForDays(sandbox: SandboxFile, db: Database): Promise<v
       'sale',
     );
     const daysAgo = DAYS - 1 - Math.floor(sale / (SALES / DAYS));
-    // Some hours before now: at midnight, too, the last sales are of today or late yesterday.
+    // Spread over some hours before now, so that even at midnight the last sales are of today or
+    // late yesterday.
     const minutesAgo = ((SALES - sale) % (SALES / DAYS)) * 23;
     await moveBack(db, intent, daysAgo * DAY_MS + minutesAgo * 60_000);
   }

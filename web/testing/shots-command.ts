@@ -13,16 +13,16 @@ import { LOOKS, type Look, type Scene, type Shot } from './shots.ts';
 import { SURFACE_LOOKS, SURFACES } from './surfaces.ts';
 
 /**
- * `npm run shots [-- <app>[/<shot>]…]`: photographs every screen of the apps in every look, writes
- * one contact sheet per app to `.shots/<app>.png`, each picture to `.shots/<app>/`, and says what
- * axe or a ruler finds wrong. The looking is up to people.
+ * `npm run shots [-- <app>[/<shot>]…]`: takes screenshots of every screen of the apps in every
+ * look, writes one contact sheet per app to `.shots/<app>.png` and each picture to `.shots/<app>/`,
+ * and reports findings of axe and of layout checks. People judge the pictures.
  *
- * `npm run shots -- --surfaces [<shot>…]`: each surface as people first see it, after ninety sales.
+ * `npm run shots -- --surfaces [<shot>…]`: the first screen of each surface, after ninety sales.
  * `npm run shots -- readme`: the pictures in docs/images.
  */
 const WEB = path.join(import.meta.dirname, '..');
 const OUT = path.join(WEB, '../.shots');
-/** Animations and late layout are over. */
+/** Lets late layout and animations finish. */
 const SETTLE_MS = 250;
 
 interface AppShots {
@@ -50,7 +50,7 @@ function fileOf(app: string, { name }: Shot, look: Look): string {
   return path.join(OUT, app, `${name}.${look.name}.png`);
 }
 
-/** Runs in the page. @returns the first text that stands in a column of three letters or less. */
+/** Runs in the page. @returns the first text squeezed into a column of three letters or less. */
 function squeezedText(): string | null {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
@@ -58,13 +58,13 @@ function squeezedText(): string | null {
     const column = text.parentElement?.closest('p, li, td, th, dd, dt, div, h1, h2, h3') ?? null;
     if (column === null || words.length < 12 || !column.checkVisibility()) continue;
     const { width } = column.getBoundingClientRect();
-    // Narrower than a pixel: for screen readers alone.
+    // Narrower than a pixel means text for screen readers only.
     if (width > 1 && width < Number.parseFloat(getComputedStyle(column).fontSize) * 2) return words;
   }
   return null;
 }
 
-/** @returns what is wrong with the screen in this look. */
+/** @returns the problems of the screen in this look. */
 async function problemsOf(
   { page, checkAccessibility }: TestWindow,
   { forcedColors }: Look,
@@ -76,7 +76,7 @@ async function problemsOf(
   if (overflow > 0) problems.push(`scrolls sideways by ${overflow} px`);
   const squeezed = await page.evaluate(squeezedText);
   if (squeezed !== null) problems.push(`hardly a letter fits into a line: “${squeezed}”`);
-  // The person's colors are put in when it is drawn: what axe computes then, nobody sees.
+  // The user's colors are applied at paint time, so axe would compute colors that no user sees.
   if (forcedColors === true) return problems;
   await checkAccessibility().catch((error: Error) => problems.push(error.message));
   return problems;
@@ -100,7 +100,7 @@ async function photograph(window: TestWindow, look: Look, file: string): Promise
   return problemsOf(window, look);
 }
 
-/** @returns what is wrong with it, in all looks. */
+/** @returns the problems in all looks. */
 async function takeShot(scene: Scene, { app, looks }: AppShots, shot: Shot): Promise<string[]> {
   const named = (problem: unknown) => `${app}/${shot.name}: ${problem}`;
   const window = await shot.show(scene).catch((error: Error) => named(error));
@@ -145,7 +145,9 @@ function surfacesOf(wanted: readonly string[]): AppShots[] {
   return shots.length === 0 ? [] : [{ app: 'surfaces', shots, looks: SURFACE_LOOKS }];
 }
 
-/** A network that has sold for days: its database is its own, for its sales are moved to them. */
+/**
+ * A sandbox with days of sales. It has its own database, because sales are moved to earlier days.
+ */
 async function openShop(): Promise<SharedSandbox> {
   const database = await testDatabase();
   const own = await startSharedSandbox({ DATABASE_URL: database.url });

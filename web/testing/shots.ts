@@ -1,20 +1,20 @@
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestBrowser, TestWindow } from './browser.ts';
 
-/** Where a screen is made: a real sandbox, and windows of a real browser. */
+/** The stage for screenshots: a real sandbox and a real browser. */
 export interface Scene {
   readonly sandbox: SandboxFile;
   readonly browser: TestBrowser;
 }
 
 /**
- * One screen that `npm run shots` photographs in every look. Each app lists its own in
- * `web/<app>/shots.ts`, exported as `SHOTS`; the command finds them there.
+ * One screen that `npm run shots` photographs in every look. Each app exports its own as `SHOTS`
+ * from `web/<app>/shots.ts`.
  */
 export interface Shot {
-  /** Lower case with hyphens: also the picture's name. */
+  /** Lower case with hyphens; also the picture's file name. */
   readonly name: string;
-  /** Leads a window to what is to be seen, and gives it back as soon as it is there. */
+  /** Opens the screen in a window and returns it when the content is visible. */
   show(scene: Scene): Promise<TestWindow>;
 }
 
@@ -23,14 +23,14 @@ export interface Look {
   readonly width: number;
   readonly height: number;
   readonly colorScheme: 'light' | 'dark';
-  /** How large letters are, as people set it in their browser; default 100. */
+  /** The browser's font size in percent; default 100. */
   readonly textPercent?: number;
-  /** The person's own colors instead of ours. */
+  /** Uses forced-colors mode. */
   readonly forcedColors?: boolean;
   readonly onPaper?: boolean;
 }
 
-/** Every screen is looked at in these. */
+/** The looks in which every screen is photographed. */
 export const LOOKS: readonly Look[] = [
   { name: 'phone', width: 390, height: 844, colorScheme: 'light' },
   { name: 'phone-dark', width: 390, height: 844, colorScheme: 'dark' },
@@ -45,11 +45,11 @@ export const LOOKS: readonly Look[] = [
   { name: 'text-200', width: 390, height: 844, colorScheme: 'light', textPercent: 200 },
   { name: 'forced-colors', width: 820, height: 1180, colorScheme: 'dark', forcedColors: true },
   { name: 'print', width: 794, height: 1123, colorScheme: 'light', onPaper: true },
-  // What a desktop's browser has left at 200 %.
+  // A desktop browser zoomed to 200 %.
   { name: 'zoom-200', width: 640, height: 400, colorScheme: 'light' },
 ];
 
-/** Names and texts as they come in life, at their worst. */
+/** Realistic worst-case names and texts. */
 export const LONG_NAME =
   'Konditorei & Café Zur schönen Aussicht am Fluß, Inhaber Wołodymyr Nguyễn-Smith 3';
 export const RIGHT_TO_LEFT_NAME = 'مقهى الباب الأزرق، شارع الملك فيصل';

@@ -9,10 +9,10 @@ import { PersonClient } from '#testing/person-client.ts';
 import type { TestWindow } from './browser.ts';
 import { signInAt } from './desk.ts';
 
-/** Who signs in, and with what. */
+/** A user's sign-in data. */
 export type Person = SandboxFile['operator'];
 
-/** One of the network's staff, made as the command on its machines makes one. */
+/** Creates a staff member, as the admin command does. */
 export async function addStaff(
   db: Database,
   email: string,
@@ -27,8 +27,8 @@ export async function addStaff(
 }
 
 /**
- * Signs somebody in at a page below `operator`. They set up their second factor now: call it once
- * for each of them.
+ * Signs a staff member in at a page below `operator` and sets up their second factor. Call it once
+ * per person.
  */
 export async function signInAsStaff(
   window: TestWindow,

@@ -5,7 +5,7 @@ import { testDatabase } from '#testing/database.ts';
 import { openSharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, type TestBrowser } from './browser.ts';
 
-/** What the tests of a file play on. */
+/** The sandbox and browser for a file's tests. */
 export interface Stage {
   readonly sandbox: SandboxFile;
   readonly browser: TestBrowser;
@@ -16,7 +16,7 @@ interface Opened<Set extends Stage> {
   close(): Promise<void>;
 }
 
-/** Opens it before the file's tests, and closes it after them. Nothing is there before that. */
+/** Opens it before the file's tests and closes it after them. It does not exist earlier. */
 function kept<Set extends Stage>(open: () => Promise<Opened<Set>>): () => Set {
   let opened: Opened<Set> | null = null;
   before(async () => {
@@ -31,7 +31,7 @@ function kept<Set extends Stage>(open: () => Promise<Opened<Set>>): () => Set {
   };
 }
 
-/** The run's one sandbox and browser. */
+/** The run's shared sandbox and browser. */
 export function sharedStage(): () => Stage {
   return kept(async () => {
     const [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
@@ -48,9 +48,10 @@ export interface OwnStage extends Stage {
 }
 
 /**
- * A network of the file's own, and its database.
+ * A private sandbox with its database for one file.
  *
- * @param prepare Sets it up. A hook of the file would not wait for this one: they begin together.
+ * @param prepare Sets it up. Another `before` hook would not wait for this one, since hooks start
+ * together.
  */
 export function ownStage(prepare: (stage: OwnStage) => Promise<void> = async () => {}) {
   return kept(async () => {

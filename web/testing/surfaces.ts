@@ -13,8 +13,8 @@ import {
 import { readyWallet, tapPass } from './wallet.ts';
 
 /**
- * `npm run shots -- --surfaces`: what people see first of each surface, in a shop that has sold for
- * days (`shop-days.ts`), at the three widths that a review of the looks compares.
+ * `npm run shots -- --surfaces`: the first screen of each surface, in a shop with days of sales
+ * (`shop-days.ts`), at the three widths that a visual review compares.
  */
 export const SURFACE_LOOKS: readonly Look[] = [
   { name: '390', width: 390, height: 844, colorScheme: 'light' },
@@ -24,7 +24,7 @@ export const SURFACE_LOOKS: readonly Look[] = [
   { name: '1440-dark', width: 1440, height: 900, colorScheme: 'dark' },
 ];
 
-/** A page that needs no more than its address, and shows this text once it is there. */
+/** A page that only needs its URL, ready when this text is visible. */
 function addressShot(name: string, path: string, text: string): Shot {
   return {
     name,
@@ -150,14 +150,14 @@ const CUSTOMER: readonly Shot[] = [
       }
       await wallet.goTo(name === 'wallet' ? 'Home' : 'History');
       await wallet.sees('8.1');
-      // What it says in passing of these payments is gone.
+      // Waits until the toasts about these payments are gone.
       await wallet.page.locator('.toasts:not(:has(*))').waitFor({ state: 'attached' });
       return wallet;
     },
   })),
 ];
 
-/** Staff prove a second factor once: the later pages go on in that session. */
+/** Staff prove a second factor once; later pages reuse that session. */
 let staff: Awaited<ReturnType<Scene['browser']['open']>> | null = null;
 
 function operatorShot(name: string, path: string, title: string): Shot {

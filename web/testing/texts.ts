@@ -1,4 +1,4 @@
 import { messagesOf, TEXT_KEYS } from '#texts/catalog.ts';
 
-/** The texts that a page's own file brings, for tests without a page. Import it first. */
+/** The page's texts, for tests without a page. Import this module first. */
 globalThis.TEXTS = { language: 'en', messages: { ...messagesOf('en', TEXT_KEYS) }, more: null };

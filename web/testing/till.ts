@@ -8,19 +8,19 @@ import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import type { TestBrowser, TestWindow } from './browser.ts';
 
-/** A terminal of a test's own, so that tests that share a sandbox never meet. */
+/** A private terminal per test, so that tests can share a sandbox. */
 export interface TestTerminal {
   readonly id: string;
   readonly deviceKey: string;
-  /** The page of its tag. */
+  /** URL of its tag's page. */
   readonly tagUrl: string;
-  /** Sets its tag up as a chip, and writes one. */
+  /** Sets its tag up as a chip and creates one. */
   tagChip(): Promise<CardChip>;
-  /** A fresh one. The present key ends when it is used. */
+  /** A new pairing code. Using it revokes the current key. */
   pairingCode(): Promise<string>;
-  /** Lets a till give one thing back that it may not give back alone. */
+  /** A code with which the till may make one refund above its own limit. */
   managerCode(): Promise<string>;
-  /** One that opens a forgotten PIN. The demo owner has a second factor from then on. */
+  /** A code that removes a forgotten PIN. Afterwards the demo owner has a second factor. */
   openingCode(): Promise<string>;
 }
 
@@ -69,16 +69,16 @@ export async function addTestTerminal(
   };
 }
 
-/** What a cashier sees and presses. */
+/** A till's window with its controls. */
 export interface TillWindow extends TestWindow {
   readonly amount: Locator;
   readonly charge: Locator;
   readonly cancel: Locator;
   readonly newPayment: Locator;
   readonly testPass: Locator;
-  /** The region that shows this word, once it does. */
+  /** The result region once it shows this word. */
   result(word: string): Locator;
-  /** Types the amount and presses Charge; waits for the screen that takes passes. */
+  /** Types the amount, clicks Charge, and waits for the screen that takes passes. */
   ask(amount: string): Promise<void>;
 }
 
@@ -139,12 +139,12 @@ async function listAsMerchant(sandbox: SandboxFile, path: string): Promise<Liste
   return present(data, path);
 }
 
-/** What the service itself says of a terminal's intents, newest first. */
+/** A terminal's intents as the API returns them, newest first. */
 export function intentsOf(sandbox: SandboxFile, terminal: TestTerminal): Promise<Listed> {
   return listAsMerchant(sandbox, `/payment_intents?limit=100&terminal=${terminal.id}`);
 }
 
-/** What the ledger says was paid at a terminal, newest first. */
+/** Payments of a terminal in the ledger, newest first. */
 export function paymentsOf(
   sandbox: SandboxFile,
   terminal: Pick<TestTerminal, 'id'>,
@@ -163,7 +163,7 @@ export async function terminalOf(
   );
 }
 
-/** What the merchant's own server does. @returns the body of the answer. */
+/** Sends a POST request with the merchant's secret key. @returns the response body. */
 export async function postAsMerchant(
   sandbox: SandboxFile,
   path: string,
@@ -183,7 +183,7 @@ export async function postAsMerchant(
   return JSON.parse(text);
 }
 
-/** The customer's own window; the till is at its settings then. */
+/** Opens the customer display; the till then shows its settings. */
 export async function openDisplay({ page, context }: TillWindow): Promise<Page> {
   await page.getByRole('link', { name: 'Settings' }).click();
   const opened = context.waitForEvent('page');

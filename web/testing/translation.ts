@@ -1,20 +1,23 @@
 import type { BrowserContext } from 'playwright-core';
 
-/** Set to 1: every window of the run translates its pages. */
+/** If 1, every window of the run simulates a translating browser. */
 export const TRANSLATION_SETTING = 'TAPLINE_TEST_TRANSLATED';
 
-/** Sentences of guides name sums and ids as examples. Their code is left alone, as on all pages. */
+/**
+ * Guides contain amounts and ids as examples in sentences. Their code is left alone, as on all
+ * pages.
+ */
 const GUIDES = `/^\\/docs\\b/.test(location.pathname)`;
 
-/** What is the same in every language: sums, ids, addresses, words of programs. */
+/** Texts that are the same in every language: amounts, ids, addresses, names from the API. */
 const SAME_EVERYWHERE = String.raw`/\d\.\d\d(?![\d.])|0x[\da-f]{4}|\b[a-z]+_[A-Za-z0-9_]+/`;
 
 /**
- * What a browser's translator does to a page, with the words left as they are: each text node is
- * replaced with elements of the translator's, at once and whenever the page changes. Text in
- * `translate="no"` is replaced too, which is more than translators do. The console says as an error
- * what would be wrong for the reader: a text that the page changed where nobody sees it, and one
- * that differs in no language and was left to the translator.
+ * Simulates a browser's translator without changing words: it replaces each text node with its own
+ * elements, at once and on every change of the page. It also replaces text in `translate="no"`,
+ * which real translators do not. It logs an error for what would break for the reader: a text that
+ * the page updates where the user no longer sees it, and a language-independent text that the
+ * translator was allowed to touch.
  */
 export const TRANSLATE = `(() => {
   const seen = new WeakSet();

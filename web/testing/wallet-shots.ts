@@ -5,7 +5,7 @@ interface Stage extends Scene {
   readonly wallet: WalletWindow;
 }
 
-/** A shot of a browser that holds a wallet, signed in. */
+/** A screenshot of a browser with a signed-in wallet. */
 export function walletShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
   return {
     name,
@@ -18,7 +18,7 @@ export function walletShot(name: string, lead: (stage: Stage) => Promise<void>):
   };
 }
 
-/** A shot of a browser that has never been here. */
+/** A screenshot of a browser without a wallet. */
 export function visitorShot(name: string, lead: (wallet: WalletWindow) => Promise<void>): Shot {
   return {
     name,
@@ -33,7 +33,7 @@ export function visitorShot(name: string, lead: (wallet: WalletWindow) => Promis
 
 export type Json = Record<string, unknown>;
 
-/** Answers of the service as they come in life, at their worst. */
+/** Overrides responses of the service with realistic worst cases. */
 export async function answerWith(
   { page }: WalletWindow,
   path: string,
@@ -44,7 +44,7 @@ export async function answerWith(
       const response = await route.fetch();
       await route.fulfill({ response, json: change((await response.json()) as Json) });
     } catch {
-      // A long poll was still on its way when the window was closed.
+      // A long poll was still in flight when the window was closed.
     }
   });
 }

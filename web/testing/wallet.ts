@@ -5,12 +5,12 @@ import { postAsMerchant, type TestTerminal } from './till.ts';
 
 export const WALLET_PASSWORD = 'correct horse battery';
 
-/** What the owner of a wallet sees and presses. */
+/** A wallet's window with its controls. */
 export interface WalletWindow extends TestWindow {
   button(name: RegExp): Locator;
   field(name: string): Locator;
   dialog(): Locator;
-  /** Sees this text somewhere, once it is there. */
+  /** Waits until this text is visible somewhere. */
   sees(text: string | RegExp): Promise<void>;
   goTo(page: string): Promise<void>;
 }
@@ -27,7 +27,7 @@ export function walletOf(window: TestWindow): WalletWindow {
   };
 }
 
-/** A browser in which nobody has been to the wallet yet. */
+/** Opens the wallet in a browser that has none yet. */
 export async function openWallet(
   browser: TestBrowser,
   sandbox: SandboxFile,
@@ -77,7 +77,7 @@ export async function addPass(wallet: WalletWindow, name: string): Promise<strin
   return code;
 }
 
-/** A wallet with money, a permission and a pass. */
+/** A wallet with USDC, an approval and a pass. */
 export async function readyWallet(
   browser: TestBrowser,
   sandbox: SandboxFile,
@@ -90,7 +90,7 @@ export async function readyWallet(
   return { wallet, pass: await addPass(wallet, 'Keyring') };
 }
 
-/** Makes each first payment at a shop ask its owner. */
+/** Sets the wallet to ask its owner before each first payment at a merchant. */
 export async function askFirst(wallet: WalletWindow): Promise<void> {
   await wallet.goTo('Limits');
   const choice = wallet.page.getByRole('switch', { name: /^Ask me before/ });
@@ -98,13 +98,13 @@ export async function askFirst(wallet: WalletWindow): Promise<void> {
   await wallet.page.getByRole('switch', { name: /^Ask me before/, checked: true }).waitFor();
 }
 
-/** A sale at a till, and the customer who presents this pass. @returns the intent after it. */
+/** A sale at a till, and a tap with this pass. @returns the intent afterwards. */
 export async function tapPass(
   sandbox: SandboxFile,
   sale: {
     readonly terminal: TestTerminal;
     readonly amount: number;
-    /** What is on a tag; or whatever else is presented. */
+    /** The text of a tag, or another credential to present. */
     readonly pass?: string;
     readonly credential?: { readonly type: string; readonly value: string };
   },

@@ -111,7 +111,7 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
   );
 }
 
-/** How much of what the contract settles in an hour this account may use. */
+/** Sets the account's maximum share of the contract's hourly ceiling. */
 function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
   const [isOpen, setIsOpen] = useState(false);
@@ -150,7 +150,7 @@ function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
   );
 }
 
-/** Payers trust the name that was verified: somebody looks at a new one first. */
+/** Approves or rejects a new name, because payers trust the verified one. */
 function NameSwitch({
   account,
   name,
@@ -196,7 +196,7 @@ function NameSwitch({
   );
 }
 
-/** Stops an account, or lets it go on. */
+/** Disables or enables an account. */
 function Switch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
   const [isOpen, setIsOpen] = useState(false);

@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Payer>[] = [
   { name: 'Change', cell: (payer) => <Block payer={payer} /> },
 ];
 
-/** A payer is looked for by an id or a wallet; nobody reads through them. */
+/** Finds payers by id or wallet. There is no list of them. */
 export function Payers(): ReactNode {
   const filters = useFilters();
   const text = filters.get('text') ?? '';
@@ -64,7 +64,7 @@ export function Payers(): ReactNode {
   );
 }
 
-/** A person who works alone has decided; otherwise it waits for a colleague. */
+/** A sole operator has decided at once; otherwise a colleague must agree. */
 function saidOf({ status }: BlockAnyPayerResponse): string {
   return status === 'open' ? 'Sent. A colleague has to approve it.' : 'Done.';
 }

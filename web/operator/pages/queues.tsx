@@ -15,7 +15,7 @@ type Request = ChainQueue & { readonly network: string };
 
 const WATCH_MS = 5_000;
 
-/** Where the rows of a queue are. */
+/** Path of a queue's contents. */
 function placeOf(queue: string): string {
   if (queue === 'business verifications') return '/operator/verification';
   return `/operator/queues/entries?${new URLSearchParams({ queue })}`;
@@ -45,12 +45,12 @@ const REQUESTS: readonly Column<Request>[] = [
   { name: 'Waiting', number: true, cell: ({ count }) => String(count) },
 ];
 
-/** The longest wait first; what is empty last. */
+/** Sorts by the oldest item; empty queues come last. */
 function byAge(a: Queue, b: Queue): number {
   return (a.oldest ?? '~').localeCompare(b.oldest ?? '~');
 }
 
-/** What waits to be done. The oldest item says more than any average. */
+/** Queues of pending work, with the age of the oldest item, which says more than an average. */
 export function Queues(): ReactNode {
   const work = useRead('GET /queues', undefined, { everyMs: WATCH_MS });
   const networks = useNetworks();

@@ -38,7 +38,7 @@ const DIFFERENCES: readonly Column<Difference>[] = [
   { name: 'Change', cell: (difference) => <Accept difference={difference} /> },
 ];
 
-/** Ledger against chain, as a table of differences. None is a proof, with its time. */
+/** Differences between ledger and chain. An empty table states when it was checked. */
 export function Reconciliation(): ReactNode {
   const filters = useFilters();
   const query = useReconciled();

@@ -12,7 +12,7 @@ import { Measured } from '../parts/measured.tsx';
 const WEI_DECIMALS = 18;
 const SHOWN_DECIMALS = 3;
 
-/** `0.123`, rounded down: never more than there is. */
+/** Formats wei, for example `0.123`, rounded down so that it never overstates the balance. */
 function coin(wei: string): string {
   const digits = wei.padStart(WEI_DECIMALS + 1, '0');
   const whole = digits.slice(0, -WEI_DECIMALS);
@@ -20,7 +20,7 @@ function coin(wei: string): string {
   return `${BigInt(whole).toLocaleString('en-US')}.${decimals}`;
 }
 
-/** A test network's senders have coin without end. */
+/** A larger count, as on a test network, is shown as "Over" this number. */
 const MANY = 1_000_000_000n;
 
 function count(digits: string): ReactNode {
@@ -84,7 +84,7 @@ export function Relayers(): ReactNode {
   );
 }
 
-/** The service counts no further. */
+/** The service's own limit. */
 const MANY_DAYS = 3_650;
 
 function daysText(days: number): string {

@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Colleague>[] = [
   },
 ];
 
-/** The own access, who else works here, and what the service has read of its settings. */
+/** The user's own access, the colleagues, and the service's settings. */
 export function Settings(): ReactNode {
   const staff = useRead('GET /operators');
   const configuration = useRead('GET /configuration');
@@ -62,7 +62,7 @@ export function Settings(): ReactNode {
   );
 }
 
-/** What is set, and below it the names of what is not. */
+/** Settings with values, then the names of those that are not set. */
 function Configuration({ settings }: { readonly settings: unknown }): ReactNode {
   const all = settingsOf(settings);
   const unset = all.filter(([, value]) => value === null);
@@ -79,7 +79,7 @@ function Configuration({ settings }: { readonly settings: unknown }): ReactNode 
   );
 }
 
-/** Nobody disables themselves: a colleague does. */
+/** Operators cannot disable themselves; a colleague must do it. */
 function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();
@@ -111,7 +111,7 @@ function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   );
 }
 
-/** Support staff see everything and change nothing. */
+/** Support staff can see everything and change nothing. */
 function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

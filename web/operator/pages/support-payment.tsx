@@ -23,7 +23,7 @@ import { Findings } from '../parts/findings.tsx';
 type View = ReadAnyPaymentResponse;
 type Request = View['requests'][number];
 
-/** A person on the telephone waits for what changes. */
+/** The caller on the phone is waiting for a change. */
 const WATCH_MS = 5_000;
 
 function asksWhy(error: Error | null): boolean {
@@ -31,7 +31,7 @@ function asksWhy(error: Error | null): boolean {
   return error.answer.error.code === 'unexpected_state';
 }
 
-/** A merchant's payment: first why it is looked at, then everything that is known of it. */
+/** A merchant's payment. The operator first states why they open it. */
 export function SupportPayment(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /payment_intents/{id}', { path: { id } }, { everyMs: WATCH_MS });

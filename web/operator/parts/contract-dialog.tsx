@@ -62,7 +62,7 @@ export interface ContractDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks a colleague to agree. */
+/** Creates a proposal for a colleague to approve. */
 export function ContractDialog({ wish, onClose }: ContractDialogProps): ReactNode {
   const { call } = useOperator();
   const [network, setNetwork] = useState<'testnet' | 'mainnet'>('testnet');

@@ -17,7 +17,7 @@ function Paused({ is }: { readonly is: boolean }): ReactNode {
 
 const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of ${usdc(most)}`;
 
-/** What governs the contract now, read from the chain, and what is announced on it. */
+/** The contract's current state on chain, and its announced changes. */
 export function ContractState({ contract }: { readonly contract: Contract }): ReactNode {
   const { network, former, state } = contract;
   const where = former ? `${network}, former contract` : network;
@@ -64,7 +64,7 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
   );
 }
 
-/** The decisions below come first; this opens when somebody wants to know more. */
+/** Collapsed by default, because the proposals below are more important. */
 function Short({ state }: Pick<Contract, 'state'>): ReactNode {
   if (state === null) return <Status tone="warn">No node answers</Status>;
   const isPaused = state.settling_paused || state.refunding_paused;

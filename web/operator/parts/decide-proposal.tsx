@@ -5,7 +5,7 @@ import { useOperator } from '../operator.ts';
 import { isOpen, type Proposal, proposalWords } from './proposal-words.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
 
-/** A colleague agrees; the person who asked can take it back. */
+/** A colleague approves or declines; the proposer can withdraw the proposal. */
 export function DecideProposal({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

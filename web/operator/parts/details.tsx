@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Whatever else is known, as the service says it. */
+/** All remaining fields, as the API returns them. */
 export function Details({ of }: { readonly of: unknown }): ReactNode {
   return (
     <details>

@@ -6,11 +6,11 @@ export type FindingCode = ReadAnyPaymentResponse['findings'][number]['code'];
 interface Words {
   readonly tone: Tone;
   readonly title: string;
-  /** What it means, and what to tell whoever asks. */
+  /** What it means, and what to tell the caller. */
   readonly say: string;
-  /** What may be done about it. */
+  /** The possible action. */
   readonly todo?: string;
-  /** The page of the console that has more. */
+  /** A page of the console with more details. */
   readonly page?: readonly [name: string, path: string];
 }
 
@@ -23,7 +23,7 @@ const NOT_CHARGED = 'Nothing was charged.';
 const BY_ITSELF =
   'It continues automatically once that is resolved. The customer must not pay twice.';
 
-/** The compiler asks for words for each finding that the service can make. */
+/** Typed so that a finding without a text fails to compile. */
 export const FINDING_WORDS: Readonly<Record<FindingCode, Words>> = {
   account_disabled: {
     tone: 'bad',

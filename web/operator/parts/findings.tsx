@@ -28,7 +28,7 @@ function Said({ finding: { code, since, about } }: { readonly finding: Finding }
   );
 }
 
-/** Where the payment stands and why, and what may be done about it. */
+/** The payment's state, the reason for it, and possible actions. */
 export function Findings({ findings }: { readonly findings: readonly Finding[] }): ReactNode {
   const { href } = fromRoot('docs/operating#a-payment-that-hangs');
   return (

@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Time } from '../../ui/time.tsx';
 
-/** When what is shown was read: nothing is good that was not measured. */
+/** The time of the data on screen. Nothing is shown as healthy unless it was measured. */
 export function Measured({ query }: { readonly query: UseQueryResult<unknown> }): ReactNode {
   if (query.data === undefined) return null;
   return (

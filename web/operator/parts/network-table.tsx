@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Network>[] = [
   },
 ];
 
-/** How each network is doing, as its nodes and tables said just now. */
+/** The health of each network, from its nodes and tables. */
 export function NetworkTable({ networks }: { readonly networks: readonly Network[] }): ReactNode {
   return (
     <section className="stack">

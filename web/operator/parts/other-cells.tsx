@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Cell>[] = [
   { name: 'Verifications', number: true, cell: ({ waiting }) => waiting?.verifications ?? '' },
 ];
 
-/** The network's other cells, each with a way to its console. A network alone has none. */
+/** The network's other cells with links to their consoles. Empty for a network with one cell. */
 export function OtherCells({ others }: { readonly others: readonly Cell[] }): ReactNode {
   if (others.length === 0) return null;
   return (

@@ -16,7 +16,7 @@ type Field = Exclude<keyof Defaults, 'version'>;
 type Mode = 'test' | 'live';
 
 const HOUR_S = 3_600;
-/** As the service takes them. */
+/** The service's own limits. */
 const MOST = { hours: 720, days: 3_650, basisPoints: 300 };
 
 interface FieldOf {
@@ -24,9 +24,9 @@ interface FieldOf {
   readonly label: string;
   readonly hint: string;
   readonly show: (value: number) => string;
-  /** null: it is none, or cannot be. */
+  /** @returns `null` if the value is not valid. */
   readonly read: (typed: string) => number | null;
-  /** What to type instead. */
+  /** The hint for an invalid value. */
   readonly wrong: string;
   readonly isSum?: boolean;
 }
@@ -94,7 +94,10 @@ const FIELDS: readonly FieldOf[] = [
   },
 ];
 
-/** What the wallet app proposes to sign, per network. What was signed stays as it is. */
+/**
+ * The limits that the wallet app proposes, per network. Policies that are already signed do not
+ * change.
+ */
 export function PolicyForms(): ReactNode {
   return (
     <>

@@ -7,7 +7,7 @@ function rate(value: unknown): string {
   return typeof value === 'number' ? percent(value) : '?';
 }
 
-/** What would be done. */
+/** Describes a proposal's effect. */
 export function proposalWords({ kind, subject, payload }: Proposal): string {
   switch (kind) {
     case 'block_payer':
@@ -46,7 +46,7 @@ export function isOpen(proposal: Proposal): boolean {
   return proposal.status === 'open' && Date.parse(proposal.expires_at) > Date.now();
 }
 
-/** A person who works alone has decided; otherwise it waits for a colleague. */
+/** A sole operator has decided at once; otherwise a colleague must agree. */
 export function saidOf(done: string) {
   return ({ proposal }: { readonly proposal: string | null }): string =>
     proposal === null ? done : 'Sent. A colleague has to approve it.';

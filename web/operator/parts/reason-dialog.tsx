@@ -8,21 +8,21 @@ import { useToast } from '../../ui/toast.tsx';
 
 export interface ReasonDialogProps<Value> {
   readonly title: string;
-  /** The same word as on the button that opened it. */
+  /** The same verb as on the button that opened the dialog. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
-  /** Who will read the reason. */
+  /** States who will read the reason. */
   readonly hint: string;
   readonly needsReason?: boolean;
   readonly request: (reason: string) => Promise<Answer<Value>>;
-  /** What is said when it is done. */
+  /** The confirmation after success. */
   readonly said: string | ((value: Value) => string);
   readonly onClose: () => void;
-  /** What will happen. */
+  /** The consequences. */
   readonly children: ReactNode;
 }
 
-/** A change by staff, with the reason that the audit log keeps. */
+/** A change by staff, with a reason that goes into the audit log. */
 export function ReasonDialog<Value>(props: ReasonDialogProps<Value>): ReactNode {
   const { title, send, kind = 'primary', hint, needsReason = true, request, said, onClose } = props;
   const [reason, setReason] = useState('');

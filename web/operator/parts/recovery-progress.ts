@@ -6,7 +6,7 @@ export interface RecoveryPlace {
 }
 
 export interface Progress {
-  /** 0 to 1; null: nobody can say. */
+  /** From 0 to 1, or `null` if unknown. */
   readonly share: number | null;
   readonly words: string;
 }
@@ -15,7 +15,9 @@ function count(blocks: bigint): string {
   return new Intl.NumberFormat('en-US').format(blocks);
 }
 
-/** How much of the chain has been read. The head moves on meanwhile, so it never says 1. */
+/**
+ * The share of the chain that has been read. The head advances meanwhile, so it never reaches 1.
+ */
 export function progressOf({ from_block: from, read_to: to, head }: RecoveryPlace): Progress {
   if (head === null)
     return { share: null, words: 'No node answers. It continues as soon as one does.' };

@@ -17,7 +17,7 @@ function useRecoveries() {
   return useRead('GET /recoveries', undefined, { everyMs: WATCH_MS });
 }
 
-/** On every page while a network takes nothing. */
+/** Shown on every page while recovery blocks a network's payments. */
 export function RecoveryStrip(): ReactNode {
   const running = useRecoveries().data?.data.filter(({ status }) => status === 'recovering') ?? [];
   return running.map((recovery) => (
@@ -43,7 +43,7 @@ function ProgressBar({ progress }: { readonly progress: Progress }): ReactNode {
   );
 }
 
-/** Why it began, as the service calls it. */
+/** Texts for the reasons, by the API's codes. */
 const REASONS: Readonly<Record<string, string>> = {
   incarnation: 'Another database answers.',
   position: 'The database was restored from an earlier copy.',
@@ -106,7 +106,7 @@ const COLUMNS: readonly Column<Recovery>[] = [
   },
 ];
 
-/** After the database was replaced: what was read back from each chain. */
+/** Recoveries after the database was replaced, and what each read back from its chain. */
 export function Recoveries(): ReactNode {
   const query = useRecoveries();
   return (

@@ -1,4 +1,4 @@
-/** What stands below the heading of an alarm in the guide, as plain text; null: it has none. */
+/** The section for an alarm in the runbook, as plain text, or `null` without one. */
 export function paragraphOf(guide: string, kind: string): string | null {
   const [, rest] = guide.split(`\n### ${kind}\n`);
   if (rest === undefined) return null;

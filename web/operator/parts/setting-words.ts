@@ -1,4 +1,4 @@
-/** `testnet › rpc urls`: a setting by its path. */
+/** A setting's path as a name, for example `testnet › rpc urls`. */
 function nameOf(path: readonly string[]): string {
   return path.join(' › ').replaceAll('_', ' ');
 }
@@ -10,7 +10,7 @@ function wordsOf(value: unknown): string | null {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** One line for each setting; null: it is not set. */
+/** One line per setting; `null` if it is not set. */
 export function settingsOf(
   value: unknown,
   path: readonly string[] = [],

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<CollectorKey>[] = [
   { name: 'Change', cell: (key) => <KeyActions collectorKey={key} /> },
 ];
 
-/** How readers prove to phones with Google Wallet that they belong to this network. */
+/** Keys with which readers prove to Google Wallet that they belong to this network. */
 export function SmartTapKeys(): ReactNode {
   const { mayChange } = useOperator();
   const keys = useRead('GET /smart_tap/keys');
@@ -94,7 +94,7 @@ export function SmartTapKeys(): ReactNode {
 }
 
 interface MakeDialogProps {
-  /** As the key before had it. */
+  /** The previous key's collector ID. */
   readonly collectorId: number | undefined;
   readonly onMade: (key: MakeCollectorKeyResponse) => void;
   readonly onClose: () => void;
@@ -139,7 +139,7 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
   );
 }
 
-/** What may be done with this key now. */
+/** Actions that this key's state allows. */
 function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): ReactNode {
   const { call, mayChange } = useOperator();
   const [asked, setAsked] = useState<'use' | 'end' | 'show' | null>(null);

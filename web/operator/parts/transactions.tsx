@@ -9,7 +9,7 @@ import type { Proposal } from './proposal-words.ts';
 
 const OF_THE_CONTRACT: readonly string[] = ['pause', 'unpause', 'change_rates'];
 
-/** What the holder of the contract's key sends, once two people want it. */
+/** Transactions of the contract's key holder, sent after two operators have approved. */
 export function Transactions({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const { kind, status } = proposal;

@@ -8,7 +8,7 @@ import { useOperator } from '../operator.ts';
 
 type Verified = VerifyAuditLogResponse;
 
-/** How far a verification has come. */
+/** The progress of a verification. */
 type State =
   | { readonly is: 'idle' }
   | { readonly is: 'reading'; readonly to: number }
@@ -31,7 +31,7 @@ function useVerification(account: string | undefined) {
   return { state, verify };
 }
 
-/** Recomputes the log's hashes from its first entry on, and says what came of it. */
+/** Recomputes the log's hash chain from its first entry and shows the result. */
 export function VerifyLog({ account }: { readonly account: string | undefined }): ReactNode {
   const { state, verify } = useVerification(account);
   return (
