@@ -4,15 +4,15 @@ import { t } from './text/t.ts';
 
 export interface AmountProps {
   readonly atoms: bigint;
-  /** Without the unit where a heading says it, as in a column. */
+  /** False if a heading already names the unit, as in a column. */
   readonly unit?: boolean;
-  /** All digits: in the parts of a sum, which are added up. */
+  /** True to show all digits, for amounts that are added up. */
   readonly exact?: boolean;
-  /** Where it cannot be pressed, as in a link: the digits stand elsewhere. */
+  /** True inside a link, where the amount cannot be a button. */
   readonly still?: boolean;
 }
 
-/** The one way in which money is drawn: two decimals, and the exact sum one press away. */
+/** Renders every amount of money: two decimals, and the exact amount on click. */
 export function Amount({
   atoms,
   unit = true,

@@ -5,7 +5,7 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 
-/** Every page is taller than that. */
+/** Shorter than every page. */
 const LOW = { ...DESKTOP, viewport: { width: 1280, height: 360 } };
 
 let shared: SharedSandbox;
@@ -31,10 +31,10 @@ function waitForPlace(page: Page, px: number) {
   return page.waitForFunction((at) => Math.abs(scrollY - at) < 2, px);
 }
 
-/** How long a page has to keep its height until all of its data are taken to be there. */
+/** A page whose height has not changed for this long is taken to be complete. */
 const SETTLED_MS = 300;
 
-/** What comes above the place later takes the place along: browsers keep what is in sight. */
+/** Content that loads above shifts the position, because browsers keep what is in view. */
 function waitUntilSettled(page: Page) {
   return page.waitForFunction(
     (ms) =>
@@ -48,12 +48,12 @@ function waitUntilSettled(page: Page) {
 
 async function scrollTo(page: Page, px: number): Promise<void> {
   await waitUntilSettled(page);
-  // As long as the page is not that tall, it is scrolled less far.
+  // Until the page is tall enough, it scrolls less far.
   await page.waitForFunction((at) => {
     window.scrollTo(0, at);
     return scrollY === at;
   }, px);
-  // The place is kept once the browser has told of it.
+  // The position is stored after the browser's scroll event.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
 }
 
@@ -63,7 +63,7 @@ test('a link leads to the top of a page and its heading, and Back to where one w
   await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/settings' });
   await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
   await scrollTo(page, 120);
-  // Not by the mouse, which would scroll to the link first.
+  // By keyboard, because the mouse would first scroll to the link.
   await page.getByRole('link', { name: 'Risk rules', exact: true }).dispatchEvent('click');
   await waitForFocus(page, 'Risk rules');
   assert.equal(await page.evaluate(() => scrollY), 0);

@@ -1,13 +1,13 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react';
 import { entryName } from './history-entry.ts';
 
-/** Where each entry of the browser's history was scrolled to. */
+/** Scroll position of each entry in the browser's history. */
 const places = new Map<string, number>();
 
-/** Somebody who scrolls or types has taken over. */
+/** The user has scrolled or typed, so automatic scrolling stops. */
 const TAKES_OVER = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
-/** Calls it until it says that it is done: now, and each time the page becomes another one. */
+/** Calls `isDone` now and after each change of the page, until it returns true. */
 function untilDone(main: HTMLElement, isDone: () => boolean): () => void {
   if (isDone()) return () => {};
   const ended = new AbortController();
@@ -29,7 +29,7 @@ function untilDone(main: HTMLElement, isDone: () => boolean): () => void {
   return end;
 }
 
-/** The heading may come with the page's code, which is not always there yet. */
+/** The heading may appear later, with the page's code. */
 function focusHeading(main: HTMLElement): () => void {
   return untilDone(main, () => {
     const heading = main.querySelector('h1');
@@ -39,7 +39,7 @@ function focusHeading(main: HTMLElement): () => void {
   });
 }
 
-/** A page is as tall as before only when it has its rows again. */
+/** A page reaches its old height only when its rows have loaded. */
 function scrollBackTo(main: HTMLElement, px: number): () => void {
   return untilDone(main, () => {
     window.scrollTo(0, px);
@@ -48,14 +48,14 @@ function scrollBackTo(main: HTMLElement, px: number): () => void {
 }
 
 /**
- * What a browser does when it loads a page: one that a link leads to begins at its top and with its
- * heading, and Back leads to where one was. Another filter of the same page changes neither.
+ * Does what a browser does when it loads a page: a link leads to the top of the page and its
+ * heading, and Back restores the scroll position. Changing a filter on the same page does neither.
  */
 export function useArrival(main: RefObject<HTMLElement | null>, path: string): void {
   const shown = useRef(path);
   /**
-   * Where the browser's own Back or Forward leads to. Until that page is drawn the browser scrolls
-   * what is still shown, so the place is looked up at once.
+   * Target of the browser's Back or Forward. The browser scrolls the old page until the new one
+   * renders, so the position is read at once.
    */
   const backTo = useRef<{ readonly href: string; readonly px: number | undefined } | null>(null);
   useEffect(() => {
@@ -64,7 +64,7 @@ export function useArrival(main: RefObject<HTMLElement | null>, path: string): v
       backTo.current = { href: location.href, px: places.get(entryName()) };
     };
     window.addEventListener('scroll', onScroll, { passive: true });
-    // Before the router hears of it and draws the page.
+    // Runs before the router handles the event and renders the page.
     window.addEventListener('popstate', onBack, { capture: true });
     return () => {
       window.removeEventListener('scroll', onScroll);
@@ -78,7 +78,7 @@ export function useArrival(main: RefObject<HTMLElement | null>, path: string): v
     const back = backTo.current;
     backTo.current = null;
     if (back?.href === location.href) {
-      // Unknown after a reload: then the browser itself leads back.
+      // Unknown after a reload, when the browser itself restores the position.
       return back.px === undefined ? undefined : scrollBackTo(page, back.px);
     }
     window.scrollTo(0, 0);

@@ -4,7 +4,7 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: 'plain' | 'primary' | 'danger' | 'danger-quiet' | 'quiet';
   readonly large?: boolean;
   readonly wide?: boolean;
-  /** Under way: keeps its focus and its name, and does nothing when it is pressed again. */
+  /** In progress: the button keeps its focus and name, and ignores clicks. */
   readonly busy?: boolean;
 }
 
@@ -17,7 +17,10 @@ export function buttonClass({ kind = 'plain', large, wide }: ButtonProps): strin
   ].join(' ');
 }
 
-/** Does what its words say. A link that looks like a button is an `a` with {@link buttonClass}. */
+/**
+ * A button that performs an action. A link that looks like a button is an `a` with {@link
+ * buttonClass}.
+ */
 export function Button(props: ButtonProps): ReactNode {
   const { kind, large, wide, busy = false, children, onClick, className, ...rest } = props;
   return (

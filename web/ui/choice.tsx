@@ -6,11 +6,11 @@ export interface SwitchProps {
   readonly checked: boolean;
   readonly onChange: (checked: boolean) => void;
   readonly disabled?: boolean;
-  /** The English name by which scripts find it. */
+  /** The English name by which scripts find the control. */
   readonly 'data-name'?: string;
 }
 
-/** On or off at once, without a button that sends. */
+/** Takes effect at once, without a submit button. */
 export function Switch(props: SwitchProps): ReactNode {
   const { label, checked, onChange, disabled = false, 'data-name': dataName } = props;
   return (
@@ -38,7 +38,7 @@ export interface ChoiceProps {
   readonly onChange: (checked: boolean) => void;
 }
 
-/** One of several ways, large enough for a finger. Several stand in a `fieldset`. */
+/** One of several options, large enough for a finger. Group them in a `fieldset`. */
 export function Choice({ label, type = 'radio', onChange, ...rest }: ChoiceProps): ReactNode {
   return (
     <label className="choice">

@@ -1,8 +1,8 @@
 import { Fragment, type ReactNode } from 'react';
 
-/** A code such as `webhook_endpoint.created`: a narrow column breaks it where its words end. */
+/** A code such as `webhook_endpoint.created`, which a narrow column may break between its words. */
 export function CodeWords({ code }: { readonly code: string }): ReactNode {
-  // On a phone a cell without content is left out, with its name.
+  // On a phone, an empty cell is hidden together with its label.
   if (code === '') return null;
   const words = code.split(/(?<=[._])/);
   const parts = words.map((word, place) => ({ word, before: words.slice(0, place).join('') }));

@@ -73,7 +73,7 @@ test('a dialog has a close button, and opens with its own first control in focus
 });
 
 async function pull({ page }: TestWindow, grip: Locator, px: number): Promise<void> {
-  // Waits until the sheet has come to rest.
+  // Waits until the sheet's animation has ended.
   await grip.hover();
   const box = await grip.boundingBox();
   assert.ok(box !== null, 'the grip is seen');
@@ -81,7 +81,7 @@ async function pull({ page }: TestWindow, grip: Locator, px: number): Promise<vo
   await page.mouse.move(x, y);
   await page.mouse.down();
   await page.mouse.move(x, y + px, { steps: 4 });
-  // Slowly: how far it was pulled decides, not how briskly.
+  // Pulled slowly, so that distance and not speed decides.
   await page.waitForTimeout(400);
   await page.mouse.up();
 }

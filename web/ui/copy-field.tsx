@@ -7,11 +7,11 @@ export interface CopyFieldProps {
   readonly 'data-name'?: string;
   readonly label: string;
   readonly value: string;
-  /** All of it can be read, over several lines: for what is written on paper. */
+  /** True to show the whole text on several lines, for texts that users copy to paper. */
   readonly whole?: boolean;
 }
 
-/** Something to carry elsewhere: a key, an id, a link. It can be selected where copying fails. */
+/** A key, id or link to copy elsewhere. It can be selected if copying fails. */
 export function CopyField(props: CopyFieldProps): ReactNode {
   const { label, value, whole = false } = props;
   const id = useId();
@@ -28,7 +28,7 @@ export function CopyField(props: CopyFieldProps): ReactNode {
     id,
     className: 'input id',
     readOnly: true,
-    // Keys, ids and addresses are written from left to right in every language.
+    // Keys, ids and addresses are written left to right in every language.
     dir: 'ltr' as const,
     'data-name': props['data-name'],
     translate: 'no' as const,

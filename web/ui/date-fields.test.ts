@@ -5,11 +5,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 /**
- * WebKit writes today's date into an empty date field. `TextField` marks the empty one, and
- * `ui.css` hides what WebKit wrote; `test/long/engines.test.ts` looks at it in WebKit itself.
+ * WebKit writes today's date into an empty date field. `TextField` marks empty fields, and `ui.css`
+ * hides what WebKit wrote; `test/long/engines.test.ts` checks it in WebKit itself.
  */
 const WEB = path.join(import.meta.dirname, '..');
-/** Draw their dates with `TextField`. */
+/** The least number of date fields to find, so that the search cannot silently miss them. */
 const FEWEST_FIELDS = 6;
 
 const read = (name: string) => readFileSync(path.join(WEB, name), 'utf8');

@@ -6,19 +6,19 @@ import { t } from './text/t.ts';
 
 export interface DialogProps {
   readonly title: string;
-  /** Called by Escape too. The dialog stands as long as it is rendered. */
+  /** Also called on Escape. The dialog stays open as long as it is rendered. */
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** The dialog that the new one is about to cover. */
+/** The dialog that the new one will replace. */
 function openDialog(): HTMLDialogElement | null {
   return document.querySelector<HTMLDialogElement>('dialog[open]');
 }
 
 /**
- * The browser's own modal dialog: it holds the focus and gives it back. Render it while it is open:
- * `{open ? <Dialog …/> : null}`. One that opens over another takes its place until it is closed.
+ * A native modal dialog, which traps and restores the focus. Render it only while it is open:
+ * `{open ? <Dialog …/> : null}`. A dialog opened over another one replaces it until it closes.
  */
 export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
   const titleId = useId();
@@ -50,7 +50,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         <h2 id={titleId}>{title}</h2>
         {children}
       </div>
-      {/* Last: the dialog opens with its first field in focus. */}
+      {/* Last in the DOM, so that the dialog opens with its first field in focus. */}
       <button
         type="button"
         className="dialog-close"

@@ -1,12 +1,11 @@
 import { isPulledAway } from './pulled-away.ts';
 import './sheet-grip.css';
 
-/** The pull under way. A person pulls one sheet at a time, and it may be drawn anew meanwhile. */
+/** The current pull. Only one sheet is pulled at a time, but it may re-render meanwhile. */
 let start: { readonly y: number; readonly at: number } | null = null;
 
 /**
- * Lets a finger or a mouse pull a sheet down by its grip. Escape and the button close it as well:
- * pulling is only the shorter way.
+ * Lets a finger or a mouse pull a sheet down by its grip. Escape and the close button work as well.
  */
 export function dragDown(grip: HTMLElement, onAway: () => void): void {
   const sheet = grip.parentElement;
@@ -28,7 +27,7 @@ export function dragDown(grip: HTMLElement, onAway: () => void): void {
     sheet.style.removeProperty('translate');
     if (isAway) onAway();
   };
-  // As properties: they go with the grip, and are set anew rather than twice.
+  // Set as properties, so that a re-render replaces them instead of adding more.
   grip.onpointerdown = down;
   grip.onpointermove = move;
   grip.onpointerup = up;

@@ -1,26 +1,26 @@
 import type { ReactNode } from 'react';
 import './drawings.css';
 
-/** What the empty place waits for, in the house's own hand: two tones, one line. */
+/** Drawings for empty states, in one style: two tones, one line width. */
 const DRAWINGS = {
-  /** A till's slip, and coins beside it. */
+  /** A receipt with coins beside it. */
   sales: {
     soft: 'M34 12h44v54l-7-5-8 5-7-5-7 5-8-5-7 5z',
     line:
       'M34 12h44v54l-7-5-8 5-7-5-7 5-8-5-7 5zM44 26h24M44 36h24M44 46h14' +
       'M88 62a9 5 0 1 0 18 0a9 5 0 1 0-18 0M88 62v7a9 5 0 0 0 18 0v-7',
   },
-  /** A clear desk in the morning: nobody waits. */
+  /** A clear desk in the morning. */
   calm: {
     soft: 'M40 54a20 20 0 0 1 40 0z',
     line: 'M40 54a20 20 0 0 1 40 0M18 54h84M30 66h60M60 16v8M33 27l5 5M87 27l-5 5',
   },
-  /** A letter on its way. */
+  /** A letter in flight. */
   post: {
     soft: 'M38 22h54v38H38z',
     line: 'M38 22h54v38H38zM38 24l27 21 27-21M14 32h14M20 42h10M14 52h14',
   },
-  /** A glass above a list that holds nothing like it. */
+  /** A magnifying glass over a list without a match. */
   search: {
     soft: 'M50 40a17 17 0 1 0 34 0a17 17 0 1 0-34 0',
     line: 'M50 40a17 17 0 1 0 34 0a17 17 0 1 0-34 0M79 53l14 14M22 24h18M22 40h16M22 56h22',
@@ -29,7 +29,7 @@ const DRAWINGS = {
 
 export type DrawingName = keyof typeof DRAWINGS;
 
-/** Says nothing that the words below it do not say. */
+/** Decorative: the text below says the same. */
 export default function DrawnEmpty({ name }: { readonly name: DrawingName }): ReactNode {
   const { soft, line } = DRAWINGS[name];
   return (

@@ -1,10 +1,10 @@
 import { lazy, type ReactNode, Suspense } from 'react';
 import type { DrawingName } from './drawings.tsx';
 
-/** Later than the words, which say it all: without a network there is none. */
+/** Loads after the text, which is sufficient; offline there is no drawing. */
 const Drawn = lazy(() => import('./drawings.tsx').catch(() => ({ default: () => null })));
 
-/** Its place is kept until it comes. */
+/** Reserves the drawing's space until it has loaded. */
 export function EmptyDrawing({ name }: { readonly name: DrawingName }): ReactNode {
   return (
     <div className="empty-drawing">

@@ -4,9 +4,9 @@ import './empty-state.css';
 export interface EmptyStateProps {
   readonly title: string;
   readonly drawing?: ReactNode;
-  /** What is missing and what one gets. */
+  /** What is missing, and its benefit. */
   readonly children: ReactNode;
-  /** The one thing to do. */
+  /** One action. */
   readonly action?: ReactNode;
 }
 

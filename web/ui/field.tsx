@@ -3,11 +3,11 @@ import { type InputHTMLAttributes, type ReactNode, type SelectHTMLAttributes, us
 interface Described {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What is wrong and how to put it right; null while nothing is. */
+  /** The problem and its remedy, or `null`. */
   readonly error?: string | null;
 }
 
-/** The label above, what is allowed below, and what is wrong below that, tied to the control. */
+/** Label, hint and error of a form control, linked to it. */
 function Field({
   id,
   label,
@@ -60,7 +60,7 @@ export function TextField({ label, hint, error, ...rest }: TextFieldProps): Reac
 
 export type SelectProps = Described & SelectHTMLAttributes<HTMLSelectElement>;
 
-/** The native one: it works with every keyboard, phone and screen reader. */
+/** A native select, which works with every keyboard, phone and screen reader. */
 export function Select({ label, hint, error, children, ...rest }: SelectProps): ReactNode {
   const own = useId();
   const id = rest.id ?? own;

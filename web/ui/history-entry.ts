@@ -1,4 +1,4 @@
-/** Names the entry of the browser's history that the page stands in, once for all. */
+/** A stable name for the current entry of the browser's history. */
 export function entryName(): string {
   const state: unknown = history.state;
   if (typeof state === 'object' && state !== null && 'entry' in state) return String(state.entry);

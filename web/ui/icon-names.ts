@@ -1,6 +1,6 @@
-/** Which drawings of Lucide the apps use, by what they stand for here. The build reads them. */
+/** The Lucide icons that the apps use, by their meaning here. The build reads this list. */
 
-/** Beside words of all apps. */
+/** Icons of all apps. */
 export const ICONS = {
   good: 'check',
   bad: 'x',
@@ -14,10 +14,10 @@ export const ICONS = {
   menu: 'menu',
 } as const;
 
-/** Of the till alone. */
+/** Icons of the till only. */
 export const TILL_ICONS = { tap: 'nfc', delete: 'delete' } as const;
 
-/** Of the pages of both desks. */
+/** Icons of the pages of dashboard and operator console. */
 export const PAGE_ICONS = {
   overview: 'house',
   payments: 'credit-card',

@@ -1,6 +1,6 @@
 import { icons } from '@iconify-json/lucide';
 
-/** Runs in the build: what a drawing of the library is, as one path. */
+/** Runs in the build: converts a Lucide drawing to a single path. */
 
 type Attributes = Readonly<Record<string, string>>;
 
@@ -28,7 +28,7 @@ function circlePath({ cx, cy, r }: Attributes): string {
   return `M${Number(cx) - size} ${cy}${half(2 * size)}${half(-2 * size)}`;
 }
 
-/** A first step of a path counts from zero, also behind another path. */
+/** Makes a path's first step absolute, because it will follow another path. */
 function ownPath({ d = '' }: Attributes): string {
   return d.startsWith('m') ? `M0 0${d}` : d;
 }
@@ -41,14 +41,14 @@ function pathOf(name: string): string {
     if (shape === 'rect') return rectPath(attributes);
     return shape === 'circle' ? circlePath(attributes) : ownPath(attributes);
   });
-  // One path draws them all; what is a group, an ellipse or a line would be missing from it.
+  // Only paths, rectangles and circles can be merged. Other elements would be lost.
   if (/<(?!\/?g\b|path|rect|circle|\/)/.test(drawing.body)) {
     throw new Error(`The drawing ${name} has a shape that nothing here reads`);
   }
   return shapes.join('');
 }
 
-/** @param names What stands for what: see icon-names.ts. */
+/** @param names Icons by meaning: see icon-names.ts. */
 export function iconPaths(names: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(names).map(([key, name]) => [key, pathOf(name)]));
 }

@@ -1,23 +1,24 @@
 import './identicon.css';
 import type { ReactNode } from 'react';
 
-/** Squares from the edge to the middle; the other half mirrors them. */
+/** Squares from the edge to the middle. The other half mirrors them. */
 const HALF = 3;
 const ROWS = 5;
 const TONES = 6;
 
-/** The squares of the left half that are filled, and which of the tones fills them. */
+/** The filled squares of the left half, and their tone. */
 export function identiconOf(address: string): { readonly tone: number; readonly on: number[] } {
   const digits = [...address.slice(2)].map((digit) => Number.parseInt(digit, 16) || 0);
   const on = Array.from({ length: HALF * ROWS }, (_, at) => at).filter((at) => {
-    // Two digits far apart decide on each: addresses that begin alike look different.
+    // Two distant digits decide on each square, so that addresses with the same start look
+    // different.
     return ((digits[at] ?? 0) + (digits[at + 20] ?? 0)) % 2 === 0;
   });
   const tone = digits.reduce((sum, digit) => sum + digit, 0) % TONES;
   return { tone, on };
 }
 
-/** A picture of an address: the same customer is recognized without reading. */
+/** A generated picture of an address, for recognizing a customer at a glance. */
 export function Identicon({ address }: { readonly address: string }): ReactNode {
   const { tone, on } = identiconOf(address);
   const squares = on.flatMap((at) => {

@@ -1,11 +1,11 @@
 import { fromRoot } from '../data/root.ts';
 
 /**
- * Keeps the app on the device. Tells when a newer version has been kept: it is used from the next
- * load on, at a moment that the person chooses.
+ * Caches the app on the device. Reports when a newer version is cached, which is used from the next
+ * load, at a time the user chooses.
  */
 export async function keepApp(app: string, onNewVersion: () => void): Promise<void> {
-  // Without https, and in private windows of some browsers, there is none.
+  // Missing without https and in private windows of some browsers.
   if (!('serviceWorker' in navigator)) return;
   const hadOne = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener('controllerchange', () => {
@@ -17,6 +17,6 @@ export async function keepApp(app: string, onNewVersion: () => void): Promise<vo
       type: 'module',
     });
   } catch {
-    // The app works without: it only does not open while there is no network.
+    // The app works without caching, except that it cannot open offline.
   }
 }

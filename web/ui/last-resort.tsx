@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
 import { t } from './text/t.ts';
 
-/** Not again within this time: a part that is missing would load the page for ever. */
+/** Shortest time between reloads, so that a missing part cannot cause an endless loop. */
 const RELOAD_EVERY_MS = 10_000;
 const RELOADED = 'tapline.reloaded';
 
@@ -14,7 +14,7 @@ function mayReload(): boolean {
   return true;
 }
 
-/** A part that is loaded later is gone when the service was renewed meanwhile: start over. */
+/** A part that loads later is missing after an update of the service, so reload the page. */
 export function reloadWhenPartsAreGone(): void {
   window.addEventListener('vite:preloadError', () => {
     if (mayReload()) location.reload();
@@ -27,11 +27,11 @@ interface LastResortState {
 
 interface LastResortProps {
   readonly children: ReactNode;
-  /** Inside of a frame that stays: the navigation goes on. A `key` per page starts over. */
+  /** True inside a frame that keeps working, such as the navigation. A `key` per page resets it. */
   readonly isPart?: boolean;
 }
 
-/** Shown in place of what cannot go on: nobody should be left with an empty page. */
+/** An error boundary that explains the failure instead of leaving an empty page. */
 export class LastResort extends Component<LastResortProps, LastResortState> {
   override readonly state: LastResortState = { failed: false };
 

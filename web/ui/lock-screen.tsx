@@ -4,20 +4,20 @@ import { TextField } from './field.tsx';
 import { isPin, type SealedPin } from './pin.ts';
 import { t } from './text/t.ts';
 
-/** Longer with each wrong one: four digits are soon tried. */
+/** Grows with each wrong PIN, because four digits are quickly tried. */
 const WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
 export interface LockScreenProps {
   readonly pin: SealedPin;
-  /** Whose screen it is. */
+  /** The owner's name or address. */
   readonly owner: ReactNode;
   readonly onUnlock: () => void;
-  /** For somebody who has forgotten the PIN. */
+  /** An alternative for a user who has forgotten the PIN. */
   readonly otherWay?: ReactNode;
 }
 
-/** Asks for the PIN that keeps curious hands off a screen. */
+/** Asks for the PIN that locks an unattended screen. */
 export function LockScreen({ pin, owner, onUnlock, otherWay }: LockScreenProps): ReactNode {
   const [typed, setTyped] = useState('');
   const [wrong, setWrong] = useState(0);

@@ -1,17 +1,20 @@
 import { textLocale } from './text/t.ts';
 
-/** USDC has six decimals. Everywhere but on the screen an amount is a bigint of atoms. */
+/** USDC has six decimals. Amounts are bigints of atoms everywhere but on screen. */
 const DECIMALS = 6;
 const ONE = 10n ** BigInt(DECIMALS);
-/** Sums of money are read with two decimals; more only where they say something. */
+/** Amounts show two decimals, or more if the others are not zero. */
 const SHOWN_DECIMALS = 2;
-/** behavior.md 5.1: 1,000,000 USDC. */
+/** 1,000,000 USDC, from behavior.md 5.1. */
 export const MAX_ATOMS = 1_000_000n * ONE;
 
-/** Behind a whole number that is not 0, three decimals look like a group. */
+/** After a whole number other than 0, three decimals look like a group of digits. */
 const GROUP = 3;
 
-/** `2.50`, `1,000.25`, `0.000001`; `2.0050`, since `2.005` cannot be typed back. */
+/**
+ * For example `2.50`, `1,000.25` or `0.000001`. 2.005 becomes `2.0050`, since `2.005` would be
+ * refused as ambiguous input.
+ */
 export function formatAtoms(atoms: bigint): string {
   const sign = atoms < 0n ? '−' : '';
   const size = atoms < 0n ? -atoms : atoms;
@@ -22,21 +25,21 @@ export function formatAtoms(atoms: bigint): string {
     minimumFractionDigits: shown.length,
     maximumFractionDigits: shown.length,
   });
-  // Text, not a number: a double would round the sums that are large.
+  // Passed as a string, because a double would round large amounts.
   return `${sign}${format.format(`${size / ONE}.${shown}` as `${number}`)}`;
 }
 
-/** What a rounded sum ends with, in atoms. */
+/** The unit of rounded amounts, in atoms. */
 const SHOWN_UNIT = 10n ** BigInt(DECIMALS - SHOWN_DECIMALS);
 
-/** To the nearest cent, half a cent up: what people see of a sum. */
+/** The nearest cent, half a cent rounded up: the amount as users see it. */
 export function nearestCent(atoms: bigint): bigint {
   return ((atoms + SHOWN_UNIT / 2n) / SHOWN_UNIT) * SHOWN_UNIT;
 }
 
 /**
- * `6.78` for 6.780375: as people write money, half a cent rounded up. What is less than half a
- * cent is not 0. `core/money.ts` rounds the headline of a receipt the same way.
+ * For example `6.78` for 6.780375, half a cent rounded up. Less than half a cent is not shown as 0.
+ * `core/money.ts` rounds a receipt's headline in the same way.
  */
 export function roundAtoms(atoms: bigint): string {
   if (atoms < 0n) return `−${roundAtoms(-atoms)}`;
@@ -44,7 +47,7 @@ export function roundAtoms(atoms: bigint): string {
   return rounded === 0n && atoms > 0n ? `< ${formatAtoms(SHOWN_UNIT)}` : formatAtoms(rounded);
 }
 
-/** `2.50 USDC`, for the name of a button. */
+/** For example `2.50 USDC`, for a button's label. */
 export function formatUsdc(atoms: bigint): string {
   return `${formatAtoms(atoms)} USDC`;
 }

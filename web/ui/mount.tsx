@@ -4,7 +4,7 @@ import './ui.css';
 import { LastResort, reloadWhenPartsAreGone } from './last-resort.tsx';
 import { ToastProvider } from './toast.tsx';
 
-/** Draws an app into its page. */
+/** Renders an app into its page. */
 export function mount(app: ReactNode): void {
   const place = document.getElementById('app');
   if (place === null) throw new Error('The page has no element #app');

@@ -1,7 +1,7 @@
 const NOTE_S = 0.13;
 const LOUDNESS = 0.15;
 
-/** Plays notes, in hertz, one after the other. @returns how long that takes, in milliseconds. */
+/** Plays notes, given in Hz, in sequence. @returns the duration in milliseconds. */
 export function playNotes(audio: AudioContext, notes: readonly number[]): number {
   const gain = audio.createGain();
   gain.gain.value = LOUDNESS;

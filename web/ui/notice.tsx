@@ -13,14 +13,17 @@ const ICONS: Readonly<Record<Tone, IconName>> = {
 export interface NoticeProps {
   readonly tone: Tone;
   readonly icon?: IconName;
-  /** `alert` interrupts a screen reader; `status` waits; neither: it stood there from the start. */
+  /**
+   * `alert` interrupts a screen reader and `status` waits. Leave it out for a notice that is there
+   * from the start.
+   */
   readonly role?: 'alert' | 'status';
-  /** Of a result (behavior.md 21). */
+  /** Set for the result of a payment (behavior.md 21). */
   readonly 'data-result'?: string | undefined;
   readonly children: ReactNode;
 }
 
-/** What a person should know now, with what can be done about it. */
+/** A notice with an optional action. */
 export function Notice({ tone, icon, role, children, ...names }: NoticeProps): ReactNode {
   return (
     <div

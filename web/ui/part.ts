@@ -1,10 +1,13 @@
 import { type ComponentType, createElement, type ReactNode, useEffect, useState } from 'react';
 import { loadMoreTexts } from './text/t.ts';
 
-/** A component whose code comes after the first load. */
+/** A component whose code loads after the first load. */
 export interface Part<P> {
   (props: P): ReactNode;
-  /** Brings the code, so that it is there when it has to be shown. Rejects where it cannot. */
+  /**
+   * Loads the code, so that it can be rendered later without a delay. Rejects if it cannot be
+   * loaded.
+   */
   load(): Promise<void>;
 }
 
@@ -26,7 +29,7 @@ function Later<P extends object>({
   useEffect(() => {
     if (isHere) return;
     const fail = (error: unknown) =>
-      // Thrown while drawing: there the app's last resort catches it.
+      // Thrown during rendering, where the app's error boundary catches it.
       setLoads(() => {
         throw error;
       });
@@ -36,10 +39,9 @@ function Later<P extends object>({
 }
 
 /**
- * A part whose code is there is drawn at once. React's own `lazy` draws its fallback first even
- * then, and a fallback that was drawn stands for at least 300 ms: the first payment of a till was
- * shown that much too late.
- * @param meanwhile what stands in its place until the code is there.
+ * A component that loads lazily but renders at once if its code is present. React's `lazy` renders
+ * its fallback even then and keeps it for at least 300 ms, which delayed a till's first payment.
+ * @param meanwhile Rendered until the code has loaded.
  */
 export function partOf<P extends object>(
   fetch: () => Promise<ComponentType<P>>,
@@ -49,7 +51,7 @@ export function partOf<P extends object>(
   return firstPartOf(withTexts, meanwhile);
 }
 
-/** A part that most people see at once: its texts come with the page. */
+/** A part that most users see at once, so its texts load with the page. */
 export function firstPartOf<P extends object>(
   fetch: () => Promise<ComponentType<P>>,
   meanwhile: ReactNode = null,

@@ -1,7 +1,7 @@
 const ROUNDS = 210_000;
 export const SHORTEST_PIN = 4;
 
-/** A hash of a PIN, with its salt. */
+/** A salted hash of a PIN. */
 export interface SealedPin {
   readonly salt: string;
   readonly hash: string;
@@ -20,7 +20,7 @@ async function hashPin(pin: string, salt: string): Promise<string> {
   return hex(await crypto.subtle.deriveBits(how, key, 256));
 }
 
-/** A PIN keeps curious hands off an unattended screen. It protects no secret. */
+/** Hashes a PIN. It locks an unattended screen and protects no secret. */
 export async function sealPin(pin: string): Promise<SealedPin> {
   const salt = hex(crypto.getRandomValues(new Uint8Array(16)));
   return { salt, hash: await hashPin(pin, salt) };

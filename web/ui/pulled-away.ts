@@ -1,8 +1,8 @@
-/** Pulled so far, or so fast, a sheet goes away. */
+/** A sheet closes when it is pulled this far, or fast enough. */
 const FAR_PX = 96;
 const FAST_PX_PER_MS = 0.6;
 
-/** Whether a sheet that was let go closes. */
+/** True if the sheet closes when it is released. */
 export function isPulledAway(pull: { readonly px: number; readonly ms: number }): boolean {
   if (pull.px >= FAR_PX) return true;
   return pull.px > FAR_PX / 4 && pull.px / Math.max(pull.ms, 1) >= FAST_PX_PER_MS;

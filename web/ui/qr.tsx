@@ -4,11 +4,11 @@ import './qr.css';
 
 export interface QrProps {
   readonly value: string;
-  /** What one gets by scanning it. */
+  /** What the code opens. */
   readonly label: string;
 }
 
-/** Always dark on light, with its quiet zone: scanners read nothing else well. */
+/** Always dark on light with a quiet zone, because many scanners need that. */
 export function Qr({ value, label }: QrProps): ReactNode {
   const { data, size } = encode(value, { ecc: 'M', border: 4 });
   const path = data

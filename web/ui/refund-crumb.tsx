@@ -6,12 +6,12 @@ import { t } from './text/t.ts';
 
 export interface RefundCrumbProps {
   readonly left: bigint;
-  /** What would remain of it. */
+  /** The amount that would remain. */
   readonly crumb: bigint;
   readonly onAll: () => void;
 }
 
-/** Offers to refund the payment in full, where the rest would be too little to refund later. */
+/** Offers a full refund if the remainder would be too small to refund later. */
 export function RefundCrumb({ left, crumb, onAll }: RefundCrumbProps): ReactNode {
   return (
     <Notice tone="info">

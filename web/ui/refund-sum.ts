@@ -2,24 +2,24 @@ import { formatUsdc, nearestCent } from './money.ts';
 import { t } from './text/t.ts';
 import { readSum, type TypedSum } from './typed-sum.ts';
 
-/** A smaller rest is shown as `< 0.01`, which cannot be typed. */
+/** A smaller remainder is shown as `< 0.01`, which cannot be typed. */
 const LEAST_REST = 10_000n;
 
 export interface RefundSum {
   readonly sum: TypedSum;
-  /** What is refunded; null: nothing that can be. */
+  /** The amount to refund, or `null` if it is invalid. */
   readonly atoms: bigint | null;
-  /** What is wrong with a sum that can be read. */
+  /** The problem with an amount that could be parsed. */
   readonly problem: string | null;
-  /** What would be left of the payment, where that is too little to refund later; else null. */
+  /** The remainder of the payment if it is too small to refund later, else `null`. */
   readonly crumb: bigint | null;
 }
 
 /**
- * The sum of a refund. People see the rest of a payment rounded to cents: who types that means all
- * of it. Every other sum is exact.
+ * The amount of a refund. Users see the refundable amount rounded to cents, so typing that means
+ * all of it. Every other amount is exact.
  *
- * @param wrote What the form wrote into the field.
+ * @param wrote The amount that the form wrote into the field.
  */
 export function readRefund(
   text: string,

@@ -1,6 +1,6 @@
 /**
- * What scripts find a result by, in every language (behavior.md 21): the value of `data-result` of
- * its region.
+ * The names by which scripts find a result in every language (behavior.md 21): the values of
+ * `data-result`.
  */
 export const RESULT_NAMES = {
   paid: 'Paid',

@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 
 /**
- * The part of a sheet from below by which it is pulled away. Nothing for a keyboard: it has Escape.
- * What it looks like and does comes with the first sheet: no first load needs it.
+ * The grip by which a bottom sheet is pulled away. Keyboard users press Escape. Its style and
+ * behavior load with the first sheet, which no first load needs.
  */
 export function SheetGrip({ onAway }: { readonly onAway: () => void }): ReactNode {
   const connect = (grip: HTMLElement | null) => {
     if (grip === null) return;
-    // Without a network the button closes the sheet.
+    // If loading fails, the close button still works.
     import('./drag-down.ts').then(
       ({ dragDown }) => dragDown(grip, onAway),
       () => {},

@@ -10,25 +10,25 @@ import { ZoneNote } from './time.tsx';
 
 export interface ShellPage {
   readonly name: string;
-  /** The English name by which scripts find its link. */
+  /** The English name by which scripts find the link. */
   readonly 'data-name'?: string;
-  /** From the root of the service, without a leading slash: `dashboard/payments`. */
+  /** Relative to the service's root, without a leading slash: `dashboard/payments`. */
   readonly path: string;
   readonly icon?: ReactNode;
-  /** Whether a new group of links begins here. */
+  /** True if a new group of links begins here. */
   readonly opensGroup?: boolean;
 }
 
 export interface ShellProps {
   readonly brand: string;
   readonly pages: readonly ShellPage[];
-  /** The path of the page that is shown. */
+  /** Path of the current page. */
   readonly current: string;
-  /** Follows a link without loading the page again. */
+  /** Follows a link without reloading the page. */
   readonly onNavigate: (path: string) => void;
-  /** What holds on every page, in a word or two. */
+  /** A short note that applies to every page. */
   readonly mark?: ReactNode;
-  /** Who is signed in, the mode, and the way out. */
+  /** Signed-in user, mode switch and sign-out. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
 }
@@ -38,7 +38,7 @@ function isPlainClick(event: React.MouseEvent): boolean {
   return button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;
 }
 
-/** The page that the present one is part of: the longest path that leads to it. */
+/** The navigation entry for the current page: the one with the longest matching path. */
 function pathAbove(pages: readonly ShellPage[], current: string): string | undefined {
   return pages
     .map(({ path }) => path)
@@ -46,7 +46,7 @@ function pathAbove(pages: readonly ShellPage[], current: string): string | undef
     .sort((one, other) => other.length - one.length)[0];
 }
 
-/** As in shell.css: from here on the navigation has a place beside the page. */
+/** The same breakpoint as in shell.css: from this width on, the navigation sits beside the page. */
 const NARROW = '(width < 56rem)';
 
 function onWidthChanged(changed: () => void): () => void {
@@ -66,8 +66,9 @@ interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 
 }
 
 /**
- * All pages, and who is signed in. Beside the page where there is room. On a small screen it stands
- * at the page's end, where every link is in view, and the bar's button brings it up as a sheet.
+ * The navigation and the signed-in user. On a wide screen it sits beside the page. On a small one
+ * it is at the end of the page, where every link is visible, and a button in the bar opens it as a
+ * sheet.
  */
 function Side(props: SideProps): ReactNode {
   const { id, isSheet, brand, pages, currentPath, onNavigate, mark, foot } = props;
@@ -113,7 +114,7 @@ function Side(props: SideProps): ReactNode {
   );
 }
 
-/** The frame of an app with several pages: every page is one visible link of the navigation. */
+/** The frame of an app with several pages. The navigation shows a link to every page. */
 export function Shell(props: ShellProps): ReactNode {
   const { brand, pages, current, onNavigate, mark, foot, children } = props;
   const currentPath = pathAbove(pages, current);
@@ -121,7 +122,7 @@ export function Shell(props: ShellProps): ReactNode {
   const isNarrow = useIsNarrow();
   const id = useId();
   useArrival(main, current);
-  // Whatever led to another page: the sheet is done.
+  // Closes the sheet after any navigation.
   useEffect(() => {
     const sheet = document.getElementById(id);
     if (current !== '' && sheet?.matches(':popover-open') === true) sheet.hidePopover();
@@ -135,7 +136,7 @@ export function Shell(props: ShellProps): ReactNode {
   );
   const page = (
     <main key="main" ref={main} className="shell-main">
-      {/* A page whose code is gone after an update leaves the navigation in its place. */}
+      {/* If a page's code is missing after an update, the navigation still works. */}
       <LastResort key={current} isPart>
         {children}
       </LastResort>
@@ -156,7 +157,7 @@ export function Shell(props: ShellProps): ReactNode {
           </button>
         </header>
       ) : null}
-      {/* In the order in which they are seen. */}
+      {/* DOM order follows the visual order. */}
       {isNarrow ? [page, side] : [side, page]}
     </div>
   );
@@ -164,18 +165,18 @@ export function Shell(props: ShellProps): ReactNode {
 
 export interface PageProps {
   readonly title: string;
-  /** What one can do here. */
+  /** Actions of the page. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** One page: its heading is its title, and the window's. */
+/** One page. Its heading is also the window's title. */
 export function Page({ title, actions, children }: PageProps): ReactNode {
   return (
     <>
       <title>{`${title} · Tapline`}</title>
       <div className="page-head">
-        {/* A link that leads here gives it the focus: see arrival.ts. */}
+        {/* Receives the focus after navigation: see arrival.ts. */}
         <h1 tabIndex={-1}>{title}</h1>
         <div className="row">{actions}</div>
       </div>

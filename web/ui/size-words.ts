@@ -1,7 +1,7 @@
 import { formatNumber, formatTenths } from './numbers.ts';
 import { t } from './text/t.ts';
 
-/** How large a file is, in words. */
+/** Formats a file size. */
 export function sizeWords(bytes: number): string {
   if (bytes < 1_000_000) {
     return t('ui.kilobytes', { number: formatNumber(Math.ceil(bytes / 1_000)) });

@@ -1,18 +1,20 @@
 import type { ReactNode } from 'react';
 import { t } from './text/t.ts';
 
-/** What is on its way: lines of text, the rows of a list, or the figures of a card. */
+/**
+ * The shape of the content that is loading: lines of text, rows of a list, or figures of a card.
+ */
 export type SkeletonShape = 'lines' | 'rows' | 'card';
 
 const BARS: Readonly<Record<SkeletonShape, number>> = { lines: 3, rows: 8, card: 4 };
 
 export interface SkeletonProps {
   readonly shape?: SkeletonShape;
-  /** What a screen reader says. */
+  /** Text for screen readers. */
   readonly children?: string;
 }
 
-/** Keeps the room of what is being read, so that nothing jumps when it is there. */
+/** Reserves the space of loading content, so that nothing shifts when it arrives. */
 export function Skeleton({
   shape = 'lines',
   children = t('ui.loading'),

@@ -18,7 +18,7 @@ export interface StatusProps {
   readonly children: string;
 }
 
-/** Color, icon and word: each says it by itself. */
+/** Color, icon and text each convey the status on their own. */
 export function Status({ tone, children }: StatusProps): ReactNode {
   return (
     <span className={`status is-${tone}`}>
@@ -28,7 +28,7 @@ export function Status({ tone, children }: StatusProps): ReactNode {
   );
 }
 
-/** The statuses of the API's objects. One that is not known here is shown as it is. */
+/** Statuses of the API's objects. An unknown one is shown as it is. */
 const KNOWN = {
   requires_payment_method: 'info',
   requires_action: 'warn',

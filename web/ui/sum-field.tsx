@@ -7,13 +7,16 @@ import type { TypedSum } from './typed-sum.ts';
 export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'> {
   readonly value: string;
   readonly onText: (text: string) => void;
-  /** What `readSum` makes of the value. */
+  /** The result of `readSum` for the value. */
   readonly sum: TypedSum;
-  /** The button does not show the sum: the field shows what will be saved. */
+  /**
+   * True if the submit button does not show the amount, so that the field must show how it was
+   * understood.
+   */
   readonly shows?: boolean;
 }
 
-/** Takes a sum of money. What is refused is said at once, beside the field. */
+/** An input for an amount of money. Errors appear at once, beside the field. */
 export function SumField(props: SumFieldProps): ReactNode {
   const { value, onText, sum, shows = false, hint, error, ...rest } = props;
   const understood = shows && sum.is === 'sum' && !sum.isWritten ? formatUsdc(sum.units) : null;

@@ -4,7 +4,7 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** Every field that takes a sum of money, by the file that draws it. A new one belongs here. */
+/** Every amount field, by the file that renders it. Add new ones here. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask every customer from'],
   'dashboard/pages/settings.tsx': ['Daily refund limit'],
@@ -14,7 +14,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'terminal/screens/find.tsx': ['Amount'],
   'terminal/screens/keypad.tsx': ['Amount'],
   'terminal/screens/refund.tsx': ['Amount'],
-  // On the till, on the customer's display, on the pay page and on the page of a tag.
+  // Used on the till, the customer display, the pay page and the tag page.
   'ui/tip-choice.tsx': ['Custom tip'],
   'wallet/screens/agents.tsx': ['Amount'],
   'wallet/screens/allow-sheet.tsx': ['At most per payment', 'At most per day', 'At most in total'],
@@ -23,18 +23,21 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'wallet/screens/limits.tsx': ['Each payment', 'Each day'],
   'wallet/screens/send.tsx': ['Amount'],
 };
-/** These draw several fields with one element. */
+/** Files that render several fields with one element. */
 const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
   'operator/parts/policy-form.tsx',
   'wallet/screens/allow-sheet.tsx',
 ]);
-/** Fields that take a sum among other things, and read it by `search-text.ts`. */
+/** Fields that accept amounts among other things and parse them with `search-text.ts`. */
 const SEARCHES: Readonly<Record<string, string>> = {
   'dashboard/pages/payments.tsx': 'Search',
-  // Loads `look-up.ts`, which reads the text, with the first look-up.
+  // Loads `look-up.ts`, which parses the text, with the first search.
   'dashboard/parts/go-to.tsx': 'Go to',
 };
-/** Forms whose button says no sum, and no next step either: the field says what it understood. */
+/**
+ * Forms whose button shows no amount and that have no review step, so the field shows how the
+ * amount was understood.
+ */
 const SILENT: ReadonlySet<string> = new Set([
   'dashboard/pages/risk-rules.tsx',
   'dashboard/pages/settings.tsx',
@@ -45,13 +48,13 @@ const SILENT: ReadonlySet<string> = new Set([
   'wallet/screens/chips.tsx',
   'wallet/screens/limits.tsx',
 ]);
-/** Decimals that are no money: percent, and a price of gas in gwei. */
+/** Decimals that are not money: percentages, and gas prices in gwei. */
 const NO_MONEY: ReadonlySet<string> = new Set([
   'operator/parts/contract-dialog.tsx',
   'operator/parts/policy-form.tsx',
   'wallet/screens/signed-end.tsx',
 ]);
-/** A label that names money, on a field that takes something else. */
+/** Fields whose label mentions money but that take something else. */
 const NO_SUMS: ReadonlySet<string> = new Set([
   'Payments per customer per hour, at most',
   'Highest gas price, in gwei',
@@ -64,13 +67,13 @@ const ENGLISH = JSON.parse(readFileSync(path.join(WEB, '../texts/en.json'), 'utf
   Record<string, string>
 >;
 
-/** A source with the texts that it takes out of the catalog. */
+/** Replaces text keys in a source by their English texts. */
 function inEnglish(text: string): string {
   return (
     text
       .replaceAll(/=\{t\('([\w.]+)'\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
       .replaceAll(/\bt\('([\w.]+)'\)/g, (_all, key) => `'${ENGLISH[key]}'`)
-      // A table of keys, such as one label for each field.
+      // Also in a table of keys, for example one label per field.
       .replaceAll(/, '([a-z]+(?:\.\w+)+)'\]/g, (all, key) =>
         ENGLISH[key] === undefined ? all : `, '${ENGLISH[key]}']`,
       )

@@ -3,18 +3,18 @@ import './table.css';
 
 export interface Column<Row> {
   readonly name: string;
-  /** Figures stand at the end of their column. */
+  /** Aligns numbers at the end of the column. */
   readonly number?: boolean;
   readonly cell: (row: Row) => ReactNode;
 }
 
 export interface TableProps<Row> {
-  /** Says what is listed, to those who cannot see the heading above. */
+  /** Names the list for users who cannot see the heading above. */
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** On a phone cells stand in pairs without their names: for lists that are read at a glance. */
+  /** On a phone, shows cells in pairs without labels, for lists that are skimmed. */
   readonly inPairs?: boolean;
 }
 
@@ -24,32 +24,34 @@ function alignOf<Row>({ number }: Column<Row>): string | undefined {
 
 export interface TableFrameProps<Row>
   extends Pick<TableProps<Row>, 'label' | 'columns' | 'inPairs'> {
-  /** How many rows with that of the headings, -1 while nobody knows. All are here: left out. */
+  /**
+   * Number of rows including the header, or -1 if unknown. Leave it out if all rows are present.
+   */
   readonly rowCount?: number;
-  /** Its bodies. */
+  /** The table bodies. */
   readonly children: ReactNode;
 }
 
-/** In a row, what does something else when it is clicked. */
+/** Elements in a row with a click action of their own. */
 const OTHERS = 'a, button, input, select, textarea, summary, label';
 
 /**
- * A click anywhere in a row opens the row's page, as its link does. A link that is stretched over
- * its row would do it without a script, but WebKit positions nothing in a table's row: there each
- * link covered the whole window, and every click opened the same payment.
+ * A click anywhere in a row opens its page, like its link. A link stretched over the row would need
+ * no script, but WebKit ignores `position` on table rows: there, each link covered the whole
+ * window, and every click opened the same payment.
  */
 function openRow(event: MouseEvent): void {
   const { target, button, ctrlKey, metaKey, shiftKey } = event;
   if (!(target instanceof Element) || target.closest(OTHERS) !== null || button > 1) return;
   const link = target.closest('tr')?.querySelector<HTMLAnchorElement>('a.row-link');
-  // Selecting a text in a row ends with a click, too.
+  // Selecting text in a row also ends with a click.
   if (link == null || getSelection()?.isCollapsed === false) return;
   const isBeside = button === 1 || ctrlKey || metaKey || shiftKey;
   if (isBeside) window.open(link.href, '_blank', 'noopener');
   else link.click();
 }
 
-/** The row's page opens from anywhere in the row, see {@link openRow}. */
+/** Makes rows open their page, see {@link openRow}. */
 function useOpenRows(frame: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const element = frame.current;
@@ -60,7 +62,7 @@ function useOpenRows(frame: RefObject<HTMLElement | null>): void {
   }, [frame]);
 }
 
-/** What is wider than its place scrolls, also for those who have no mouse. */
+/** Lets wide tables scroll, also by keyboard. */
 function useScrolls() {
   const frame = useRef<HTMLDivElement>(null);
   const [scrolls, setScrolls] = useState(false);
@@ -74,7 +76,7 @@ function useScrolls() {
   return { frame, scrolls };
 }
 
-/** The headings of a list, and the edge around it. */
+/** The header and the frame of a table. */
 export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
   const { label, columns, inPairs = false, rowCount, children } = props;
   const { frame, scrolls } = useScrolls();
@@ -103,15 +105,15 @@ export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
 }
 
 export interface TableRowsProps<Row> extends Omit<TableProps<Row>, 'label' | 'inPairs'> {
-  /** How many rows of the list stand before these; all are here: none. */
+  /** The number of list rows before these. Leave it out if all rows are present. */
   readonly before?: number;
-  /** Whether a row has come while the list was looked at. */
+  /** True if the row arrived while the list was open. */
   readonly isNew?: (row: Row) => boolean;
 }
 
 export function TableRows<Row>(props: TableRowsProps<Row>): ReactNode {
   const { columns, rows, keyOf, before, isNew } = props;
-  // Rows are counted from one, and the first is that of the headings.
+  // Rows are numbered from one, and the header is the first.
   const place = (index: number) => (before === undefined ? undefined : before + index + 2);
   return rows.map((row, index) => (
     <tr
@@ -128,7 +130,7 @@ export function TableRows<Row>(props: TableRowsProps<Row>): ReactNode {
   ));
 }
 
-/** A dense list. A row's first cell holds the link to its page. */
+/** A dense list. The first cell of each row holds the link to its page. */
 export function Table<Row>(props: TableProps<Row>): ReactNode {
   const { label, columns, rows, keyOf, inPairs = false } = props;
   return (
@@ -144,7 +146,7 @@ export interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
-/** Names and values of one object; a value of null is left out. */
+/** Labeled values of one object. `null` values are left out. */
 export function Facts({ facts }: FactsProps): ReactNode {
   return (
     <dl className="facts">
@@ -160,14 +162,14 @@ export function Facts({ facts }: FactsProps): ReactNode {
   );
 }
 
-/** Like {@link Facts}, written as elements: each is one {@link Fact}. */
+/** Like {@link Facts}, but with elements as children: one {@link Fact} each. */
 export function FactList({ children }: { readonly children: ReactNode }): ReactNode {
   return <dl className="facts">{children}</dl>;
 }
 
 export interface FactProps {
   readonly name: string;
-  /** Nothing: the fact is left out. */
+  /** Without children, the fact is left out. */
   readonly children: ReactNode;
 }
 

@@ -17,7 +17,9 @@ const SHAPES: Readonly<Record<TimeShape, Intl.DateTimeFormatOptions>> = {
   },
 };
 
-/** `full` without its year: of this one most things are, and a phone's row has no room for it. */
+/**
+ * `full` without the year, because most dates are in the current one and a phone's row is narrow.
+ */
 const OF_THIS_YEAR = {
   month: 'short',
   day: 'numeric',
@@ -38,17 +40,17 @@ export function formatTime(iso: string, shape: TimeShape, timeZone?: string): st
 const AccountZone = createContext<string | undefined>(undefined);
 
 export interface AccountTimesProps {
-  /** Undefined until it is known. */
+  /** `undefined` while loading. */
   readonly timeZone: string | undefined;
   readonly children: ReactNode;
 }
 
-/** All times inside are those of the account: what its receipts, days and exports go by. */
+/** Shows all times inside in the account's time zone, which its receipts, days and exports use. */
 export function AccountTimes({ timeZone, children }: AccountTimesProps): ReactNode {
   return <AccountZone value={timeZone}>{children}</AccountZone>;
 }
 
-/** Whether clocks of both zones show the same, now and half a year on. */
+/** True if both zones have the same offset now and half a year from now. */
 function showsTheSame(one: string, other: string): boolean {
   const halfYearMs = 182 * 86_400_000;
   return [Date.now(), Date.now() + halfYearMs].every((at) => {
@@ -57,7 +59,7 @@ function showsTheSame(one: string, other: string): boolean {
   });
 }
 
-/** Names the zone of the times around it where it is not the reader's own. */
+/** Names the time zone if it differs from the user's own. */
 export function ZoneNote(): ReactNode {
   const zone = useContext(AccountZone);
   const own = new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
@@ -66,14 +68,14 @@ export function ZoneNote(): ReactNode {
 }
 
 export interface TimeProps {
-  /** As the API writes it. */
+  /** In the API's format. */
   readonly at: string;
   readonly shape?: TimeShape;
-  /** Default: the account's around it, or else the device's. */
+  /** Defaults to the surrounding account's zone, else the device's. */
   readonly timeZone?: string;
 }
 
-/** The one way in which a moment is drawn; the exact one is its title. */
+/** Renders every timestamp. The exact one is its title. */
 export function Time({ at, shape = 'full', timeZone }: TimeProps): ReactNode {
   const zone = useContext(AccountZone);
   return (

@@ -9,9 +9,9 @@ import { t } from './text/t.ts';
 import { readSum, type TypedSum } from './typed-sum.ts';
 import './tip-choice.css';
 
-/** Whole cents: nobody tips a hundredth of one. */
+/** Tips are whole cents. */
 const CENT = 10_000n;
-/** Below 10 USDC. */
+/** 10 USDC. */
 const SMALL = 10_000_000n;
 const ROUND_TIPS = [500_000n, 1_000_000n, 2_000_000n] as const;
 
@@ -25,18 +25,21 @@ export interface TipChoiceProps {
   readonly amount: bigint;
   readonly percentages: readonly number[];
   readonly onTip: (tip: bigint) => void;
-  /** What else can be done. */
+  /** Other actions. */
   readonly children?: ReactNode;
 }
 
 interface Offer {
-  /** In English, in every language. */
+  /** In English, whatever the page's language. */
   readonly name: string;
   readonly label: string;
   readonly atoms: bigint;
 }
 
-/** Percentages as the shop chose them; of a small sum they are cents, so round sums stand below. */
+/**
+ * The shop's percentages. Of a small amount they would be a few cents, so round amounts are offered
+ * instead.
+ */
 function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   const parts = percentages.map((percentage) => {
     const atoms = tipOf(amount, percentage);
@@ -52,12 +55,12 @@ function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   ];
 }
 
-/** What was typed; null: no tip that can be given. */
+/** The typed tip, or `null` if it is not valid. */
 function ownTip(typed: TypedSum, amount: bigint): bigint | null {
   return typed.is === 'sum' && typed.units <= amount ? typed.units : null;
 }
 
-/** A step of its own that faces the customer: presets, an own amount, none, and no hurry. */
+/** A step of its own that faces the customer: presets, a custom tip, or none. */
 export function TipChoice(props: TipChoiceProps): ReactNode {
   const { merchant, amount, percentages, onTip, children } = props;
   const [chosen, setChosen] = useState<Offer | null>(null);

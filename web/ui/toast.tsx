@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react';
 import { t } from './text/t.ts';
 
-/** Long enough to read two lines; nothing that matters is said only here. */
+/** Long enough to read two lines. Important messages never appear only here. */
 const SHOWN_MS = 6_000;
 
 interface Toast {
@@ -11,7 +11,7 @@ interface Toast {
 
 const Toasts = createContext<(text: string) => void>(() => {});
 
-/** Says in passing that something was done. */
+/** Shows a short confirmation. */
 export function useToast(): (text: string) => void {
   return useContext(Toasts);
 }

@@ -1,16 +1,19 @@
 import { t } from './text/t.ts';
 
 /**
- * Sums that people type. A wrong guess between 1500 and 1.50 costs a thousand times the price, so
- * what can be read in two ways is refused with both readings, and nothing is sent.
+ * Parses amounts that people type. Confusing 1500 with 1.50 costs a factor of a thousand, so
+ * ambiguous input is refused with both readings, and nothing is sent.
  */
 
-/** Of what a sum is, and who types it. USDC, typed in English, where nothing else is said. */
+/** The currency of the amount and the user's locale. Defaults to USDC and English. */
 export interface SumRules {
   readonly decimals?: number;
-  /** Decides alone what `1.500` is in a currency with three decimals. A BCP 47 tag. */
+  /** A BCP 47 tag. Used only to read `1.500` in a currency with three decimals. */
   readonly locale?: string;
-  /** The sum that the form wrote into the field. While it holds that text, it means that sum. */
+  /**
+   * The amount that the form wrote into the field. While the field holds that text, it means
+   * exactly that amount.
+   */
   readonly wrote?: bigint | null;
 }
 
@@ -18,21 +21,23 @@ type SumRefusal =
   | { readonly why: 'malformed' }
   | { readonly why: 'zero' }
   | { readonly why: 'too_many_decimals' }
-  /** `decimal` is null where the currency does not have so many decimals. */
+  /** `decimal` is `null` if the currency does not have that many decimals. */
   | { readonly why: 'two_readings'; readonly whole: string; readonly decimal: string | null };
 
 export type TypedSum =
   | { readonly is: 'empty' }
-  /** In the smallest units of the currency: atoms of USDC. `isWritten`: the form wrote it. */
+  /**
+   * In the currency's smallest units, for example atoms of USDC. `isWritten`: the form wrote it.
+   */
   | { readonly is: 'sum'; readonly units: bigint; readonly isWritten: boolean }
   | { readonly is: 'refused'; readonly words: string };
 
 const USDC_DECIMALS = 6;
-/** Money is written with two decimals; more only where they say something. */
+/** Amounts show two decimals, or more if the others are not zero. */
 const USUAL_DECIMALS = 2;
 const LOCALE = 'en-US';
 
-/** U+00A0 and U+202F, which Intl writes between groups in French. */
+/** U+00A0 and U+202F, which Intl uses as group separators in French. */
 const NO_BREAK_BLANKS = /[\u00a0\u202f]/g;
 const SHAPE = /^[\d.,'’ ]*\d[\d.,'’ ]*$/;
 const ONE_SEPARATOR = /^(\d*)([.,])(\d{3})$/;
@@ -41,7 +46,7 @@ function oneOf({ decimals = USDC_DECIMALS }: SumRules): bigint {
   return 10n ** BigInt(decimals);
 }
 
-/** The value of a decimal digit of any script: each has its ten in a row, from 0 to 9. */
+/** The value of a decimal digit in any script: Unicode lists the ten digits of each in order. */
 function digitOf(letter: string): string {
   let code = letter.codePointAt(0) ?? 0;
   const own = code;
@@ -56,13 +61,16 @@ function plainOf(text: string): string {
     .replaceAll(/\p{Nd}/gu, digitOf);
 }
 
-/** The separator of decimals between digits 0 to 9, as the reader's language has it. */
+/** The decimal separator of the locale, formatted with digits 0 to 9. */
 function decimalSeparator(locale: string): string {
   const format = new Intl.NumberFormat(locale, { numberingSystem: 'latn' });
   return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
 }
 
-/** Groups of three behind one to three digits that do not begin with 0; null: not that. */
+/**
+ * Removes the separators from groups of three after one to three digits that do not begin with 0.
+ * `null` if the text has another form.
+ */
 function ungroup(whole: string): string | null {
   if (/^\d*$/.test(whole)) return whole;
   return /^[1-9]\d{0,2}([.,'’ ])\d{3}(\1\d{3})*$/.test(whole) ? whole.replaceAll(/\D/g, '') : null;
@@ -73,7 +81,7 @@ interface Parts {
   readonly decimals: string;
 }
 
-/** Before and behind the decimal separator, which is the last one if there is any. */
+/** Splits at the decimal separator, which is the last separator if there is one. */
 function split(plain: string, decimal: string | null): Parts | null {
   const at = decimal === null ? -1 : plain.lastIndexOf(decimal);
   const before = at < 0 ? plain : plain.slice(0, at);
@@ -83,7 +91,7 @@ function split(plain: string, decimal: string | null): Parts | null {
   return { whole, decimals };
 }
 
-/** `.` or `,` if it separates decimals: it stands once, and no other stands behind it. */
+/** `.` or `,` if it is the decimal separator: it occurs once, with no other separator after it. */
 function decimalOf(plain: string): string | null {
   const last = /[.,](?=[^.,]*$)/.exec(plain)?.[0];
   if (last === undefined) return null;
@@ -99,17 +107,17 @@ function unitsOf({ whole, decimals }: Parts, rules: SumRules): bigint | SumRefus
 
 type Meaning = 'decimals' | 'group' | 'either';
 
-/** What one separator before exactly three digits is. */
+/** The meaning of a single separator followed by exactly three digits. */
 function meaningOf(whole: string, separator: string, rules: SumRules): Meaning {
   const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
-  // `0,500`: no group begins with 0.
+  // For example `0,500`: no group begins with 0.
   if (whole === '0') return 'decimals';
   if (decimals === 0) return 'group';
   if (decimals !== 3) return 'either';
   return separator === decimalSeparator(locale) ? 'decimals' : 'group';
 }
 
-/** Both readings, as they can be typed. */
+/** Both readings, in a form that can be typed. */
 function bothReadings(whole: string, digits: string, rules: SumRules): SumRefusal {
   const big = BigInt(whole + digits);
   if (big === 0n) return { why: 'zero' };
@@ -128,7 +136,7 @@ function readUnits(text: string, rules: SumRules): bigint | SumRefusal {
   return parts === null ? { why: 'malformed' } : unitsOf(parts, rules);
 }
 
-/** What is wrong, and what to type instead. */
+/** The problem, and what to type instead. */
 function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   const { decimals = USDC_DECIMALS } = rules;
   switch (refusal.why) {
@@ -147,7 +155,7 @@ function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   }
 }
 
-/** What a person means with what a field for a sum holds. */
+/** Parses the content of an amount field. */
 export function readSum(text: string, rules: SumRules = {}): TypedSum {
   const { wrote = null } = rules;
   if (wrote !== null && text === writeSum(wrote, rules)) {
@@ -159,12 +167,15 @@ export function readSum(text: string, rules: SumRules = {}): TypedSum {
   return { is: 'refused', words: refusalWords(read, rules) };
 }
 
-/** The sum alone; null for nothing, and for what is refused. */
+/** The amount, or `null` if the field is empty or refused. */
 export function sumIn(typed: TypedSum): bigint | null {
   return typed.is === 'sum' ? typed.units : null;
 }
 
-/** `1,500.00` and `2.005000`: what a form writes into a field. All decimals, or two. */
+/**
+ * The text that a form writes into a field, for example `1,500.00` or `2.005000`: two decimals or
+ * all of them.
+ */
 export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true): string {
   const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
   const one = oneOf(rules);
@@ -177,6 +188,6 @@ export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true):
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  // Text, not a number: a double would round the sums that are large.
+  // Passed as a string, because a double would round large amounts.
   return format.format(`${units / one}.${all || '0'}` as `${number}`);
 }

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import { isReachable } from '../data/api.ts';
 
-/** How soon a connection is noticed that the browser has not noticed. */
+/** Polling interval that detects a returning connection that the browser did not report. */
 const ASK_EVERY_MS = 3_000;
 
-/** Whether the service can be reached, as far as is known without a request that failed. */
+/** True if the service is reachable, as far as is known without a failed request. */
 export function useOnline(): boolean {
   const [online, setOnline] = useState(true);
   useEffect(() => {

@@ -3,7 +3,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from './bytes.ts';
 
-/** Everything that needs the curve and its hash: loaded when somebody signs. */
+/** Everything that needs elliptic-curve code, loaded when the user signs. */
 
 export type Account = PrivateKeyAccount;
 
@@ -12,9 +12,9 @@ export function newPrivateKey(): Hex {
 }
 
 /**
- * What a person pasted or typed: 64 hex digits, with or without `0x`.
+ * Parses a pasted or typed private key: 64 hex digits, with or without `0x`.
  *
- * @returns null for anything that is not a private key, the curve's order and zero included.
+ * @returns `null` if it is not a valid key. Zero and values from the curve's order on are invalid.
  */
 export function readPrivateKey(text: string): Hex | null {
   const digits = text.replaceAll(/\s/g, '').replace(/^0x/i, '').toLowerCase();
@@ -32,21 +32,21 @@ export function accountOf(privateKey: Hex): Account {
 }
 
 /**
- * What a person pasted as the address of somebody.
+ * Parses a pasted address.
  *
- * @returns null for none, and where the case of its letters is not their checksum (EIP-55).
+ * @returns `null` if it is not an address, or if its mixed case is not a valid checksum (EIP-55).
  */
 export function readAddress(text: string): Hex | null {
   const typed = text.trim();
   return isAddress(typed) ? getAddress(typed) : null;
 }
 
-/** By which the chain knows a signed transaction. */
+/** The hash by which the chain identifies a signed transaction. */
 export function hashOf(raw: Hex): Hex {
   return keccak256(raw);
 }
 
-/** The EIP-4361 text with which a wallet signs in here, and nowhere else. */
+/** The EIP-4361 message for signing in to this site only. */
 export function signInText(challenge: {
   readonly address: Hex;
   readonly chainId: number;
@@ -61,10 +61,10 @@ export function signInText(challenge: {
   });
 }
 
-/** One gwei: some nodes take nothing without a tip. */
+/** One gwei, because some nodes refuse a transaction without a priority fee. */
 const USUAL_TIP = 1_000_000_000n;
 
-/** A transaction of this wallet, ready to be sent by any node of its chain. */
+/** A signed transaction of this wallet, ready for any node of its chain. */
 export function signTransaction(
   account: Account,
   transaction: {

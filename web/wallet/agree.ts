@@ -11,20 +11,20 @@ import { problemOf } from './words.ts';
 export interface Agreement {
   readonly here: Here;
   readonly opener: Opener;
-  /** null: nothing may be taken any more. */
+  /** `null` revokes the approval. */
   readonly agreed: ReadTerms | null;
 }
 
 /**
- * Permit and policy over the nonces of now. Where the token takes no permits, the wallet's own
- * transaction stands for one, and is in a block when this ends.
- * @throws Error with what to tell the person.
+ * Signs permit and policy over the current nonces. If the token has no permits, the wallet sends an
+ * `approve` transaction first and waits for its block.
+ * @throws Error with a message for the user.
  */
 export async function signAgreement({ here, opener, agreed }: Agreement): Promise<SignedApproval> {
   const { api, vault, network } = here;
   try {
     const account = await unlock(vault, opener);
-    // Read again: another window may have signed since this one was opened.
+    // Read again, because another window may have signed meanwhile.
     const wallet = valueIn(await api.wallet());
     const { nonces } = wallet;
     const chain = checkContracts(network, factsOf(wallet));

@@ -2,29 +2,29 @@ import { playNotes } from '../ui/notes.ts';
 import { kept } from './kept.ts';
 import { ringDevice } from './push.ts';
 
-/** Twice, as a telephone. */
+/** Rings twice, like a telephone. */
 const NOTES = [880, 1175, 880, 1175];
-/** Buzz, pause, buzz: felt in a pocket. */
+/** Vibrate, pause, vibrate: noticeable in a pocket. */
 const VIBRATION_MS = [250, 120, 250];
 
 async function playRing(): Promise<void> {
   const audio = new AudioContext();
   await audio.resume();
   const ms = playNotes(audio, NOTES);
-  // An open one keeps a phone's loudspeaker awake.
+  // An open audio context keeps a phone's speaker powered.
   setTimeout(() => void audio.close(), ms);
 }
 
-/** Tells a payer who is not looking at this window that a payment waits for confirmation. */
+/** Alerts a payer who is not looking at this window to a pending confirmation. */
 export function startRing(): void {
   if (document.visibilityState === 'hidden') void ringDevice(true);
-  // Browsers warn about both in a window that nobody has touched.
+  // Browsers log a warning for sound and vibration in a window without user interaction.
   if (navigator.userActivation?.hasBeenActive !== true) return;
   navigator.vibrate?.(VIBRATION_MS);
   if (!kept('silent')) playRing().catch(() => {});
 }
 
-/** The notification goes, wherever it came from. */
+/** Removes the notification, whichever window showed it. */
 export function endRing(): void {
   void ringDevice(false);
 }

@@ -2,10 +2,10 @@ import type { Wallet } from '../data/payer.ts';
 import { roundAtoms } from '../ui/money.ts';
 import { t } from '../ui/text/t.ts';
 
-/** Whether a pass of this wallet would pay now, and what is missing where it would not. */
+/** Whether a pass of this wallet could pay now, and otherwise what is missing. */
 export type Standing = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
 
-/** @param now in milliseconds, by the service's clock. */
+/** @param now The service's time in milliseconds. */
 export function standingOf({ policy, allowance, balance }: Wallet, now: number): Standing {
   if (policy === null) return 'not_allowed';
   if (Date.parse(policy.expires_at) <= now) return 'expired';
@@ -20,22 +20,22 @@ export interface Charge {
   readonly cashback: bigint;
 }
 
-/** What a sale costs its payer, as the contract computes it: each share is rounded down. */
+/** The payer's total for a sale, computed like the contract does, with each share rounded down. */
 export function chargeOf(amount: bigint, rates: Wallet['fee_rates']): Charge {
   const share = (points: number) => (amount * BigInt(points)) / 10_000n;
   const fees = share(rates.acquirer) + share(rates.protocol);
   return { fees, total: amount + fees, cashback: share(rates.cashback) };
 }
 
-/** `0.5 %`. */
+/** For example `0.5 %`. */
 export function formatRate(basisPoints: number): string {
   return t('wallet.percent', { number: basisPoints / 100 });
 }
 
-/** More digits than this do not fit a narrow phone in the largest letters. */
+/** More digits do not fit a narrow phone in the largest font. */
 const LARGE_DIGITS = 9;
 
-/** The class of a sum that stands alone. */
+/** The CSS class for an amount on a line of its own. */
 export function sumLength(atoms: bigint): 'sum-short' | 'sum-long' {
   return roundAtoms(atoms).length > LARGE_DIGITS ? 'sum-long' : 'sum-short';
 }

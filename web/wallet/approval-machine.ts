@@ -3,22 +3,22 @@ import type { CreateApprovalBody, PayerRequest, Wallet } from '../data/payer.ts'
 import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 
-/** What was signed, and over which nonces: each works once. */
+/** The signatures and the nonces they use. Each works once. */
 export interface SignedApproval {
   readonly body: CreateApprovalBody;
   readonly nonces: Wallet['nonces'];
 }
 
-/** The way of a permit and a policy from the sheet to the chain. */
+/** The states of a permit and a policy from the form to the chain. */
 export type Approval =
   | { readonly at: 'editing'; readonly problem: string | null }
   | { readonly at: 'signing' }
   | {
       readonly at: 'sending';
       readonly signed: SignedApproval;
-      /** How often it has left this device. */
+      /** How often it was sent. */
       readonly sends: number;
-      /** What the last one was refused for; an earlier one may have been accepted all the same. */
+      /** Why the last send was refused. An earlier one may still have been accepted. */
       readonly refusal: string | null;
     }
   | { readonly at: 'waiting'; readonly signed: SignedApproval; readonly request: string }
@@ -31,7 +31,7 @@ export type ApprovalEvent =
   | { readonly type: 'sent' }
   | { readonly type: 'answered'; readonly answer: Answer<PayerRequest> }
   | { readonly type: 'seen'; readonly request: PayerRequest }
-  /** The chain, as the service read it after the last answer. */
+  /** The wallet's on-chain state, as the service read it after the last response. */
   | { readonly type: 'wallet'; readonly wallet: Wallet };
 
 export const NEW_APPROVAL: Approval = { at: 'editing', problem: null };
@@ -48,7 +48,7 @@ function ofRequest(signed: SignedApproval, request: PayerRequest): Approval {
 
 type Sending = Extract<Approval, { at: 'sending' }>;
 
-/** Without anything to relay, the wallet's own transaction has done it. */
+/** If there is nothing to relay, the wallet's own transaction has already done it. */
 function newSending(signed: SignedApproval): Approval {
   const { permit, policy } = signed.body;
   if (permit === undefined && policy === undefined) return { at: 'done' };
@@ -65,17 +65,18 @@ function onAnswered(flow: Sending, answer: Answer<PayerRequest>): Approval {
     case 'not_sent':
       return sends > 1 ? flow : editing(t('wallet.problem.not_sent_unchanged'));
     case 'refused': {
-      // The service did nothing, or only it knows: the same bytes work once at most.
+      // The service did nothing, or the result is unknown. Sending the same signatures again is
+      // safe: they work once.
       if (answer.status >= 500 || answer.status === 429) return flow;
       if (sends === 1) return editing(refusalText(answer.error));
-      // One of ours is still on its way.
+      // An earlier send is still in progress.
       if (answer.error.code === 'unexpected_state') return flow;
       return { ...flow, refusal: refusalText(answer.error) };
     }
   }
 }
 
-/** Somebody has used the nonces up, and only this wallet can. */
+/** True if the nonces are used up, which only this wallet can have done. */
 function isUsed({ body, nonces }: SignedApproval, wallet: Wallet): boolean {
   if (body.policy !== undefined) return wallet.nonces.policy > nonces.policy;
   return (wallet.nonces.permit ?? 0) > (nonces.permit ?? 0);
@@ -88,7 +89,7 @@ function onWallet(flow: Approval, wallet: Wallet): Approval {
   return isRefused ? editing(flow.refusal) : flow;
 }
 
-/** The flow after an event. Pure; an event that does not fit changes nothing. */
+/** The state after an event. A pure function; events that do not fit the state are ignored. */
 export function nextApproval(flow: Approval, event: ApprovalEvent): Approval {
   switch (event.type) {
     case 'submit':

@@ -6,7 +6,7 @@ import { accountOf, newPrivateKey } from './account.ts';
 import { approve } from './approve.ts';
 import type { ChainFacts } from './signing.ts';
 
-/** Of a browser: the wallet that is injected into the page. */
+/** The injected wallet of the page. */
 const page = globalThis as { window?: { ethereum?: object } };
 
 let network: TestNetwork;

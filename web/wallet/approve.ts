@@ -14,13 +14,13 @@ import {
 } from './chain.ts';
 import type { ChainFacts } from './signing.ts';
 
-/** Where the token takes no permits: `approve`, a transaction whose gas this wallet pays. */
+/** For tokens without permits: sends `approve`, a transaction whose gas this wallet pays. */
 
-/** A slow chain needs half a minute for two blocks. */
+/** A slow chain may need half a minute for two blocks. */
 const LOOKS = 40;
 const LOOK_MS = 1_500;
 
-/** It says what to tell the person (`problemOf`). */
+/** Its message is shown to the user (`problemOf`). */
 class NotApproved extends Error {
   override readonly name = 'NotApproved';
 }
@@ -52,9 +52,7 @@ function requireCoin({ coin, maxFeePerGas }: ChainTruth): void {
   );
 }
 
-/**
- * Allows the contract to take so much in all, unless that is so already. @throws NotApproved
- */
+/** Approves this total for the contract unless that is already so. @throws NotApproved */
 export async function approve(
   account: Account,
   { chain, value }: { readonly chain: ChainFacts; readonly value: bigint },
@@ -68,7 +66,8 @@ export async function approve(
   const { nonce, maxFeePerGas } = truth;
   const call = { chainId: chain.chainId, to: chain.usdc, data: allow(chain, value) };
   const raw = await signTransaction(account, { ...call, nonce, gas: GAS_LIMIT, maxFeePerGas });
-  // What became of it is read from the chain: the answer may be lost, or the node may have it.
+  // An error may mean a lost response or a node that already has the transaction, so the result is
+  // read from the chain.
   await sendRaw(node, raw).catch(() => {});
   for (let look = 0; look < LOOKS; look++) {
     const fate = await readReceipt(node, hashOf(raw)).catch(() => null);

@@ -1,7 +1,7 @@
 import type { Confirmation, PayerApi } from '../data/payer.ts';
 import { isUnexplained, nextRings, type Ring, type RingEvent, type Rings } from './ring-machine.ts';
 
-/** The service answers before its own limit of 25 s, and a dead connection is noticed. */
+/** Below the service's limit of 25 s, so that a dead connection is noticed. */
 const POLL_S = 20;
 const RETRY_MS = [1_000, 2_000, 5_000, 10_000] as const;
 const ANSWER_RETRY_MS = 1_500;
@@ -9,13 +9,13 @@ const TICK_MS = 500;
 
 type Message =
   | { readonly type: 'listed'; readonly confirmations: readonly Confirmation[] }
-  /** A window was opened: what is asked? */
+  /** A window has opened and asks for the pending confirmations. */
   | { readonly type: 'hello' };
 
 /**
- * Rings when a payment waits for confirmation. One window waits at the service for all: a browser
- * keeps six connections to a server, and each open tab would hold one. Where the browser cannot
- * tell who that is, each window waits by itself.
+ * Rings when a payment waits for confirmation. One window polls the service for all of them,
+ * because a browser opens only six connections to a server and each tab would use one. Without Web
+ * Locks or BroadcastChannel, each window polls by itself.
  */
 export class Bell {
   readonly #api: PayerApi;
@@ -24,10 +24,10 @@ export class Bell {
   readonly #end = new AbortController();
   readonly #ticking: ReturnType<typeof setInterval>;
   #rings: Rings = [];
-  /** What the service said last; null: this window does not ask it. */
+  /** The last response, or `null` if this window does not poll. */
   #asked: readonly Confirmation[] | null = null;
 
-  /** @param name of wallet and network: windows of another one hear nothing. */
+  /** @param name Wallet and network, so that windows of another wallet are not notified. */
   constructor(api: PayerApi, name: string) {
     this.#api = api;
     this.#channel = 'BroadcastChannel' in window ? new BroadcastChannel(`bell ${name}`) : null;
@@ -50,14 +50,14 @@ export class Bell {
     for (const ring of this.#rings) {
       if (isUnexplained(ring) && !before.includes(ring)) void this.#lookUp(ring);
     }
-    // The same rings again: nobody has to look.
+    // Nothing changed, so the windows need no update.
     const isSame =
       before.length === this.#rings.length && before.every((ring, at) => ring === this.#rings[at]);
     if (isSame) this.#rings = before;
     else for (const listener of this.#listeners) listener();
   };
 
-  /** Sends the answer until its result is known. Sending it again changes nothing. */
+  /** Sends the answer until its result is known. Repeating it is safe. */
   async answer(intent: string, yes: boolean): Promise<void> {
     this.dispatch({ type: 'answer', intent, yes });
     while (this.#isAnswering(intent) && !this.#end.signal.aborted) {
@@ -68,7 +68,7 @@ export class Bell {
     }
   }
 
-  /** A question that ended by itself: only the service knows whether the shop canceled it. */
+  /** The confirmation ended by itself. Only the service knows whether the shop canceled it. */
   async #lookUp({ confirmation: { payment_intent: intent } }: Ring): Promise<void> {
     const answer = await this.#api.confirmation(intent);
     if (answer.is !== 'done') return;
@@ -111,7 +111,7 @@ export class Bell {
   async #takeTurns(name: string): Promise<void> {
     const { signal } = this.#end;
     if (navigator.locks === undefined || this.#channel === null) return this.#wait();
-    // Ended while it was waiting for its turn.
+    // Aborted while waiting for the lock.
     await navigator.locks.request(name, { signal }, () => this.#wait()).catch(() => {});
   }
 

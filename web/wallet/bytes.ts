@@ -1,4 +1,4 @@
-/** Bytes as text: base64 where they are kept, hex where people read them. */
+/** Converts bytes to base64 for storage and to hex for display. */
 
 export type Hex = `0x${string}`;
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -15,7 +15,7 @@ export function toHex(bytes: Uint8Array): Hex {
   return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** @param hex with its `0x`, two digits per byte. */
+/** @param hex With `0x` and two digits per byte. */
 export function fromHex(hex: Hex): Bytes {
   const pairs = hex.slice(2).match(/../g) ?? [];
   return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));

@@ -3,8 +3,8 @@ import type { Hex } from './bytes.ts';
 import type { ChainFacts } from './signing.ts';
 
 /**
- * The chain itself, asked through the node of an injected wallet (EIP-1193) or a public node: what
- * this network may take, whatever its server says, and the transaction that ends it.
+ * Reads the chain through an injected wallet (EIP-1193) or a public node: what this network may
+ * take, whatever its server says, and builds the transaction that ends it.
  */
 
 export interface Provider {
@@ -14,18 +14,18 @@ export interface Provider {
   }): Promise<unknown>;
 }
 
-/** The browser wallet of this window, where there is one. */
+/** The injected wallet of this window, if there is one. */
 export function injectedProvider(): Provider | null {
   const { ethereum } = window as { readonly ethereum?: Provider };
   return typeof ethereum?.request === 'function' ? ethereum : null;
 }
 
-/** Somebody who can be asked about the chain. */
+/** A node that answers questions about the chain. */
 export interface ChainNode extends Provider {
   readonly kind: 'browser_wallet' | 'public_node';
 }
 
-/** A node has understood the call and does not do it. Silence is none. */
+/** A node understood the call and refused it. A missing answer does not count. */
 export class RefusedByNode extends Error {}
 
 function publicNode(url: string): ChainNode {
@@ -46,18 +46,18 @@ function publicNode(url: string): ChainNode {
   };
 }
 
-/** The owner's own node before one that the operator names; null: there is neither. */
+/** The injected wallet's node, otherwise the one the operator names. `null` if there is neither. */
 export function chainNode(chain: ChainFacts | undefined): ChainNode | null {
   const injected = injectedProvider();
   if (injected !== null) {
     return { kind: 'browser_wallet', request: (asked) => injected.request(asked) };
   }
-  // What was kept by an earlier version of the wallet names no node.
+  // Entries stored by an earlier version name no node.
   const url = chain?.rpcUrl ?? null;
   return url === null ? null : publicNode(url);
 }
 
-/** The first four bytes of the hashes of what the calls are named (chain.test.ts). */
+/** Function selectors: the first four bytes of each signature's hash (chain.test.ts). */
 export const SELECTORS = {
   balanceOf: '0x70a08231',
   allowance: '0xdd62ed3e',
@@ -65,7 +65,7 @@ export const SELECTORS = {
   transfer: '0xa9059cbb',
 } as const;
 
-/** `approve(settlement, 0)`: with real USDC, behind its proxy, about 40,000. */
+/** `approve(settlement, 0)` uses about 40,000 with real USDC behind its proxy. */
 export const GAS_LIMIT = 80_000n;
 
 function word(value: Hex | bigint): string {
@@ -77,37 +77,37 @@ function callData(selector: Hex, ...words: readonly (Hex | bigint)[]): Hex {
   return `${selector}${words.map(word).join('')}`;
 }
 
-/** So much may be taken in all. */
+/** Sets the allowance to this total. */
 export function allow({ settlement }: ChainFacts, atoms: bigint): Hex {
   return callData(SELECTORS.approve, settlement, atoms);
 }
 
-/** Nothing may be taken any more. */
+/** Sets the allowance to zero. */
 export function endPermission(chain: ChainFacts): Hex {
   return allow(chain, 0n);
 }
 
-/** With real USDC about 65,000 to somebody who holds none yet. */
+/** About 65,000 with real USDC, for a recipient without a balance. */
 export const TRANSFER_GAS_LIMIT = 120_000n;
 
-/** `transfer(to, amount)` of the token. */
+/** Calldata of the token's `transfer(to, amount)`. */
 export function sendUsdc(to: Hex, atoms: bigint): Hex {
   return callData(SELECTORS.transfer, to, atoms);
 }
 
-/** What the chain says, and what a transaction of this wallet needs. */
+/** The state on chain, and the values that a transaction of this wallet needs. */
 export interface ChainTruth {
   /** Atoms. */
   readonly balance: bigint;
   readonly allowance: bigint;
-  /** Wei. */
+  /** Native balance in wei. */
   readonly coin: bigint;
   readonly nonce: number;
-  /** Wei per gas, with room for a busy block. */
+  /** In wei per gas, with room for a busy block. */
   readonly maxFeePerGas: bigint;
 }
 
-/** The injected wallet looks at another chain. */
+/** The injected wallet is connected to another chain. */
 export class OtherChain extends Error {
   constructor() {
     super('The browser wallet is connected to another chain.');
@@ -123,7 +123,7 @@ async function quantity(provider: Provider, method: string, ...params: unknown[]
   return BigInt(answer);
 }
 
-/** @throws OtherChain, or what the injected wallet throws. */
+/** @throws OtherChain, or whatever the injected wallet throws. */
 export async function readChain(
   provider: Provider,
   chain: ChainFacts,
@@ -141,10 +141,10 @@ export async function readChain(
   return { balance, allowance, coin, nonce: Number(nonce), maxFeePerGas: gasPrice * 2n };
 }
 
-/** EIP-1193: the browser wallet has no connection of its own. */
+/** EIP-1193 codes for a wallet without a connection of its own. */
 const DISCONNECTED = [4900, 4901];
 
-/** Whether a node, or the one behind a browser wallet, said no; else it may have heard it. */
+/** True if the node refused the call. Otherwise it may have received the transaction. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof RefusedByNode) return true;
   const { code } = (error ?? {}) as { readonly code?: unknown };
@@ -156,7 +156,7 @@ export async function sendRaw(provider: Provider, raw: Hex): Promise<string> {
   return String(await provider.request({ method: 'eth_sendRawTransaction', params: [raw] }));
 }
 
-/** What became of a transaction; null: it is in no block. */
+/** The result of a transaction, or `null` if it is not in a block. */
 export async function readReceipt(
   provider: Provider,
   hash: Hex,
@@ -168,7 +168,7 @@ export async function readReceipt(
   return BigInt(status) === 1n ? 'succeeded' : 'reverted';
 }
 
-/** How many transactions of this wallet the node knows, those in no block included where asked. */
+/** The wallet's transaction count on this node, with or without pending transactions. */
 export function countSent(
   provider: Provider,
   address: Hex,
@@ -180,26 +180,26 @@ export function countSent(
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
 
-/** `1.5`, of gwei. @returns wei; null: no such number. */
+/** Parses gwei, for example `1.5`. @returns wei, or `null` if it is not a number. */
 export function parseGwei(text: string): bigint | null {
   const [, whole = '', decimals = ''] = /^(\d{1,6})(?:[.,](\d{1,9}))?$/.exec(text.trim()) ?? [];
   if (whole === '') return null;
   return BigInt(whole) * GWEI + BigInt(decimals.padEnd(9, '0'));
 }
 
-/** `0.00016`. */
+/** For example `0.00016`. */
 export function formatCoin(wei: bigint): string {
   const decimals = (wei % COIN).toString().padStart(18, '0').replace(/0+$/, '');
   return decimals === '' ? `${wei / COIN}` : `${wei / COIN}.${decimals}`;
 }
 
-/** `0.00016`, every digit of it, in the reader's digits. */
+/** For example `0.00016`, with every digit, in the user's digits. */
 export function readableCoin(wei: bigint): string {
   const digits = new Intl.NumberFormat(textLocale(), { maximumFractionDigits: 18 });
   return digits.format(formatCoin(wei) as Intl.StringNumericLiteral);
 }
 
-/** `2`. */
+/** For example `2`. */
 export function formatGwei(wei: bigint): string {
   return formatCoin(wei * GWEI);
 }

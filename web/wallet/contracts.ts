@@ -1,13 +1,16 @@
 import type { ChainFacts } from './signing.ts';
 
-/** What a wallet signs for, and how two of them differ. */
+/** The contracts that a wallet signs for, and the differences between two versions of them. */
 
-/** The node may change at any time: it is asked, and nothing is signed for it. */
+/** Without the node, which may change at any time, because nothing is signed for it. */
 export type Pin = Omit<ChainFacts, 'rpcUrl'>;
 
 export type PinnedField = 'chain' | 'token' | 'token name' | 'token version' | 'receiver' | 'fees';
 
-/** Names of the contracts, to compare. The receiver is the contract that may take the token. */
+/**
+ * The contract addresses to compare, with their names. The receiver is the contract that may take
+ * the token.
+ */
 export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] {
   return [
     ['chain', String(pin.chainId)],
@@ -18,12 +21,12 @@ export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] 
   ];
 }
 
-/** Lower fees stop nobody, and not everything that names contracts names fees. */
+/** Lower fees are no reason to stop, and some responses name contracts without fees. */
 function isDearer({ feeRate: before }: Pin, { feeRate: now }: Pin): boolean {
   return before !== undefined && now !== undefined && now > before;
 }
 
-/** Addresses are the same in any case; a name is not another one by its case alone either. */
+/** Ignores case in addresses, and also in names. */
 export function changedFields(before: Pin, now: Pin): readonly PinnedField[] {
   const told = new Map(fieldsOf(now));
   const others = fieldsOf(before)

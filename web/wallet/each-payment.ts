@@ -2,15 +2,16 @@ import { kept } from './kept.ts';
 import { openVault, type Vault } from './vault.ts';
 import { problemOf } from './words.ts';
 
-/** Whether the owner wants the passkey asked for each payment, and has one. */
+/** True if the owner has a passkey and wants it required for each payment. */
 export function asksEach({ seal }: Vault): boolean {
   return seal.by === 'passkey' && kept('passkeyEach');
 }
 
 /**
- * Asks the passkey, also while the wallet is open: whoever holds the phone is not yet its owner.
+ * Asks for the passkey even while the wallet is unlocked, since whoever holds the phone need not be
+ * its owner.
  *
- * @returns what to tell the person where it was not used; null: it was.
+ * @returns a message for the user if it failed, or `null`.
  */
 export async function askOwner(vault: Vault): Promise<string | null> {
   try {

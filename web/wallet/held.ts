@@ -1,17 +1,17 @@
 /**
- * The last digits of the wallet that signed in last in this browser. The service sets this cookie:
- * Safari deletes what scripts have stored when a site was not used for seven days, and keeps
- * cookies of the server.
+ * The last digits of the wallet that last signed in with this browser. The service sets this
+ * cookie: Safari deletes a site's script-written storage after seven days without a visit, but
+ * keeps server-set cookies.
  */
 const COOKIE = 'tapline_wallet_end';
 
-/** @returns null where no wallet has signed in. */
+/** @returns `null` if no wallet has signed in. */
 export function heldWallet(): string | null {
   const found = document.cookie.split('; ').find((one) => one.startsWith(`${COOKIE}=`));
   return found?.slice(COOKIE.length + 1) || null;
 }
 
-/** Its owner has taken it out of this browser. */
+/** Called when the owner removes the wallet from this browser. */
 export function forgetHeldWallet(): void {
   document.cookie = `${COOKIE}=; Path=/; Max-Age=0; SameSite=Strict`;
 }

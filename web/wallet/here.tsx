@@ -6,12 +6,12 @@ import { type Network, useKept } from './kept.ts';
 import { dropSession } from './sign-in.ts';
 import type { Vault } from './vault.ts';
 
-/** Whose wallet this is, and on which network: what every page stands on. */
+/** The current wallet and network, as context for every page. */
 export interface Here {
   readonly vault: Vault;
   readonly network: Network;
   readonly api: PayerApi;
-  /** Asks the service for everything again: something has changed. */
+  /** Reloads everything from the service after a change. */
   refresh(): void;
 }
 
@@ -66,7 +66,7 @@ export function SignedIn({ vault, network, token, children }: SignedInProps): Re
   );
 }
 
-/** The session that this window may use: that of its own wallet, on the chosen network. */
+/** The session for this wallet on the chosen network. */
 export function useSession(vault: Vault | null): { network: Network; token: string } | null {
   const sessions = useKept('sessions');
   const network = useKept('network');

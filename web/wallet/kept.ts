@@ -8,45 +8,47 @@ import type { Vault } from './vault.ts';
 
 export type Network = 'testnet' | 'mainnet';
 
-/** A sign-in at the service. It reads, and answers questions; it cannot sign. */
+/** A session with the service. It can read and answer confirmations but cannot sign. */
 export interface Session {
   readonly token: string;
   readonly expiresAt: string;
   readonly address: string;
 }
 
-/** What this browser keeps, for all of its windows. */
+/** Data stored in this browser for all of its windows. */
 interface Kept {
   readonly vault: Vault | null;
   readonly sessions: { readonly [network in Network]?: Session };
-  /** null: the one that the service names first. */
+  /** `null` for the network that the service lists first. */
   readonly network: Network | null;
-  /** Whether the person has shown that the key is kept elsewhere too. */
+  /** True if the user has proved that the key is stored elsewhere, too. */
   readonly backedUp: boolean;
-  /** Keeps curious hands off this screen; opens no key. null: none is set. */
+  /** Locks this screen but does not encrypt the key. `null` if none is set. */
   readonly pin: SealedPin | null;
-  /** Whether the person was asked if this device may ring: once is enough. */
+  /** True if the user was already asked to allow notifications. */
   readonly askedToRing: boolean;
-  /** Whether each yes and each code of a pass asks the passkey. */
+  /** True if each approval and each code of a pass requires the passkey. */
   readonly passkeyEach: boolean;
-  /** Whether a question makes no sound. */
+  /** True if confirmations make no sound. */
   readonly silent: boolean;
-  /** Base32, by the id of the pass: what its rotating codes are made with, without a network. */
+  /** Base32 keys by pass id, from which rotating codes are made offline. */
   readonly rotatingKeys: Readonly<Record<string, string>>;
-  /** Payments with a static pass were told of until then; null: this browser is new. */
+  /** Payments with a static pass were reported up to this time. `null` in a new browser. */
   readonly heardUntil: string | null;
-  /** The same for taps of static passes that were refused. */
+  /** The same for refused taps of static passes. */
   readonly refusedUntil: string | null;
   /**
-   * The contracts that this wallet signs for (pins.ts), and what it takes to end the permission
+   * The contracts that this wallet signs for (pins.ts), and the data needed to revoke the approval
    * without the service.
    */
   readonly chains: { readonly [network in Network]?: ChainFacts };
-  /** USDC that left the wallet, until it is known what became of it. */
+  /** USDC transfers whose result is not known yet. */
   readonly sending: { readonly [network in Network]?: Sending };
-  /** What the service named last where it differs: for a person to compare. */
+  /**
+   * Contracts that the service named last and that differ from the pins, for the user to compare.
+   */
   readonly otherContracts: { readonly [network in Network]?: Pin };
-  /** Whom this wallet signed for before it trusted others: a permission may be left there. */
+  /** Contracts pinned before the current ones. An approval may still exist there. */
   readonly formerContracts: { readonly [network in Network]?: readonly Pin[] };
 }
 
@@ -72,7 +74,7 @@ const EMPTY: Kept = {
 
 const itemOf = (name: Name) => `tapline.wallet.${name}`;
 const listeners = new Set<() => void>();
-/** What was read last: the same text gives the same object. */
+/** The last value read, so that an unchanged text yields the same object. */
 const read = new Map<Name, { readonly text: string | null; readonly value: unknown }>();
 
 export function kept<N extends Name>(name: N): Kept[N] {
@@ -83,7 +85,7 @@ export function kept<N extends Name>(name: N): Kept[N] {
   try {
     value = text === null ? null : JSON.parse(text);
   } catch {
-    // Nothing that this app has written.
+    // Not written by this app.
   }
   read.set(name, { text, value: value ?? EMPTY[name] });
   return (value ?? EMPTY[name]) as Kept[N];
@@ -94,7 +96,7 @@ export function keep<N extends Name>(name: N, value: Kept[N]): void {
   for (const listener of listeners) listener();
 }
 
-/** Everything of this wallet leaves the browser. */
+/** Deletes everything of this wallet from the browser. */
 export function forgetWallet(): void {
   for (const name of Object.keys(EMPTY)) localStorage.removeItem(itemOf(name as Name));
   forgetHeldWallet();
@@ -103,7 +105,7 @@ export function forgetWallet(): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // Another window has changed it.
+  // Changes in other windows.
   window.addEventListener('storage', listener);
   return () => {
     listeners.delete(listener);

@@ -2,10 +2,10 @@ import type { Account } from './account.ts';
 import type { Hex } from './bytes.ts';
 import { type Opener, openVault, type Vault } from './vault.ts';
 
-/** Several signatures of one errand need one fingerprint; an unattended window signs nothing. */
+/** Lets several signatures in a row need one unlock, while an unattended window locks itself. */
 const OPEN_MS = 5 * 60_000;
 
-/** In the memory of this page alone. A reload closes it. */
+/** In this page's memory only. A reload locks it. */
 let opened: { readonly key: Hex; readonly address: Hex; readonly until: number } | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -20,13 +20,13 @@ export function dropKey(): void {
   opened = null;
 }
 
-/** Whether the wallet signs without asking for its password or passkey again. */
+/** True if the wallet can sign without asking for the password or passkey. */
 export function isOpen({ address }: Vault): boolean {
   return opened !== null && opened.address === address && opened.until > Date.now();
 }
 
 /**
- * The key itself, for the backup alone: that always asks.
+ * Returns the key itself, for the backup, and therefore always asks.
  *
  * @throws WrongOpener, PasskeyError
  */
@@ -37,7 +37,7 @@ export async function takeKey(vault: Vault, opener: Opener): Promise<Hex> {
 }
 
 /**
- * What signs for this wallet, opened where it is not open already.
+ * Returns the wallet's signer and unlocks it if necessary.
  *
  * @throws WrongOpener, PasskeyError
  */

@@ -30,7 +30,7 @@ after(async () => {
   await shared.close();
 });
 
-/** What the browser keeps, as text: no key must ever stand in it. */
+/** The browser's storage as text, which must never contain a key. */
 function storageOf({ page }: WalletWindow): Promise<string> {
   return page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
 }
@@ -80,7 +80,7 @@ test('an imported key is the same wallet; a wrong key is reported; by keyboard a
 });
 
 test('a passkey seals the wallet, and opens it again', async () => {
-  // Browsers tie passkeys to a name; an address of numbers has none.
+  // Passkeys need a host name; a numeric IP address does not work.
   const url = shared.sandbox.web_url.replace('127.0.0.1', 'localhost');
   const wallet = walletOf(await browser.open(PHONE));
   await addVirtualPasskeys(wallet);
@@ -109,7 +109,7 @@ test('a code is one press; the passkey is asked each time where its owner wants 
   await wallet.button(/^Create wallet/).click();
   await wallet.button(/^Use a passkey/).click();
   await page.getByLabel('Balance').waitFor();
-  // Somebody else holds the phone, and cancels the browser's question.
+  // Simulates another person holding the phone, who cancels the passkey prompt.
   const isOwner = (yes: boolean) =>
     page.evaluate((mayUse) => {
       const no = () => Promise.reject(new DOMException('canceled', 'NotAllowedError'));
@@ -225,7 +225,7 @@ test('a PIN locks the screen, the other network opens, and the wallet leaves', a
 
   const mode = page.getByRole('switch', { name: 'Test mode' });
   await mode.click();
-  // The reload has closed the key, and the other network was never opened.
+  // The reload has locked the key, and the other network has no session yet.
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await wallet.button(/^Sign in/).click();
   await page.getByRole('switch', { name: 'Test mode', checked: false }).waitFor();

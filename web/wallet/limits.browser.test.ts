@@ -52,7 +52,7 @@ test('limits narrow at once, change on the chain, and stop everything', async ()
     .click();
   await page.getByRole('definition').getByText('5.00').waitFor();
 
-  // A reload closes the key: the sheet asks for the password, and says when it is wrong.
+  // A reload locks the key: the sheet asks for the password and rejects a wrong one.
   await page.reload();
   await wallet.button(/^Stop all payments/).click();
   await wallet.checkAccessibility();
@@ -91,7 +91,7 @@ test('a permission whose answer got lost, or that a reload cut off, is there onc
   await wallet.goTo('Limits');
   await wallet.button(/^Change limits/).click();
   await wallet.field('At most per day').fill('60');
-  // The service has it, and the page is gone before it hears so.
+  // The service processes the request, but the page closes before the response.
   const { promise: sent, resolve } = Promise.withResolvers<void>();
   await page.unroute(APPROVALS);
   await page.route(APPROVALS, async (route) => {

@@ -19,7 +19,7 @@ test('where USDC takes no permits, the wallet says what it lacks, approves and p
   const folder = await temporaryDataDir();
   const first = await spawnNetwork({ dataDir: folder.path });
   const { rpc_url, usdc } = first.sandbox.test;
-  // The chain goes on, with another token; the next start finds out which it is.
+  // The chain continues with another token, which the next start detects.
   await first.kill();
   await takePermit({ rpc: { call: connectRpc(rpc_url) }, usdc });
   const network = await spawnNetwork({ dataDir: folder.path });
@@ -44,7 +44,7 @@ test('where USDC takes no permits, the wallet says what it lacks, approves and p
   await passToNode(page, sandbox);
   await page.reload();
   await wallet.button(/^Allow payments/).click();
-  // The key is sealed again since the page was loaded.
+  // The key was encrypted again after the page had loaded.
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await agree.click();
   await wallet.sees(/It needs 0\.\d+ of the chain’s coin and holds 0\. Send it some first/);

@@ -6,7 +6,7 @@ const KEY = `0x${'4f'.repeat(32)}`;
 const PUSH_KEY =
   'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 
-/** A browser without a head refuses rings by itself; this one asks. */
+/** Headless browsers refuse notifications without asking. This makes the page see a prompt. */
 async function letAsk({ page }: WalletWindow): Promise<void> {
   await page.addInitScript(() => {
     Object.defineProperty(Notification, 'permission', { get: () => 'default' });
@@ -46,7 +46,7 @@ async function reviewSending(wallet: WalletWindow): Promise<void> {
   await wallet.button(/^Edit/).waitFor();
 }
 
-/** The key, the device and what ends things: looked at seldom, and then with care. */
+/** Screens for the key, the device and irreversible actions, which are seldom seen. */
 export const OWN_SHOTS: readonly Shot[] = [
   visitorShot('import', async (wallet) => {
     await wallet.button(/^Import wallet/).click();

@@ -2,9 +2,9 @@ import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import { addPass, type WalletWindow } from '../testing/wallet.ts';
 import { answerWith, walletShot } from '../testing/wallet-shots.ts';
 
-/** The most that a card may pay. */
+/** The limit of a card. */
 const MOST = '1000000';
-/** The real code may be over before it has been looked at in every look. */
+/** The real code could expire before every look has been photographed. */
 const LONG_MS = 99_000;
 
 async function openCards(wallet: WalletWindow): Promise<void> {
@@ -45,7 +45,7 @@ const CHIP = {
   created: '2026-11-20T17:31:15.000Z',
 };
 
-/** A phone that reads chips, and some that it has registered. */
+/** A phone that reads chips, with some already registered. */
 async function openChips(wallet: WalletWindow): Promise<void> {
   const more = [
     { ...CHIP, id: 'chip_2', label: LONG_NAME, blocked: true, per_payment_limit: null },

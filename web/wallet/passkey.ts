@@ -1,7 +1,7 @@
 import { hasName } from '../data/passkey.ts';
 import { fromBase64, randomBytes, toBase64 } from './bytes.ts';
 
-/** Why a passkey did not open the wallet, or cannot keep it. */
+/** Why a passkey could not unlock the wallet or protect its key. */
 export class PasskeyError extends Error {
   readonly reason: 'refused' | 'without_secret';
 
@@ -12,19 +12,19 @@ export class PasskeyError extends Error {
   }
 }
 
-/** A person may need to look for the device. */
+/** The user may need to fetch the device. */
 const PATIENCE_MS = 120_000;
-/** ES256 and RS256: what every authenticator has. The key itself is never used. */
+/** ES256 and RS256, which every authenticator supports. The passkey's own signature is not used. */
 const ALGORITHMS = [-7, -257];
 
-/** The passkey that a secret comes from, and what was asked of it. */
+/** The passkey that yields the secret, with its salt. */
 export interface PasskeySecret {
   readonly credential: string;
   readonly salt: string;
   readonly secret: ArrayBuffer;
 }
 
-/** Whether this device can keep a key behind its own lock. May say yes where PRF is missing. */
+/** True if this device has a platform authenticator. PRF may still be missing. */
 export async function canUsePasskeys(): Promise<boolean> {
   if (typeof PublicKeyCredential === 'undefined' || !hasName()) return false;
   try {
@@ -56,7 +56,7 @@ function prf(salt: string): AuthenticationExtensionsClientInputs {
   return { prf: { eval: { first: fromBase64(salt) } } };
 }
 
-/** The same 32 bytes each time, from the passkey alone. @throws PasskeyError */
+/** Returns the same 32 bytes each time, derived by the passkey. @throws PasskeyError */
 export async function askPasskey(passkey: {
   readonly credential: string;
   readonly salt: string;
@@ -77,7 +77,9 @@ export async function askPasskey(passkey: {
   return secret;
 }
 
-/** A new passkey and its secret. @throws PasskeyError `without_secret`: the device has no PRF. */
+/**
+ * Creates a passkey and its secret. @throws PasskeyError `without_secret` if the device lacks PRF.
+ */
 export async function createPasskey(name: string): Promise<PasskeySecret> {
   const salt = toBase64(randomBytes(32));
   const made = await asked(
@@ -99,6 +101,6 @@ export async function createPasskey(name: string): Promise<PasskeySecret> {
   if (made.getClientExtensionResults().prf?.enabled !== true) {
     throw new PasskeyError('without_secret');
   }
-  // Most authenticators give the secret only when they are asked again.
+  // Most authenticators return the secret only in a second request.
   return { credential, salt, secret: await askPasskey({ credential, salt }) };
 }

@@ -27,7 +27,7 @@ after(async () => {
   await shared.close();
 });
 
-/** From now on the service names these contracts. @returns how to end it. */
+/** Makes the service name these contracts. @returns a function that ends it. */
 async function nameOthers({ page }: WalletWindow, change: Readonly<Record<string, unknown>>) {
   const path = '**/api/payer/v1/approvals';
   await page.route(path, async (route) => {
@@ -81,7 +81,7 @@ test('who has compared new contracts trusts them by a tick and a press, and sign
   const { page } = wallet;
   await createWallet(wallet);
   await fundWallet(wallet);
-  // As after a contract that this browser knew was replaced.
+  // Simulates that a contract known to this browser was replaced.
   await page.evaluate((old) => {
     const name = 'tapline.wallet.chains';
     const { testnet } = JSON.parse(localStorage.getItem(name) ?? '{}');
@@ -149,7 +149,7 @@ test('raised fees stop the wallet and the pay page, and are shown', async () => 
   await pay.click();
   await window.page.getByText('Paid', { exact: true }).waitFor();
   await window.page.evaluate(() => {
-    // As after a payment for lower fees.
+    // Simulates an earlier payment at lower fees.
     const name = 'tapline.wallet.chains';
     const { testnet } = JSON.parse(localStorage.getItem(name) ?? '{}');
     localStorage.setItem(name, JSON.stringify({ testnet: { ...testnet, feeRate: 1 } }));
@@ -176,7 +176,7 @@ test('the pay page asks no wallet to sign for contracts that are new to this bro
   const signed = () => wallet.asked.filter((method) => method === 'eth_signTypedData_v4').length;
   assert.equal(signed(), 1, 'the first use pins');
 
-  // Consistent in itself: the page alone could not tell it from an honest answer.
+  // Consistent in itself, so the page alone could not distinguish it from an honest response.
   await page.route('**/api/pay/v1/**', async (route) => {
     const response = await route.fetch();
     const link = await response.json();

@@ -4,9 +4,9 @@ import { keep, kept, type Network } from './kept.ts';
 import { type ChainFacts, factsOf } from './signing.ts';
 
 /**
- * The contracts and fees that this browser signs for: from the build (`web/contracts.json`), else
- * as they were named at the first use. The service names them again each time, but a service that
- * was broken into must not get a permit signed for a stranger. So a change stops, and a person
+ * The contracts and fees that this browser signs for: from the build (`web/contracts.json`),
+ * otherwise as first seen. The service names them again each time, but a compromised service must
+ * not obtain a permit for an attacker's contract. So any change stops the flow until the user
  * decides.
  */
 
@@ -18,13 +18,13 @@ export class OtherContracts extends Error {
   }
 }
 
-/** Those of the build, which nothing that the service says can change. */
+/** The contracts in the build, which no response of the service can change. */
 export function builtIn(network: Network): Pin | null {
   const built = import.meta.env.VITE_CONTRACTS as { readonly [name in Network]?: Pin };
   return built[network] ?? null;
 }
 
-/** A build that names no fees leaves them to the first use. */
+/** If the build names no fees, they are pinned at the first use. */
 export function pinOf(network: Network): Pin | null {
   const built = builtIn(network);
   const known = kept('chains')[network] ?? null;
@@ -38,9 +38,9 @@ function rememberTold(network: Network, told: Pin | null): void {
 }
 
 /**
- * What the service names now, compared with what is pinned; pins it where nothing is.
+ * Compares the contracts that the service names with the pins, and pins them if there are none.
  *
- * @throws OtherContracts: then nothing may be signed, and the wallet shows both.
+ * @throws OtherContracts if they differ. Nothing may be signed then, and the wallet shows both.
  */
 export function checkContracts(network: Network, told: Pin | ChainFacts): ChainFacts {
   const pin = pinOf(network);
@@ -49,13 +49,17 @@ export function checkContracts(network: Network, told: Pin | ChainFacts): ChainF
   const changed = known === null ? [] : changedFields(known, told);
   rememberTold(network, changed.length === 0 ? null : told);
   if (changed.length > 0) throw new OtherContracts(network, changed);
-  // A shop that has not moved yet: it changes nothing of what this wallet signs for elsewhere.
+  // A shop that still uses a previous contract. This does not change what the wallet signs for
+  // elsewhere.
   if (former !== null) return { rpcUrl: null, ...told, feeRate: pin?.feeRate ?? told.feeRate };
-  // Lower fees are not kept: raised again to what they were, they would stop somebody.
+  // Lower fees are not pinned; otherwise a return to the old fees would stop the user.
   return keepFacts(network, { ...told, feeRate: pin?.feeRate ?? told.feeRate });
 }
 
-/** A contract of before that a shop still uses, with the fees of now; null: it names none. */
+/**
+ * A previous contract that a shop still uses, with the current fees. `null` if it is not a known
+ * one.
+ */
 function formerOf(network: Network, { settlement }: Pin): Pin | null {
   const sought = settlement.toLowerCase();
   const former = kept('formerContracts')[network] ?? [];
@@ -74,28 +78,28 @@ function keepFacts(network: Network, told: Pin | ChainFacts): ChainFacts {
 }
 
 /**
- * Pins the contracts of all networks at the first sign-in: the page that ends the permission has
- * to work without the service.
+ * Pins the contracts of all networks at the first sign-in, because the page that revokes the
+ * approval must work without the service.
  *
- * @throws OtherContracts when those of the chosen network have changed.
+ * @throws OtherContracts if those of the chosen network have changed.
  */
 export function checkNetworks(networks: readonly PayerNetwork[], chosen: PayerNetwork): void {
   for (const one of networks) {
     try {
       checkContracts(one.network, factsOf(one));
     } catch (error) {
-      // A change of the other network is shown there.
+      // A change on another network is shown when the user switches to it.
       if (one === chosen || !(error instanceof OtherContracts)) throw error;
     }
   }
 }
 
-/** An address is the same in any case. */
+/** Addresses are compared without case. */
 function isSame({ settlement: one }: Pin, { settlement: other }: Pin): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** What was allowed to the contract of before holds until the person ends it there. */
+/** The approval for the previous contract stays until the user revokes it there. */
 function rememberFormer(network: Network, now: Pin): void {
   const before = pinOf(network);
   if (before === null || isSame(before, now)) return;
@@ -105,7 +109,7 @@ function rememberFormer(network: Network, now: Pin): void {
   keep('formerContracts', { ...former, [network]: [...known, before] });
 }
 
-/** A person has compared them with what the operator has published. */
+/** Called after the user has compared them with the operator's published addresses. */
 export function trustTold(network: Network): void {
   const told = kept('otherContracts')[network];
   if (told === undefined) return;

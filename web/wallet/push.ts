@@ -1,33 +1,36 @@
-/** What this browser shows beside its windows, and Web Push: rings while the wallet is closed. */
+/** Notifications of this browser, and Web Push, which rings while the wallet is closed. */
 
-/** Not in every browser, and on iPhones only where the wallet is on the home screen. */
+/** False in some browsers, and on iPhones unless the wallet is on the home screen. */
 export function canRing(): boolean {
   return 'serviceWorker' in navigator && 'Notification' in window;
 }
 
-/** Whether it can get notifications while the wallet is closed. */
+/** True if the browser supports notifications while the wallet is closed. */
 export function canPush(): boolean {
   return canRing() && 'PushManager' in window;
 }
 
-/** Whether the browser was told already, one way or the other. */
+/** The browser's notification permission. */
 export function mayRing(): NotificationPermission {
   return canRing() ? Notification.permission : 'denied';
 }
 
-/** Asks the person. Call it from a click: browsers ask nobody else. @returns whether it may. */
+/** Asks the user for permission. Must be called from a click. @returns true if it was granted. */
 export async function askToRing(): Promise<boolean> {
   return (await Notification.requestPermission()) === 'granted';
 }
 
-/** Shows the ring of this device, or ends it: the worker has its words, as for Web Push. */
+/**
+ * Shows or removes the notification of a confirmation. The service worker has the texts, as for Web
+ * Push.
+ */
 export async function ringDevice(rings: boolean): Promise<void> {
   if (mayRing() !== 'granted') return;
   const { active } = await navigator.serviceWorker.ready;
   active?.postMessage(rings ? 'ring' : 'rung');
 }
 
-/** Shows that a static pass was tapped: its owner may not have been there. */
+/** Notifies that a static pass was tapped, because its owner may not have been there. */
 export async function tellOfPass(): Promise<void> {
   if (mayRing() !== 'granted') return;
   const { active } = await navigator.serviceWorker.ready;
@@ -39,17 +42,17 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** Asks the browser's push service. @returns the address that rings this browser. */
+/** Subscribes at the browser's push service. @returns the subscription's endpoint URL. */
 export async function subscribe(publicKey: string): Promise<string> {
   const { pushManager } = await navigator.serviceWorker.ready;
-  // One for an earlier key of the service would stand in the way.
+  // A subscription for an earlier key of the service would make this one fail.
   await (await pushManager.getSubscription())?.unsubscribe();
   const applicationServerKey = bytesOf(publicKey);
   const made = await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey });
   return made.endpoint;
 }
 
-/** The browser's subscription; null: it has none, or the person ended it. */
+/** The endpoint of the browser's subscription, or `null` if it has none or the user ended it. */
 export async function subscribedAt(): Promise<string | null> {
   const { pushManager } = await navigator.serviceWorker.ready;
   return (await pushManager.getSubscription())?.endpoint ?? null;

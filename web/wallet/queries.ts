@@ -9,7 +9,7 @@ import { type Answer, valueIn } from '../data/api.ts';
 import type { Payer, Wallet } from '../data/payer.ts';
 import { type Here, useHere } from './here.tsx';
 
-/** A tap at a till changes what is shown here, and nobody tells: while it is looked at, it asks. */
+/** A tap at a till changes this data without an event, so the visible page polls. */
 const WATCH_MS = 5_000;
 
 export function keyOf({ vault, network }: Here, name: string): readonly string[] {
@@ -38,7 +38,7 @@ interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** A list of which further pages can be asked for. */
+/** A list that can load further pages. */
 export type Pages<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>>;
 
 function usePages<T>(

@@ -19,7 +19,7 @@ export interface Registration {
   readonly chip: NewChip;
 }
 
-/** The first chip that is held here. */
+/** The first chip held to this phone. */
 function chipByNfc(until: AbortSignal): Promise<Chip | null | 'not_read'> {
   return new Promise((resolve) => {
     void readNfc((read) => resolve(read.is === 'chip' ? read.chip : null), until).then((reads) => {
@@ -32,7 +32,7 @@ function heldChip({ pressed }: ChipAsks, until: AbortSignal): Promise<Chip | nul
   return asksByPress() ? readChipByPress(pressed, until) : chipByNfc(until);
 }
 
-/** Has a chip say whose it is, and tells the service. @returns why not; null: it is registered. */
+/** Has a chip prove its address and registers it. @returns the problem, or `null` on success. */
 export async function registerHeldChip(
   { api, asks, chip }: Registration,
   until: AbortSignal,

@@ -74,7 +74,7 @@ const lookedUp = (status: string): RingEvent => ({
   confirmation: questionWith({ status }),
 });
 
-/** What is shown, in a few words. */
+/** The screen in a few words. */
 function shown(rings: Rings): string {
   return rings
     .map((ring) => {

@@ -4,8 +4,8 @@ import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 
 /**
- * How a question ended. `canceled`: by the shop. `gone`: it is no longer asked, and this window did
- * not answer it. `refused`: this window's yes came too late.
+ * How a confirmation ended. `canceled`: by the shop. `gone`: it ended without an answer from this
+ * window. `refused`: this window approved too late.
  */
 export type RingOutcome =
   | 'paid'
@@ -16,45 +16,45 @@ export type RingOutcome =
   | 'gone'
   | 'refused';
 
-/** One question of the service: may this be paid? */
+/** One confirmation request of the service. */
 export type Ring =
   | {
       readonly at: 'asked';
       readonly confirmation: Confirmation;
-      /** Why the answer that was given has not been taken. */
+      /** Why the user's answer was not accepted. */
       readonly remark: string | null;
     }
   | {
       readonly at: 'answering';
       readonly confirmation: Confirmation;
       readonly yes: boolean;
-      /** How often the answer has left this device. */
+      /** How often the answer was sent. */
       readonly sends: number;
-      /** The service has taken the yes, and the chain is at it. */
+      /** The service has accepted the approval, and the payment is settling. */
       readonly isTaken: boolean;
     }
   | {
       readonly at: 'ended';
       readonly confirmation: Confirmation;
       readonly outcome: RingOutcome;
-      /** The service's words, where it refused the answer. */
+      /** The service's message, if it refused the answer. */
       readonly message: string | null;
     };
 
-/** In the order in which they were asked; the first one is shown. */
+/** In order of arrival. The first one is shown. */
 export type Rings = readonly Ring[];
 
 type Answering = Extract<Ring, { at: 'answering' }>;
 
 export type RingEvent =
   | { readonly type: 'listed'; readonly confirmations: readonly Confirmation[] }
-  /** The service's clock, in milliseconds. */
+  /** The service's time in milliseconds. */
   | { readonly type: 'tick'; readonly now: number }
   | ({ readonly intent: string } & (
       | { readonly type: 'answer'; readonly yes: boolean }
       | { readonly type: 'sent' }
       | { readonly type: 'answered'; readonly answer: Answer<Confirmation> }
-      /** What the service says of a question that ended without this window's answer. */
+      /** The service's view of a confirmation that ended without an answer from this window. */
       | { readonly type: 'looked_up'; readonly confirmation: Confirmation }
       | { readonly type: 'closed' }
     ));
@@ -71,12 +71,12 @@ function ended(
   return { at: 'ended', confirmation, outcome, message };
 }
 
-/** Milliseconds until nobody can answer any more. */
+/** Milliseconds until the confirmation expires. */
 export function leftMs({ expires_at: by }: Confirmation, now: number): number {
   return by === null ? 0 : Date.parse(by) - now;
 }
 
-/** A pass that is tapped again asks again, for the same payment. */
+/** Tapping the pass again creates a new confirmation for the same payment. */
 function isSame(a: Confirmation, b: Confirmation): boolean {
   return a.payment_intent === b.payment_intent && a.expires_at === b.expires_at;
 }
@@ -84,7 +84,7 @@ function isSame(a: Confirmation, b: Confirmation): boolean {
 function onListed(rings: Rings, list: readonly Confirmation[]): Rings {
   const fresh = list.filter((one) => !rings.some((ring) => isSame(ring.confirmation, one)));
   const kept = rings.flatMap((ring): Ring[] => {
-    // Asked again: how it ended before does not matter any more.
+    // A new request replaces the earlier result.
     const { payment_intent: intent } = ring.confirmation;
     const isAskedAnew = fresh.some((one) => one.payment_intent === intent);
     if (isAskedAnew && ring.at !== 'answering') return [];
@@ -98,7 +98,7 @@ function onListed(rings: Rings, list: readonly Confirmation[]): Rings {
   ];
 }
 
-/** What the service says has become of it. */
+/** The state that follows from the service's response. */
 function ofAnswer(ring: Answering, said: Confirmation): Ring {
   const { confirmation } = ring;
   switch (said.status) {
@@ -122,25 +122,25 @@ function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
   if (answer.is === 'not_sent')
     return sends > 1 ? ring : asked(confirmation, t('wallet.problem.not_sent'));
   const { status, error } = answer;
-  // Nothing settles on this network for now: it is still asked.
+  // Settlement is paused on this network, so the confirmation stays open.
   const isClosed = error.code === 'service_unavailable';
   if (isClosed && sends === 1) return asked(confirmation, refusalText(error));
   if (status >= 500 || status === 429) return ring;
   if (isTaken) return ended(confirmation, 'declined');
-  // A yes is refused where nothing was and will be paid; a no, where somebody has said yes, too.
-  // That there is no such question is said for programs, not for payers.
+  // Approving fails if the payment can no longer be made; declining fails if it was already
+  // approved. The 404 message addresses developers, so it is not shown.
   const message = status === 404 ? null : refusalText(error);
   return ended(confirmation, yes ? 'refused' : 'gone', message);
 }
 
 type IntentEvent = Extract<RingEvent, { intent: string }>;
 
-/** Whether it ended here without saying why: the service knows whether the shop canceled it. */
+/** True if it ended without a known reason. The service knows whether the shop canceled it. */
 export function isUnexplained(ring: Ring): boolean {
   return ring.at === 'ended' && (ring.outcome === 'gone' || ring.outcome === 'refused');
 }
 
-/** @returns null: it leaves the list. */
+/** @returns `null` to remove it from the list. */
 function nextRing(ring: Ring, event: IntentEvent): Ring | null {
   const { confirmation } = ring;
   switch (event.type) {
@@ -161,7 +161,9 @@ function nextRing(ring: Ring, event: IntentEvent): Ring | null {
   }
 }
 
-/** The rings after an event. Pure; an event that does not fit changes nothing. */
+/**
+ * The confirmations after an event. A pure function; events that do not fit the state are ignored.
+ */
 export function nextRings(rings: Rings, event: RingEvent): Rings {
   switch (event.type) {
     case 'listed':

@@ -25,11 +25,11 @@ async function paid(terminal: TestTerminal): Promise<number> {
 interface Scene {
   readonly wallet: WalletWindow;
   readonly terminal: TestTerminal;
-  /** A tap that asks the owner. @returns the intent's id. */
+  /** Taps a pass whose owner must confirm. @returns the intent's id. */
   tap(): Promise<string>;
 }
 
-/** A wallet whose first payment at a shop asks. */
+/** A wallet whose owner must confirm the first payment at a merchant. */
 async function askingWallet(): Promise<Scene> {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
@@ -120,7 +120,7 @@ test('a yes whose answer got lost is asked for again, and pays once', async () =
 test('a stale window cannot pay what has been answered already', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
-  // This window hears nothing after the question.
+  // After the confirmation request, this window receives nothing more.
   let asked: unknown = null;
   await page.route('**/payer/v1/confirmations?*', async (route) => {
     if (asked === null) {

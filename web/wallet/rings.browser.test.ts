@@ -23,7 +23,7 @@ const KEY =
   'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 const ENDPOINT = 'https://push.example.com/send/1';
 
-/** A browser without a head refuses at once, and asks nobody: this one asks, and is allowed to. */
+/** Headless browsers refuse without a prompt. This one shows a prompt and grants it. */
 async function letAsk(page: Page, permission: NotificationPermission = 'default'): Promise<void> {
   await page.addInitScript((first) => {
     let present = first;
@@ -35,7 +35,7 @@ async function letAsk(page: Page, permission: NotificationPermission = 'default'
   }, permission);
 }
 
-/** As an operator with Web Push answers, and as the push service of the browser's maker does. */
+/** Acts as an operator with Web Push and as the browser vendor's push service. */
 async function setUp(page: Page): Promise<void> {
   await page.route('**/api/payer/v1/push', async (route) => {
     if (route.request().method() !== 'GET') return route.fallback();
@@ -71,7 +71,7 @@ test('the settings let this device ring while the wallet is closed', async () =>
     return [subscribedWith.userVisibleOnly, bytes.length, bytes[0]];
   });
   assert.deepEqual(key, [true, 65, 4]);
-  // This operator's own words.
+  // The sandbox itself has no Web Push.
   await wallet.sees(/has not set up Web Push/);
   await page.unrouteAll({ behavior: 'wait' });
   await wallet.close();
@@ -111,7 +111,7 @@ test('a browser that may not ring is not asked, and says so', async () => {
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;
-  // As it is, without a head: refused before anybody was asked.
+  // A headless browser refuses without a prompt.
   await page.reload();
   await page.getByRole('button', { name: 'Revoke Keyring' }).waitFor();
   assert.equal(await page.getByText('Notify this device?').count(), 0);
@@ -121,7 +121,7 @@ test('a browser that may not ring is not asked, and says so', async () => {
   await wallet.close();
 });
 
-/** Notes what the worker asks the browser to show: a headless one shows no notifications. */
+/** Records the notifications that the worker requests, because a headless browser shows none. */
 async function watchNotifications({ page, context }: WalletWindow) {
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   const worker = context.serviceWorkers()[0];

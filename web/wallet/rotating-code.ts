@@ -1,4 +1,4 @@
-/** Codes of a pass that change every half minute (RFC 6238), made here without the service. */
+/** Codes that change every 30 seconds (RFC 6238), computed in the browser. */
 
 export const STEP_MS = 30_000;
 const DIGITS = 8;
@@ -12,7 +12,7 @@ function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2));
 }
 
-/** The code of the half minute that `ms` is in. */
+/** The code for the 30-second step that contains `ms`. */
 export async function codeAt(key: string, ms: number): Promise<string> {
   const counter = new DataView(new ArrayBuffer(8));
   counter.setBigUint64(0, BigInt(Math.floor(ms / STEP_MS)));

@@ -17,7 +17,7 @@ import { checkContracts } from './pins.ts';
 import { isGasless, pushToChain, pushToService, type Sending, wrongRecipient } from './sending.ts';
 import { deadlineAt, factsOf, signTransfer } from './signing.ts';
 
-/** What the person sees before the press that sends. */
+/** What the user sees before confirming the transfer. */
 export interface Plan {
   readonly to: Hex;
   readonly atoms: bigint;
@@ -51,9 +51,9 @@ async function howOf(
 }
 
 /**
- * Checks what was typed, and finds out who would pay the gas.
+ * Validates the input and determines who pays the gas.
  *
- * @param asked.atoms a sum, or what is wrong with what was typed.
+ * @param asked.atoms The amount, or what is wrong with the typed text.
  * @throws OtherContracts
  */
 export async function planSending(asked: {
@@ -82,7 +82,7 @@ export async function planSending(asked: {
   return { plan: { to, atoms, how: await howOf(here, wallet, atoms) } };
 }
 
-/** Signs what was reviewed. @throws OtherContracts, ApiFailure */
+/** Signs the reviewed plan. @throws OtherContracts, ApiFailure */
 export async function signSending(asked: {
   readonly here: Here;
   readonly account: Account;
@@ -90,7 +90,7 @@ export async function signSending(asked: {
 }): Promise<Sending> {
   const { here, account, plan } = asked;
   const { to, atoms, how } = plan;
-  // Read again: another window may have seen other contracts.
+  // Read again, because another window may have received other contracts.
   const chain = checkContracts(here.network, factsOf(valueIn(await here.api.wallet())));
   if (how.by !== 'wallet') {
     const nonce = toHex(randomBytes(32));
@@ -106,15 +106,15 @@ export async function signSending(asked: {
   return { by: 'wallet', to, amount: Number(atoms), raw, hash: hashOf(raw), nonce, sends: 0 };
 }
 
-/** Kept before it is sent; null: its end is known. */
+/** Stores the transfer before it is sent. `null` removes it when its result is known. */
 export function keepSending(network: Network, sending: Sending | null): void {
   const { [network]: _, ...others } = kept('sending');
   keep('sending', sending === null ? others : { ...others, [network]: sending });
 }
 
-/** A block takes a second or two. */
+/** A block takes one or two seconds. */
 const ASK_EVERY_MS = 1_500;
-/** Half a minute: of the nodes behind one address, one may be behind the others. */
+/** 30 seconds, because one URL may stand for several nodes, some of which lag behind. */
 const UNSEEN_LOOKS = 20;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -127,11 +127,11 @@ function push({ api, vault, network }: Here, sending: Sending) {
     : pushToChain(node, sending, vault.address);
 }
 
-/** Sends what is kept, again where need be, until it is known what became of it. */
+/** Sends the stored transfer, repeatedly if necessary, until its result is known. */
 export async function follow(asked: {
   readonly here: Here;
   readonly signal: AbortSignal;
-  /** null: it was sent. */
+  /** `null` means success. */
   readonly onEnd: (problem: string | null) => void;
 }): Promise<void> {
   const { here, signal, onEnd } = asked;
@@ -139,7 +139,7 @@ export async function follow(asked: {
   while (!signal.aborted) {
     const sending = kept('sending')[here.network];
     if (sending === undefined) return;
-    // Before it leaves: after a reload nobody takes it for one that has never left.
+    // Stored before sending, so that after a reload it does not look as if it was never sent.
     if (sending.sends === 0) keepSending(here.network, { ...sending, sends: 1 });
     const fate = await push(here, sending);
     if (signal.aborted) return;

@@ -18,7 +18,7 @@ after(async () => {
   await shared.close();
 });
 
-/** Atoms that this address holds, as the chain says. */
+/** On-chain balance of this address in atoms. */
 async function balanceOf(address: string): Promise<bigint> {
   const { sandbox } = shared;
   const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
@@ -26,7 +26,7 @@ async function balanceOf(address: string): Promise<bigint> {
   return BigInt(String(await askNode(sandbox, 'eth_call', call)));
 }
 
-/** Nobody's, with its checksum. */
+/** An unused address, with a valid checksum. */
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const PRESSED = { name: /^Send 2\.50 USDC/ };
 
@@ -63,7 +63,7 @@ test('USDC is sent out in two presses, to no wrong address and never twice', asy
   await wallet.button(/^Review/).click();
   await wallet.sees('None: the network pays the gas');
   await wallet.checkAccessibility();
-  // The answer is lost on its way: whoever comes back finds the same transfer, not a second one.
+  // The response is lost. A returning user finds the same transfer instead of sending a second one.
   let lost = 0;
   await wallet.context.route('**/transfers', async (route) => {
     await route.fetch();

@@ -7,9 +7,12 @@ import type { Hex } from './bytes.ts';
 import { type ChainNode, countSent, isRefusal, readReceipt, sendRaw } from './chain.ts';
 import type { ChainFacts } from './signing.ts';
 
-/** USDC out of the wallet: what is checked before it is signed, and what became of it. */
+/** USDC transfers out of the wallet: validation before signing, and the result. */
 
-/** Signed, and kept until its end is known: a reload never leads to a second one. */
+/**
+ * A signed transfer, stored until its result is known, so that a reload never leads to a second
+ * one.
+ */
 export type Sending =
   | { readonly by: 'service'; readonly body: CreateTransferBody; readonly sends: number }
   | {
@@ -25,7 +28,7 @@ export type Sending =
 export type Fate =
   | { readonly is: 'open' }
   | { readonly is: 'sent' }
-  /** The node counts it, or another one of the same number, and shows no receipt. */
+  /** The node counts this nonce as used but shows no receipt yet. */
   | { readonly is: 'unseen' }
   /** Nothing has left the wallet. */
   | { readonly is: 'failed'; readonly words: string };
@@ -35,10 +38,10 @@ const SENT: Fate = { is: 'sent' };
 const UNSEEN: Fate = { is: 'unseen' };
 const failed = (words: string): Fate => ({ is: 'failed', words });
 
-/** The service takes as long to be sure of it (`DEAD_AFTER_MS`). */
+/** The service waits as long before it considers the transfer dead (`DEAD_AFTER_MS`). */
 const AFTER_END_S = 60;
 
-/** Why this address must not get anything; null: it may. @param to checksummed. */
+/** Why this address must not be a recipient, or `null`. @param to With a valid checksum. */
 export function wrongRecipient(
   to: Hex,
   { chain, own }: { readonly chain: ChainFacts; readonly own: Hex },
@@ -50,12 +53,12 @@ export function wrongRecipient(
   return BigInt(to) === 0n ? t('wallet.send.problem.nobody') : null;
 }
 
-/** Whether the operator pays for this one. */
+/** True if the operator pays the gas of this transfer. */
 export function isGasless({ gasless }: Wallet, atoms: bigint): boolean {
   return gasless !== null && gasless.left_today > 0 && atoms >= BigInt(gasless.least);
 }
 
-/** @returns atoms, or what is wrong with what was typed. */
+/** @returns the atoms, or a message about the typed text. */
 export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
   if (sum.is === 'refused') return sum.words;
   if (sum.is === 'empty') return t('wallet.problem.amount', { example: writeSum(20_000_000n) });
@@ -67,9 +70,9 @@ export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
 }
 
 /**
- * Hands it to the service, again where nobody heard the answer: its nonce makes it one. Once it was
- * handed in, a refusal is the end only when the token takes it no more: until then the service may
- * have lost the row, and not what it had sent.
+ * Sends the transfer to the service, repeatedly if there is no response: its nonce makes it execute
+ * once. After the first send, a refusal is final only when the token no longer accepts the
+ * transfer, because the service may have lost its row but still have broadcast the transaction.
  */
 export async function pushToService(
   api: Pick<PayerApi, 'transfer' | 'now'>,
@@ -89,8 +92,8 @@ export async function pushToService(
 }
 
 /**
- * Hands it to a node of the chain, and looks what became of it. Only the first refusal is an end:
- * after that another node may have it, whatever this one says.
+ * Sends the transaction to a node and checks its result. Only a refusal of the first send is final;
+ * later, another node may have the transaction, whatever this one answers.
  */
 export async function pushToChain(
   node: ChainNode,
@@ -99,7 +102,7 @@ export async function pushToChain(
 ): Promise<Fate> {
   const { raw, hash, nonce, sends } = sending;
   try {
-    // A node that has it already refuses it, too: the receipt tells.
+    // A node that already has it also refuses; its receipt shows the result.
     const isRefused = await sendRaw(node, raw).then(() => false, isRefusal);
     const mined = BigInt(nonce) < (await countSent(node, own, 'latest'));
     const receipt = await readReceipt(node, hash);
@@ -109,7 +112,7 @@ export async function pushToChain(
     const known = BigInt(nonce) < (await countSent(node, own, 'pending'));
     return isRefused && !known && sends === 0 ? failed(t('wallet.send.problem.refused')) : OPEN;
   } catch {
-    // Whoever has heard it may still put it into a block.
+    // A node that received it may still put it into a block.
     return OPEN;
   }
 }

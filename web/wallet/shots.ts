@@ -134,7 +134,7 @@ const LIVING: readonly Shot[] = [
   }),
 ];
 
-/** A question of the service, with this shop's name. */
+/** A confirmation request from a shop of this name. */
 async function ring(wallet: WalletWindow, part: Json = {}): Promise<void> {
   const question = {
     object: 'confirmation',
@@ -250,7 +250,7 @@ const LOOKED_AFTER: readonly Shot[] = [
   }),
 ];
 
-/** What was allowed at the contract of before. */
+/** An approval at the previous contract. */
 const FORMER = {
   settlement: `0x${'66'.repeat(20)}`,
   policy: {
@@ -260,7 +260,7 @@ const FORMER = {
   allowance: 1_000_000_000,
 };
 
-/** The service names a stranger, and the wallet is asked to sign. */
+/** The service names unknown contracts while the wallet is about to sign. */
 async function changeContracts({ wallet }: { readonly wallet: WalletWindow }): Promise<void> {
   const settlement = `0x${'66'.repeat(20)}`;
   await answerWith(wallet, 'approvals', (body) => ({ ...body, settlement }));

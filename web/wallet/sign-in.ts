@@ -4,9 +4,10 @@ import type { Account } from './account.ts';
 import { keep, kept, type Network } from './kept.ts';
 
 /**
- * Signs in with an EIP-4361 message that names this site and this chain.
+ * Signs in with an EIP-4361 message that names this site and chain.
  *
- * @param wanted null: the network that the service names first. @throws ApiFailure, OtherContracts
+ * @param wanted `null` for the network that the service lists first. @throws ApiFailure,
+ * OtherContracts
  */
 export async function signIn(account: Account, wanted: Network | null): Promise<void> {
   const [networks, { nonce }, { signInText }, { checkNetworks }] = await Promise.all([
@@ -28,8 +29,8 @@ export async function signIn(account: Account, wanted: Network | null): Promise<
 }
 
 /**
- * Signs for a session that there is: its token stays. Of the chain that is pinned, not of one that
- * the service names now.
+ * Signs again for an existing session, whose token stays valid. Uses the pinned chain, not the one
+ * that the service names now.
  *
  * @throws ApiFailure
  */
@@ -48,7 +49,7 @@ export async function signAgain(
   valueIn(await signPayerAgain(session.token, { message, signature }));
 }
 
-/** The service has ended it, or the person has. */
+/** Called when the service or the user has ended the session. */
 export function dropSession(network: Network): void {
   const { [network]: _, ...rest } = kept('sessions');
   keep('sessions', rest);

@@ -2,9 +2,9 @@ import type { Account } from './account.ts';
 import type { Hex } from './bytes.ts';
 
 /**
- * What the wallet signs (EIP-712; the texts are the contract's, see contracts/README.md). Written
- * here from what the person has read and agreed to, never taken from the service: a service that
- * was broken into cannot have anything else signed.
+ * Everything that the wallet signs (EIP-712; the type strings are the contract's, see
+ * contracts/README.md). The messages are built from what the user has read and accepted, never from
+ * the service's response, so a compromised service cannot get anything else signed.
  */
 
 export interface ChainFacts {
@@ -12,13 +12,13 @@ export interface ChainFacts {
   readonly usdc: Hex;
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly settlement: Hex;
-  /** A public node of the chain. null: the operator names none. */
+  /** A public node of the chain, or `null` if the operator names none. */
   readonly rpcUrl: string | null;
-  /** Basis points that the payer is charged on top. Left out: not said there. */
+  /** The payer's fees in basis points. Left out if unknown. */
   readonly feeRate?: number | undefined;
 }
 
-/** As the service names them. */
+/** Converts the service's response. */
 export function factsOf(network: {
   readonly chain_id: number;
   readonly usdc: string;
@@ -39,25 +39,25 @@ export function factsOf(network: {
 }
 
 export interface Terms {
-  /** Atoms of sales, fees not counted. */
+  /** Limit of a sale in atoms, excluding fees. */
   readonly perPayment: bigint;
   readonly perPeriod: bigint;
   readonly periodSeconds: number;
   /** Unix seconds. */
   readonly expiresAt: number;
-  /** Basis points of acquirer and protocol fee together. */
+  /** Acquirer and protocol fee together, in basis points. */
   readonly maxFeeRate: number;
 }
 
-/** Long enough for a slow chain; too short to be useful to somebody who finds it later. */
+/** Long enough for a slow chain, and too short to be useful to a later finder. */
 const DEADLINE_SECONDS = 900;
 
-/** By the service's clock: the device's may be wrong. Unix seconds. */
+/** In Unix seconds by the service's clock, because the device's may be wrong. */
 export function deadlineAt(nowMs: number): number {
   return Math.floor(nowMs / 1000) + DEADLINE_SECONDS;
 }
 
-/** An EIP-2612 permit: how much the settlement contract may take in all. */
+/** Signs an EIP-2612 permit for the total that the settlement contract may take. */
 export async function signPermit(
   account: Account,
   {
@@ -96,8 +96,8 @@ export async function signPermit(
 }
 
 /**
- * USDC out of the wallet (EIP-3009), for the service to hand to the token: as often as it is handed
- * in, the token takes it once.
+ * Signs a USDC transfer (EIP-3009), which the service passes to the token. However often it is
+ * submitted, the token executes it once.
  */
 export async function signTransfer(
   account: Account,
@@ -136,7 +136,7 @@ export async function signTransfer(
   return { to, amount: Number(amount), valid_before: validBefore, nonce, signature };
 }
 
-/** A standing spending policy: what a pass may pay without asking for a signature. */
+/** Signs a spending policy: what a pass may pay without a signature per payment. */
 export async function signPolicy(
   account: Account,
   {

@@ -18,7 +18,7 @@ after(async () => {
   await shared.close();
 });
 
-/** What the owner sees with the service gone: the page and its parts are kept by its worker. */
+/** Opens the page without the service, from the service worker's cache. */
 async function openWithoutService({ page, context }: WalletWindow): Promise<void> {
   const isKept = () => navigator.serviceWorker.controller !== null;
   await page.waitForFunction(isKept);
@@ -45,7 +45,7 @@ test('the browser wallet’s node says what may be taken, and takes the end of i
   await wallet.button(/^Sign the transaction/).click();
   await wallet.button(/^Send it with my browser wallet/).click();
   await wallet.sees(/On its way: 0x/);
-  // Until its block is there.
+  // Until it is in a block.
   const nothing = page.getByRole('definition').getByText(/^0.00/);
   for (let tries = 0; tries < 60 && (await nothing.count()) === 0; tries++) {
     await wallet.button(/^Ask the chain again/).click();
@@ -61,7 +61,7 @@ test('a public node says what may be taken where there is no browser wallet', as
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;
-  // As if the operator had named one; the page's policy lets it ask its own origin.
+  // Simulates a node of the operator, on the page's own origin because of the CSP.
   const node = `${sandbox.web_url}/node-of-the-test`;
   await page.evaluate((url) => {
     const name = 'tapline.wallet.chains';

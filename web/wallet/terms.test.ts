@@ -60,7 +60,7 @@ test('what makes no sense is said beside its field', () => {
     [{ perPayment: '0' }, 'perPayment'],
     [{ perDay: '49.99' }, 'perDay'],
     [{ total: '49.99' }, 'total'],
-    // The fees of the dearest payment are part of it.
+    // The total includes the fees of the largest payment.
     [{ total: '50.49' }, 'total'],
     [{ total: '1000000.01' }, 'total'],
   ];

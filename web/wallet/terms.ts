@@ -5,7 +5,7 @@ import { readSum, sumIn, writeSum } from '../ui/typed-sum.ts';
 import type { Terms } from './signing.ts';
 import { sumProblem } from './words.ts';
 
-/** What a person fills in; money as it was typed. */
+/** The form's values, with amounts as typed. */
 export interface TypedTerms {
   readonly perPayment: string;
   readonly perDay: string;
@@ -22,7 +22,7 @@ export const PERIODS = [
   { days: 365, words: 'wallet.valid_for.year' },
 ] as const;
 
-/** A day of people who shop, and a sum that a lost card may cost. */
+/** Defaults: a typical day's spending, and an amount that a lost card may cost. */
 export const USUAL_TERMS: TypedTerms = {
   perPayment: '50.00',
   perDay: '200.00',
@@ -30,7 +30,7 @@ export const USUAL_TERMS: TypedTerms = {
   days: 90,
 };
 
-/** What a person changes begins with what holds now, or held on the contract before this one. */
+/** The form's initial values: the current policy, or that of the previous contract. */
 export function presentTerms(wallet: Wallet): TypedTerms {
   const { policy, allowance } = wallet.policy === null ? (wallet.former ?? wallet) : wallet;
   if (policy === null) return USUAL_TERMS;
@@ -43,12 +43,12 @@ export function presentTerms(wallet: Wallet): TypedTerms {
 }
 
 const DAY_SECONDS = 86_400;
-/** Room for a network that raises its fees a little; beyond it the person is asked again. */
+/** Room for a small fee increase. Beyond it, the user must agree again. */
 const FEE_ROOM_BASIS_POINTS = 100;
 
 export interface ReadTerms {
   readonly terms: Terms;
-  /** What may be taken in all, fees included. Atoms. */
+  /** The allowance in atoms, fees included. */
   readonly total: bigint;
 }
 
@@ -59,12 +59,12 @@ function sumOf(text: string): bigint | string {
   );
 }
 
-/** The highest fee that is agreed to. Basis points. */
+/** The highest fee that the user agrees to, in basis points. */
 export function feeCeiling({ fee_rates: rates }: Wallet): number {
   return Math.max(FEE_ROOM_BASIS_POINTS, rates.acquirer + rates.protocol);
 }
 
-/** @param nowMs by the service's clock. */
+/** @param nowMs By the service's clock. */
 export function readTerms(
   typed: TypedTerms,
   wallet: Wallet,

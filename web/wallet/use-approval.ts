@@ -9,18 +9,21 @@ import {
 } from './approval-machine.ts';
 
 const RETRY_MS = 2_000;
-/** A block takes a second or two. */
+/** A block takes one or two seconds. */
 const ASK_EVERY_MS = 700;
 
 export interface ApprovalFlow {
   readonly flow: Approval;
-  /** Signs by `sign`, and follows it to its end. `sign` throws an Error with what to read. */
+  /**
+   * Signs with `sign` and follows the approval to its result. `sign` throws an Error with a message
+   * for the user.
+   */
   submit(sign: () => Promise<SignedApproval>): Promise<void>;
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** One step of what the flow asks for. */
+/** Performs the next step of the flow. */
 async function step(
   api: PayerApi,
   flow: Approval,
@@ -40,7 +43,7 @@ async function step(
   await pause(RETRY_MS);
 }
 
-/** Sends a signed approval, again where need be, until it is known what became of it. */
+/** Sends a signed approval, repeatedly if necessary, until its result is known. */
 export function useApproval(api: PayerApi): ApprovalFlow {
   const [flow, setFlow] = useState<Approval>(NEW_APPROVAL);
   const current = useRef(flow);

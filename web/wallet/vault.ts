@@ -2,12 +2,12 @@ import { fromBase64, fromHex, type Hex, randomBytes, toBase64, toHex } from './b
 import { askPasskey, createPasskey } from './passkey.ts';
 
 /**
- * Keeps the wallet's private key in this browser, sealed. The key is opened by a passkey's own
- * secret (WebAuthn PRF), otherwise by a password; it is never sent anywhere, and nothing here asks
- * the service. The pay page opens the same vault.
+ * Stores the wallet's private key, encrypted, in this browser. The encryption key comes from a
+ * passkey (WebAuthn PRF) or from a password. The private key is never sent anywhere, and this
+ * module sends no requests. The pay page opens the same vault.
  */
 
-/** What opens the vault. */
+/** How the vault is unlocked. */
 type Seal =
   | { readonly by: 'passkey'; readonly credential: string; readonly salt: string }
   | { readonly by: 'password'; readonly salt: string; readonly cost: ScryptCost };
@@ -21,17 +21,17 @@ interface ScryptCost {
 export interface Vault {
   readonly address: Hex;
   readonly seal: Seal;
-  /** AES-256-GCM over the 32 bytes of the key; the address is bound to it. Base64. */
+  /** AES-256-GCM over the 32-byte key, with the address as additional data. Base64. */
   readonly iv: string;
   readonly box: string;
 }
 
-/** How the person wants it sealed, or opens it. */
+/** How the user wants to encrypt or unlock it. */
 export type Opener =
   | { readonly by: 'passkey' }
   | { readonly by: 'password'; readonly password: string };
 
-/** The password, or the passkey, is another one. */
+/** The password or passkey is wrong. */
 export class WrongOpener extends Error {
   constructor(options?: ErrorOptions) {
     super('The vault does not open with it', options);
@@ -39,12 +39,14 @@ export class WrongOpener extends Error {
   }
 }
 
-/** 128 MB and about a second: guessing a stolen vault's password stays dear. */
+/**
+ * 128 MB and about a second per guess, which makes guessing a stolen vault's password expensive.
+ */
 const COST: ScryptCost = { N: 2 ** 17, r: 8, p: 1 };
-/** Shorter ones are soon guessed, whatever a guess costs. */
+/** Shorter passwords are quickly guessed at any cost per guess. */
 export const SHORTEST_PASSWORD = 10;
 
-/** Whether this page may use the browser's cryptography: only https and the own machine may. */
+/** True if Web Crypto is available, which needs https or a local address. */
 export function canKeepKeys(): boolean {
   return globalThis.crypto?.subtle !== undefined;
 }
@@ -54,7 +56,7 @@ async function passwordSecret(
   { salt, cost }: { readonly salt: string; readonly cost: ScryptCost },
 ): Promise<BufferSource> {
   const { scryptAsync } = await import('@noble/hashes/scrypt.js');
-  // The same letters typed on another keyboard may be other code points.
+  // Normalized, because keyboards may produce different code points for the same letters.
   const secret = await scryptAsync(password.normalize('NFKC'), fromBase64(salt), {
     ...cost,
     dkLen: 32,

@@ -25,7 +25,7 @@ import { SignInScreen } from './screens/unlock.tsx';
 import { Welcome } from './screens/welcome.tsx';
 import { canKeepKeys } from './vault.ts';
 
-/** By the path behind the root; what is not known here is the home page. */
+/** Pages by path below the root. Unknown paths show the home page. */
 const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
   'wallet/passes': PassesPage,
   'wallet/history': HistoryPage,
@@ -35,7 +35,7 @@ const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
   'wallet/settings': SettingsPage,
 };
 
-/** Stands beside the others: it asks for no session. */
+/** Separate from the others, because it needs no session. */
 const TAKE_BACK = 'wallet/take-back';
 
 function Insecure(): ReactNode {
@@ -53,7 +53,7 @@ export function Wallet(): ReactNode {
   const session = useSession(vault);
   const pin = useKept('pin');
   const [location] = useLocation();
-  // A PIN that was set just now is asked for after the next load.
+  // A PIN that was just set is requested from the next load on.
   const [unlocked, setUnlocked] = useState(() => kept('pin') === null);
   const [hasNewVersion, setHasNewVersion] = useState(false);
   useEffect(() => {
@@ -61,7 +61,7 @@ export function Wallet(): ReactNode {
   }, []);
   const current = location.slice(1);
   if (!canKeepKeys()) return <Insecure />;
-  // Who pays with another wallet holds none here, and has contracts to compare all the same.
+  // A user who pays with another wallet has none here, but still has contracts to compare.
   if (current === CONTRACTS) return <ContractsPage />;
   if (vault === null) return <Welcome />;
   if (pin !== null && !unlocked) {

@@ -1,9 +1,9 @@
-/** Kept for this window: a wallet is made over several screens. */
+/** Stored for this window, because creating a wallet takes several screens. */
 const NAME = 'tapline.wallet.back';
-/** Nothing but a payment of this site: a link must not lead anywhere else. */
+/** Only payments of this site are allowed, so that a link cannot redirect elsewhere. */
 const PAYMENT = /^pay\/[0-9A-Za-z]{22,40}$/;
 
-/** The payment that somebody left to make a wallet; null: they came for the wallet. */
+/** The payment that the user left in order to create a wallet, or `null`. */
 export function wayBack(): string | null {
   const asked = new URLSearchParams(location.search).get('back');
   if (asked !== null && PAYMENT.test(asked)) sessionStorage.setItem(NAME, asked);

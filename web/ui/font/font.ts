@@ -2,16 +2,16 @@ import './font.css';
 import address from './inter.woff2';
 
 /**
- * The desks' font is no part of a page's first load: the first press fetches it, the screen behind
- * the sign-in shows it, and from then on each page finds it with the browser before it draws. So
- * it changes no text that somebody is reading. A page without TLS keeps the system's font:
- * browsers keep nothing for it.
+ * The font is not part of a page's first load. The first click fetches it, the screen after sign-in
+ * shows it, and later pages find it in the browser's cache before they render, so that text never
+ * changes while it is being read. Pages without TLS keep the system font, because browsers cache
+ * nothing for them.
  */
 const KEPT = 'font';
 
 let ready: FontFace | undefined;
 
-/** For the moment when a whole screen changes. Does nothing while the font is on its way. */
+/** Call it when the whole screen changes. Does nothing while the font is still loading. */
 export function showFont(): void {
   if (ready !== undefined) document.fonts.add(ready);
 }
@@ -23,7 +23,7 @@ async function prepare(): Promise<void> {
 }
 
 async function download(): Promise<void> {
-  // That of an earlier release goes.
+  // Deletes the font of an earlier release.
   await caches.delete(KEPT);
   await (await caches.open(KEPT)).add(address);
   await prepare();
@@ -35,7 +35,10 @@ function downloadOnce(): void {
   download().catch(() => undefined);
 }
 
-/** Done once the font is shown, or is not here: text that is drawn behind it does not move. */
+/**
+ * Resolves when the font is active or known to be missing, so that text rendered afterwards does
+ * not shift.
+ */
 export const fontLooked: Promise<void> = prepare().then(showFont, () => {
   addEventListener('pointerdown', downloadOnce);
   addEventListener('keydown', downloadOnce);

@@ -1,15 +1,18 @@
 import { named, withoutMarks } from '#core/isolates.ts';
 
-/** A part of a text: words, or what is the same in every language, such as a sum or a name. */
+/**
+ * Part of a text: either translatable words, or something that is the same in every language, such
+ * as an amount or a name.
+ */
 export interface TextPart {
   readonly is: 'words' | 'fixed';
   readonly text: string;
 }
 
 /**
- * What is the same in every language: a name between isolates (see `named`), an email
- * address, a version or an IP address, a sum with its unit, an address or its ends, an id or a
- * program's word (`pi_…`, `card_blocked`), a pairing code, the last digits of an address.
+ * Parts that are the same in every language: a name between isolates (see `named`), an email
+ * address, a version or IP address, an amount with its unit, an address or its ends, an id or code
+ * (`pi_…`, `card_blocked`), a pairing code, the last digits of an address.
  */
 const KINDS = [
   /\u2068[^\u2069]*\u2069/,
@@ -19,12 +22,12 @@ const KINDS = [
   /0x[\da-fA-F]+(?:…[\da-fA-F]+)?/,
   /\b[A-Za-z]+(?:_[\dA-Za-z.]+)+/,
   /\b[\dA-Z]{4}-[\dA-Z]{4}\b/,
-  // No lookbehind: Safari before 16.4 has none. The words in front are a group.
+  // A group in place of a lookbehind, which Safari before 16.4 lacks.
   /(ending in )[\da-fA-F]{4}\b/,
 ];
 const FIXED = new RegExp(KINDS.map(({ source }) => source).join('|'), 'gu');
 
-/** In turn what a translator may change and what it may not. */
+/** Alternates translatable and untranslatable parts. */
 export function partsOf(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;
@@ -38,7 +41,7 @@ export function partsOf(text: string): TextPart[] {
   return parts;
 }
 
-/** What people or programs gave, which is the same in every language; nothing stays nothing. */
+/** Marks text from users or programs as the same in every language. Nothing stays nothing. */
 export function given(text: string | null | undefined): string {
   return text == null || text === '' ? '' : named(text);
 }

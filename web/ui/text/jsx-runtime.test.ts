@@ -7,7 +7,7 @@ import { named } from '#core/isolates.ts';
 import { partsOf } from './fixed.ts';
 import { Fragment, jsx, jsxs } from './jsx-runtime.ts';
 
-/** An element as the compiler writes it: several children are an array. */
+/** An element as the compiler emits it, with several children in an array. */
 function made(
   type: 'p' | 'b' | 'i' | 'div' | 'option' | 'button' | 'bdi' | 'code' | typeof Fragment,
   ...children: readonly unknown[]
@@ -83,7 +83,7 @@ test('ids, sums, codes and names in elements of their own are kept from translat
   assert.equal(html(id), '<span translate="no" dir="ltr" class="id soft">ab12</span>');
 });
 
-/** Any text that has an element or another text beside it. */
+/** Matches text that has an element or another text beside it. */
 const BARE = /<\/\w+>[^<]+|[^<>]+<\w/;
 
 test('no tree of elements has a text beside anything', () => {

@@ -4,14 +4,15 @@ import { withoutMarks } from '#core/isolates.ts';
 import { partsOf, type TextPart } from './fixed.ts';
 
 /**
- * The JSX of these apps: React's, except that every text has an element to itself.
+ * A JSX runtime like React's, but it gives every text an element of its own.
  *
- * A browser that translates a page replaces the page's text nodes with elements of its own. React
- * keeps the text nodes that stand beside other things, to change them and to insert before them:
- * after a translation it changes nodes that are not in the page, so a button kept an old sum, and
- * inserting before one ended the app. The only text in an element is safe, because React then
- * sets the element's whole content. So a text that has siblings is wrapped in a `span` here, and
- * what must not be translated within a text (a sum, an id, a code, a name) in one that says so.
+ * A browser that translates a page replaces text nodes with its own elements. React keeps
+ * references to text nodes that have siblings, to update them and to insert before them. After a
+ * translation those nodes are no longer in the page: a button kept an old amount, and an insertion
+ * crashed the app. Only a text that is an element's single child is safe, because React then sets
+ * the element's whole content. So this runtime wraps texts with siblings in a `span`, and the parts
+ * of a text that must not be translated (an amount, an id, a code, a name) in one with
+ * `translate="no"`.
  */
 export { Fragment, type JSX };
 
@@ -21,16 +22,16 @@ interface Props {
   readonly [attribute: string]: unknown;
 }
 
-/** These hold text and no elements. */
+/** Elements that may contain text but no elements. */
 const TEXT_ONLY: ReadonlySet<string> = new Set(['option', 'textarea', 'title']);
 
-/** Names that people gave, and what programs read. */
+/** Elements for names and for code. */
 const UNTRANSLATED: ReadonlySet<string> = new Set(['bdi', 'code', 'pre', 'samp', 'kbd']);
 
-/** Classes of ids and sums. */
+/** Classes of ids and amounts. */
 const UNTRANSLATED_CLASS = /(?:^| )(?:id|amount)(?: |$)/;
 
-/** Written from left to right in every language, within a line of any direction. */
+/** Always written left to right, within text of either direction. */
 const LEFT_TO_RIGHT: ReadonlySet<unknown> = new Set(['span', 'a', 'code', 'samp', 'kbd']);
 
 function isText(slot: unknown): slot is string | number | bigint {
@@ -50,20 +51,23 @@ function drawPart({ is, text }: TextPart, key?: Key): ReactElement {
   return draw('bdi', { translate: 'no', children: text }, key);
 }
 
-/** In one element: in a row of flexible boxes there is no gap within a sentence. */
+/** Wrapped in one element, because flexbox drops spaces between items. */
 function sentence(parts: readonly TextPart[], key?: Key): ReactElement {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return drawPart(first, key);
   return drawAll('span', { children: parts.map((part, at) => drawPart(part, at)) }, key);
 }
 
-/** @returns what the only child of an element may be for this text. */
+/** @returns the text as an element's only child. */
 function alone(text: string): ReactNode {
   const parts = partsOf(text);
   return parts.every(({ is }) => is === 'words') ? text : sentence(parts);
 }
 
-/** Each run of texts becomes one element; everything else keeps its place, and so its state. */
+/**
+ * Wraps each run of texts in one element. Everything else keeps its position, and with it its
+ * state.
+ */
 function apart(children: readonly unknown[]): ReactNode[] {
   const slots: unknown[] = [];
   let run = '';
@@ -93,12 +97,12 @@ function childrenOf(type: unknown, children: unknown, isFixed: boolean): unknown
   }
   const text = slots.filter(isText).join('');
   if (text === '') return children;
-  // A fragment has no element in which its text could be alone.
+  // A fragment has no element of its own to hold a single text.
   if (type === Fragment) return [sentence(partsOf(text), 'text')];
   return isFixed ? withoutMarks(text) : alone(text);
 }
 
-/** Attributes that people see or hear hold text and no elements. */
+/** Attributes that users see or hear, which hold text only. */
 const TOLD = ['aria-label', 'title', 'placeholder', 'alt', 'value'] as const;
 
 function plainAttributes(props: Props): Props {
@@ -108,7 +112,10 @@ function plainAttributes(props: Props): Props {
   return { ...props, ...Object.fromEntries(plain) };
 }
 
-/** Also of components: those of libraries hand their children to elements without us. */
+/**
+ * Also applied to components, because those of libraries pass children to elements without this
+ * runtime.
+ */
 function held(type: unknown, props: Props): Props {
   const { children, className } = props;
   if (typeof type === 'string' && TEXT_ONLY.has(type)) return textOnly(plainAttributes(props));
@@ -121,7 +128,7 @@ function held(type: unknown, props: Props): Props {
   return isEmpty(children) ? own : { ...own, children: childrenOf(type, children, isFixed) };
 }
 
-/** As a whole it is translated or it is not. */
+/** Marks the whole element as translatable or not. */
 function textOnly(props: Props): Props {
   const slots: readonly unknown[] = [props.children].flat();
   const text = slots.filter(isText).join('');
@@ -137,7 +144,7 @@ function drawHeld(type: ElementType, props: Props, key?: Key): ReactElement {
 
 export function jsx(type: ElementType, props: Props, key?: Key): ReactElement {
   const own = held(type, props);
-  // A list whose elements have no keys is still warned of in development.
+  // React still warns in development about lists without keys.
   return Array.isArray(props.children) ? draw(type, own, key) : drawHeld(type, own, key);
 }
 

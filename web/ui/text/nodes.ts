@@ -1,6 +1,9 @@
 import { partsOf } from './fixed.ts';
 
-/** A text for a page without a framework: elements keep translators from sums, ids and names. */
+/**
+ * Creates a text for a page without a framework, with elements that protect amounts, ids and names
+ * from translators.
+ */
 export function textNodes(text: string): Node[] {
   return partsOf(text).map(({ is, text: part }) => {
     if (is === 'words') return document.createTextNode(part);

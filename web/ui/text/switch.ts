@@ -2,10 +2,10 @@ import type { TextLanguage } from '#core/languages.ts';
 
 const A_YEAR_S = 31_536_000;
 
-/** Kept as a cookie: the service writes the page in this language, and browsers keep that one. */
+/** Stores the choice in a cookie, which the service reads when it renders the page. */
 export function switchLanguage(language: string): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
-  // Without `data/root.ts`, which comes with the code of the larger apps.
+  // Does not use `data/root.ts`, which only larger apps load.
   const root = new URL('.', document.baseURI).pathname;
   const place = `Path=${root}; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
   document.cookie = `tapline_language=${language}; ${place}`;

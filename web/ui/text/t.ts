@@ -2,14 +2,14 @@ import { localeOf } from '#core/languages.ts';
 import { type CompiledMessage, formatText, type TextValues } from '#core/text-format.ts';
 import type english from '../../../texts/en.json';
 
-/** What a text is for: `till.charge.button`. */
+/** A key of the text catalog, for example `till.charge.button`. */
 export type TextKey = Exclude<keyof typeof english, `@${string}`>;
 
-/** What the page's own file of texts holds, which runs before any code of an app. */
+/** The content of the page's text file, which runs before the app's code. */
 interface Texts {
   readonly language: string;
   readonly messages: Record<string, CompiledMessage>;
-  /** The texts of parts that are loaded later; `null` if there are none. */
+  /** URL of the texts for parts that load later, or `null`. */
   readonly more: string | null;
 }
 
@@ -25,8 +25,8 @@ export function textLanguage(): string {
 let locale: string | null = null;
 
 /**
- * For `Intl`: what the browser says more precisely of the page's language (`en-GB`). Some browsers
- * name one that Intl does not know.
+ * The locale for `Intl`: the browser's more specific form of the page's language (`en-GB`), if Intl
+ * knows it.
  */
 export function textLocale(): string {
   if (locale !== null) return locale;
@@ -49,8 +49,8 @@ export function messageOf(key: TextKey): CompiledMessage {
 }
 
 /**
- * A text of the catalog, in the page's language. Values that are texts are marked as the same in
- * every language; what draws them shows no mark (see `named`).
+ * A catalog text in the page's language. Values that are strings are marked as the same in every
+ * language; rendering removes the marks (see `named`).
  */
 export function t(key: TextKey, values: TextValues = {}): string {
   return formatText(messageOf(key), textLocale(), values);
@@ -58,7 +58,7 @@ export function t(key: TextKey, values: TextValues = {}): string {
 
 let more: Promise<void> | null = null;
 
-/** Brings the texts of the parts that are loaded later. */
+/** Loads the texts of the parts that load later. */
 export function loadMoreTexts(): Promise<void> {
   const address = TEXTS.more;
   if (address === null) return Promise.resolve();

@@ -8,8 +8,9 @@ import { addTestTerminal, openTill, paymentsOf } from '../../testing/till.ts';
 import { createWallet, fundWallet, openWallet } from '../../testing/wallet.ts';
 
 /**
- * Pages whose every text the browser replaces, at once and after each change: the apps go on, and a
- * button says the sum that it charges. `test/long/translated.test.ts` does so with all journeys.
+ * Opens pages whose texts the browser replaces, at once and after each change. The apps must keep
+ * working, and a button must show the amount it charges. `test/long/translated.test.ts` does so for
+ * all journeys.
  */
 
 let shared: SharedSandbox;
@@ -61,7 +62,7 @@ test('translated, a till charges and refunds the sum that its button shows', asy
   await till.close();
 });
 
-/** An address of the test chain that holds nothing else. */
+/** An address on the test chain without a balance. */
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
 test('translated, a wallet sends the sum that its button shows', async () => {

@@ -31,7 +31,7 @@ const FIELDS: readonly (readonly [TermField, TextKey])[] = [
   ['total', 'wallet.allow.total'],
 ];
 
-/** The whole agreement in words that change as one types. */
+/** The whole agreement as a sentence that follows the typed values. */
 function inWords({ terms, total }: ReadTerms): string {
   const until = formatTime(new Date(terms.expiresAt * 1000).toISOString(), 'day');
   const each = formatUsdc(terms.perPayment);
@@ -81,13 +81,13 @@ function TermFields({ typed, problems, onChange }: TermFieldsProps): ReactNode {
 }
 
 export interface AllowSheetProps {
-  /** As on the button that has opened it. */
+  /** The same verb as on the button that opened the sheet. */
   readonly action: string;
   readonly wallet: Wallet;
   readonly onClose: () => void;
 }
 
-/** Permit and policy in one: two signatures, one yes, no gas. */
+/** Signs permit and policy together: two signatures, one confirmation, no gas. */
 export function AllowSheet({ action, wallet, onClose }: AllowSheetProps): ReactNode {
   const here = useHere();
   const { vault, api, refresh } = here;

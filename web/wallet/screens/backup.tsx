@@ -13,7 +13,7 @@ import { takeKey } from '../keyring.ts';
 import { problemOf } from '../words.ts';
 import { OpenerField, openerOf } from './opener.tsx';
 
-/** So many characters at the end of the key say that somebody has it elsewhere. */
+/** The number of characters at the end of the key that prove that the user stored it elsewhere. */
 const PROOF_LENGTH = 6;
 
 interface StepProps {
@@ -99,7 +99,7 @@ function ProveKey({ privateKey, onClose }: StepProps & { privateKey: Hex }): Rea
   );
 }
 
-/** The key, shown to its owner, who shows in turn that it is kept elsewhere. */
+/** Shows the key to its owner, who then proves that it is stored elsewhere. */
 export function BackupSheet({ onClose }: StepProps): ReactNode {
   const [key, setKey] = useState<Hex | null>(null);
   return (

@@ -21,7 +21,7 @@ import { Refused } from './refused.tsx';
 import { RingsQuestion } from './rings.tsx';
 import { useChange } from './use-change.ts';
 
-/** What the service gives a card that says nothing else. */
+/** The service's default limit for a card. */
 const USUAL_LIMIT = 50_000_000n;
 
 interface CardFormProps {
@@ -80,7 +80,7 @@ function isNew(card: Card | NewCard): card is NewCard {
   return 'meta_read_key' in card;
 }
 
-/** What the program asks for, on one line. */
+/** The writing program's input on one line. */
 function forReader({ url_template, meta_read_key, file_read_key }: NewCard): string {
   return JSON.stringify({ url_template, meta_read_key, file_read_key });
 }

@@ -24,7 +24,7 @@ import { Problem } from './loading.tsx';
 import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
 
-/** @returns undefined: no amount. null: no limit. */
+/** @returns `undefined` for invalid input, `null` for no limit. */
 function limitOf(sum: TypedSum): number | null | undefined {
   if (sum.is === 'empty') return null;
   return sum.is === 'refused' || sum.units > MAX_ATOMS ? undefined : Number(sum.units);
@@ -68,7 +68,7 @@ function ChipFields({ label, limit, onLabel, onLimit }: FieldsProps): ReactNode 
   );
 }
 
-/** What holding the chip is about to do, in words of the device that reads it. */
+/** Explains what registering the chip does, in the terms of this device's reader. */
 
 function AddChip({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { api, refresh } = useHere();
@@ -179,7 +179,7 @@ function ChipRow({ chip }: { readonly chip: Chip }): ReactNode {
   );
 }
 
-/** Chips with a key and money of their own: what their owner allows them here. */
+/** Chips with a key and money of their own, and the limits set by their owner. */
 export function ChipsPart(): ReactNode {
   const [adding, setAdding] = useState(false);
   const here = useHere();

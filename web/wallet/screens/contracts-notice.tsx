@@ -4,10 +4,10 @@ import { t } from '../../ui/text/t.ts';
 import { type Network, useKept } from '../kept.ts';
 import { PageLink } from './frame.tsx';
 
-/** Stands on every page while the service names other contracts than this wallet knows. */
+/** Shown on every page while the service names other contracts than the pinned ones. */
 export function ContractsNotice({ network }: { readonly network: Network | null }): ReactNode {
   const others = useKept('otherContracts');
-  // Before the first sign-in no network is chosen yet, and the first one was refused.
+  // Before the first sign-in no network is chosen, so a change on any network is shown.
   const isOther = network === null ? Object.keys(others).length > 0 : network in others;
   if (!isOther) return null;
   return (
@@ -18,5 +18,5 @@ export function ContractsNotice({ network }: { readonly network: Network | null 
   );
 }
 
-/** The page that shows them. */
+/** Path of the page that shows them. */
 export const CONTRACTS = 'wallet/contracts';

@@ -75,14 +75,17 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
   );
 }
 
-/** What the build has named, only another build changes; where it names no fees, a person may. */
+/**
+ * Contracts from the build change only with a new build. If the build names no fees, the user may
+ * accept new ones.
+ */
 function canTrust(network: Network, known: Pin, told: Pin): boolean {
   const built = builtIn(network);
   if (built === null) return true;
   return built.feeRate === undefined && changedFields(known, told).every((one) => one === 'fees');
 }
 
-/** What the service names instead, and what one can do about it. */
+/** The contracts that the service names instead, and the user's options. */
 function Change(props: {
   readonly network: Network;
   readonly known: Pin;
@@ -118,7 +121,7 @@ function alonePage({ chainId, settlement }: Pin): string {
 }
 
 function NetworkContracts({ network }: { readonly network: Network }): ReactNode {
-  // What `pinOf` reads.
+  // Re-renders when the data behind `pinOf` changes.
   useKept('chains');
   const others = useKept('otherContracts');
   const known = pinOf(network);
@@ -141,7 +144,7 @@ function NetworkContracts({ network }: { readonly network: Network }): ReactNode
   );
 }
 
-/** Contracts of before: shops that have not moved still take what was allowed there. */
+/** Previous contracts. Shops that have not moved can still use the approvals given there. */
 function Former({ network }: { readonly network: Network }): ReactNode {
   const former = useKept('formerContracts')[network] ?? [];
   return former.map((pin) => (
@@ -155,7 +158,7 @@ function Former({ network }: { readonly network: Network }): ReactNode {
   ));
 }
 
-/** Which contracts this browser signs for. Asks nobody, and needs no session. */
+/** The contracts that this browser signs for. Works without the service and without a session. */
 export function ContractsPage(): ReactNode {
   const chains = useKept('chains');
   const isEmpty = Object.keys(chains).length === 0;

@@ -1,13 +1,15 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../../ui/text/t.ts';
 
-/** How long a person may think (behavior.md 12.3), and a one-minute code is good. */
+/**
+ * Both the time to answer a confirmation (behavior.md 12.3) and the validity of a one-minute code.
+ */
 const MINUTE_MS = 60_000;
 const TICK_MS = 250;
-/** Of a circle with the radius 20. */
+/** Circumference of a circle with radius 20. */
 const AROUND = 2 * Math.PI * 20;
 
-/** A ring that empties, with the seconds in it. */
+/** A ring that empties, with the remaining seconds inside. */
 export function CountdownRing({
   left,
   wholeMs = MINUTE_MS,

@@ -10,9 +10,9 @@ import type { Network } from '../kept.ts';
 
 export interface WalletPage {
   readonly name: TextKey;
-  /** From the root of the service, without a leading slash. */
+  /** Relative to the service's root, without a leading slash. */
   readonly path: string;
-  /** Pages that are reached from it, and stand below it. */
+  /** Pages reached from this one and marked as part of it. */
   readonly below?: readonly string[];
 }
 
@@ -37,12 +37,12 @@ function isPlainClick(event: React.MouseEvent): boolean {
 export interface PageLinkProps {
   readonly path: string;
   readonly className?: string;
-  /** `page`: it is this one; `true`: it is one below. */
+  /** `page` for the current page, `true` for a page below it. */
   readonly current?: 'page' | 'true' | undefined;
   readonly children: ReactNode;
 }
 
-/** Follows a link within the wallet without loading it again. */
+/** Follows a link within the wallet without reloading the page. */
 export function PageLink({ path, className, current, children }: PageLinkProps): ReactNode {
   const [, navigate] = useLocation();
   return (
@@ -73,7 +73,7 @@ export interface FrameProps {
   readonly children: ReactNode;
 }
 
-/** The wallet's pages: on a phone the way around is below the thumb. */
+/** The wallet's pages. On a phone, the navigation is at the bottom, within reach of the thumb. */
 export function Frame({ network, current, children }: FrameProps): ReactNode {
   const online = useOnline();
   return (

@@ -8,27 +8,27 @@ import { keep, kept } from '../kept.ts';
 import { tellOfPass } from '../push.ts';
 import { rowsOf, usePasses, usePayments } from '../queries.ts';
 
-/** As many as can be read in passing; the history marks all of them. */
+/** As many as can be read in toasts. The history marks all of them. */
 const MOST = 3;
 
-/** Whether it was paid with something that whoever reads it can copy. */
+/** True if it was paid with a credential that any reader can copy. */
 export function isByStaticPass({ payment_method: method }: PayerPayment): boolean {
   return method.credential === 'nfc_id';
 }
 
-/** Newer than what this browser has told of; nothing is news to a browser that is new here. */
+/** Payments that this browser has not reported yet. A new browser reports none. */
 function newsIn(rows: readonly PayerPayment[], heardUntil: string | null): PayerPayment[] {
   if (heardUntil === null) return [];
   return rows.filter((row) => row.settled_at > heardUntil && isByStaticPass(row));
 }
 
-/** The newest refusal of each pass, of which this browser has not told. */
+/** The newest refusal of each pass that this browser has not reported yet. */
 function refusalsIn(rows: readonly Pass[], heardUntil: string | null): Pass[] {
   if (heardUntil === null) return [];
   return rows.filter(({ last_declined: last }) => last !== null && last.declined_at > heardUntil);
 }
 
-/** Tells of each refused tap of a static pass: somebody may be trying a copy. */
+/** Reports each refused tap of a static pass, which may be an attempt with a copy. */
 function useRefusedTaps(): void {
   const rows = rowsOf(usePasses());
   const toast = useToast();
@@ -48,7 +48,7 @@ function useRefusedTaps(): void {
   }, [rows, toast]);
 }
 
-/** Tells of each payment with a static pass: its owner may not have been there. */
+/** Reports each payment with a static pass, because its owner may not have been there. */
 export function Heard(): null {
   useRefusedTaps();
   const rows = rowsOf(usePayments());

@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { rowsOf, usePayments } from '../queries.ts';
 import { More, Problem, Waiting } from './loading.tsx';
 
-/** One payment: who got it, how much left the wallet, and its proof. */
+/** One payment: its recipient, the amount that left the wallet, and its proof. */
 export function PaymentRow({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const receipt = receiptPath(payment.receipt_url);
   const { acquirer, protocol, cashback } = payment.fees;

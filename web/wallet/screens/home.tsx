@@ -24,7 +24,7 @@ import { useChange } from './use-change.ts';
 
 const NEWEST = 3;
 
-/** Money to try things with; what became of the request is read from the balance. */
+/** Test money. The result of the request shows in the balance. */
 function Faucet(): ReactNode {
   const { api, refresh } = useHere();
   const toast = useToast();
@@ -58,7 +58,7 @@ function Faucet(): ReactNode {
   );
 }
 
-/** From home to a code that a till can scan: one press. */
+/** Shows a code that a till can scan, one click from home. */
 function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
   const { api, vault } = useHere();
   const { busy, problem, change } = useChange();

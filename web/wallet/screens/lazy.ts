@@ -4,7 +4,7 @@ import { Waiting } from './loading.tsx';
 
 const waiting = createElement(Waiting);
 
-/** What home does not show is loaded when it is needed; the service worker keeps it too. */
+/** Parts that home does not show load on demand. The service worker caches them, too. */
 export const LimitsPage = partOf(async () => (await import('./limits.tsx')).LimitsPage, waiting);
 export const SettingsPage = partOf(
   async () => (await import('./settings.tsx')).SettingsPage,
@@ -21,7 +21,7 @@ export const TakeBackPage = partOf(
   async () => (await import('./take-back.tsx')).TakeBackPage,
   waiting,
 );
-// On every page: all texts of the other parts would come with it.
+// Used on every page, so it loads first; otherwise it would load the texts of all other parts.
 export const Heard = firstPartOf(async () => (await import('./heard.tsx')).Heard);
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
 export const ContractsPage = partOf(

@@ -21,7 +21,7 @@ export function Problem({ of }: { readonly of: unknown }): ReactNode {
   );
 }
 
-/** The way to what a list has not shown yet. */
+/** Loads the next page of a list. */
 export function More<T>({ pages }: { readonly pages: Pages<T> }): ReactNode {
   if (!pages.hasNextPage) return null;
   return (

@@ -6,7 +6,7 @@ import { isOpen, unlock } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
 
-/** The same key is a wallet on each network. A network that was never opened needs a signature. */
+/** The same key is a wallet on each network. A network without a session needs a signature. */
 export function NetworkSwitch({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');
   const [busy, setBusy] = useState(false);
@@ -19,7 +19,7 @@ export function NetworkSwitch({ vault }: { readonly vault: Vault }): ReactNode {
       try {
         return await signIn(await unlock(vault, { by: vault.seal.by, password: '' }), wanted);
       } catch {
-        // The screen that signs in says what is wrong.
+        // The sign-in screen shows the error.
       } finally {
         setBusy(false);
       }

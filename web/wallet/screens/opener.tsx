@@ -8,12 +8,12 @@ import { type Opener, SHORTEST_PASSWORD, type Vault } from '../vault.ts';
 import { Refused } from './refused.tsx';
 
 export interface NewOpenerProps {
-  /** What the button that sends says; its name in English is what scripts find it by. */
+  /** Label of the submit button. Scripts find it by its English name. */
   readonly action: string;
   readonly 'data-name': string;
   readonly busy: boolean;
   readonly problem: string | null;
-  /** What stands above the password: the private key, where one is brought along. */
+  /** Content above the password, for example the private key of an imported wallet. */
   readonly children?: ReactNode;
   readonly onChosen: (opener: Opener) => void;
 }
@@ -26,7 +26,7 @@ function useHasPasskeys(): boolean {
   return has;
 }
 
-/** How a wallet is to be kept: by a passkey where the device has one, or by a password. */
+/** Protects a wallet by a passkey if the device has one, or by a password. */
 export function NewOpener(props: NewOpenerProps): ReactNode {
   const { action, busy, problem, children, onChosen } = props;
   const hasPasskeys = useHasPasskeys();
@@ -91,15 +91,15 @@ export interface OpenerFieldProps {
   readonly vault: Vault;
   readonly password: string;
   readonly error?: string | null;
-  /** Asks even where the wallet is open: to show the key itself. */
+  /** Asks even while the wallet is unlocked, in order to show the key. */
   readonly always?: boolean;
   readonly onChange: (password: string) => void;
 }
 
-/** What a sheet that signs has to ask for: nothing, where the wallet is open or has a passkey. */
+/** What a form that signs must ask for: nothing if the wallet is unlocked or has a passkey. */
 export function OpenerField(props: OpenerFieldProps): ReactNode {
   const { vault, password, error = null, always = false, onChange } = props;
-  // A field that somebody fills in does not vanish; one that is needed by now appears.
+  // A field must not vanish while the user fills it in. One that becomes necessary appears.
   const [wasOpen] = useState(() => isOpen(vault));
   const opens = wasOpen && isOpen(vault) && !always;
   if (vault.seal.by === 'passkey' || opens) return null;

@@ -18,12 +18,12 @@ const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
 export interface PassCodeSheetProps {
   readonly pass: Pass;
-  /** One that was made by the press that opened this. */
+  /** A code that the click on home has already created. */
   readonly made?: PassCode;
   readonly onClose: () => void;
 }
 
-/** A code that pays once, within a minute: a photograph of it is soon worth nothing. */
+/** A code that pays once, within a minute, so that a photograph of it is soon useless. */
 export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): ReactNode {
   const { api, vault } = useHere();
   const { busy, problem, change } = useChange();

@@ -8,17 +8,17 @@ import { useHere } from '../here.tsx';
 import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
 
-/** Hands a file to the browser, which knows what opens it. */
+/** Saves a file through the browser, which may open it in another app. */
 function save(file: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(file);
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // By then the browser has read the file.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** The pass among a phone's other cards, where the operator makes such files. */
+/** Adds the pass to the phone's wallet app, if the operator issues such files. */
 export function PassFileButtons({ pass }: { readonly pass: Pass }): ReactNode {
   const { api, network } = useHere();
   const networks = useQuery({

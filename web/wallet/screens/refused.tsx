@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 
-/** Why something was not done; nothing while there is no reason. */
+/** An error message, or nothing without a problem. */
 export function Refused({ problem }: { readonly problem: string | null }): ReactNode {
   if (problem === null) return null;
   return (

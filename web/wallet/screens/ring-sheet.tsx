@@ -69,13 +69,13 @@ function Sum({ ring, charge }: SumProps): ReactNode {
   const sum = charge?.total ?? BigInt(ring.confirmation.amount);
   return (
     <p className={`ring-sum ${sumLength(sum)}`}>
-      {/* No button: a dialog would give it the focus. The digits are below, and in `Approve`. */}
+      {/* Not a button, because a dialog would focus it. The digits are below and on `Approve`. */}
       <Amount still atoms={sum} />
     </p>
   );
 }
 
-/** Above what may be long: the seconds are to be seen on the smallest screen. */
+/** Above any long text, so that the seconds are visible on the smallest screen. */
 function Why({ confirmation }: Ring): ReactNode {
   const { api } = useHere();
   return (
@@ -197,7 +197,7 @@ function Ended({ ring, bell }: PartProps<Extract<Ring, { at: 'ended' }>>): React
   );
 }
 
-/** Stands on every page: whatever one is doing, the question comes first. */
+/** Shown over every page, because a confirmation has priority. */
 export function RingSheet(): ReactNode {
   const { refresh } = useHere();
   const { bell, ring } = useBell();
@@ -217,7 +217,7 @@ export function RingSheet(): ReactNode {
     <Dialog
       key={intent}
       title={named(confirmation.merchant_name)}
-      // A payer who is asked says yes or no: Escape is neither.
+      // Escape is neither an approval nor a rejection.
       onClose={() => bell.dispatch({ type: 'closed', intent })}
     >
       <Sum ring={ring} charge={charge} />

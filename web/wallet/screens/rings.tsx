@@ -19,7 +19,7 @@ import {
 } from '../push.ts';
 import { Refused } from './refused.tsx';
 
-/** Whether Web Push is set up here, and this browser subscribed. */
+/** True if Web Push is configured here and this browser has a subscription. */
 function usePush() {
   const { api, network } = useHere();
   const push = useQuery({
@@ -29,7 +29,7 @@ function usePush() {
   });
   const { public_key: publicKey = null, subscribed = false } = push.data ?? {};
   const isForgotten = push.data?.subscribed === false && publicKey !== null;
-  // Notifications end with the session; the next one takes over the browser's subscription.
+  // Notifications end with the session; the next session takes over the browser's subscription.
   useEffect(() => {
     if (!isForgotten || mayRing() !== 'granted') return;
     const takeOver = async () => {
@@ -79,7 +79,7 @@ function useRings() {
   };
 }
 
-/** Asked once, as soon as a shop may ask for a confirmation. */
+/** Shown once, as soon as a merchant may ask for a confirmation. */
 export function RingsQuestion(): ReactNode {
   const asked = useKept('askedToRing');
   const rings = useRings();

@@ -21,12 +21,12 @@ import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
-/** Four letters at a time: an address is compared in pieces. */
+/** Groups of four characters, so that the address can be compared piece by piece. */
 function inFours(address: string): string {
   return address.replaceAll(/(.{4})(?=.)/g, '$1 ');
 }
 
-/** What the form holds: it stays while the plan is reviewed. */
+/** The form's values, kept while the user reviews the plan. */
 interface Draft {
   readonly recipient: string;
   readonly typed: string;
@@ -41,7 +41,7 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-/** To whom, and how much. */
+/** Recipient and amount. */
 function SendForm(props: FormProps): ReactNode {
   const { wallet, draft, onDraft, problem, onPlanned, onClose } = props;
   const here = useHere();
@@ -106,7 +106,7 @@ function feeOf({ how }: Plan): ReactNode {
   return t('wallet.send.fee.gas', { coin: readableCoin(most) });
 }
 
-/** Why it cannot be sent from here; null: it can. */
+/** Why it cannot be sent from here, or `null` if it can. */
 function lackOf({ how }: Plan): string | null {
   if (how.by === 'service') return null;
   if (how.by === 'nobody') return how.words;
@@ -123,7 +123,7 @@ interface ReviewProps {
   readonly onBack: () => void;
 }
 
-/** All of it once more, and the press that sends. */
+/** Shows everything once more, with the button that sends. */
 function SendReview({ plan, onBack }: ReviewProps): ReactNode {
   const here = useHere();
   const { vault } = here;
@@ -180,7 +180,7 @@ interface UnderWayProps {
   readonly onClose: () => void;
 }
 
-/** Signed and given away: it can only be waited for. */
+/** A transfer that was sent and can only be awaited. */
 function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
   const here = useHere();
   const { to, amount } = sending.by === 'service' ? sending.body : sending;
@@ -205,12 +205,15 @@ export interface SendSheetProps {
   readonly onClose: () => void;
 }
 
-/** USDC out of the wallet: address and sum, then all of it once more with its fee, then its end. */
+/**
+ * Sends USDC out of the wallet: recipient and amount, then a review with the fee, then the result.
+ */
 export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
   const { network, refresh } = useHere();
   const sending = useKept('sending')[network];
   const toast = useToast();
-  // The first one: home is drawn anew every few seconds, and what is under way goes on.
+  // Keeps the first callback, because home re-renders every few seconds while the transfer
+  // continues.
   const [close] = useState(() => onClose);
   const [draft, setDraft] = useState<Draft>({ recipient: '', typed: '' });
   const [plan, setPlan] = useState<Plan | null>(null);

@@ -57,7 +57,10 @@ function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   );
 }
 
-/** Off again asks the passkey too: else whoever finds the phone would turn it off first. */
+/**
+ * Turning it off also requires the passkey; otherwise a finder of the phone could turn it off
+ * first.
+ */
 function EachPayment(): ReactNode {
   const { vault } = useHere();
   const isOn = useKept('passkeyEach');

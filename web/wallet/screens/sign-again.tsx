@@ -13,11 +13,11 @@ export interface SignAgainProps {
   readonly vault: Vault;
   readonly network: Network;
   readonly token: string;
-  /** Whether the wallet has signed. */
+  /** True if the wallet has signed. */
   readonly onEnd: (signed: boolean) => void;
 }
 
-/** An open window alone gives nobody a new way to pay: the wallet's key has to agree. */
+/** Requires the wallet's key, so that an open window alone cannot add a new way to pay. */
 export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps): ReactNode {
   const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(
     vault,

@@ -21,9 +21,9 @@ import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
-/** A wallet that has never sent a transaction begins at 0. */
+/** The nonce of a wallet that has never sent a transaction. */
 const FIRST_NONCE = 0;
-/** Enough on the cheap chains that USDC is used on; a node knows better. */
+/** Enough on the inexpensive chains that are common for USDC; a node's own estimate is better. */
 const USUAL_FEE = 2_000_000_000n;
 
 interface SendProps {
@@ -32,7 +32,7 @@ interface SendProps {
   readonly onSent: () => void;
 }
 
-/** The transaction itself: to carry elsewhere, or to send by a node. */
+/** The signed transaction, to send through a node or to copy elsewhere. */
 function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<{ readonly ok: boolean; readonly words: string } | null>(null);
@@ -127,7 +127,7 @@ export interface SignedEndProps {
   readonly onSent: () => void;
 }
 
-/** Ends the permission by a transaction of the wallet itself. Nothing here asks the service. */
+/** Revokes the approval by a transaction of the wallet itself, without the service. */
 export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps): ReactNode {
   const [typed, setTyped] = useState(() => typedOf(truth));
   const [raw, setRaw] = useState<Hex | null>(null);

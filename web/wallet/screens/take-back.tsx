@@ -10,8 +10,8 @@ import { NetworkSwitch } from './network-switch.tsx';
 import { SignedEnd } from './signed-end.tsx';
 
 /**
- * What this network may take, asked of the chain itself, and its end. Works without a session and
- * without the service: what it needs to know of the chain was kept when the wallet signed in.
+ * Shows on-chain approvals for this network and revokes them. Works without a session and without
+ * the service: the chain's data was stored when the wallet signed in.
  */
 export function TakeBackPage({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');

@@ -7,11 +7,11 @@ import { useHere } from '../here.tsx';
 export interface Change {
   readonly busy: boolean;
   readonly problem: string | null;
-  /** @returns null where it did not happen, or nobody knows: `problem` says which. */
+  /** @returns `null` if it failed or the result is unknown: see `problem`. */
   change<T>(send: () => Promise<Answer<T>>): Promise<T | null>;
 }
 
-/** One change at the service, and what to say when it does not go through. */
+/** A change at the service, with the error message if it fails. */
 export function useChange(): Change {
   const { refresh } = useHere();
   const [busy, setBusy] = useState(false);

@@ -5,14 +5,14 @@ import { type Vault, WrongOpener } from '../vault.ts';
 import { problemOf } from '../words.ts';
 import { openerOf } from './opener.tsx';
 
-/** A form that opens the wallet and then does something with it, and what went wrong where. */
+/** A form that unlocks the wallet for an action, with its error messages. */
 export interface Unlocking {
   readonly password: string;
   readonly setPassword: (password: string) => void;
   readonly busy: boolean;
-  /** Beside the password. */
+  /** The error at the password field. */
   readonly wrong: string | null;
-  /** About anything else. */
+  /** Any other error. */
   readonly problem: string | null;
   submit(event: FormEvent): void;
 }

@@ -16,7 +16,7 @@ import { wayBack } from '../way-back.ts';
 import { problemOf } from '../words.ts';
 import { NewOpener } from './opener.tsx';
 
-/** Seals the key, and signs in. Where the service is away, the wallet is here all the same. */
+/** Encrypts the key and signs in. If the service is unreachable, the wallet is still stored. */
 async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): Promise<void> {
   const { accountOf } = await import('../account.ts');
   const account = accountOf(privateKey);
@@ -27,7 +27,7 @@ async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): P
   try {
     await signIn(account, null);
   } finally {
-    // Last: this screen makes way for the wallet's own.
+    // Last, because this screen then gives way to the wallet.
     keep('vault', vault);
   }
 }
@@ -87,7 +87,7 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
   );
 }
 
-/** The browser has forgotten the wallet, and its owner may not know. */
+/** Shown if the browser has deleted the wallet without its owner's knowledge. */
 function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
   if (end === null) return null;
   return (
@@ -98,9 +98,9 @@ function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
   );
 }
 
-/** The first screen of a browser that holds no wallet. */
+/** The first screen in a browser without a wallet. */
 export function Welcome(): ReactNode {
-  // Noted before the way through the wallet's own screens changes the address.
+  // Stored before the wallet's own screens change the URL.
   useState(wayBack);
   const [way, setWay] = useState<Way | null>(null);
   const [held] = useState(heldWallet);
