@@ -1,12 +1,12 @@
 import type { WriteStream } from 'node:tty';
 
-/** Codes of the terminal's own palette, so that its owner's choice of colors holds. */
+/** ANSI codes from the terminal's own palette, so that the user's color scheme applies. */
 const GREEN = 32;
 const YELLOW = 33;
 const RED = 31;
 const DIM = 2;
 
-/** The first that fits a piece of text colors it. What has no rule stays as it is. */
+/** The first rule that matches a piece of text colors it. Other text stays plain. */
 const RULES: readonly (readonly [number, RegExp])[] = [
   [DIM, /^\d{4}-\d\d-\d\dT[\d:.]+Z/gm],
   [
@@ -21,7 +21,7 @@ function color(code: number, text: string): string {
   return `\u001b[${code}m${text}\u001b[0m`;
 }
 
-/** Colors the words of one line. The words stay the same: who sees no colors misses nothing. */
+/** Colors the words of one line without changing them. */
 export function colored(words: string): string {
   return RULES.reduce((text, [code, rule]) => text.replace(rule, (it) => color(code, it)), words);
 }
@@ -30,7 +30,9 @@ export function inRed(words: string): string {
   return color(RED, words);
 }
 
-/** Only when a person looks: not in pipes and files, nor where NO_COLOR or TERM=dumb says no. */
+/**
+ * True if the output is an interactive terminal, and neither NO_COLOR nor TERM=dumb forbids colors.
+ */
 export function takesColors(stream: Pick<WriteStream, 'isTTY' | 'hasColors'>): boolean {
   const { NO_COLOR, FORCE_COLOR } = process.env;
   if (NO_COLOR) return false;

@@ -19,14 +19,14 @@ function portOf(given: string): number {
   throw new WrongUse(`${given} is no port.`);
 }
 
-/** An option that may be given again. */
+/** Collects an option that may be repeated. */
 function collected(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
 type Run = (act: (settings: Settings) => Promise<number>) => Promise<void>;
 
-/** Commands that play the customer, in test mode. */
+/** Commands that simulate the customer, in test mode. */
 export function addPlayCommands(program: Command, run: Run): void {
   program
     .command('trigger')
@@ -64,7 +64,7 @@ export function addPlayCommands(program: Command, run: Run): void {
     .option('--every <seconds>', 'how often', '60')
     .action(({ amount, ...options }) =>
       run((settings) => {
-        // A secret, so it comes as keys do, and never on the command line.
+        // A secret, so it comes from the environment like keys, never from the command line.
         const pass = process.env.TAPLINE_PROBE_PASS || null;
         return probe(settings, { ...options, amount: usdc(amount), pass });
       }),
@@ -122,7 +122,7 @@ export function addEventCommands(program: Command, run: Run): void {
     .action((options) => run((settings) => replay(settings, options)));
 }
 
-/** Commands for any resource. */
+/** Commands for every resource. */
 export function addResourceCommands(program: Command, run: Run): void {
   program
     .command('list')
@@ -144,7 +144,7 @@ export function addResourceCommands(program: Command, run: Run): void {
     );
 }
 
-/** Commands that look at what is in the way; `end` takes the exit code. */
+/** Commands that diagnose problems. `end` receives the exit code. */
 export function addCheckCommands(program: Command, run: Run, end: (code: number) => void): void {
   const ofNetwork = (command: 'init' | 'check', folder: string) =>
     settingsOfNetwork(command, { ...program.opts<GlobalOptions>(), folder }).then(end);
@@ -197,7 +197,7 @@ export function addAgentCommand(program: Command, run: Run): void {
         day: usdc(dayLimit),
       };
       const port = http === undefined ? null : portOf(http === true ? '7340' : http);
-      // The protocol's SDK is most of this command: the others start without it.
+      // Loaded on demand, because the MCP SDK is large and other commands do not need it.
       const { serveMcp } = await import('./mcp/server.ts');
       return run((settings) => serveMcp(settings, { live, refundLimits, port }));
     });

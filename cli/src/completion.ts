@@ -5,7 +5,7 @@ const SHELLS: Readonly<Record<string, (program: Command) => string>> = {
   ...{ bash, zsh, fish, powershell },
 };
 
-/** The script that a shell sources for completion. */
+/** The completion script for a shell to source. */
 export function completion(program: Command, shell: string): string {
   const write = SHELLS[shell];
   if (write === undefined)
@@ -76,7 +76,7 @@ function fish(program: Command): string {
     .join('\n');
 }
 
-/** For PowerShell on every system; `tapline.ps1` is what npm puts beside the command. */
+/** For PowerShell on every system. npm also installs the command as `tapline.ps1`. */
 function powershell(program: Command): string {
   const commands = wordsOf(program);
   const list = (words: readonly string[]) => words.map((word) => `'${word}'`).join(', ');
@@ -97,7 +97,7 @@ ${cases.join('\n')}
 }`;
 }
 
-/** Without what would end a quoted word. */
+/** Removes characters that would end a quoted word. */
 function plain(words: string): string {
   return words.replaceAll("'", '');
 }

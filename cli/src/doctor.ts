@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts';
 interface Finding {
   readonly check: string;
   readonly ok: boolean;
-  /** What was seen and, if it is wrong, what to do. */
+  /** The finding and, for a problem, its remedy. */
   readonly detail: string;
 }
 
@@ -16,11 +16,11 @@ export interface DoctorOptions {
   readonly secret?: string;
 }
 
-/** Receivers refuse what is older than 300 s; a tenth of that is worth a word. */
+/** Receivers refuse messages older than 300 s, so warn at a tenth of that. */
 const CLOCK_SKEW_S = 30;
 const TIMEOUT_MS = 10_000;
 
-/** Looks at everything that usually is in the way. Exit code 1 when something is. */
+/** Checks for common problems. Exit code 1 if there is one. */
 export async function doctor(settings: Settings, options: DoctorOptions): Promise<number> {
   const findings = [
     ...(await checkAddress(settings)),
@@ -61,7 +61,7 @@ async function checkAddress({ baseUrl, source }: Settings): Promise<Finding[]> {
   }
 }
 
-/** What `/readyz` says of a network; older ones say nothing of the token. */
+/** The part of `/readyz` that describes a network. Older services omit the token. */
 interface Network {
   readonly settles: boolean;
   readonly reasons: readonly string[];
@@ -79,7 +79,7 @@ function checkToken(network: string, { token }: Network): Finding[] {
 
 function checkClock(response: Response, here: number): Finding {
   const there = Date.parse(response.headers.get('Date') ?? '');
-  // The header has whole seconds.
+  // The `Date` header is in whole seconds, so assume the middle of the second.
   const skew = Math.abs(here - there - 500) / 1_000;
   const ok = !(skew > CLOCK_SKEW_S);
   const advice = 'Set this clock: signatures are refused when it is 300 s off.';

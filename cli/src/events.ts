@@ -19,7 +19,7 @@ export async function events({ tapline, out }: Settings, options: EventsOptions)
   return 0;
 }
 
-/** What can be retrieved by an id, by its prefix. */
+/** The function that reads an object, chosen by its id's prefix. */
 function reader(tapline: Tapline, id: string): Promise<object> | null {
   switch (id.split('_')[0]) {
     case 'pi':
@@ -55,8 +55,8 @@ export async function get({ tapline, out }: Settings, id: string): Promise<numbe
 }
 
 /**
- * Sends an event again: a delivery (`wdl_…`) or an event to one endpoint by the network, an event
- * without `--endpoint` by the listeners on this machine.
+ * Sends an event again. The network resends a delivery (`wdl_…`) or an event to one endpoint;
+ * without `--endpoint`, listeners on this machine forward the event.
  */
 export async function resend(
   settings: Settings,
@@ -98,7 +98,7 @@ export interface ReplayOptions {
   readonly forwardTo?: string;
 }
 
-/** A time, or how long ago. */
+/** Parses a timestamp or an age. */
 function timeOf(given: string): string {
   const time = /^\d+[smhd]?$/.test(given)
     ? Date.now() - secondsOf(given) * 1_000
@@ -108,7 +108,7 @@ function timeOf(given: string): string {
   return new Date(time).toISOString();
 }
 
-/** Sends the events of a span of time again, to an endpoint or to a receiver on this machine. */
+/** Sends the events of a period again, to an endpoint or to a receiver on this machine. */
 export async function replay(settings: Settings, options: ReplayOptions): Promise<number> {
   const since = timeOf(options.since);
   const until = options.until === undefined ? undefined : timeOf(options.until);

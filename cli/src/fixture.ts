@@ -8,24 +8,24 @@ import { WrongUse } from './wrong-use.ts';
 
 /** One request of a fixture. */
 interface Step {
-  /** Later steps say `${name:field}` for what it answered. */
+  /** The step's name, by which later steps refer to its response: `${name:field}`. */
   readonly name: string;
   readonly method?: 'get' | 'post';
-  /** Below `/v1`. */
+  /** Path below `/v1`. */
   readonly path: string;
   readonly params?: Readonly<Record<string, unknown>>;
-  /** Of a GET: asks again until the answer has these values. */
+  /** For GET: repeats the request until the response has these values. */
   readonly until?: Readonly<Record<string, unknown>>;
 }
 
-/** What the steps have answered so far, by their names. */
+/** The responses so far, by step name. */
 type Known = Record<string, unknown>;
 
 const MOST_STEPS = 100;
 const UNTIL_MS = 60_000;
 const EVERY_MS = 250;
 
-/** `trigger ./sale.json`: the steps of a file, one after another, in test mode. */
+/** `trigger ./sale.json`: runs the steps of a file in order, in test mode. */
 export async function runFixture(settings: Settings, file: string): Promise<number> {
   const { out } = settings;
   const steps = readSteps(file);
@@ -62,7 +62,7 @@ function readSteps(file: string): readonly Step[] {
 
 const FIELDS = ['name', 'method', 'path', 'params', 'until'];
 
-/** All steps are looked at before the first is sent: a typing error leaves no half a scene. */
+/** All steps are validated before the first is sent, so that a typo leaves nothing half done. */
 function wrongIn(step: Step): string | null {
   if (typeof step !== 'object' || step === null) return 'it is no object';
   const strange = Object.keys(step).find((field) => !FIELDS.includes(field));
@@ -74,7 +74,7 @@ function wrongIn(step: Step): string | null {
   return null;
 }
 
-/** Puts what earlier steps answered in the place of `${name:field.field}`, through all of it. */
+/** Replaces every `${name:field.field}` in a value by an earlier response's field. */
 function filled(value: unknown, known: Known, place: string): unknown {
   if (typeof value === 'string') {
     const whole = /^\$\{(\w+):([\w.]+)\}$/.exec(value);
@@ -120,7 +120,7 @@ async function answerOf(settings: Settings, step: Step): Promise<object> {
   }
 }
 
-/** The code and request stay; the words say where in the file it was. */
+/** Keeps the error's code and request id and adds the place in the file to its message. */
 function inPlace(error: unknown, place: string): unknown {
   if (error instanceof WrongUse) return new WrongUse(`${place}: ${error.message}`);
   const { message } = error as Error;

@@ -4,22 +4,22 @@ import type { Event, WebhookEvent } from 'tapline';
 import { sign } from 'tapline/webhooks';
 import { WrongUse } from './wrong-use.ts';
 
-/** The network gives receivers as long. */
+/** The network gives receivers the same time. */
 const TIMEOUT_MS = 10_000;
-/** A receiver that its developer restarts is away for a moment. */
+/** Bridges the moment in which a developer restarts the receiver. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 1_000;
 
 /**
- * The signing secret of `listen`: the same for one key on every machine and day, so that it can
- * stand in a receiver's settings. It tells nothing about the key.
+ * The signing secret of `listen`, derived from the API key, so that it is the same on every machine
+ * and can be stored in a receiver's settings. It reveals nothing about the key.
  */
 export function listenSecret(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('tapline listen').digest('base64')}`;
 }
 
 export interface Forwarded {
-  /** What the receiver answered; null when nobody did. */
+  /** The receiver's status, or `null` if there was no response. */
   readonly status: number | null;
   readonly error: string | null;
   readonly duration_ms: number;
@@ -64,7 +64,7 @@ export async function deliveryHeaders(
   };
 }
 
-/** Sends one event to a receiver on this machine, and again while nobody listens there. */
+/** Sends one event to a receiver on this machine and retries while the connection is refused. */
 export async function forward(
   event: Event | WebhookEvent,
   to: {

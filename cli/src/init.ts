@@ -4,7 +4,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { WrongUse } from './wrong-use.ts';
 
-/** What knows the settings of the service: the clone that it is run from. */
+/** The command that knows the service's settings, in the clone that this program runs from. */
 const COMMAND = 'src/ops/settings-command.ts';
 const NAME = 'tapline-network';
 
@@ -15,9 +15,9 @@ function isClone(folder: string): boolean {
 }
 
 /**
- * The clone whose `cli/bin` this program was started from; its modules are built, and elsewhere.
- * Never a clone that is only found in the present folder: whoever can put one there would have
- * this program run theirs.
+ * The repository clone whose `cli/bin` started this program. Its modules are built elsewhere. A
+ * clone merely found in the current folder is never used, because its author could then make this
+ * program run their code.
  */
 function ownClone(): string {
   const program = realpathSync(process.argv[1] ?? import.meta.filename);
@@ -27,8 +27,8 @@ function ownClone(): string {
 }
 
 /**
- * Makes (`init`) or looks at (`check`) the settings of a network in `folder`. The service itself
- * does it: only its code knows what a start takes. @returns the exit code
+ * Creates (`init`) or checks (`check`) the settings of a network in `folder`. The service's own
+ * code does it, because only it knows what a start requires. @returns the exit code
  */
 export async function settingsOfNetwork(
   command: 'init' | 'check',

@@ -12,20 +12,20 @@ import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
 export interface ListenOptions {
-  /** Each an address, or `types=address`. */
+  /** Each is a URL, or `types=URL`. */
   readonly forwardTo: readonly string[];
   /** `Name: value` */
   readonly header: readonly string[];
   readonly events?: string;
   readonly printSecret?: boolean;
   readonly after?: string;
-  /** Ends with 0 when an event of this type was seen, and delivered where it is forwarded. */
+  /** Exits with 0 when an event of this type has arrived and, if forwarded, was delivered. */
   readonly until?: string;
-  /** Seconds; without the event of `until` by then it ends with 1. */
+  /** In seconds. Exits with 1 if the event of `until` has not arrived by then. */
   readonly timeout?: string;
 }
 
-/** Shows events as they happen, and forwards them signed to a receiver on this machine. */
+/** Prints events as they arrive and forwards them, signed, to a receiver on this machine. */
 export async function listen(settings: Settings, options: ListenOptions): Promise<number> {
   const { out, tapline } = settings;
   const secret = listenSecret(settings.apiKey);
@@ -36,7 +36,8 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
   const receivers = options.forwardTo.map(receiverOf);
   const headers = extraHeaders(options.header);
   const ends = endOf(options);
-  // The place is taken before it says that it is ready: what happens from then on is seen.
+  // Reads the current position before it reports that it is ready, so that no later event is
+  // missed.
   const after = options.after ?? (await tapline.events.list({ limit: 1 }).page).data[0]?.id;
   const deliver = async (event: Event | WebhookEvent): Promise<Forwarded | null> => {
     const to = receivers.filter(({ takes }) => takes(event.type));
@@ -45,7 +46,7 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
     );
     const words = results.map((result) => `  ->  ${wordsOf(result)}`).join('');
     const [first = null] = results;
-    // The one that went wrong counts, where there are several.
+    // With several receivers, a failed delivery decides the result.
     const result = results.find((one) => !isDelivered(one)) ?? first;
     const line = `${event.created}  ${event.type}  ${event.id}${words}`;
     out.show(
@@ -77,7 +78,7 @@ interface Receiver {
   readonly takes: (type: string) => boolean;
 }
 
-/** `3000`, or `payment.*,refund.failed=3000`: types never hold a colon, addresses do. */
+/** Parses `3000`, or `payment.*,refund.failed=3000`. Event types never contain a colon, URLs do. */
 function receiverOf(given: string): Receiver {
   const [, types, to = given] = /^([\w.*,]+)=(.+)$/.exec(given) ?? [];
   const wanted = types?.split(',') ?? ['*'];
@@ -86,7 +87,7 @@ function receiverOf(given: string): Receiver {
   return { url: checkReceiver(to), takes };
 }
 
-/** What is signed, and says what it is, stays the network's. */
+/** Headers that are signed or describe the message cannot be overridden. */
 function extraHeaders(given: readonly string[]): Record<string, string> {
   const pairs = given.map((line): [string, string] => {
     const [, name = '', value = ''] = /^([\w-]+):\s*([^\r\n]*)$/.exec(line) ?? [];
@@ -104,7 +105,7 @@ interface Ends {
   readonly timedOut: () => boolean;
 }
 
-/** Ends at Ctrl-C, or when the time is over. */
+/** Stops at Ctrl-C or at the time-out. */
 function endOf({ timeout, until }: ListenOptions): Ends {
   const control = new AbortController();
   const stop = () => control.abort();
@@ -112,7 +113,8 @@ function endOf({ timeout, until }: ListenOptions): Ends {
   if (timeout === undefined) return { signal: control.signal, timedOut: () => false };
   const seconds = Number(timeout);
   if (!(seconds > 0)) throw new WrongUse(`--timeout takes seconds, not ${timeout}.`);
-  // A timer of our own: Node before 22 forgets a signal of AbortSignal.any that nothing else holds.
+  // A timer instead of AbortSignal.any: Node before 22 garbage-collects a combined signal that
+  // nothing else holds.
   let isOver = false;
   const expire = () => {
     isOver = true;
@@ -135,7 +137,9 @@ async function follow(
 ): Promise<number> {
   const { events: types, until } = options;
   const { signal } = ends;
-  /** A slow receiver holds up no other event; so many at once are as many as the network sends. */
+  /**
+   * A slow receiver does not delay other events. The limit on concurrent requests is the network's.
+   */
   const underWay = new Set<Promise<unknown>>();
   const stream = settings.tapline.events.stream({
     signal,

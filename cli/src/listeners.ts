@@ -7,17 +7,20 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Forwarded } from './forward.ts';
 
-/** Why there is no side door here: no fault of what needs none. */
+/**
+ * Why resending through listeners is unavailable here. Not an error for commands that do not need
+ * it.
+ */
 class NoDoor extends Error {}
 
 /**
- * How `resend` reaches a `listen` in another window: each has a socket in a folder that only this
- * user can enter. The network takes no part in it, because nothing new has happened there. The
- * user is a number: in a container it often has no name.
+ * Lets `resend` reach a `listen` in another window: each has a socket in a folder that only this
+ * user can enter. The network is not involved, because no new event has happened. The user is
+ * identified by number, because in a container it often has no name.
  */
 function folder(): string {
   const uid = process.getuid?.();
-  // Pipes of Windows lie in no folder, so others could make one of that name.
+  // Windows pipes are not in a folder, so another user could create one of the same name.
   if (uid === undefined) throw new NoDoor('there are no closed sockets on this system');
   const place = path.join(tmpdir(), `tapline-${uid}`);
   try {
@@ -30,7 +33,7 @@ function folder(): string {
   return place;
 }
 
-/** Listeners of one key at one network. */
+/** Listeners that use the same key and network. */
 function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): string {
   const { baseUrl, apiKey } = place;
   return createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('hex').slice(0, 16);
@@ -39,8 +42,8 @@ function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): 
 type Resend = (eventId: string) => Promise<Forwarded>;
 
 /**
- * Opens the side door; where there can be none, `listen` goes on without it.
- * @returns what closes it, and why it is not open
+ * Opens the socket for `resend`. If that is impossible, `listen` works without it.
+ * @returns a function that closes it, and the reason if it is not open.
  */
 export async function acceptResends(
   place: { readonly baseUrl: string; readonly apiKey: string },
@@ -71,7 +74,7 @@ async function openDoor(file: string, resend: Resend): Promise<() => void> {
   };
 }
 
-/** Has every listener of this key forward an event again. @returns what their receivers said */
+/** Has every listener with this key forward an event again. @returns their receivers' responses. */
 export async function askListeners(
   place: { readonly baseUrl: string; readonly apiKey: string },
   eventId: string,
@@ -99,7 +102,7 @@ async function askOne(file: string, eventId: string): Promise<Forwarded | null> 
   try {
     await once(socket, 'connect');
   } catch {
-    // It was killed and left its socket behind.
+    // The listener was killed and left its socket behind.
     rmSync(file, { force: true });
     return null;
   }

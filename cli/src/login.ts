@@ -8,7 +8,7 @@ import { writeOwnJson } from './own-file.ts';
 import { checkTransport, type GlobalOptions, type Login, loginFile } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Asks at the terminal; what is secret is not shown while it is typed. */
+/** Prompts on the terminal. Secret input is not echoed. */
 async function question(words: string, secret = false): Promise<string> {
   const shown = new Writable({
     write: (chunk, _encoding, done) => {
@@ -27,7 +27,7 @@ async function question(words: string, secret = false): Promise<string> {
   return '';
 }
 
-/** A key without the right to list terminals is a good key too. */
+/** A key without the scope for terminals is valid, too. */
 async function check(login: Login): Promise<void> {
   const tapline = new Tapline(login.api_key, { baseUrl: login.base_url });
   await tapline.terminals.list({ limit: 1 }).page.catch((error: unknown) => {
@@ -35,7 +35,7 @@ async function check(login: Login): Promise<void> {
   });
 }
 
-/** Keeps the address of a network and a key for it, once they have been seen to work. */
+/** Stores the URL of a network and a key for it, after checking that they work. */
 export async function login(options: GlobalOptions): Promise<void> {
   const out = createOutput(options.json === true);
   const file = loginFile(options);

@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
 export interface LogsOptions {
-  /** `404`, or a family such as `4xx`. */
+  /** A status such as `404`, or a class such as `4xx`. */
   readonly status?: string;
   readonly method?: string;
   readonly limit: string;
@@ -25,7 +25,7 @@ interface LoggedRequest {
 
 const LOOK_EVERY_MS = 1_000;
 
-/** With the key: the calls of servers. As a person: also what people and tills did. */
+/** With an API key: requests of servers. As a user: also requests of people and tills. */
 export async function logs(settings: Settings, options: LogsOptions): Promise<number> {
   const fits = filterOf(options);
   const read = await reader(settings, options);
@@ -61,7 +61,7 @@ function filterOf({ status, method }: LogsOptions): (request: LoggedRequest) => 
     (method === undefined || request.method === method.toUpperCase());
 }
 
-/** What a person set for another network is not sent to the address that a sandbox's file says. */
+/** Credentials set for another network are not sent to the URL in a sandbox's file. */
 function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
   if (sandbox !== null && isFromSandbox) {
     if (options.email === undefined) return sandbox.dashboard;
@@ -76,7 +76,7 @@ function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
 
 type Read = (limit: number) => Promise<readonly LoggedRequest[]>;
 
-/** A key may be without the scope, or older than it; in a sandbox its person reads instead. */
+/** The key may lack the scope or predate it. In a sandbox, its demo user reads instead. */
 async function reader(settings: Settings, options: LogsOptions): Promise<Read> {
   const { sandbox, tapline } = settings;
   if (options.email !== undefined || options.account !== undefined)

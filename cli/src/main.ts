@@ -17,7 +17,7 @@ import { type GlobalOptions, readSettings, type Settings } from './settings.ts';
 import { verifyMessage } from './verify.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Exit codes: done, refused by the network or not as wanted, called wrongly. */
+/** Exit codes: 0 success, 1 refused or not as expected, 2 wrong usage. */
 const DONE = 0;
 const REFUSED = 1;
 const WRONG_USE = 2;
@@ -97,7 +97,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     await program.parseAsync([...argv]);
     return code;
   } catch (error) {
-    // Commander has said what is wrong already; its help ends with 0.
+    // Commander has already printed the error; its help exits with 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : WRONG_USE;
     report(error, argv.includes('--json'));
     return error instanceof WrongUse || error instanceof UsageError ? WRONG_USE : REFUSED;

@@ -9,11 +9,11 @@ import { WrongUse } from './wrong-use.ts';
 
 export interface MockOptions {
   readonly port: string;
-  /** What becomes of one request after the other; then all goes well. */
+  /** The faults of the next requests, in order. Later requests succeed. */
   readonly script: string;
 }
 
-/** What a network, or something on the way to it, does now and then; a test wants it at once. */
+/** Faults that a network or a proxy causes now and then, and that a test needs on demand. */
 const FAULTS: Readonly<Record<string, string>> = {
   ok: 'answers',
   cut: 'carries it out, and the connection breaks before the answer',
@@ -73,13 +73,16 @@ const PREFIXES: Readonly<Record<string, readonly [prefix: string, object: string
 
 interface Asked {
   readonly method: string;
-  /** `['payment_intents', 'pi_…']` */
+  /** For example `['payment_intents', 'pi_…']`. */
   readonly parts: readonly string[];
   readonly key: string | undefined;
   readonly body: object;
 }
 
-/** Objects as they were sent, and an answer per key: enough for what clients have to get right. */
+/**
+ * Stores objects as they were sent and one response per idempotency key, which is enough for client
+ * tests.
+ */
 function createStore() {
   const objects = new Map<string, object>();
   const answers = new Map<string, Answer>();
@@ -146,7 +149,7 @@ function send(response: ServerResponse, { status, body, headers }: Answer): void
   response.end(JSON.stringify(body));
 }
 
-/** A server that misbehaves as it is told: for tests of other people's programs. */
+/** A server with scripted faults, for tests of clients. */
 export async function mock(globals: GlobalOptions, options: MockOptions): Promise<number> {
   const out = createOutput(globals.json === true);
   const steps = stepsOf(options.script);
@@ -159,7 +162,7 @@ export async function mock(globals: GlobalOptions, options: MockOptions): Promis
     if (fault === 'lost') return request.socket.destroy();
     if (fault === 'slow') await sleep(seconds * 1_000);
     const refused = REFUSALS[fault];
-    // A fault may come after the deed: that is what makes it one.
+    // Some faults occur after the request was processed, which is what makes them hard to handle.
     const answer = refused === undefined || fault === '500' ? carryOut(asked) : refused;
     if (fault === 'cut') return request.socket.destroy();
     if (fault === 'replay') {

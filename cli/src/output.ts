@@ -1,11 +1,11 @@
 import { colored, takesColors } from './colors.ts';
 
-/** Where a command writes: one JSON object per line with `--json`, words for people without. */
+/** The output of a command: one JSON object per line with `--json`, otherwise text. */
 export interface Output {
   readonly json: boolean;
-  /** A result: on standard output. */
+  /** Writes a result to standard output. */
   show(object: object, words: string): void;
-  /** What accompanies a result: on standard error, so that pipes get results alone. */
+  /** Writes a note to standard error, so that pipes receive results only. */
   note(words: string): void;
 }
 

@@ -1,10 +1,10 @@
 import { readFileSync, renameSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { WrongUse } from './wrong-use.ts';
 
-/** Others may write to a file with these bits. */
+/** Permission bits that let other users write to a file. */
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Windows has no such owners: there the folders of a user are closed to others. */
+/** Windows has no such owners; user folders are closed to others there. */
 function checkOwner(file: string, { uid, mode }: Stats): void {
   const user = process.getuid?.();
   if (user === undefined) return;
@@ -15,9 +15,9 @@ function checkOwner(file: string, { uid, mode }: Stats): void {
 }
 
 /**
- * Keys and addresses are read only from files that nobody but this user can have written.
+ * Reads keys and URLs only from files that no other user can have written.
  *
- * @returns null where there is no such file, or it holds no JSON.
+ * @returns `null` if the file does not exist or is not JSON.
  */
 export function readOwnJson<T>(file: string): T | null {
   const stats = statSync(file, { throwIfNoEntry: false });
@@ -30,7 +30,7 @@ export function readOwnJson<T>(file: string): T | null {
   }
 }
 
-/** By rename: a file that was there before keeps its mode when it is only written to. */
+/** Written by rename, because overwriting a file would keep its old mode. */
 export function writeOwnJson(file: string, value: unknown): void {
   const part = `${file}.${process.pid}`;
   writeFileSync(part, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });

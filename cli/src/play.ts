@@ -2,7 +2,7 @@ import { formatUsdc, type PaymentIntent, usdc } from 'tapline';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Commands that play the customer and the clock, in test mode. */
+/** Commands that simulate the customer and the passage of time, in test mode. */
 
 function showIntent({ out }: Settings, intent: PaymentIntent): number {
   const { id, status, payment, last_payment_error: error } = intent;
@@ -17,7 +17,7 @@ export interface TapOptions {
   readonly amount?: string;
 }
 
-/** As if a customer tapped a pass; `--amount` asks for the money first. */
+/** Taps a pass as a customer would. `--amount` creates a payment first. */
 export async function tap(
   settings: Settings,
   given: string | undefined,
@@ -37,7 +37,7 @@ export async function tap(
   return showIntent(settings, tapped);
 }
 
-/** A pass by its name in sandbox.json, or by its credential. */
+/** Finds a pass by its name in sandbox.json, or takes a credential as it is. */
 function passOf(settings: Settings, name: string): string {
   if (name.startsWith('nfc_')) return name;
   const passes = demoOf(settings)?.passes ?? {};
@@ -58,7 +58,7 @@ export async function expire(settings: Settings, id: string): Promise<number> {
 
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Seconds of `90`, `90s`, `15m`, `2h` or `3d`. */
+/** Parses `90`, `90s`, `15m`, `2h` or `3d` into seconds. */
 export function secondsOf(duration: string): number {
   const [, count, unit = 's'] = /^(\d+)([smhd])?$/.exec(duration) ?? [];
   if (count === undefined)

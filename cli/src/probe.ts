@@ -7,14 +7,20 @@ import { WrongUse } from './wrong-use.ts';
 export interface ProbeOptions {
   /** Seconds between two purchases. */
   readonly every: string;
-  /** `[host:]port` where Prometheus reads. Left out: one purchase, and its exit code. */
+  /**
+   * `[host:]port` for Prometheus. Without it, one purchase is made, and the exit code is its
+   * result.
+   */
   readonly listen?: string;
   readonly amount: number;
-  /** A pass of test mode that pays; null: that of the sandbox. Production has no demo payers. */
+  /**
+   * A test-mode pass that can pay. `null` uses the sandbox's, because production has no demo
+   * payers.
+   */
   readonly pass: string | null;
 }
 
-/** Longer than a payment may take (SETTLEMENT_TIMEOUT_SECONDS), shorter than an alert. */
+/** Longer than a payment's time-out (SETTLEMENT_TIMEOUT_SECONDS), shorter than an alert. */
 const PAID_WITHIN_MS = 70_000;
 const LOOK_MS = 250;
 
@@ -24,7 +30,10 @@ interface Seen {
   failures: number;
 }
 
-/** What a merchant's server and a customer do, from outside. @throws with the step that failed */
+/**
+ * One purchase through the public API, as a merchant's server and a customer make it. @throws
+ * naming the failed step.
+ */
 async function buy(
   settings: Settings,
   { amount, pass }: Pick<ProbeOptions, 'amount' | 'pass'>,
@@ -68,7 +77,7 @@ async function serveNumbers(listen: string, seen: Seen): Promise<void> {
   await once(server, 'listening');
 }
 
-/** Buys once, or again and again for Prometheus to read. Exit code 1: the one purchase failed. */
+/** Makes one purchase, or repeats it for Prometheus. Exit code 1 if the single purchase failed. */
 export async function probe(settings: Settings, options: ProbeOptions): Promise<number> {
   if (!settings.apiKey.startsWith('tlsk_test_')) {
     throw new WrongUse('The probe buys in test mode: give it a key that begins with tlsk_test_.');

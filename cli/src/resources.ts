@@ -3,12 +3,12 @@ import { type List, type Tapline, TaplineError } from 'tapline';
 import { type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Fields of the API that are text, whatever stands in them. */
+/** API fields that are always strings. */
 const TEXT_FIELDS = new Set(['metadata', 'order_id', 'description', 'reason', 'label', 'url']);
 
 /**
- * `amount=2500000 metadata.table=7`: numbers and words of JSON are those, all else is text, and so
- * is what the API takes as text alone.
+ * Parses `amount=2500000 metadata.table=7`. JSON numbers and literals keep their type; everything
+ * else is a string, including fields that the API defines as strings.
  */
 export function fieldsOf(pairs: readonly string[]): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
@@ -43,7 +43,7 @@ const LISTS: Readonly<Record<string, Lister>> = {
   request_log: (tapline, query) => tapline.requestLog.list(query),
 };
 
-/** The newest of a resource: a line each, with `--json` whole. */
+/** Lists the newest objects, one per line, or complete with `--json`. */
 export async function list(
   { tapline, out }: Settings,
   resource: string,
@@ -61,8 +61,8 @@ export async function list(
 }
 
 /**
- * Any POST of the API. It is sent once: whoever asks again says the same key, which stands on
- * standard error before anything is sent.
+ * Sends any POST request, once. To repeat it, pass the same key, which is printed to standard error
+ * before the request.
  */
 export async function post(
   settings: Settings,
@@ -72,7 +72,7 @@ export async function post(
   const { idempotencyKey: key = randomUUID() } = options;
   settings.out.note(`Idempotency-Key: ${key}`);
   const body = fieldsOf(options.fields);
-  // A sale needs a terminal, and a sandbox has one for demonstrations.
+  // A sale needs a terminal; a sandbox has a demo terminal.
   const isSale = /^\/?(v1\/)?payment_intents\/?$/.test(path);
   if (isSale && body.terminal === undefined) body.terminal = await someTerminal(settings);
   const answer = await send(settings, { path, body, key });
@@ -83,12 +83,12 @@ export async function post(
 export interface Request {
   readonly path: string;
   readonly query?: object;
-  /** With one it is a POST. */
+  /** With a body, the request is a POST. */
   readonly body?: object;
   readonly key?: string;
 }
 
-/** One request by its path, sent once. */
+/** Sends one request by its path, once. */
 export async function send(
   { baseUrl, apiKey }: Pick<Settings, 'baseUrl' | 'apiKey'>,
   { path, query = {}, body, key }: Request,

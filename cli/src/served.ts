@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-/** What a network says of its packages: `/packages/index.json`. */
+/** The network's list of its packages: `/packages/index.json`. */
 interface Served {
   readonly name: string;
   readonly version: string;
@@ -15,14 +15,14 @@ interface Served {
 
 const TIMEOUT_MS = 10_000;
 const BLOCK = 512;
-/** This package, where it is installed. */
+/** The folder in which this package is installed. */
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 function ownManifest(): { readonly name: string; readonly version: string } {
   return JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 }
 
-/** The programs in an archive of npm. Other names are none of ours, and are not looked at. */
+/** The programs in an npm archive. Other files are ignored. */
 function* programsIn(archive: Uint8Array): Generator<readonly [name: string, bytes: Buffer]> {
   const tar = gunzipSync(archive, { maxOutputLength: 64 * 2 ** 20 });
   for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
@@ -50,8 +50,8 @@ async function read(url: URL): Promise<Response | null> {
 }
 
 /**
- * Compares this command with the one that the network serves: the archive with the sum that is
- * listed of it, and with the same version also each program that is installed here.
+ * Compares this command with the one that the network serves: the archive with its listed checksum
+ * and, if the versions match, each installed program, too.
  */
 export async function compareWithServed(
   baseUrl: string,

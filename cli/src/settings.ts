@@ -6,7 +6,7 @@ import { createOutput, type Output } from './output.ts';
 import { readOwnJson } from './own-file.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Options that every command takes. */
+/** Options of every command. */
 export interface GlobalOptions {
   readonly json?: boolean;
   readonly apiKey?: string;
@@ -15,7 +15,7 @@ export interface GlobalOptions {
   readonly profile?: string;
 }
 
-/** What this program uses of sandbox.json. */
+/** The part of sandbox.json that this program uses. */
 export interface Sandbox {
   readonly base_url: string;
   readonly account: string;
@@ -31,14 +31,17 @@ interface SandboxMode {
   readonly passes: Readonly<Record<string, string>>;
 }
 
-/** Which network a command talks to, with which key, and how that was found. */
+/** The network and key that a command uses, and where they come from. */
 export interface Place {
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly source: string;
-  /** Its demo data, where the place is a sandbox on this machine. */
+  /** Demo data, if the network is a sandbox on this machine. */
   readonly sandbox: Sandbox | null;
-  /** The address stands in the sandbox's file: nothing goes there that is not the sandbox's own. */
+  /**
+   * True if the URL comes from the sandbox's file. Only the sandbox's own credentials are sent
+   * there.
+   */
   readonly isFromSandbox: boolean;
 }
 
@@ -53,8 +56,8 @@ export interface Login {
 }
 
 /**
- * Null where this user has no folder of its own: none is named, and in a container the user may
- * have none. A relative one would lie in whatever folder one stands in.
+ * `null` if the user has no home folder, as is common in containers. A relative path would depend
+ * on the current folder.
  */
 function configFolder(): string | null {
   const { XDG_CONFIG_HOME: config = '' } = process.env;
@@ -67,7 +70,7 @@ function configFolder(): string | null {
   }
 }
 
-/** Each profile has a file of its own: a network and a key. */
+/** Each profile has its own file with a network and a key. */
 export function loginFile({ profile = process.env.TAPLINE_PROFILE }: GlobalOptions): string | null {
   const config = configFolder();
   if (profile !== undefined && !/^[\w-]{1,40}$/.test(profile)) {
@@ -81,7 +84,7 @@ function readLogin(options: GlobalOptions): Login | null {
   const file = loginFile(options);
   if (file === null) return null;
   const login = readOwnJson<Login>(file);
-  // Earlier versions left a file that they found as open as it was.
+  // Earlier versions kept the permissions of an existing file.
   if (login !== null) chmodSync(file, 0o600);
   return login;
 }
@@ -92,21 +95,24 @@ function isThisMachine(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && LOOPBACK.test(new URL(baseUrl).hostname);
 }
 
-/** Otherwise a stranger's file in the folder could say where keys are sent. */
+/** Ownership is checked; otherwise another user's file could redirect keys. */
 function readSandbox(file: string): Sandbox | null {
   const sandbox = readOwnJson<Sandbox>(file);
   if (sandbox === null || isThisMachine(sandbox.base_url)) return sandbox;
   throw new WrongUse(`${file} is not used: a sandbox is on this machine, not ${sandbox.base_url}.`);
 }
 
-/** `.tapline/sandbox.json` here or in a folder above, as git finds its repository. */
+/** Finds `.tapline/sandbox.json` in this folder or a parent, as git finds its repository. */
 function sandboxAbove(folder: string): Sandbox | null {
   const found = readSandbox(path.join(folder, '.tapline', 'sandbox.json'));
   const above = path.dirname(folder);
   return found ?? (above === folder ? null : sandboxAbove(above));
 }
 
-/** For its demo data only: where another place was said, a file that is not used is no error. */
+/**
+ * Used only for demo data, so an unusable file is not an error if the network was set in another
+ * way.
+ */
 function demoAbove(): Sandbox | null {
   try {
     return sandboxAbove(process.cwd());
@@ -129,7 +135,7 @@ function sandboxPlace(sandbox: Sandbox, asked: { live: boolean; baseUrl?: string
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:4242/api';
 
-/** A key that was given goes to an address that was given, or to the sandbox that it belongs to. */
+/** A given key is sent to a given URL, or to the sandbox that it belongs to. */
 function placeOfKey(
   apiKey: string,
   found: { readonly baseUrl: string | undefined; readonly near: Sandbox | null },
@@ -151,14 +157,14 @@ function placeOfKey(
   };
 }
 
-/** The nearest word wins: options, the environment, the login, the sandbox. */
+/** In order of precedence: options, environment, login, sandbox. */
 export function findPlace(options: GlobalOptions): Place {
   const place = nearestPlace(options);
   checkTransport(place);
   return place;
 }
 
-/** Real money's key is not sent where others on the way can read it. */
+/** A live key must not be sent in plain text. */
 export function checkTransport({ baseUrl, apiKey }: Pick<Place, 'baseUrl' | 'apiKey'>): void {
   const isOpen = !baseUrl.startsWith('https://') && !isThisMachine(baseUrl);
   if (isOpen && apiKey.startsWith('tlsk_live')) {
@@ -192,7 +198,7 @@ function nearestPlace(options: GlobalOptions): Place {
   return sandboxPlace(near, asked);
 }
 
-/** The sandbox that a key belongs to. */
+/** The sandbox that issued this key. */
 function sandboxOf(sandbox: Sandbox | null, apiKey: string): Sandbox | null {
   const keys = [sandbox?.test.secret_key, sandbox?.live.secret_key];
   return keys.includes(apiKey) ? sandbox : null;
@@ -207,12 +213,12 @@ export function readSettings(options: GlobalOptions): Settings {
   return { ...place, tapline, out: createOutput(options.json === true) };
 }
 
-/** The demo data of the mode that the key belongs to. */
+/** The demo data of the key's mode. */
 export function demoOf({ sandbox, apiKey }: Place): SandboxMode | null {
   return sandbox?.[apiKey.startsWith('tlsk_live') ? 'live' : 'test'] ?? null;
 }
 
-/** A terminal to play with: the demo one, or the first active one. */
+/** A terminal for tests: the demo one, or the first active one. */
 export async function someTerminal(settings: Settings): Promise<string> {
   const demo = demoOf(settings);
   if (demo !== null) return demo.terminal;

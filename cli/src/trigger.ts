@@ -4,7 +4,7 @@ import { fieldsOf } from './resources.ts';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** What was made so that the event happened. */
+/** The object whose creation triggered the event. */
 export interface Made {
   readonly intent?: PaymentIntent;
   readonly payment?: string;
@@ -13,12 +13,12 @@ export interface Made {
 
 const AMOUNT = 2_500_000;
 
-/** What of the intent is chosen: the rest is the same each time. */
+/** Options of the intent. Everything else is fixed. */
 export interface TriggerOptions {
   readonly amount?: string;
   readonly order?: string;
   readonly description?: string;
-  /** `table=7` */
+  /** For example `table=7`. */
   readonly metadata: readonly string[];
 }
 
@@ -38,7 +38,7 @@ async function create(scene: Scene, terminal: string): Promise<PaymentIntent> {
   });
 }
 
-/** Values of metadata are text, also where they look like numbers. */
+/** Metadata values are strings, even if they look like numbers. */
 function textsOf(pairs: unknown): Record<string, string> {
   const entries = Object.entries(pairs as object);
   return Object.fromEntries(entries.map(([name, value]) => [name, `${value}`]));
@@ -70,7 +70,7 @@ async function cancel(settings: Scene): Promise<Made> {
   return { intent: await settings.tapline.paymentIntents.cancel(id) };
 }
 
-/** A token for another amount is declined, on any network, without a pass in a special state. */
+/** A token for a different amount is declined on any network, without a special pass. */
 async function decline(settings: Scene): Promise<Made> {
   const { tapline } = settings;
   const { id } = await create(settings, await someTerminal(settings));
@@ -78,7 +78,7 @@ async function decline(settings: Scene): Promise<Made> {
   return { intent: await tapline.paymentIntents.confirm(id, { agent_token: wrong.agent_token }) };
 }
 
-/** Only the sandbox has a pass whose payer wants to be asked. */
+/** Only the sandbox has a pass whose payer must confirm. */
 async function ask(settings: Scene): Promise<Made | null> {
   const value = demoOf(settings)?.passes.confirm;
   if (value === undefined) return null;
@@ -88,7 +88,7 @@ async function ask(settings: Scene): Promise<Made | null> {
   return { intent: await settings.tapline.testHelpers.tap(terminal, body) };
 }
 
-/** How an event is made to happen by what a merchant and a customer do. */
+/** How a merchant and a customer cause each event. */
 const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>> = {
   'payment_intent.created': async (settings) => ({
     intent: await create(settings, await someTerminal(settings)),
@@ -103,7 +103,7 @@ const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>>
   'refund.succeeded': refund,
 };
 
-/** Makes an event happen. What no test helper can bring about is sent without happening. */
+/** Triggers an event. If no test helper can cause it, a sample is sent instead. */
 export async function trigger(
   given: Settings,
   type: string,
@@ -112,7 +112,7 @@ export async function trigger(
   const settings = { ...given, chosen };
   const { out, tapline, apiKey } = settings;
   if (apiKey.startsWith('tlsk_live')) throw new WrongUse('trigger needs a test key.');
-  // No type of event ends so.
+  // No event type ends in `.json`.
   if (type.endsWith('.json')) return runFixture(settings, type);
   const made = (await FLOWS[type]?.(settings)) ?? null;
   if (made !== null) {

@@ -11,7 +11,7 @@ export interface VerifyOptions {
   readonly tolerance: string;
 }
 
-/** Says whether a message that you have kept carries a good signature. */
+/** Verifies the signature of a stored message. */
 export async function verifyMessage(
   options: VerifyOptions,
   globals: GlobalOptions,

@@ -1,7 +1,9 @@
 import { TaplineError } from 'tapline';
 import type { Settings } from './settings.ts';
 
-/** Which network, key and mode a command would use, how that was found, and whether it works. */
+/**
+ * Prints the network, key and mode that commands use, where they come from, and whether they work.
+ */
 export async function whoami({ tapline, out, ...place }: Settings): Promise<number> {
   const { baseUrl: base_url, apiKey, source } = place;
   const mode = apiKey.startsWith('tlsk_live') ? 'live' : 'test';
@@ -10,7 +12,7 @@ export async function whoami({ tapline, out, ...place }: Settings): Promise<numb
   try {
     await tapline.terminals.list({ limit: 1 }).page;
   } catch (error) {
-    // A key without this scope is a good key too.
+    // A key without this scope is valid, too.
     works = error instanceof TaplineError && error.code === 'scope_missing';
   }
   const words = `${base_url}  ${mode} mode  ${key}  from ${source}`;

@@ -1,2 +1,2 @@
-/** The command was called wrongly: exit code 2. */
+/** Wrong usage: exit code 2. */
 export class WrongUse extends Error {}

@@ -10,20 +10,20 @@ import {
 } from './protocols/write-card.ts';
 import { SettingError } from './settings.ts';
 
-/** `tapline-reader cards write`: blank chips become cards of a pass. */
+/** `tapline-reader cards write`: writes passes to blank chips. */
 
 export interface WritingCards {
   readonly socket: string;
-  /** What the wallet shows once for a new card, as it was pasted. */
+  /** The settings that the wallet shows once for a new card, pasted by the user. */
   readonly input: NodeJS.ReadableStream;
   readonly say: (event: { readonly status: string; readonly uid?: string }, words: string) => void;
   readonly end: AbortController;
 }
 
-/** Longer than any settings; a file that is poured in by mistake ends here. */
+/** Longer than any settings, so that a file piped in by mistake is cut off. */
 const LONGEST_INPUT = 4096;
 
-/** Writes the first blank card that is held there. @returns the exit code. */
+/** Writes the first blank card held to the reader. @returns the exit code. */
 export async function writeCards({ socket, input, say, end }: WritingCards): Promise<number> {
   say(
     { status: 'settings' },
@@ -48,7 +48,7 @@ export async function writeCards({ socket, input, say, end }: WritingCards): Pro
   return code;
 }
 
-/** @throws SettingError where it comes from a file: keys of cards belong on no disk. */
+/** @throws SettingError if the input is a file, because card keys must not be stored on disk. */
 async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSettings> {
   if (input === process.stdin && fstatSync(0).isFile()) {
     throw new SettingError('The keys of a card are not read from a file. Paste them.');
@@ -64,7 +64,7 @@ async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSetting
   }
 }
 
-/** Without an echo: a terminal keeps what it has shown. */
+/** Without echo, because terminals keep their output. */
 async function firstLine(input: NodeJS.ReadableStream): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const isTerminal = 'isTTY' in input && input.isTTY === true;

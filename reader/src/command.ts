@@ -21,7 +21,7 @@ import { watchSleep } from './sleep.ts';
 import { WaitingTaps } from './taps.ts';
 import { openTillFeed } from './till-feed.ts';
 
-/** The till's page asks this port unless it is told another one. */
+/** The port that the till's page connects to by default. */
 export const TILL_PORT = 4244;
 
 const HELP = `Usage: tapline-reader [options]
@@ -63,7 +63,7 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** @returns the exit code: 0 done, 1 refused, 2 wrong use. */
+/** @returns the exit code: 0 success, 1 refused, 2 wrong usage. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
     const { values, positionals } = parseArgs({
@@ -112,7 +112,7 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   return serve({ api, wallets, end, socket, json, printing: printingOf(values) });
 }
 
-/** null: nothing is printed, as long as nobody says where. */
+/** `null` if no printer was named. */
 function printingOf({ printer, width = '48', drawer = false }: Values): Printing | null {
   if (printer === undefined) {
     if (drawer) throw new SettingError('--drawer needs --printer.');
@@ -135,7 +135,7 @@ function endOfProcess(): AbortController {
   return end;
 }
 
-/** What a till shows, in the form in which it shows it. */
+/** A pairing code in the format that a till shows. */
 const CODE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/;
 
 function portOf(text: string | undefined): number {
@@ -158,7 +158,7 @@ async function tillOf(values: Values, file: string): Promise<Till> {
   return { origin: new URL(values.server).origin, token_hash: null, code };
 }
 
-/** Feeds the till in the browser until the process is told to end. */
+/** Serves the till in the browser until the process is stopped. */
 async function serveTill(
   values: Values,
   passType: Wallets['passType'],
@@ -191,7 +191,7 @@ async function serveTill(
     signal: end.signal,
     onEvent: (event) => {
       feed.tell(event);
-      // Only the result of a tap: the credential goes to the till and nowhere else.
+      // Logs only the result of a tap; the credential goes to the till and nowhere else.
       if (event.status === 'tapped') say({ status: event.tap.status }, tapWords(event.tap.status));
       else say(event, readerWords(event));
     },
@@ -252,7 +252,7 @@ async function serve({ api, wallets, end, socket, json, printing }: Serving): Pr
       api
         .receiptUrl(event.intent.id)
         .then((url) => printReceipt(printing, url))
-        // The sale is paid whatever the printer does; the receipt has an address.
+        // The sale is paid even if printing fails, and the receipt has a URL.
         .catch((error: Error) => say({ status: 'not_printed' }, `Not printed: ${error.message}.`));
     },
   });
@@ -261,13 +261,13 @@ async function serve({ api, wallets, end, socket, json, printing }: Serving): Pr
   return unpaired ? 1 : 0;
 }
 
-/** What may be written to a log: no credential is in it, and of an intent only what is needed. */
+/** The loggable part of an event: no credentials, and only the needed fields of an intent. */
 function shown(event: TillEvent) {
   if (!('intent' in event)) return event;
   return { status: event.status, intent: event.intent.id, amount: event.intent.amount };
 }
 
-/** The bell is the only sound that every machine has. */
+/** The terminal bell is the only sound that every machine has. */
 const BELL = '\u0007';
 
 function wordsOf(event: TillEvent): string {

@@ -5,9 +5,9 @@ import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.t
 import type { TapCredential } from './protocols/tap.ts';
 import { within } from './within.ts';
 
-/** What a reader without a screen needs of the device API (`/api/device/v1`). */
+/** The part of the device API (`/api/device/v1`) that a reader without a screen needs. */
 
-/** The fields of a payment intent that decide what to do next. */
+/** The intent's fields that decide the next step. */
 export interface Intent {
   readonly id: string;
   readonly amount: number;
@@ -16,7 +16,7 @@ export interface Intent {
   readonly last_payment_error: { readonly customer_message: string } | null;
 }
 
-/** The server's answer when it refuses: nothing moved. */
+/** The server refused a request; no money moved. */
 export class DeviceApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -29,41 +29,41 @@ export class DeviceApiError extends Error {
   }
 }
 
-/** Longer than the server holds a request that waits (25 s), and than a tap may take (30 s). */
+/** Longer than the server holds a long poll (25 s) and than a tap may take (30 s). */
 const REQUEST_MS = 40_000;
 
-/** Meanwhile somebody holds a chip against the reader. */
+/** Short, because the customer holds a chip to the reader meanwhile. */
 const CHIP_MS = 3000;
-/** A whole tap of a phone may take two seconds. */
+/** Within the two seconds that a whole phone tap may take. */
 const PHONE_MS = 1500;
-/** Of a server that can be reached an answer is there by then. */
+/** A reachable server answers well within this time. */
 const CLEAR_MS = 500;
-/** As many as this program ever has at once: two that wait, and one that acts. */
+/** The most connections that this program uses at once: two long polls and one action. */
 const KEPT_CONNECTIONS = 3;
-/** Smart Tap is off here, which the merchant or the operator can change. */
+/** Error codes that mean that Smart Tap is off; the merchant or operator can change that. */
 const OFF = ['not_configured', 'kyb_required', 'terminal_inactive'];
 
 export class DeviceApi {
   readonly #base: string;
   readonly #key: string;
-  /** Ends what is under way when the machine has slept. */
+  /** Aborts requests after the machine has slept. */
   #awake = new AbortController();
   #cleared: Promise<unknown> = Promise.resolve();
 
-  /** @param server the address of the network, for example `https://pay.example.com`. */
+  /** @param server URL of the network, for example `https://pay.example.com`. */
   constructor(server: string, deviceKey: string) {
     this.#base = baseOf(server);
     this.#key = deviceKey;
   }
 
-  /** The machine has slept: what waits for an answer fails now, and is asked again by who waits. */
+  /** Called after the machine has slept: fails pending requests, whose callers then retry. */
   woke(): void {
     this.#awake.abort(new Error('this machine has slept'));
     this.#awake = new AbortController();
     this.#cleared = this.#clearConnections();
   }
 
-  /** The key for a pairing code of the dashboard: works once. */
+  /** Exchanges a pairing code from the dashboard for a device key. Each code works once. */
   static async pair(server: string, code: string): Promise<{ key: string; terminal: string }> {
     const body = JSON.stringify({ code });
     const headers = { 'content-type': 'application/json' };
@@ -78,13 +78,13 @@ export class DeviceApi {
     return { key: answer.device_key, terminal: answer.terminal };
   }
 
-  /** Says which software this terminal runs: this package. */
+  /** Reports this package's name and version as the terminal's software. */
   report(signal: AbortSignal): Promise<unknown> {
     const body = { platform: 'reader', software_version: packageVersion() };
     return this.#call('PATCH', '/terminal', { signal, body });
   }
 
-  /** The oldest open intent; null when none came within 25 s. */
+  /** The oldest open intent, or `null` if none arrived within 25 s. */
   nextIntent(signal: AbortSignal): Promise<Intent | null> {
     return this.#call<Intent | null>('GET', '/payment_intents/next?wait=25', { signal });
   }
@@ -93,7 +93,7 @@ export class DeviceApi {
     return this.#call('GET', `/payment_intents/${id}`, { signal });
   }
 
-  /** The intent, as soon as its status is another than `seen`, or after 25 s. */
+  /** The intent once its status differs from `seen`, or after 25 s. */
   changed(id: string, seen: string, signal: AbortSignal): Promise<Intent> {
     const query = `wait=25&status=${seen}`;
     return this.#call('GET', `/payment_intents/${id}?${query}`, { signal });
@@ -103,7 +103,7 @@ export class DeviceApi {
     return this.#call('POST', `/payment_intents/${id}/tap`, { body: { credential }, key });
   }
 
-  /** What a chip of this address signs to pay; null when the intent cannot be paid now. */
+  /** What a chip with this address must sign to pay, or `null` if the intent cannot be paid now. */
   async toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null> {
     const path = `/payment_intents/${id}/authorization?from=${from}`;
     const { typed_data } = await within({ ms: CHIP_MS, until: [signal] }, (soon) =>
@@ -112,7 +112,7 @@ export class DeviceApi {
     return typed_data;
   }
 
-  /** Has a tap of a phone signed by the network, whose key stays there. */
+  /** Has the network sign a phone's tap with a key that stays on the server. */
   readonly proveCollector: ProveCollector = async (tap) => {
     const signal = AbortSignal.timeout(PHONE_MS);
     const body = proofFrom(tap);
@@ -124,12 +124,12 @@ export class DeviceApi {
     }
   };
 
-  /** The same signature again gets the first answer. */
+  /** Sending the same signature again returns the first response. */
   authorize(id: string, signed: { from: string; signature: string }): Promise<Intent> {
     return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
   }
 
-  /** Where the receipt of a paid intent is; null while there is none. */
+  /** The receipt's URL of a paid intent, or `null` if it is not available yet. */
   async receiptUrl(intent: string): Promise<string | null> {
     const { data } = await this.#call<{
       data: readonly { payment_intent: string; receipt_url: string | null }[];
@@ -137,7 +137,7 @@ export class DeviceApi {
     return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
   }
 
-  /** Connections that are kept for later are dead, too: each takes a question, and ends with it. */
+  /** Idle connections are dead as well. One small request on each closes them. */
   #clearConnections(): Promise<unknown> {
     const headers = { authorization: `Bearer ${this.#key}` };
     const ask = () =>

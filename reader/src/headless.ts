@@ -7,28 +7,28 @@ import type { TwoCards } from './pcsc/readers.ts';
 import type { SignedByChip, Tap, ToSign } from './protocols/tap.ts';
 
 /**
- * A reader as a terminal of its own, without a screen: it takes the intents of its terminal, waits
- * for a tap and hands it in. What is to be seen and heard of it are its events.
+ * A reader that is a terminal of its own, without a screen: it takes its terminal's intents, waits
+ * for a tap and submits it. Its events drive lights and sounds.
  */
 export type TillEvent =
   | { readonly status: 'idle' }
-  /** Money is asked for: the customer may tap. */
+  /** A payment waits: the customer may tap. */
   | { readonly status: 'waiting'; readonly intent: Intent }
-  /** The card may be taken away; the network decides. */
+  /** The card was read and may be removed; the network decides. */
   | { readonly status: 'read' }
   | { readonly status: 'paid'; readonly intent: Intent }
   | { readonly status: 'confirm'; readonly intent: Intent }
   | { readonly status: 'declined'; readonly message: string }
   | { readonly status: 'ended'; readonly intent: Intent }
-  /** What was held there is nothing that pays; the words are for the customer. */
+  /** The item cannot pay. The message is for the customer. */
   | { readonly status: 'not_read'; readonly message: string }
   | { readonly status: 'offline' }
-  /** The device key has ended: pair again. */
+  /** The device key is no longer valid: pair again. */
   | { readonly status: 'unpaired' };
 
 export interface Taps {
-  /** Resolves with the next tap; what was tapped before nobody waits for is dropped. */
-  /** @param toSign what a chip signs that comes while this waits. */
+  /** Resolves with the next tap. Taps while no payment waits are dropped. */
+  /** @param toSign Provides the digest for a chip presented during this wait. */
   next(signal: AbortSignal, toSign: ToSign): Promise<Tap | TwoCards>;
 }
 
@@ -39,7 +39,9 @@ export interface WithoutScreen {
   readonly signal: AbortSignal;
 }
 
-/** After a lost answer the same tap goes again with the same key: it can charge only once. */
+/**
+ * After a lost response the same tap is sent again with the same key, so it can charge only once.
+ */
 const AGAIN_MS = 1000;
 const OPEN = 'requires_payment_method';
 
@@ -53,18 +55,18 @@ const WORDS: Readonly<Record<Exclude<Tap['status'], 'read' | 'signed'> | 'two_ca
   two_cards: 'Hold only one card here.',
 };
 
-/** @throws what says that the server was not reached, or that the key has ended. */
+/** @throws if the server cannot be reached or the device key is no longer valid. */
 async function reportSoftware({ api, signal }: WithoutScreen): Promise<void> {
   try {
     await api.report(signal);
   } catch (error) {
     const isRefused = error instanceof DeviceApiError && error.status < 500;
-    // A server of an earlier release takes no reports: payments go on.
+    // Servers of an earlier release accept no reports; payments still work.
     if (!isRefused || error.status === 401) throw error;
   }
 }
 
-/** Runs until `signal` ends it, or until its key has ended. */
+/** Runs until `signal` aborts or the device key is no longer valid. */
 export async function runWithoutScreen(till: WithoutScreen): Promise<void> {
   let isReported = false;
   while (!till.signal.aborted) {
@@ -104,7 +106,7 @@ async function takePayment(till: WithoutScreen, first: Intent): Promise<void> {
   if (intent.status !== 'succeeded') till.onEvent({ status: 'ended', intent });
 }
 
-/** How a tap is handed in: as often as it takes, it pays once. Or why it is not, in words. */
+/** Returns a function that submits the tap, safe to repeat, or a message if it cannot pay. */
 function sending(
   { api }: WithoutScreen,
   { id }: Intent,
@@ -119,7 +121,7 @@ function sending(
   return () => api.tap(id, tap.credential, key);
 }
 
-/** As the network takes it; null where the chip signed something else. */
+/** The signature in the network's format, or `null` if the chip signed something else. */
 function authorizationOf({ public_key, digest, r, s }: SignedByChip) {
   const key = Buffer.from(public_key, 'hex');
   const parts = { r: BigInt(`0x${r}`), s: BigInt(`0x${s}`) };
@@ -127,7 +129,7 @@ function authorizationOf({ public_key, digest, r, s }: SignedByChip) {
   return signature === null ? null : { from: addressOf(key), signature };
 }
 
-/** What a chip signs to pay this intent. */
+/** What a chip must sign to pay this intent. */
 function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
   return async (publicKey) => {
     const typedData = await api.toSign(id, addressOf(publicKey), signal).catch(() => null);
@@ -135,7 +137,7 @@ function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
   };
 }
 
-/** @returns null when the intent was canceled, expired or paid in another way meanwhile. */
+/** @returns `null` if the intent was meanwhile canceled, expired or paid in another way. */
 async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | TwoCards | null> {
   const end = new AbortController();
   const { signal } = end;
@@ -157,7 +159,7 @@ async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | T
   }
 }
 
-/** Sends the tap until there is an answer. @throws DeviceApiError where the server refuses it. */
+/** Sends the tap until there is a response. @throws DeviceApiError if the server refuses it. */
 async function handIn(till: WithoutScreen, intent: Intent, send: () => Promise<Intent>) {
   for (;;) {
     try {
@@ -175,12 +177,12 @@ async function handIn(till: WithoutScreen, intent: Intent, send: () => Promise<I
   }
 }
 
-/** Refusals after which the same request, with the same key, can have another answer. */
+/** Refusals after which the same request with the same key can still succeed. */
 function mayComeAgain(error: DeviceApiError): boolean {
   return error.status >= 500 || error.status === 429 || error.code.endsWith('_in_progress');
 }
 
-/** The intent once its outcome is known: an unknown one is never followed by another tap. */
+/** Returns the intent once its result is known. No other tap is accepted before that. */
 async function settled(till: WithoutScreen, first: Intent): Promise<Intent> {
   let intent = first;
   while (intent.status === 'processing' || intent.status === 'requires_action') {

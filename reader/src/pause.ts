@@ -1,4 +1,4 @@
-/** Waits, but no longer than until `signal` ends it. Never rejects. */
+/** Waits at most until `signal` aborts. Never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);

@@ -4,23 +4,23 @@ import path from 'node:path';
 import { openKey } from './protocols/p256.ts';
 import type { Wallets } from './protocols/tap.ts';
 
-/** What is kept between runs: a file that only its owner can read. */
+/** The state stored between runs, in a file that only its owner can read. */
 export interface Pairing {
   readonly server: string;
   readonly device_key: string;
   readonly terminal: string;
 }
 
-/** A setting that cannot be used; its message is for the person who set it. */
+/** An invalid setting. The message is for the user who set it. */
 export class SettingError extends Error {}
 
 /** The till in a browser that this reader serves. */
 export interface Till {
-  /** Where the network's pages are. */
+  /** Origin of the network's pages. */
   readonly origin: string;
-  /** The hash of the token that the till keeps; null: it still shows a code. */
+  /** Hash of the till's token, or `null` while the till still shows a code. */
   readonly token_hash: string | null;
-  /** Never in a file: it is good for a few minutes. */
+  /** Never stored, because it is valid for a few minutes only. */
   readonly code?: string;
 }
 
@@ -76,7 +76,7 @@ interface WalletsFile {
 
 export const NO_WALLETS: Wallets = { collector: null, passType: null };
 
-/** The key that Apple Wallet asks for. @throws SettingError when others can read the file. */
+/** The key for Apple Wallet. @throws SettingError if other users can read the file. */
 export async function readPassType(file: string): Promise<Wallets['passType']> {
   const text = await readOwn(file);
   if (text === null) throw new SettingError(`${file} is not there.`);

@@ -1,10 +1,10 @@
 const LOOK_MS = 500;
-/** More than a busy machine is ever late with a timer. */
+/** Longer than a busy machine delays a timer. */
 const SLEPT_MS = 3000;
 
 /**
- * Says when this machine has slept: its clock went on, its timers stood still. Connections from
- * before are dead then, and nothing says so for a long time.
+ * Reports when this machine has slept: its clock advanced while its timers did not. Connections
+ * from before are then dead, which sockets report only much later.
  */
 export function watchSleep(
   onWake: () => void,

@@ -2,7 +2,7 @@ import type { Taps } from './headless.ts';
 import type { TwoCards } from './pcsc/readers.ts';
 import type { Tap, ToSign } from './protocols/tap.ts';
 
-/** Hands each tap to the payment that waits. Without one, the tap is dropped and pays nothing. */
+/** Passes each tap to the waiting payment. Without one, the tap is dropped and pays nothing. */
 export class WaitingTaps implements Taps {
   #take: ((tap: Tap | TwoCards) => void) | null = null;
   #toSign: ToSign = async () => null;
@@ -12,7 +12,7 @@ export class WaitingTaps implements Taps {
     this.#take = null;
   }
 
-  /** What a chip that is held there now signs. */
+  /** The digest for the chip that is held to the reader now. */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null> {
     return this.#take === null ? Promise.resolve(null) : this.#toSign(publicKey);
   }

@@ -7,49 +7,54 @@ import { ProtocolError } from './protocols/apdu.ts';
 import { type ProveCollector, proofFrom, proofOf } from './protocols/collector.ts';
 
 /**
- * The reader of a till that runs in a browser of the same machine. The till's page connects to a
- * port of this machine and is told what the reader sees; what becomes of a tap is its business.
+ * The reader for a till in a browser on the same machine. The till's page connects to a local port
+ * and receives what the reader sees; the till handles the tap.
  *
- * Only pages of the network that it was paired with are let in, only with the code that the till
- * shows or with the token that this code was changed into, and only one at a time: the newest.
+ * Only pages of the paired network may connect, only with the code that the till shows or the token
+ * that replaced it, and only one at a time: the newest.
  */
 export interface TillFeed {
   readonly port: number;
-  /** Tells the till, if one is connected. A tap without a till is dropped: it pays nothing. */
+  /** Sends the event to the connected till. Without one, a tap is dropped and pays nothing. */
   tell(event: ReaderEvent): void;
-  /** Asks the till what a chip with this key signs. null: nothing, or no till answers in time. */
+  /**
+   * Asks the till for the digest for this key. `null` if there is none or no till answers in time.
+   */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null>;
-  /** Asks the till to have a tap of a phone signed by its network. */
+  /** Has the till's network sign a phone's tap. */
   readonly proveCollector: ProveCollector;
   close(): Promise<void>;
 }
 
 export interface TillFeedOptions {
-  /** 0: one that is free. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** `https://pay.example.com`: the network's pages. */
+  /** Origin of the network's pages, for example `https://pay.example.com`. */
   readonly origin: string;
-  /** The code that the till shows, which is good once; null: it was used. */
+  /** The single-use code that the till shows, or `null` once it was used. */
   readonly code: string | null;
-  /** The hash of the token that the till got for its code, in hex; null: it has none yet. */
+  /** Hash of the till's token, in hex, or `null` if it has none yet. */
   readonly tokenHash: string | null;
-  /** A till has used the code. What it gets from now on has to be kept first. */
+  /**
+   * Called when a till has used the code. The token's hash must be stored before the till receives
+   * it.
+   */
   readonly onPaired: (tokenHash: string) => Promise<void>;
   readonly onTill: (isThere: boolean) => void;
 }
 
-/** A page says who it is at once; a socket that says nothing is nobody's till. */
+/** A page identifies itself at once; a silent connection is not a till. */
 const HELLO_MS = 2000;
-/** A hello is short, and so is what a chip signs, and a signature. */
+/** A hello, a digest and a signature are all shorter. */
 const LONGEST_MESSAGE = 512;
-/** The till asks its server meanwhile, and somebody holds a chip against the reader. */
+/** The till asks its server while the customer holds a chip to the reader. */
 const TO_SIGN_MS = 3000;
-/** A whole tap of a phone may take two seconds. */
+/** Within the two seconds that a whole phone tap may take. */
 const TO_PROVE_MS = 1500;
-/** A code has 40 bits: nobody finds it at this pace. */
+/** A code has 40 bits, so it cannot be guessed at this rate. */
 const MOST_WRONG = 5;
 const WRONG_FOR_MS = 60_000;
-/** How the page learns why it was let go; the numbers are free for programs to use. */
+/** Close codes for the page, from the range for applications. */
 export const CLOSED = { refused: 4401, replaced: 4409, tooOften: 4429 } as const;
 
 export function hashOf(token: string): string {
@@ -69,7 +74,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
     server,
     path: '/till',
     maxPayload: LONGEST_MESSAGE,
-    // A page of another address never gets so far, whatever it knows.
+    // Pages of another origin are rejected whatever they send.
     verifyClient: ({ origin }: { origin: string }) => origin === options.origin,
   });
   sockets.on('connection', (socket) => {
@@ -103,7 +108,7 @@ export async function openTillFeed(options: TillFeedOptions): Promise<TillFeed> 
   };
 }
 
-/** The one page that is served. */
+/** The one connection that is served. */
 class Seat {
   readonly #onTill: TillFeedOptions['onTill'];
   #till: WebSocket | null = null;
@@ -131,7 +136,7 @@ class Seat {
     this.#onTill(true);
   }
 
-  /** null: no till is here, or it does not answer in time. */
+  /** `null` without a till, or if it does not answer in time. */
   async ask(question: object, waitMs: number): Promise<string | null> {
     const till = this.#till;
     if (till === null) return null;
@@ -158,7 +163,7 @@ interface Welcome {
   readonly token?: string;
 }
 
-/** Judges who knocks. @returns what to say to the till, or the number to close with. */
+/** Decides on a hello. @returns the message for the till, or the close code. */
 function createDoor(options: TillFeedOptions): (hello: Hello) => Promise<Welcome | number> {
   let { code, tokenHash } = options;
   let wrong: readonly number[] = [];
@@ -200,13 +205,13 @@ function readHello(text: string): Hello {
   }
 }
 
-/** null: the till has nothing to be signed. */
+/** `null` if the till has nothing to sign. */
 function digestIn(text: string): Uint8Array | null {
   const [, hex] = /^\{"sign":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
   return hex === undefined ? null : Buffer.from(hex, 'hex');
 }
 
-/** null: Smart Tap is off for this till. @throws ProtocolError when the till did not say. */
+/** `null` if Smart Tap is off for this till. @throws ProtocolError if the till did not answer. */
 function proofIn(text: string | null): ReturnType<typeof proofOf> | null {
   if (text === '{"proof":null}') return null;
   try {
@@ -216,7 +221,7 @@ function proofIn(text: string | null): ReturnType<typeof proofOf> | null {
   }
 }
 
-/** In the same time whatever differs. */
+/** Compares in constant time. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(hashOf(a), 'hex'), Buffer.from(hashOf(b), 'hex'));
 }

@@ -1,12 +1,12 @@
-/** When to give up: after so many milliseconds, or when one of the signals aborts. */
+/** A time-out in milliseconds and optional abort signals. */
 export interface Limit {
   readonly ms: number;
   readonly until: readonly AbortSignal[];
 }
 
 /**
- * Runs a task with a signal that aborts at its limit. Not `AbortSignal.any`: Node before 22 forgets
- * a combined signal at a garbage collection, and a request that hangs would hang for good.
+ * Runs a task with a signal that aborts at its limit. `AbortSignal.any` is not used, because Node
+ * before 22 garbage-collects combined signals, so a hanging request would never end.
  */
 export async function within<T>(
   { ms, until }: Limit,

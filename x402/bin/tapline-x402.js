@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
-// A published package holds dist/; the repository builds it from src/.
+// Published packages contain dist/. The repository builds it from src/.
 const dist = existsSync(new URL('../src', import.meta.url))
   ? await (await import('../../src/packages/own-dist.mjs')).ownDist('x402')
   : new URL('../dist/', import.meta.url);

@@ -19,7 +19,7 @@ const PER_PAYMENT = '100';
 const PER_DAY = '1000';
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
-/** `tapline-x402`: the facilitator as a server of its own, set up by the environment. */
+/** `tapline-x402`: the facilitator as a stand-alone server, configured by environment variables. */
 export async function main(env: Settings): Promise<void> {
   const missing = NEEDED.filter((name) => (env[name] ?? '') === '');
   if (missing.length > 0) {

@@ -11,49 +11,61 @@ import { verify } from './verify.ts';
 import { type Requirements, SCHEME, type Settled, type Verified, X402_VERSION } from './wire.ts';
 
 export interface FacilitatorOptions {
-  /** The API of the network: it ends with `/api`. */
+  /** URL of the network's API, which ends with `/api`. */
   readonly baseUrl: string;
   /** A key of the merchant, with `payments:read` and `payments:write`. */
   readonly apiKey: string;
   /** The merchant: `acct_…`. */
   readonly account: string;
-  /** A terminal from which no device picks up intents. */
+  /** A terminal whose intents no device picks up. */
   readonly terminal: string;
-  /** The bridge wallet's. It holds clients' money for a second, and pays gas for taking it. */
+  /**
+   * Private key of the bridge wallet, which holds the client's money for about a second and pays
+   * the gas.
+   */
   readonly privateKey: string;
-  /** A node of the chain. */
+  /** URL of a node of the chain. */
   readonly rpcUrl: string;
-  /** What the bridge may pay for sales; signed at the start where less is allowed. Atoms. */
+  /**
+   * Spending limits of the bridge, in atoms. At start, a policy is signed if the current one allows
+   * less.
+   */
   readonly limits: SpendingLimits;
-  /** Milliseconds that a settlement may take before its answer is "pending". @default 25000 */
+  /**
+   * How long a settlement may take before the response is "pending", in milliseconds. @default
+   * 25000
+   */
   readonly waitMs?: number;
-  /** Milliseconds between two searches for money that has to go back. @default 60000 */
+  /** Interval between sweeps for money to return, in milliseconds. @default 60000 */
   readonly sweepMs?: number;
-  /** What went wrong beside an answer. @default written to the standard error */
+  /** Receives errors outside of a response. @default writes to standard error */
   readonly onError?: (error: unknown) => void;
 }
 
-/** Takes payments of x402 clients for one merchant. */
+/** Accepts payments of x402 clients for one merchant. */
 export interface Facilitator {
   readonly bridge: string;
-  /** What a client has to be asked for, so that the merchant gets `price` atoms. */
+  /** The payment requirements for a client, such that the merchant receives `price` atoms. */
   requirements(offer: { readonly price: number; readonly resource: string }): Requirements;
   verify(payload: unknown, requirements: unknown): Promise<Verified>;
-  /** The same call gives the same answer; "pending" is to be asked again, never signed again. */
+  /**
+   * Repeating a call returns the same result. After "pending", repeat the call; never request a new
+   * signature.
+   */
   settle(payload: unknown, requirements: unknown): Promise<Settled>;
   supported(): object;
-  /** Gives back what belongs to sales that ended unpaid. Also done now and then by itself. */
+  /** Returns the money of sales that ended unpaid. Also runs at the interval `sweepMs`. */
   sweep(): Promise<string[]>;
   close(): void;
 }
 
 const WAIT_MS = 25_000;
 const SWEEP_MS = 60_000;
-/** USDC can be renamed; the network notices within half a minute. */
+/** USDC can be renamed; the network notices within 30 seconds. */
 const TOKEN_MS = 20_000;
-/** Seconds in which a client's signature may be used. */
+/** How long a client's signature is valid, in seconds. */
 const SIGNATURE_SECONDS = 60;
-/** A policy that ends within these days is signed anew at the start. */
+/** A policy that expires within this many days is signed anew at start. */
 const LEAST_POLICY_DAYS = 30;
 const DAY_MS = 86_400_000;
 
@@ -71,7 +83,7 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
   const renaming = setInterval(() => {
     followToken(options, facts).catch(onError);
   }, TOKEN_MS);
-  // What a process before this one left behind.
+  // Cleans up after an earlier process.
   sweepNow().catch(onError);
   return {
     bridge: seller.bridge,
@@ -100,7 +112,7 @@ export async function openFacilitator(options: FacilitatorOptions): Promise<Faci
   };
 }
 
-/** Clients sign for the token by its name: a renamed one is asked for by the new name. */
+/** Clients sign over the token's name, so new requirements must use the current one. */
 async function followToken(options: FacilitatorOptions, { domain }: TokenFacts): Promise<void> {
   const isLive = options.apiKey.startsWith('tlsk_live_');
   const network = await findNetwork(options.baseUrl.replace(/\/+$/, ''), isLive);
@@ -127,7 +139,7 @@ async function openSeller(options: FacilitatorOptions) {
   return { seller, refresh };
 }
 
-/** What the bridge has allowed already is not signed again. */
+/** Skips what the bridge has already approved. */
 async function approve(payer: Payer, limits: SpendingLimits): Promise<void> {
   const { policy } = await payer.wallet();
   const enough =

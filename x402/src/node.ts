@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
-/** A payload is about 2 KB. */
+/** A payload has about 2 KB. */
 const BODY_LIMIT = 64 * 1024;
 
-/** Serves a function of requests with `node:http`; the caller listens. */
+/** Serves a web request handler with `node:http`. The caller listens. */
 export function serverOf(handle: (request: Request) => Promise<Response>): Server {
   return createServer((incoming, outgoing) => {
     answer(handle, incoming, outgoing).catch((error: unknown) => {

@@ -4,16 +4,16 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import type { FeeRates } from './price.ts';
 
-/** The bridge wallet at the payer API: an ordinary payer, who signs in with the key of a wallet. */
+/** The bridge wallet in the payer API: an ordinary payer who signs in with a wallet key. */
 export interface Payer {
   wallet(): Promise<Wallet>;
-  /** A token that pays `account` exactly `amount`, once. */
+  /** Creates a token that pays `account` exactly `amount`, once. */
   createAgentToken(token: { readonly account: string; readonly amount: number }): Promise<string>;
-  /** Lets the settlement contract take USDC for sales up to these limits. */
+  /** Approves USDC for the settlement contract and signs a policy with these limits. */
   approve(limits: SpendingLimits): Promise<void>;
 }
 
-/** Atoms of sales, fees not counted. */
+/** In atoms, for sales without fees. */
 export interface SpendingLimits {
   readonly perPayment: number;
   readonly perDay: number;
@@ -39,7 +39,7 @@ export interface Wallet extends Network {
   readonly nonces: { readonly permit: number; readonly policy: number };
 }
 
-/** A refusal of the payer API. */
+/** The payer API refused a request. */
 export class PayerError extends Error {
   override readonly name = 'PayerError';
   readonly status: number;
@@ -50,17 +50,17 @@ export class PayerError extends Error {
 }
 
 const TIMEOUT_MS = 20_000;
-/** The session is over; or the wallet's last signature is too old for a token. */
+/** The session has expired, or the last wallet signature is too old to create a token. */
 const SIGN_IN_STATUSES: readonly number[] = [401, 403];
-/** An agent token is used at once. */
+/** An agent token is used immediately. */
 const TOKEN_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 const POLICY_DAYS = 365;
-/** A permit and a policy are sent within seconds; a signature that leaks later is worth nothing. */
+/** Permit and policy are sent within seconds, so a signature that leaks later is worthless. */
 const DEADLINE_SECONDS = 900;
-/** As much as JSON can say. */
+/** The largest integer that is exact in JSON. */
 const ALLOWANCE = Number.MAX_SAFE_INTEGER;
-/** An approval takes a block. */
+/** Polling interval while an approval waits for its block. */
 const LOOK_MS = 500;
 const LOOKS = 240;
 
@@ -89,7 +89,7 @@ async function ask<T>(baseUrl: string, { method, path, body, token }: Asked): Pr
   return answer as T;
 }
 
-/** The network of the mode; the chain and its contracts follow from it. */
+/** The network of the mode, which determines the chain and its contracts. */
 export async function findNetwork(baseUrl: string, livemode: boolean): Promise<Network> {
   const { data } = await ask<{ data: Network[] }>(baseUrl, { method: 'GET', path: '/networks' });
   const network = data.find((one) => one.livemode === livemode);
@@ -125,7 +125,7 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
     });
     return session;
   };
-  /** A session ends after a day, or when the service is told to end it: then there is another. */
+  /** A session ends after a day or when it is revoked; then sign in again. */
   const call = async <T>(asked: Asked): Promise<T> => {
     try {
       return await ask<T>(baseUrl, { ...asked, token: await authenticate() });
@@ -158,8 +158,8 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
 }
 
 /**
- * Written here and never taken from the service: a service that was broken into cannot have the
- * bridge sign anything else.
+ * The message is built here, not taken from the service, so a compromised service cannot get
+ * anything else signed.
  */
 async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: SpendingLimits) {
   const now = Math.floor(Date.now() / 1000);
@@ -174,7 +174,7 @@ async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: 
     deadline,
   };
   const policy = { ...terms, signature: await signPolicy(account, wallet, terms) };
-  // The policy bounds what is taken; the permit only lets the contract take anything at all.
+  // The policy limits what is taken; the permit only has to be large enough.
   if (wallet.allowance >= ALLOWANCE / 2) return { policy };
   const permit = { value: ALLOWANCE, deadline };
   return { permit: { ...permit, signature: await signPermit(account, wallet, permit) }, policy };
@@ -229,7 +229,7 @@ function signPolicy(
   });
 }
 
-/** `name:type`, as EIP-712 lists the fields of a message. */
+/** Parses `name:type`, the fields of an EIP-712 message. */
 function fieldsOf(names: readonly string[]): { name: string; type: string }[] {
   return names.map((one) => {
     const [name = '', type = ''] = one.split(':');

@@ -8,18 +8,18 @@ import {
 } from './wire.ts';
 
 export interface Offer {
-  /** Atoms that the merchant gets; the client pays the network's fees on top. */
+  /** Atoms for the merchant. The client also pays the network's fees. */
   readonly price: number;
   readonly description?: string;
-  /** What is sold. @default the address of the request */
+  /** The resource sold. @default the request's URL */
   readonly resource?: string;
 }
 
-/** What was paid. Hand out the resource, with these headers. */
+/** A successful payment. Return the resource with these headers. */
 export interface Paid {
   /**
-   * The same whenever the same signature comes again, after an answer that got lost for example: a
-   * caller that does something for the money does it once per `paymentIntent`.
+   * The same whenever the same signature is presented again, for example after a lost response. A
+   * caller that acts on a payment must do so once per `paymentIntent`.
    */
   readonly paymentIntent: string;
   readonly payer: string;
@@ -30,16 +30,19 @@ export interface Paid {
 export type Paywall = (request: Request, offer: Offer) => Promise<Paid | Response>;
 
 const RETRY_SECONDS = '2';
-/** As long as browsers keep the answer to a preflight at most. */
+/** The longest time for which browsers cache a preflight response. */
 const PREFLIGHT_SECONDS = '7200';
 
-/** Any page may ask and pay; cookies are not allowed with `*`. */
+/** Any page may request and pay; `*` excludes cookies. */
 const FOR_BROWSERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'PAYMENT-REQUIRED, PAYMENT-RESPONSE',
 } as const;
 
-/** What a browser asks before it sends `PAYMENT-SIGNATURE` to another site. Costs nothing. */
+/**
+ * Answers the preflight that a browser sends before `PAYMENT-SIGNATURE` to another site. Costs
+ * nothing.
+ */
 function preflight(request: Request): Response {
   const asked = (name: string) => request.headers.get(`Access-Control-Request-${name}`);
   const headers = {
@@ -53,8 +56,8 @@ function preflight(request: Request): Response {
 }
 
 /**
- * Asks for money before something is handed out.
- * @returns what was paid, or the answer to give instead
+ * Requires a payment before a resource is returned.
+ * @returns the payment, or the response to send instead.
  */
 export function paywallOf(facilitator: Facilitator): Paywall {
   return async (request, offer) => {
@@ -71,7 +74,7 @@ export function paywallOf(facilitator: Facilitator): Paywall {
     if (header === null) return ask('Payment required');
     const settled = await facilitator.settle(decodeHeader(header), requirements);
     if (settled.success) return paidOf(settled);
-    // Another 402 would make the client sign again, and pay twice.
+    // Another 402 would make the client sign again and pay twice.
     return settled.errorReason === 'settlement_pending'
       ? pending(settled)
       : ask(settled.errorReason ?? 'Payment failed', settled);

@@ -1,4 +1,4 @@
-/** What the network takes, in basis points of the sale, each rounded down. */
+/** The network's fees in basis points of the sale, each rounded down. */
 export interface FeeRates {
   readonly acquirer: number;
   readonly protocol: number;
@@ -12,16 +12,16 @@ function feeOf(price: number, rate: number): number {
 }
 
 /**
- * Atoms that leave the bridge wallet for a sale of `price`: what the client has to pay, so that the
- * bridge neither earns nor loses.
+ * The atoms that a sale of `price` costs the bridge wallet. The client pays exactly that, so the
+ * bridge makes neither profit nor loss.
  */
 export function totalOf(price: number, { acquirer, protocol, cashback }: FeeRates): number {
   return price + feeOf(price, acquirer) + feeOf(price, protocol) - feeOf(price, cashback);
 }
 
 /**
- * The other way: the largest sale that `total` pays for. Fees are rounded down, so an atom or two
- * may be left; those stay with the bridge.
+ * The inverse: the largest sale that `total` covers. Because fees are rounded down, one or two
+ * atoms may remain; the bridge keeps them.
  */
 export function priceOf(total: number, rates: FeeRates): number {
   let low = 0;

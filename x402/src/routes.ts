@@ -5,9 +5,9 @@ import type { Facilitator } from './facilitator.ts';
 export type Routes = (request: Request) => Promise<Response>;
 
 export interface RouteOptions {
-  /** Where set, `/verify` and `/settle` ask for `Authorization: Bearer <token>`. */
+  /** If set, `/verify` and `/settle` require `Authorization: Bearer <token>`. */
   readonly token?: string;
-  /** What failed behind an answer. @default written to the standard error */
+  /** Receives internal errors. @default writes to standard error */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -32,7 +32,7 @@ export function routesOf(facilitator: Facilitator, options: RouteOptions = {}): 
   };
 }
 
-/** Of equal length, so that the comparison tells nothing by its time. */
+/** Compares hashes of equal length, so that timing reveals nothing. */
 function isAllowed(request: Request, token: string | undefined): boolean {
   if (token === undefined) return true;
   const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -82,7 +82,8 @@ async function settleRoute(facilitator: Facilitator, request: Request, onError: 
     return Response.json(await facilitator.settle(paymentPayload, paymentRequirements));
   } catch (error) {
     onError(error);
-    // Something could not be asked. What was taken stays taken, and the next call goes on from it.
+    // A dependency did not answer. Money that was taken stays taken, and the next call continues
+    // from there.
     const errorMessage = 'The outcome is not known. Ask again with the same signature.';
     const body = { ...none, errorReason: 'settlement_pending', errorMessage };
     return Response.json(body, { status: 503, headers: { 'Retry-After': '2' } });

@@ -7,11 +7,11 @@ import type { FeeRates } from './price.ts';
 import type { Token } from './token.ts';
 import type { Authorization, Requirements } from './wire.ts';
 
-/** Who sells, and with what. */
+/** The merchant and its terminal. */
 export interface Seller {
   readonly merchant: Tapline;
   readonly account: string;
-  /** A terminal from which no device picks up intents. */
+  /** A terminal whose intents no device picks up. */
   readonly terminal: string;
   readonly payer: Payer;
   readonly token: Token;
@@ -20,21 +20,21 @@ export interface Seller {
   readonly feeRates: () => FeeRates;
 }
 
-/** One signature, and what it was asked for. */
+/** One signature and its requirements. */
 export interface Sale {
   readonly authorization: Authorization;
   readonly requirements: Requirements;
-  /** Atoms that the merchant gets. */
+  /** Atoms for the merchant. */
   readonly price: number;
 }
 
-/** The longest that an intent may be open: a slow chain needs it. */
+/** The longest lifetime of an intent, needed for slow chains. */
 const EXPIRES_IN_SECONDS = 600;
 const URL_LENGTH = 400;
-/** Six bytes are eight characters of an order id. */
+/** Six bytes yield an eight-character order ID. */
 const ORDER_BYTES = 6;
 
-/** Where a sale is kept: its payment intent, which can be found again from the signature. */
+/** Where a sale is stored: a payment intent that can be found again from the signature. */
 export type Place =
   | { readonly intent: PaymentIntent }
   /** The signature was used for something else. */
@@ -44,7 +44,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The same text for the same content, whatever the order of the keys. */
+/** Canonical JSON: independent of key order. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -57,12 +57,14 @@ export function keyOf({ from, nonce }: Authorization): string {
   return `x402 ${from} ${nonce}`;
 }
 
-/** Eight characters, unique per account: they find the sale when its key is forgotten. */
+/**
+ * Eight characters, unique per account. They find the sale after its idempotency key has expired.
+ */
 function orderIdOf(authorization: Authorization): string {
   return digestOf(keyOf(authorization)).subarray(0, ORDER_BYTES).toString('base64url');
 }
 
-/** What makes it this sale: all that the seller asked for, and the signature's nonce. */
+/** Identifies the sale: the seller's requirements and the signature's nonce. */
 function metadataOf({ authorization, requirements }: Sale): Record<string, string> {
   return {
     x402_payer: authorization.from,
@@ -74,8 +76,9 @@ function metadataOf({ authorization, requirements }: Sale): Record<string, strin
 }
 
 /**
- * The intent of this sale, made now or before. It is there before any money moves, so one signature
- * buys what it was first presented for, once, whatever process asks and whenever.
+ * Returns the sale's intent, creating it if necessary. It exists before any money moves, so one
+ * signature buys the first resource that it was presented for, once, in any process and at any
+ * time.
  */
 export async function openSale(seller: Seller, sale: Sale): Promise<Place> {
   const { merchant, terminal } = seller;
@@ -95,13 +98,13 @@ export async function openSale(seller: Seller, sale: Sale): Promise<Place> {
     const created = await merchant.paymentIntents.create(body, {
       idempotencyKey: keyOf(sale.authorization),
     });
-    // An answer that came before says what was true then.
+    // A replayed response shows an earlier state.
     const intent = await merchant.paymentIntents.retrieve(created.id);
-    // One that was rebuilt from the chain names its order and amount, and not what they bought.
+    // An intent rebuilt from the chain has its order ID and amount but not its metadata.
     return isSale(intent, metadata) ? { intent } : { taken: true };
   } catch (error) {
     const code = error instanceof TaplineError ? (error.code ?? '') : '';
-    // The price of the same sale may have changed with the network's fees: what counts is below.
+    // The price may have changed with the network's fees; the check below decides.
     if (!['idempotency_key_reused', 'order_id_in_use'].includes(code)) throw error;
   }
   const intent = await findSale(seller, sale);
@@ -112,7 +115,7 @@ function isSale(intent: PaymentIntent, metadata: Record<string, string>): boolea
   return canonical(intent.metadata) === canonical(metadata);
 }
 
-/** The intent of an earlier call, if there was one; nothing is made. */
+/** The intent of an earlier call, if there was one. Creates nothing. */
 export async function findSale(seller: Seller, sale: Sale): Promise<PaymentIntent | null> {
   const order_id = orderIdOf(sale.authorization);
   const { data } = await seller.merchant.paymentIntents.list({ order_id, limit: 1 }).page;

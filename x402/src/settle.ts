@@ -5,7 +5,7 @@ import { keyOf, openSale, type Sale, type Seller } from './sale.ts';
 import { obstacleOf, readSale } from './verify.ts';
 import type { Settled } from './wire.ts';
 
-/** What became of a sale. `pending`: ask again with the same signature, never with a new one. */
+/** The result of a sale. `pending`: repeat with the same signature, never with a new one. */
 type Outcome =
   | { readonly status: 'paid'; readonly intent: PaymentIntent; readonly hash: string }
   | { readonly status: 'pending'; readonly hash: string; readonly message: string }
@@ -14,14 +14,17 @@ type Outcome =
 const LOOK_MS = 300;
 
 export interface SettleOptions {
-  /** Milliseconds to wait for chain and network before the answer is `settlement_pending`. */
+  /**
+   * How long to wait for chain and network, in milliseconds, before the response is
+   * `settlement_pending`.
+   */
   readonly waitMs: number;
 }
 
 /**
- * Takes the client's money and pays the merchant. The same call gives the same answer and moves no
- * money twice: the token knows each nonce, the network each intent, and both are asked, not
- * remembered. A process that ends in the middle has lost nothing.
+ * Takes the client's money and pays the merchant. A repeated call returns the same result and moves
+ * no money twice: the token enforces each nonce and the network each intent, and both are queried
+ * rather than remembered. A process may stop at any point without losing anything.
  */
 export async function settle(
   seller: Seller,
@@ -66,7 +69,7 @@ function answerOf(outcome: Outcome, sale: Sale): Omit<Settled, 'network'> {
   }
 }
 
-/** One step after the other, each decided by what network and chain say now. */
+/** Runs one step at a time, each decided by the current state of network and chain. */
 async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcome> {
   const { merchant, token } = seller;
   const obstacle = await obstacleOf(seller, sale);
@@ -95,7 +98,7 @@ async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcom
 interface At {
   readonly sale: Sale;
   readonly intent: PaymentIntent;
-  /** Of `performance.now()`. */
+  /** In the time of `performance.now()`. */
   readonly deadline: number;
 }
 
@@ -104,7 +107,8 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
   switch (intent.status) {
     case 'succeeded': {
       const hash = await seller.token.findTransfer(sale.authorization);
-      // Of an old sale the chain's search gives nothing; the merchant's own transaction remains.
+      // Log search does not reach back to an old sale; its intent still has the settlement
+      // transaction.
       return { status: 'paid', intent, hash: hash ?? intent.tx_hash ?? '' };
     }
     case 'canceled':
@@ -113,14 +117,15 @@ async function stepOf(seller: Seller, at: At): Promise<Outcome | 'again'> {
       if (intent.last_payment_error !== null) return cancel(seller, intent);
       return pay(seller, at);
     case 'requires_action':
-      // The bridge's owner would be asked, and a machine waits: raise the wallet's limits instead.
+      // The bridge's owner would have to confirm, which a machine cannot wait for. Raise the
+      // wallet's limits instead.
       return cancel(seller, intent);
     default:
       return 'again';
   }
 }
 
-/** Takes the money, unless it is taken, and pays the intent with it. */
+/** Takes the money, unless that has happened, and pays the intent with it. */
 async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outcome | 'again'> {
   const left = Math.max(0, deadline - performance.now());
   const taken = await seller.token.transfer(sale.authorization, left);
@@ -139,12 +144,12 @@ async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outc
   }
 }
 
-/** A refusal here is read from the intent afterwards: nothing but its state is believed. */
+/** A refusal is checked by reading the intent afterwards, because only its state is reliable. */
 async function confirm(seller: Seller, intent: PaymentIntent): Promise<void> {
   const { account, payer, merchant } = seller;
   try {
     const agent_token = await payer.createAgentToken({ account, amount: intent.amount });
-    // A key of its own for each try: an intent is paid once, whatever keys ask for it.
+    // A new key per attempt is safe: an intent is paid once, whatever the key.
     await merchant.paymentIntents.confirm(intent.id, { agent_token });
   } catch (error) {
     if (!(error instanceof TaplineError || error instanceof PayerError)) throw error;
@@ -155,13 +160,13 @@ async function cancel(seller: Seller, intent: PaymentIntent): Promise<'again'> {
   try {
     await seller.merchant.paymentIntents.cancel(intent.id);
   } catch (error) {
-    // What cannot be canceled any more is on its way, or paid.
+    // An intent that can no longer be canceled is in progress or paid.
     if (!(error instanceof TaplineError) || error.status !== 409) throw error;
   }
   return 'again';
 }
 
-/** The merchant was not paid and will not be: the client gets its money back, once. */
+/** The merchant was not paid and will not be, so the client's money is returned, once. */
 async function refund(seller: Seller, { sale, intent, deadline }: At): Promise<Outcome> {
   const why =
     intent.last_payment_error?.message ?? `The payment was ${intent.cancellation_reason}.`;

@@ -2,20 +2,20 @@ import type { PaymentIntent } from 'tapline';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { Seller } from './sale.ts';
 
-/** Days in which somebody will have started the program again. */
+/** Long enough for an operator to restart the program. */
 const LOOK_BACK_MS = 7 * 86_400_000;
-/** Between this machine and the blocks. */
+/** Allowed difference between this machine's clock and block times. */
 const CLOCKS_DIFFER_MS = 600_000;
-/** One that takes longer is met again by the next sweep. */
+/** A refund that takes longer is picked up by the next sweep. */
 const WAIT_MS = 30_000;
 
-/** Of one process: intents that owe nothing any more. */
+/** Intents that owe nothing any more, per process. */
 export type Seen = Set<string>;
 
 /**
- * Gives back what was taken for sales that ended unpaid while nobody looked: the process was killed
- * in the middle, and the client never asked again.
- * @returns the ids of the intents whose money went back
+ * Returns money for sales that ended unpaid because the process was killed and the client never
+ * asked again.
+ * @returns the ids of the refunded intents.
  */
 export async function sweep(seller: Seller, seen: Seen, now: Date): Promise<string[]> {
   const { merchant, terminal } = seller;
@@ -26,7 +26,7 @@ export async function sweep(seller: Seller, seen: Seen, now: Date): Promise<stri
     if (seen.has(intent.id) || intent.metadata.x402_nonce === undefined) continue;
     const status = await giveBack(seller, intent);
     if (status === 'returned') returned.push(intent.id);
-    // Anyone who holds an authorization may send it, until it ends.
+    // Any holder of an authorization may submit it until it expires.
     const ended = Number(intent.metadata.x402_until) * 1000 + CLOCKS_DIFFER_MS < now.getTime();
     if (status === 'nothing_owed' || (status === 'nothing_taken' && ended)) seen.add(intent.id);
   }

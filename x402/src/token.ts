@@ -49,46 +49,49 @@ const TYPES = {
 } as const;
 
 const ECDSA_BYTES = 65;
-/** Ethereum counts the recovery id of a signature from here. */
+/** Offset of the recovery id in Ethereum signatures. */
 const FIRST_V = 27;
-/** The last moment that EIP-3009 can name: what is owed does not expire. */
+/** The latest time that EIP-3009 allows here, because a debt must not expire. */
 const NEVER = 2n ** 48n - 1n;
-/** Nodes refuse to search longer spans. At two seconds a block these are five hours. */
+/** Nodes refuse larger ranges. At two seconds per block this is five hours. */
 const SEARCHED_BLOCKS = 9_000n;
 const POLL_MS = 500;
-/** Two processes with one wallet meet now and then; more would be another trouble. */
+/** Two processes with one wallet collide now and then. More collisions mean another problem. */
 const TRIES = 4;
 
 export interface TokenFacts {
   readonly rpcUrl: string;
   readonly chainId: number;
   readonly usdc: Address;
-  /** The token's own, which may change while the facilitator runs. */
+  /** The token's EIP-712 domain, which may change while the facilitator runs. */
   readonly domain: { name: string; version: string };
 }
 
-/** What the chain made of a transfer: `sent` is under way, and nobody knows yet. */
+/** A transfer's result on chain. `sent`: not in a block yet. */
 export type Transfer =
   | { readonly status: 'done'; readonly hash: Hex | null }
   | { readonly status: 'sent'; readonly hash: Hex | null }
   | { readonly status: 'refused'; readonly reason: string };
 
-/** What the token knows an authorization by. */
+/** The fields by which the token identifies an authorization. */
 type Named = Pick<Authorization, 'from' | 'nonce'>;
 
-/** USDC as the bridge wallet uses it. Its nonces guard every transfer: none can happen twice. */
+/**
+ * USDC from the bridge wallet's point of view. The token's nonces ensure that no transfer happens
+ * twice.
+ */
 export interface Token {
   readonly facts: TokenFacts;
   balanceOf(account: Address): Promise<bigint>;
   isUsed(authorization: Named): Promise<boolean>;
-  /** Whether this process has sent it and not seen it in a block. */
+  /** True if this process has sent it and not seen it in a block yet. */
   isUnderWay(authorization: Named): boolean;
   isSignedBy(authorization: Authorization): Promise<boolean>;
-  /** Has the transfer made, or waits for the one that is under way, for at most `waitMs`. */
+  /** Sends the transfer, or waits up to `waitMs` for the one in progress. */
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
-  /** What made the transfer; null where it is too long ago to be found. */
+  /** The transaction of the transfer, or `null` if it is too old to be found. */
   findTransfer(authorization: Named): Promise<Hex | null>;
-  /** The bridge's own authorization that gives the money of another one back, always the same. */
+  /** The bridge's own authorization that returns the money of another one. Always the same one. */
   giveBack(authorization: Authorization): Promise<Authorization>;
 }
 
@@ -119,7 +122,7 @@ export function openToken(facts: TokenFacts, account: PrivateKeyAccount): Token 
     });
     return event?.transactionHash ?? null;
   };
-  /** What was sent and not yet seen in a block. */
+  /** Transactions sent and not yet seen in a block. */
   const underWay = new Map<string, Promise<Hex>>();
   const send = sender({ chain, transport, client, account, usdc });
   return {
@@ -145,7 +148,10 @@ function typedData(facts: TokenFacts, authorization: Omit<Authorization, 'signat
   };
 }
 
-/** ECDSA needs no node; what is left is a smart wallet, which is asked (ERC-1271). */
+/**
+ * ECDSA is checked locally; signatures of smart wallets are checked by the wallet contract
+ * (ERC-1271).
+ */
 async function isSignedBy(client: PublicClient, facts: TokenFacts, authorization: Authorization) {
   const { signature, ...message } = authorization;
   const typed = typedData(facts, message);
@@ -162,7 +168,7 @@ async function signGiveBack(
   facts: TokenFacts,
   authorization: Authorization,
 ) {
-  // A function of what it undoes: however often it is asked for, the token pays it once.
+  // Derived from the authorization that it reverses, so the token executes it once.
   const nonce = keccak256(
     concat([toHex('tapline x402 give back'), authorization.from, authorization.nonce]),
   );
@@ -171,7 +177,7 @@ async function signGiveBack(
   return { ...back, signature: await account.signTypedData(typedData(facts, back)) };
 }
 
-/** Another process with this wallet was faster: nothing of ours was sent. */
+/** Another process with this wallet was faster, so our transaction was not sent. */
 function isNonceTaken(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
   if (error.walk((cause) => cause instanceof NonceTooLowError) !== null) return true;
@@ -199,13 +205,13 @@ interface Sending {
   readonly usdc: Address;
 }
 
-/** Sends one after the other, so that two never take the same nonce of the bridge's account. */
+/** Sends one transaction at a time, so that two never use the same account nonce. */
 function sender({ chain, transport, client, account, usdc }: Sending): Send {
   const wallet = createWalletClient({ account, chain, transport });
   let before: Promise<unknown> = Promise.resolve();
   const sendOnce = async (authorization: Authorization) => {
     const call = { account, to: usdc, data: callOf(authorization) };
-    // What reverts here costs nothing.
+    // A simulated revert costs no gas.
     await client.call(call);
     const blockTag = 'pending';
     const nonce = await client.getTransactionCount({ address: account.address, blockTag });
@@ -241,12 +247,14 @@ function createTransfer({
   readonly client: PublicClient;
   readonly send: Send;
   readonly isUsed: Token['isUsed'];
-  /** Whether a block to come will use it, as far as the node knows. */
+  /** True if the node knows a pending transaction that uses it. */
   readonly isWaiting: Token['isUsed'];
   readonly findTransfer: Token['findTransfer'];
   readonly underWay: Map<string, Promise<Hex>>;
 }): Token['transfer'] {
-  /** Anyone who holds an authorization may send it: then ours is refused, and the money comes. */
+  /**
+   * Any holder of an authorization may submit it. Ours is then refused, but the money has arrived.
+   */
   const unlessUsed = async (
     authorization: Authorization,
     { reason, waitMs }: { readonly reason: string; readonly waitMs: number },
@@ -266,7 +274,7 @@ function createTransfer({
     if (!underWay.has(key) && (await isUsed(authorization))) {
       return { status: 'done', hash: await findTransfer(authorization) };
     }
-    // While that was asked, another call may have begun to send.
+    // Another call may have started to send meanwhile.
     const sending = underWay.get(key) ?? send(authorization);
     underWay.set(key, sending);
     try {
@@ -275,7 +283,8 @@ function createTransfer({
       if (receipt === null && !(await isUsed(authorization))) return { status: 'sent', hash };
       underWay.delete(key);
       if (receipt === null) return { status: 'done', hash: await findTransfer(authorization) };
-      // Another process with this wallet may have sent the same with more gas, in place of ours.
+      // Another process with this wallet may have replaced our transaction by the same one with
+      // more gas.
       if (receipt.status === 'success') return { status: 'done', hash: receipt.transactionHash };
       return unlessUsed(authorization, { reason: `transaction ${hash} reverted`, waitMs });
     } catch (error) {
@@ -289,7 +298,7 @@ function createTransfer({
 
 async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
   try {
-    // None at all would be taken for "as long as it takes".
+    // Zero would mean no time-out.
     const timeout = Math.max(1, waitMs);
     return await client.waitForTransactionReceipt({ hash, timeout });
   } catch (error) {
@@ -298,7 +307,7 @@ async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
   }
 }
 
-/** A wait may end before the node's first answer: this one is waited for, however long it takes. */
+/** The wait may end before the node's first response, so await that one in any case. */
 async function receiptNow(client: PublicClient, hash: Hex) {
   try {
     return await client.getTransactionReceipt({ hash });
@@ -308,7 +317,7 @@ async function receiptNow(client: PublicClient, hash: Hex) {
   }
 }
 
-/** Of an error that says that nothing was sent; null where nobody knows. */
+/** The message of an error which proves that nothing was sent, otherwise `null`. */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof BaseError)) return null;
   const refused = error.walk(

@@ -9,15 +9,12 @@ import {
   type Verified,
 } from './wire.ts';
 
-/** A transaction takes its time: what ends sooner than this may come too late. */
+/** A transaction needs time; a signature that expires sooner may be too late. */
 const LEAST_SECONDS_LEFT = 6;
 
 type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
 
-/**
- * What a request to pay says, as far as it can be told without the chain's state: what is wrong
- * here stays wrong.
- */
+/** Validates a payment request without the chain's state. A problem found here is permanent. */
 export async function readSale(
   seller: Seller,
   payload: unknown,
@@ -49,7 +46,7 @@ function refuse(invalidReason: string, payer?: string): { refusal: Verified } {
   return { refusal: { isValid: false, invalidReason, ...(payer === undefined ? {} : { payer }) } };
 }
 
-/** Addresses are bytes: a service or a client may spell them in any case. */
+/** Compares addresses without case. */
 function isSame(text: string, address: Address): boolean {
   return isAddress(text, { strict: false }) && isAddressEqual(text, address);
 }
@@ -68,7 +65,7 @@ function mismatchOf(seller: Seller, wanted: Requirements): string | null {
   return null;
 }
 
-/** Why the money cannot be taken now; null where it can be, or has been. */
+/** Why the money cannot be taken now, or `null` if it can be or already was. */
 export async function obstacleOf(seller: Seller, { authorization }: Sale): Promise<string | null> {
   const now = BigInt(Math.floor(Date.now() / 1000));
   const { validAfter, validBefore, from, value } = authorization;
@@ -83,8 +80,8 @@ export async function obstacleOf(seller: Seller, { authorization }: Sale): Promi
 }
 
 /**
- * Whether a client's signature is good for a sale. One that has bought already is not, which is
- * what keeps a seller from handing out twice what was paid once.
+ * Checks a client's signature for a sale. A signature that was already used for a purchase is
+ * invalid, so that a seller does not deliver twice.
  */
 export async function verify(
   seller: Seller,
@@ -100,7 +97,7 @@ export async function verify(
     : { isValid: false, invalidReason: obstacle, payer };
 }
 
-/** A signature whose sale is not over may go on: the money is taken, and nothing handed out. */
+/** A signature whose sale is unfinished may continue: money was taken and nothing delivered. */
 async function useOf(seller: Seller, sale: Sale): Promise<string | null> {
   if (!(await seller.token.isUsed(sale.authorization))) return null;
   const intent = await findSale(seller, sale);

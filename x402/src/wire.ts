@@ -1,27 +1,27 @@
 import { type Address, getAddress, type Hex, isAddress, isHex } from 'viem';
 
 /**
- * What x402 (version 2) sends over the wire, as far as the scheme `exact` with EIP-3009 needs it.
- * Written here, so that a seller installs nothing of x402; the tests run the real packages.
+ * The x402 (version 2) wire format, as far as scheme `exact` with EIP-3009 needs it. Implemented
+ * here so that sellers need no x402 package; the tests run the real packages.
  */
 
 export const X402_VERSION = 2;
 export const SCHEME = 'exact';
 
-/** What a seller asks for. All of it counts: one signature buys what was asked for, once. */
+/** The seller's requirements. Every field counts: one signature buys exactly this, once. */
 export interface Requirements {
   readonly scheme: string;
-  /** `eip155:<chain id>` */
+  /** For example `eip155:<chain id>`. */
   readonly network: string;
   readonly asset: string;
-  /** Atoms, as text. */
+  /** Atoms, as a string. */
   readonly amount: string;
   readonly payTo: string;
   readonly maxTimeoutSeconds: number;
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-/** An EIP-3009 `TransferWithAuthorization`, with its signature. */
+/** A signed EIP-3009 `TransferWithAuthorization`. */
 export interface Authorization {
   readonly from: Address;
   readonly to: Address;
@@ -45,11 +45,11 @@ export interface Settled {
   readonly errorReason?: string;
   readonly errorMessage?: string;
   readonly payer?: string;
-  /** What took the money from the client; empty where nothing was sent. */
+  /** The transaction that took the client's money, or empty if nothing was sent. */
   readonly transaction: string;
   readonly network: string;
   readonly amount?: string;
-  /** `paymentIntent`: what the client has paid, in the merchant's books. */
+  /** `paymentIntent` is the client's purchase in the merchant's records. */
   readonly extra?: { readonly paymentIntent: string };
 }
 
@@ -66,7 +66,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Atoms and seconds are decimal text; anything longer is no number that a token knows. */
+/** Atoms and seconds are decimal strings. Longer ones exceed the token's range. */
 function integerOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : null;
 }
@@ -83,7 +83,7 @@ function hexOf(value: unknown, bytes: { readonly least: number; readonly most: n
   return length >= bytes.least && length <= bytes.most ? value : null;
 }
 
-/** @returns null where it is nothing that the scheme `exact` sends by EIP-3009 */
+/** @returns `null` if it is not an EIP-3009 payload of scheme `exact`. */
 export function authorizationOf(payload: unknown): Authorization | null {
   if (!isObject(payload) || !isObject(payload.payload)) return null;
   const { authorization, signature } = payload.payload;
@@ -95,7 +95,7 @@ export function authorizationOf(payload: unknown): Authorization | null {
     validAfter: integerOf(authorization.validAfter),
     validBefore: integerOf(authorization.validBefore),
     nonce: hexOf(authorization.nonce, { least: 32, most: 32 }),
-    // A smart wallet's may be long; one of 10 KB is none.
+    // A smart wallet's signature may be long, but not over 10 KB.
     signature: hexOf(signature, { least: 64, most: 10_000 }),
   };
   return Object.values(read).includes(null) ? null : (read as Authorization);
@@ -109,12 +109,12 @@ export function requirementsOf(value: unknown): Requirements | null {
   return value as unknown as Requirements;
 }
 
-/** A value of the headers `PAYMENT-REQUIRED` and `PAYMENT-RESPONSE`. */
+/** Encodes the value of `PAYMENT-REQUIRED` or `PAYMENT-RESPONSE`. */
 export function encodeHeader(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }
 
-/** @returns null where the header is not what a client sends */
+/** @returns `null` if the header is not valid. */
 export function decodeHeader(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));

@@ -13,10 +13,10 @@ import {
   WHOLE,
 } from './tool.ts';
 
-/** A model reads the newest ones; a person who wants more has the dashboard. */
+/** Enough for a model. The dashboard shows more. */
 const NEWEST = 20;
 
-/** Tools for those who build against the network: what was sent, what came of it, and once more. */
+/** Tools for developers: what was sent, its result, and sending it again. */
 
 const DELIVERY = holds({
   delivery: TEXT,

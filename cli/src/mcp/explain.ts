@@ -10,7 +10,7 @@ import {
   YES_OR_NO,
 } from './tool.ts';
 
-/** What to do about a decline; the network says what it was. */
+/** Advice for each decline. The network itself explains the decline. */
 const ADVICE: Readonly<Record<string, string>> = {
   pass_unknown: 'The pass is not known here. The customer opens the wallet app and taps again.',
   pass_revoked: 'The customer has revoked this pass and needs another one.',
@@ -61,7 +61,7 @@ interface Passage {
   readonly text: string;
 }
 
-/** A section is read whole or not at all; longer ones are tables. */
+/** Sections are returned whole or not at all. Longer ones are tables. */
 const PASSAGE_LENGTH = 2_000;
 const PASSAGES = 5;
 
@@ -79,7 +79,7 @@ async function operations(webUrl: string): Promise<Passage[]> {
   ];
 }
 
-/** Sections of the guides that the network lists for programs. */
+/** Sections of the guides that the network lists in `llms.txt`. */
 async function guides(webUrl: string): Promise<Passage[]> {
   const index = await (await fetch(new URL('/llms.txt', webUrl))).text();
   const paths = [...index.matchAll(/\/docs\/[\w-]+\.md/g)].map(([path]) => path);
@@ -93,7 +93,9 @@ async function guides(webUrl: string): Promise<Passage[]> {
   return (await Promise.all(pages)).flat();
 }
 
-/** Passages of the guides and of the API's description, those with most of the words first. */
+/**
+ * Passages of the guides and of the OpenAPI document, sorted by how many search words they contain.
+ */
 async function searchDocs({ webUrl }: ToolDeps, { query = '' }) {
   const passages = [...(await guides(webUrl)), ...(await operations(webUrl))];
   const words = query.toLowerCase().match(/\w{3,}/g) ?? [];

@@ -18,8 +18,8 @@ import {
 const PATH = '/mcp';
 
 /**
- * Streamable HTTP on this machine alone. Other users and every web page reach a port of it, too:
- * so each request carries a token, and names this machine as its host and origin.
+ * Streamable HTTP on this machine only. Other users and any web page can reach the port, too, so
+ * each request must carry a token and name this machine in its `Host` and `Origin`.
  */
 export async function serveOverHttp(
   create: () => McpServer,
@@ -62,7 +62,7 @@ function carries(request: Request, token: string): boolean {
   return timingSafeEqual(sum(sent), sum(`Bearer ${token}`));
 }
 
-/** Node's request as the web's, and the web's answer as Node's. */
+/** Converts Node's request to a web `Request`, and the web `Response` back. */
 export async function passOn(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -77,19 +77,19 @@ export async function passOn(
   }
   try {
     const { status, headers, body } = await answer(request);
-    // What was refused was not read: the connection cannot carry another request.
+    // The body of a refused request is unread, so the connection cannot be reused.
     if (status >= 400) headers.set('Connection', 'close');
     outgoing.writeHead(status, Object.fromEntries(headers));
     if (body === null) outgoing.end();
     else await pipeline(Readable.fromWeb(body as ReadableStream), outgoing);
   } catch {
-    // The fault is ours. The caller is told no more than the status.
+    // An internal error. The caller gets only the status.
     if (!outgoing.headersSent) outgoing.writeHead(500, { Connection: 'close' });
     outgoing.end();
   }
 }
 
-/** @returns null for what is no request of the web, such as one whose host is no host. */
+/** @returns `null` if the request is invalid, for example because of its `Host`. */
 function webRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
   const { method = 'GET', headers } = incoming;
   const hasBody = method !== 'GET' && method !== 'HEAD';

@@ -40,15 +40,16 @@ const VIEW = {
   expires_at: MAYBE_TEXT,
 } as const;
 
-/** The intent of an order. An order has one intent, no matter who created it. */
+/** Finds an order's intent. An order has one intent, whoever created it. */
 async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<PaymentIntent | null> {
   const { data } = await tapline.paymentIntents.list({ order_id, limit: 1 }).page;
   return data[0] ?? null;
 }
 
 /**
- * The key is made from the order, so a model that calls again, however often and in whatever words,
- * asks for the same payment. That the amount changed is said, and charges nothing.
+ * Creates a payment with an idempotency key derived from the order, so that a model that calls
+ * again, in whatever words, requests the same payment. A changed amount is reported and charges
+ * nothing.
  */
 async function createPayment(deps: ToolDeps, given: Readonly<Record<string, string>>) {
   const { order_id = '', amount = '', terminal, description } = given;
@@ -61,7 +62,7 @@ async function createPayment(deps: ToolDeps, given: Readonly<Record<string, stri
   const idempotencyKey = `mcp-order-${order_id}`;
   try {
     const created = await deps.tapline.paymentIntents.create(body, { idempotencyKey });
-    // A repetition is answered with the first answer: what became of it since is asked for.
+    // A repeated request returns the first response, so read the current state.
     return view(await deps.tapline.paymentIntents.retrieve(created.id));
   } catch (error) {
     const taken =

@@ -1,25 +1,25 @@
 import type { Payment } from 'tapline';
 
 /**
- * What one session has prepared to give back. Its links stay good, so the total never falls: parts
- * of one payment add up, and only the same part asked for again is not another one.
+ * The refunds that one session has prepared. Their links stay valid, so the total never decreases:
+ * several parts of one payment add up, while an identical request counts once.
  */
 export class RefundsAsked {
-  /** Atoms of each part, by payment, and by amount and what was given back before. */
+  /** Atoms of each prepared part, by payment, then by amount and the sum refunded before. */
   readonly #parts = new Map<string, Map<string, number>>();
-  /** What was given back of a payment before the session asked for any of it. */
+  /** The refunded sum of a payment before this session prepared anything. */
   readonly #before = new Map<string, number>();
 
-  /** What the session would have prepared in all with this part of a payment. */
+  /** The session's total for a payment, including this part. */
   totalWith(payment: Payment, amount: number): number {
     const { id, amount_refunded: refunded } = payment;
     const parts = new Map(this.#parts.get(id)).set(keyOf(payment, amount), amount);
-    // A link may be used twice: then more was given back than was prepared.
+    // A link may be used twice; then more was refunded than prepared.
     const given = refunded - (this.#before.get(id) ?? refunded) + amount;
     return this.others(id) + Math.max(sumOf(parts), given);
   }
 
-  /** What it has prepared of other payments. */
+  /** The total prepared for other payments. */
   others(id: string): number {
     const rest = [...this.#parts].filter(([payment]) => payment !== id);
     return rest.reduce((sum, [, parts]) => sum + sumOf(parts), 0);
@@ -32,7 +32,7 @@ export class RefundsAsked {
     this.#parts.set(id, parts.set(keyOf(payment, amount), amount));
   }
 
-  /** The person did not open the link. */
+  /** The user did not open the link. */
   remove(payment: Payment, amount: number): void {
     this.#parts.get(payment.id)?.delete(keyOf(payment, amount));
   }

@@ -2,7 +2,7 @@ import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payments.ts';
 import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal } from './tool.ts';
 
-/** What is left to do after what the person said. Nothing they say here gives money back. */
+/** What is left to do after the user's answer. The answer itself never refunds anything. */
 const NEXT = {
   needs_a_person:
     'Show the link to the person you work for. They look at the payment there, and give the ' +
@@ -19,8 +19,8 @@ function statusOf({ answer }: Person): keyof typeof NEXT {
 }
 
 /**
- * A model asks for a refund and never makes one: whatever it is told to answer, the yes is given by
- * a person with a second factor, on the page that the link opens.
+ * A model can request a refund but never make one: a user with a second factor must approve it on
+ * the page that the link opens. No answer of the model changes that.
  */
 async function refundPayment(
   deps: ToolDeps,
@@ -67,7 +67,7 @@ async function checkLimits(deps: ToolDeps, payment: Payment, amount: number): Pr
   }
 }
 
-/** Stops reading where the limit is reached. */
+/** Stops paging once the limit is reached. */
 async function refundedToday({ tapline }: ToolDeps, limit: number): Promise<number> {
   const midnight = `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
   let sum = 0;

@@ -1,6 +1,6 @@
 /**
- * What is used of the official SDK of the Model Context Protocol. `npm run build` puts the SDK
- * itself in the place of this file, so the package needs nothing else.
+ * The parts of the official MCP SDK that we use. `npm run build` replaces this file with the
+ * bundled SDK, so that the package has no dependencies.
  */
 export {
   CLIENT_CAPABILITIES_META_KEY,

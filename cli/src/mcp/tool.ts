@@ -1,36 +1,36 @@
 import type { Tapline } from 'tapline';
 import type { RefundsAsked } from './refunds-asked.ts';
 
-/** What the person who started the server has set, in atoms. */
+/** Limits set by the user who started the server, in atoms. */
 export interface RefundLimits {
   readonly each: number;
   readonly session: number;
-  /** Refunded on this UTC day, by everybody together. */
+  /** The total refunded on this UTC day by all clients. */
   readonly day: number;
 }
 
-/** What a tool works with. */
+/** The context of a tool. */
 export interface ToolDeps {
   readonly tapline: Tapline;
   readonly apiKey: string;
-  /** The web root of the network: its documents are there. */
+  /** Web root of the network, where its documents are. */
   readonly webUrl: string;
   readonly refundLimits: RefundLimits;
-  /** What this session has prepared to give back. */
+  /** Refunds that this session has prepared. */
   readonly asked: RefundsAsked;
-  /** Where payments are taken when no terminal is named. */
+  /** The terminal for payments that name none. */
   readonly terminal: () => Promise<string>;
 }
 
-/** The person behind the client. */
+/** The user of the MCP client. */
 export interface Person {
-  /** Their client can show them a link and say what they answered (URL mode). */
+  /** True if the client can show a link and report the answer (URL mode). */
   readonly opensLinks: boolean;
-  /** What they said about the link of this call. It moves nothing, whatever it is. */
+  /** The user's answer about this call's link. It has no effect on money. */
   readonly answer: 'accept' | 'decline' | 'cancel' | null;
 }
 
-/** A part of an answer, as JSON Schema. */
+/** Part of a tool's output, as JSON Schema. */
 export interface Part {
   readonly type: string | readonly string[];
   readonly description?: string;
@@ -47,7 +47,7 @@ export interface Property {
   readonly pattern?: string;
 }
 
-/** What a client may believe of a tool without trying it: it asks its person less where it may. */
+/** Hints about a tool, with which clients decide when to ask their user. */
 export interface Annotations {
   readonly title: string;
   readonly readOnlyHint: boolean;
@@ -67,13 +67,13 @@ export interface Tool {
     readonly required: readonly string[];
     readonly additionalProperties: false;
   };
-  /** What the answer holds: all of it, so that a strict client may check it. */
+  /** The complete output, so that a strict client can validate it. */
   readonly outputSchema: Part & { readonly type: 'object' };
   readonly annotations: Annotations;
   readonly run: (deps: ToolDeps, given: Arguments, person: Person) => Promise<object>;
 }
 
-/** The model called a tool with something that it does not take; the words are for the model. */
+/** The model passed invalid arguments. The message is for the model. */
 export class ToolRefusal extends Error {}
 
 export function inputs(
@@ -83,7 +83,7 @@ export function inputs(
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** An object with these fields and no others. */
+/** Schema of an object with exactly these fields. */
 export function holds(
   properties: Readonly<Record<string, Part>>,
   optional: readonly string[] = [],
@@ -97,7 +97,7 @@ export const MAYBE_TEXT: Part = { type: ['string', 'null'] };
 export const WHOLE: Part = { type: 'integer' };
 export const MAYBE_WHOLE: Part = { type: ['integer', 'null'] };
 export const YES_OR_NO: Part = { type: 'boolean' };
-/** An object of the API as it is: the reference says what it holds. */
+/** An unmodified object of the API, described in the API reference. */
 export const OBJECT: Part = { type: 'object' };
 export const MAYBE_OBJECT: Part = { type: ['object', 'null'] };
 
@@ -110,7 +110,7 @@ export function reads(title: string): Annotations {
   return { title, readOnlyHint: true, idempotentHint: true, ...none };
 }
 
-/** The arguments, if they are what the schema says. */
+/** Returns the arguments if they match the schema. */
 export function checkArguments(tool: Tool, given: unknown): Arguments {
   const { properties, required } = tool.inputSchema;
   const values = (given ?? {}) as Record<string, unknown>;

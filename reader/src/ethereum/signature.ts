@@ -18,7 +18,7 @@ export function wholeKey(bytes: Uint8Array): Buffer | null {
   }
 }
 
-/** Ethereum's address, with its checksum. @param key 65 bytes. */
+/** The Ethereum address with its checksum. @param key 65 bytes. */
 export function addressOf(key: Uint8Array): string {
   const address = Buffer.from(keccak_256(key.subarray(1)).subarray(-20)).toString('hex');
   const check = Buffer.from(keccak_256(Buffer.from(address, 'latin1'))).toString('hex');
@@ -28,7 +28,10 @@ export function addressOf(key: Uint8Array): string {
   return `0x${digits.join('')}`;
 }
 
-/** The key that signed the digest; `null` if there is none. @param odd the point's y is odd. */
+/**
+ * Recovers the key that signed the digest; `null` if there is none. @param odd True if the point's
+ * y is odd.
+ */
 export function recoverKey(
   digest: Uint8Array,
   { r, s }: EcdsaSignature,
@@ -43,8 +46,8 @@ export function recoverKey(
 }
 
 /**
- * The 65 bytes that a contract takes, in hex; `null` if this key did not sign this digest. Of the
- * two values of `s` a contract takes the lower alone (EIP-2).
+ * The 65-byte signature that contracts accept, in hex; `null` if this key did not sign this digest.
+ * Contracts accept only the lower of the two values of `s` (EIP-2).
  */
 export function ethereumSignature(
   digest: Uint8Array,
@@ -54,7 +57,7 @@ export function ethereumSignature(
   if (![r, s].every((part) => scalars.isValidNot0(part))) return null;
   const lower = s > scalars.ORDER / 2n ? scalars.ORDER - s : s;
   const inverse = scalars.inv(lower);
-  // The sum that verifies a signature; the library's `verify` does not say on which side it is.
+  // Computes the verification sum, because the library's `verify` does not reveal the parity of y.
   const { x, y } = BASE.mulAddUnsafe(
     scalars.create(bytesToNumberBE(digest) * inverse),
     secp256k1.Point.fromBytes(key),

@@ -13,7 +13,7 @@ interface Field {
   readonly type: string;
 }
 
-/** The fields that a domain may have, in this order. */
+/** The possible fields of a domain, in order. */
 const DOMAIN_FIELDS: readonly Field[] = [
   { name: 'name', type: 'string' },
   { name: 'version', type: 'string' },
@@ -23,7 +23,7 @@ const DOMAIN_FIELDS: readonly Field[] = [
 ];
 const WORD_BYTES = 32;
 
-/** What is signed: 32 bytes. @throws RangeError for a message that is not flat. */
+/** The 32-byte digest to sign. @throws RangeError if the message is not flat. */
 export function digestOf({ domain, types, primaryType, message }: TypedData): Uint8Array {
   const known = DOMAIN_FIELDS.filter(({ name }) => domain[name] !== undefined);
   return keccak_256(

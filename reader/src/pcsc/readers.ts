@@ -3,17 +3,17 @@ import { CardGone, type Transceive } from '../protocols/apdu.ts';
 import { readTap, type Tap, type ToSign, type Wallets } from '../protocols/tap.ts';
 import { PcscError, PcscSession, type ReaderState, UNRESPONSIVE } from './service.ts';
 
-/** What a reader is doing. A program shows it, or acts on it. */
+/** The reader's activity, for display or further handling. */
 export type ReaderEvent = CardEvent<Tap>;
 
-/** The same for any conversation with a card, which ends in a `T`. */
+/** The same for any card conversation, which results in a `T`. */
 export type CardEvent<T> =
-  /** No reader is plugged in, or the PC/SC service is not running. Waits for one. */
+  /** No reader is connected, or the PC/SC service is not running. The program waits for one. */
   | { readonly status: 'no_reader' }
   | { readonly status: 'ready'; readonly readers: readonly string[] }
   | { readonly status: 'tapped'; readonly reader: string; readonly tap: T | TwoCards | Gone };
 
-/** The reader sees cards but cannot speak to one of them. */
+/** The reader detects cards but cannot communicate with either of them. */
 export interface TwoCards {
   readonly status: 'two_cards';
 }
@@ -22,19 +22,19 @@ interface Gone {
   readonly status: 'gone';
 }
 
-/** A reader that was unplugged, or a machine that slept, is back within this time. */
+/** Retry interval after a reader was unplugged or the machine slept. */
 const RETRY_MS = 1000;
 
 export interface ReadersOptions {
   readonly socket: string;
   readonly wallets: () => Wallets;
-  /** What a chip is asked to sign; left out: chips that sign cannot pay here. */
+  /** Provides the digest for a chip to sign. Without it, chips that sign cannot pay here. */
   readonly toSign?: ToSign;
   readonly onEvent: (event: ReaderEvent) => void;
   readonly signal: AbortSignal;
 }
 
-/** Reads every card on every reader, once for each time that it comes, until `signal` ends it. */
+/** Reads each card presented to any reader, once, until `signal` aborts. */
 export function watchReaders({ wallets, toSign, ...options }: ReadersOptions): Promise<void> {
   return watchCards<Tap>({ ...options, converse: (card) => readTap(card, wallets(), toSign) });
 }
@@ -44,7 +44,7 @@ export interface CardsOptions<T> extends Pick<ReadersOptions, 'socket' | 'signal
   readonly onEvent: (event: CardEvent<T>) => void;
 }
 
-/** Speaks to every card on every reader, once for each time that it comes. */
+/** Communicates with each card presented to any reader, once. */
 export async function watchCards<T>(options: CardsOptions<T>): Promise<void> {
   let told = '';
   const tell = (event: CardEvent<T>) => {
@@ -67,7 +67,7 @@ async function watchOnce<T>(options: CardsOptions<T>, tell: (event: CardEvent<T>
   options.signal.addEventListener('abort', end, { once: true });
   try {
     let states = await session.readerStates();
-    // A card that lay there before we came is not a tap.
+    // A card that was already there at the start is not a tap.
     const seen = new Map(states.map((state) => [state.name, state.events]));
     for (;;) {
       const readers = states.map((state) => state.name);
@@ -95,7 +95,7 @@ async function attend<T>(state: ReaderState, { seen, options, tell }: Attending<
   tell({ status: 'tapped', reader: state.name, tap });
 }
 
-/** On a conversation of its own: a card that hangs must not stop us from seeing it leave. */
+/** Uses a separate session, so that a hanging card does not hide its own removal. */
 async function speakTo<T>(reader: string, options: CardsOptions<T>): Promise<T | TwoCards | Gone> {
   const session = await PcscSession.open(options.socket);
   try {

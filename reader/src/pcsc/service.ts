@@ -2,9 +2,9 @@ import { createConnection, type Socket } from 'node:net';
 import { CardGone } from '../protocols/apdu.ts';
 
 /**
- * The PC/SC service of Linux (pcscd), by its socket: messages of fixed size in the machine's byte
- * order. Speaking to the socket needs no native code, so the package installs anywhere. The layout
- * is that of protocol 4.4, which pcscd 1.9 speaks and 2.x still accepts.
+ * Client for the PC/SC service of Linux (pcscd) through its socket: fixed-size messages in the
+ * machine's byte order. The socket needs no native code, so the package installs anywhere. The
+ * layout is that of protocol 4.4, which pcscd 1.9 implements and 2.x still accepts.
  */
 
 export const PCSCD_SOCKET = '/run/pcscd/pcscd.comm';
@@ -12,11 +12,11 @@ export const PCSCD_SOCKET = '/run/pcscd/pcscd.comm';
 export interface ReaderState {
   readonly name: string;
   readonly cardPresent: boolean;
-  /** Rises with each card that comes or goes. */
+  /** Counts card insertions and removals. */
   readonly events: number;
 }
 
-/** The service refused: 32 bits, as PC/SC numbers its errors. */
+/** The service refused, with PC/SC's 32-bit error code. */
 export class PcscError extends Error {
   readonly code: number;
 
@@ -27,7 +27,7 @@ export class PcscError extends Error {
   }
 }
 
-/** The service is not there, or went away. */
+/** The service is not running, or it closed the connection. */
 export class PcscGone extends Error {
   constructor(options?: ErrorOptions) {
     super('the PC/SC service does not answer', options);
@@ -35,7 +35,7 @@ export class PcscGone extends Error {
   }
 }
 
-/** A card that cannot be powered up: mostly two cards at once. */
+/** A card that cannot be powered up; usually there are two cards at once. */
 export const UNRESPONSIVE = 0x80100066;
 
 const COMMAND = {
@@ -62,7 +62,7 @@ const STATES_BYTES = STATE_BYTES * 16;
 const CHANGE_BYTES = 8;
 const CONNECT_BYTES = 152;
 const TRANSMIT_BYTES = 32;
-/** The header that PC/SC puts before a command: two machine words. */
+/** The header before a command in PC/SC: two machine words. */
 const PCI_BYTES = 16;
 const LONGEST_ANSWER = 264;
 
@@ -71,7 +71,7 @@ export interface Card {
   end(): Promise<void>;
 }
 
-/** One conversation with the service. Its requests go one after the other. */
+/** One session with the service. Its requests are sent one at a time. */
 export class PcscSession {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
@@ -79,7 +79,7 @@ export class PcscSession {
   #ended: Error | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #context = 0;
-  /** The service's word that something changed, while it is due. */
+  /** The service's pending notification of a change. */
   #change: Promise<Buffer> | null = null;
 
   private constructor(socket: Socket) {
@@ -112,15 +112,15 @@ export class PcscSession {
   }
 
   /**
-   * Resolves with what is there as soon as that differs from `since`. Nothing else may be asked of
-   * this session while it waits: the service sends its word of a change unasked.
+   * Resolves with the current states as soon as they differ from `since`. No other request may be
+   * sent on this session meanwhile, because the notification arrives unsolicited.
    */
   async nextChange(since: readonly ReaderState[]): Promise<readonly ReaderState[]> {
     if (this.#change === null) {
       const now = statesIn(await this.#ask(COMMAND.waitForChange, Buffer.alloc(0), STATES_BYTES));
       this.#change = this.#expect(CHANGE_BYTES);
       this.#change.catch(() => undefined);
-      // It changed before the service began to watch for us.
+      // The change happened before the service started to watch.
       if (JSON.stringify(now) !== JSON.stringify(since)) return now;
     }
     await this.#change;
@@ -169,7 +169,7 @@ export class PcscSession {
     return turn;
   }
 
-  /** `behind` follows the message and does not count as part of it. */
+  /** `behind` follows the message and is not counted in its length. */
   #write(command: number, body: Buffer, behind: Uint8Array = new Uint8Array()): void {
     if (this.#ended !== null) return;
     this.#socket.write(Buffer.concat([words(body.length, command), body, behind]));

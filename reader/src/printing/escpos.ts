@@ -1,39 +1,42 @@
 /**
- * ESC/POS, the language of receipt printers, as bytes. It runs in the till's page and in Node. Only
- * what printers of all makers have: text, a QR code, a cut, the drawer's pulse.
+ * ESC/POS, the command language of receipt printers. Runs in the till's page and in Node. It uses
+ * only what printers of all brands support: text, a QR code, a cut, and the drawer pulse.
  */
 export interface Ticket {
-  /** Lines that fit the paper already: 48 characters on 80 mm, 32 on 58 mm. */
+  /** Lines laid out for the paper: 48 characters on 80 mm, 32 on 58 mm. */
   readonly text: string;
-  /** Behind the text as a QR code; null: none. */
+  /** URL printed as a QR code below the text, or `null`. */
   readonly address: string | null;
 }
 
 const ESC = 0x1b;
 const GS = 0x1d;
 const RESET = [ESC, 0x40];
-/** Table 19 of the printer's characters. */
+/** Selects the printer's character table 19 (code page 858). */
 const WESTERN = [ESC, 0x74, 19];
 const CENTRED = [ESC, 0x61, 1];
 const LEFT = [ESC, 0x61, 0];
-/** Three lines up, so that the knife is below the text; then the cut that leaves a point. */
+/** Feeds three lines, so that the text is past the knife, then makes a partial cut. */
 const CUT = [ESC, 0x64, 3, GS, 0x56, 1];
-/** The first of two connectors, 50 ms on, 500 ms off. */
+/** Drawer connector 1: 50 ms on, 500 ms off. */
 const PULSE = [ESC, 0x70, 0, 25, 250];
 const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
-/** Code pages have it, and paper shows it only where a line ends. */
+/** Soft hyphens exist in code pages but are visible on paper only at a line's end. */
 const SOFT_HYPHEN = '\u00ad';
-/** Characters in one QR code. A receipt's address has about 60. */
+/** Characters in one QR code. A receipt URL has about 60. */
 const LONGEST_ADDRESS = 300;
 const DOT_SIZE = 6;
 const CORRECTION_M = 49;
 
-/** Code page 858, from 0x80 on: what Western Europe prints, with the euro. */
+/** Code page 858 from 0x80 on: Western European characters and the euro sign. */
 const CODE_PAGE =
   'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐' +
   '└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈ€ÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
-/** What code pages leave out, each as wide as before: the lines fit the paper already. */
+/**
+ * Replacements for characters missing in the code page, each of the same width, because lines are
+ * already laid out.
+ */
 const PLAIN: Readonly<Record<string, string>> = {
   '–': '-',
   '—': '-',
@@ -46,7 +49,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   '\u202f': ' ',
 };
 
-/** Two cells: East Asian Width W or F (Unicode 16). */
+/** Characters two cells wide: East Asian Width W or F (Unicode 16). */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -66,24 +69,24 @@ const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1f200, 0x1f265],
   [0x20000, 0x3fffd],
 ];
-/** Pictures take two, too. Before U+2600 are signs such as ™ and arrows, of one cell. */
+/** Pictographs take two cells, too. Before U+2600 are one-cell symbols such as ™ and arrows. */
 const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
-/** Marks of the letter before, and what is not printed: no cell. */
+/** Combining marks and non-printing characters take no cell. */
 const NO_CELL =
   /[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u;
 
-/** The whole ticket, cut off. */
+/** The whole ticket, including the cut. */
 export function ticketBytes({ text, address }: Ticket): Uint8Array<ArrayBuffer> {
   const code = address === null ? [] : [...CENTRED, ...qrBytes(address), NEW_LINE, ...LEFT];
   return Uint8Array.from([...RESET, ...WESTERN, ...textBytes(text), NEW_LINE, ...code, ...CUT]);
 }
 
-/** Opens the drawer that is plugged into the printer. */
+/** Opens the drawer that is connected to the printer. */
 export function drawerBytes(): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([...RESET, ...PULSE]);
 }
 
-/** Names come from people: no character of theirs may reach the printer as a command. */
+/** Names come from users, so none of their characters may reach the printer as a command. */
 function textBytes(text: string): number[] {
   return [...text.normalize('NFC')].flatMap((character) => bytesOf(PLAIN[character] ?? character));
 }
@@ -93,7 +96,7 @@ function isWide(letter: string): boolean {
   return PICTURE.test(letter) || WIDE.some(([first, last]) => first <= code && code <= last);
 }
 
-/** As many bytes as the character has cells, so that lines stay as wide as they were laid out. */
+/** Emits as many bytes as the character has cells, so that lines keep their width. */
 function bytesOf(character: string): number[] {
   const code = character.codePointAt(0) ?? UNKNOWN;
   if (code === NEW_LINE || (code >= 0x20 && code < 0x7f)) return [code];

@@ -6,12 +6,14 @@ import { drawerBytes, ticketBytes } from './escpos.ts';
 /** A receipt printer on a cable (its device file) or in the network (`tcp://printer:9100`). */
 export type Printer = (bytes: Uint8Array) => Promise<void>;
 
-/** Printers without paper take no bytes. Nobody waits longer: the sale is paid already. */
+/**
+ * A printer without paper accepts no data. The sale is already paid, so give up after this long.
+ */
 const PRINT_MS = 10_000;
-/** What printers call "raw". */
+/** The usual port for raw printing. */
 const RAW_PORT = 9100;
 
-/** @throws SettingError where the place is of no known form. */
+/** @throws SettingError if the printer's location has no known form. */
 export function printerAt(place: string): Printer {
   if (place.startsWith('/')) return (bytes) => inTime(writeFile(place, bytes));
   const url = URL.parse(place);
@@ -40,7 +42,7 @@ function writeSocket(where: { readonly host: string; readonly port: number }, by
     socket.once('close', (failed) => {
       if (!failed) resolve();
     });
-    // Some printers say something of their state: nobody reads it.
+    // Some printers send status data, which is discarded.
     socket.resume();
   });
 }
@@ -59,12 +61,12 @@ async function inTime(work: Promise<void>): Promise<void> {
 
 export interface Printing {
   readonly printer: Printer;
-  /** How wide the paper is, in characters. */
+  /** Width of the paper in characters. */
   readonly width: 32 | 48;
   readonly drawer: boolean;
 }
 
-/** Opens the drawer first, as the clerk waits for it; then the receipt. */
+/** Opens the drawer first, because the clerk waits for it, then prints the receipt. */
 export async function printReceipt(
   { printer, width, drawer }: Printing,
   receiptUrl: string | null,

@@ -1,9 +1,9 @@
 /**
- * Commands and answers of ISO/IEC 7816-4, as bytes. A card is a function from one to the other, so
- * every protocol here runs on an emulated card as it runs on a real one.
+ * Commands and responses of ISO/IEC 7816-4. A card is a function from command to response, so every
+ * protocol here runs on emulated and real cards alike.
  */
 
-/** Sends one command to the card. Rejects with `CardGone` when the card has left. */
+/** Sends one command to the card. Rejects with `CardGone` if the card was removed. */
 export type Transceive = (command: Uint8Array) => Promise<Uint8Array>;
 
 export interface Command {
@@ -12,7 +12,7 @@ export interface Command {
   readonly p1: number;
   readonly p2: number;
   readonly data?: Uint8Array;
-  /** How many bytes of answer are expected: 0 means as many as there are. */
+  /** Expected response length; 0 means as many bytes as there are. */
   readonly le?: number;
 }
 
@@ -24,12 +24,12 @@ export interface Answer {
 
 export const SUCCESS = 0x9000;
 
-/** The length byte of a short command. Every protocol here fits into one. */
+/** Limit of a short command's length byte. Every protocol here fits. */
 const LONGEST_DATA = 255;
-/** A short answer carries 256 bytes and the status; readers that answer more are broken. */
+/** A short response carries 256 bytes and the status. The limit guards against faulty readers. */
 const LONGEST_ANSWER = 65_538;
 
-/** The card left the field, or the reader left the machine. */
+/** The card left the field, or the reader was unplugged. */
 export class CardGone extends Error {
   constructor(options?: ErrorOptions) {
     super('the card has left', options);
@@ -37,7 +37,7 @@ export class CardGone extends Error {
   }
 }
 
-/** The card answered something that its protocol does not know. */
+/** The card's response violates its protocol. */
 export class ProtocolError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -73,19 +73,19 @@ export async function send(transceive: Transceive, command: Command): Promise<An
   return decodeAnswer(await transceive(encodeCommand(command)));
 }
 
-/** Selects an application by its name (AID). */
+/** Selects an application by its AID. */
 export function select(transceive: Transceive, aid: Uint8Array): Promise<Answer> {
   return send(transceive, { cla: 0x00, ins: 0xa4, p1: 0x04, p2: 0x00, data: aid, le: 0 });
 }
 
 export interface Limited {
   readonly transceive: Transceive;
-  /** From now on. */
+  /** Counted from now. */
   readonly extend: (longerMs: number) => void;
   readonly end: () => void;
 }
 
-/** A card that stops answering must not stop the till. */
+/** Limits the time, because a card that stops responding must not block the till. */
 export function withinTime(transceive: Transceive, ms: number): Limited {
   let timer: NodeJS.Timeout | undefined;
   let extend = (_longerMs: number) => {};
@@ -96,7 +96,7 @@ export function withinTime(transceive: Transceive, ms: number): Limited {
     };
     extend(ms);
   });
-  // Nobody may be waiting for the card at that moment.
+  // Avoids an unhandled rejection while no command is pending.
   late.catch(() => undefined);
   return {
     transceive: (command) => Promise.race([transceive(command), late]),

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 
-/** AES-128 as smart cards use it: CBC without padding, and CMAC (RFC 4493). */
+/** AES-128 for smart cards: CBC without padding, and CMAC (RFC 4493). */
 
 export const BLOCK = 16;
 export const ZERO_BLOCK: Uint8Array = new Uint8Array(BLOCK);
@@ -21,7 +21,7 @@ export function decryptCbc(
   return createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false).update(sealed);
 }
 
-/** ISO/IEC 9797-1, method 2: one bit, then zeros; a whole block where it fits already. */
+/** ISO/IEC 9797-1 padding method 2: a one bit, then zeros. */
 export function pad(bytes: Uint8Array): Buffer {
   const length = (Math.floor(bytes.length / BLOCK) + 1) * BLOCK;
   return Buffer.concat([bytes, Uint8Array.from([0x80])], length);
@@ -39,7 +39,7 @@ export function cmac(key: Uint8Array, message: Uint8Array): Buffer {
   return encryptCbc(key, padded).subarray(-BLOCK);
 }
 
-/** Every second byte, as NXP's chips shorten a MAC. */
+/** Every second byte, the way NXP chips truncate a MAC. */
 export function shortMac(key: Uint8Array, message: Uint8Array): Buffer {
   return Buffer.from(cmac(key, message).filter((_, index) => index % 2 === 1));
 }

@@ -1,28 +1,28 @@
 import { type KeyObject, sign } from 'node:crypto';
 import { ProtocolError } from './apdu.ts';
 
-/** How a reader proves to a phone with Google Wallet whose it is. */
+/** How a reader proves its collector to a phone with Google Wallet. */
 
-/** What has to be signed for one tap. */
+/** The data to sign for one tap. */
 export interface TapToProve {
   readonly readerNonce: Uint8Array;
   readonly phoneNonce: Uint8Array;
-  /** Of the reader, for this tap: 33 bytes. */
+  /** The reader's key for this tap: 33 bytes. */
   readonly readerKey: Uint8Array;
 }
 
 export interface CollectorProof {
-  /** The number that Google gave, up to 2^32 - 1. */
+  /** The number that Google assigned, up to 2^32 - 1. */
   readonly collectorId: number;
   readonly keyVersion: number;
-  /** By the key whose public half Google knows. DER. */
+  /** Made with the key whose public half is registered at Google. DER. */
   readonly signature: Uint8Array;
 }
 
-/** Signs a tap. null: Smart Tap is off for this terminal. */
+/** Signs a tap. `null` if Smart Tap is off for this terminal. */
 export type ProveCollector = (tap: TapToProve) => Promise<CollectorProof | null>;
 
-/** For programs of your own that have the key themselves. */
+/** For programs that hold the key themselves. */
 export function collectorWithKey(collector: {
   readonly id: number;
   readonly keyVersion: number;
@@ -36,7 +36,7 @@ export function collectorWithKey(collector: {
   };
 }
 
-/** As the device API takes it. */
+/** Converts to the device API's format. */
 export function proofFrom({
   readerNonce,
   phoneNonce,
@@ -49,7 +49,7 @@ export function proofFrom({
   };
 }
 
-/** What the device API answers. @throws ProtocolError for anything else. */
+/** Parses the device API's response. @throws ProtocolError if it is invalid. */
 export function proofOf(answer: unknown): CollectorProof {
   const { collector_id, key_version, signature } = Object(answer) as Record<string, unknown>;
   const isProof =

@@ -1,6 +1,6 @@
 import { ProtocolError } from './apdu.ts';
 
-/** One record of an NDEF message (NFC Forum). Chunked records do not occur in these protocols. */
+/** One record of an NDEF message (NFC Forum). These protocols never use chunked records. */
 export interface NdefRecord {
   readonly tnf: number;
   readonly type: string;
@@ -17,7 +17,7 @@ const CHUNKED = 0x20;
 const SHORT = 0x10;
 const HAS_ID = 0x08;
 const TNF_MASK = 0x07;
-/** A message of these protocols has a handful of records; more is an attack or a broken card. */
+/** Messages of these protocols have a handful of records. More mean an attack or a broken card. */
 const MOST_RECORDS = 64;
 
 export function externalRecord(type: string, ...parts: readonly Uint8Array[]): NdefRecord {
@@ -81,15 +81,15 @@ export function decodeMessage(bytes: Uint8Array): readonly NdefRecord[] {
   return records;
 }
 
-/** The payload of the first record of that type. */
+/** The payload of the first record of this type. */
 export function findRecord(records: readonly NdefRecord[], type: string): Uint8Array | undefined {
   return records.find((record) => record.type === type)?.payload;
 }
 
-/** What the first byte of a URI record stands for (NFC Forum RTD URI). */
+/** URI prefixes by their code (NFC Forum RTD URI). */
 const URI_PREFIXES = ['', 'http://www.', 'https://www.', 'http://', 'https://'];
 
-/** What a person would see of the message: its first address or text, if it has one. */
+/** The first URL or text of a message, if there is one. */
 export function findContent(records: readonly NdefRecord[]): string | undefined {
   for (const { tnf, type, payload } of records) {
     if (tnf !== WELL_KNOWN) continue;
@@ -104,7 +104,7 @@ function addressOf(payload: Uint8Array): string | undefined {
   return prefix === undefined ? undefined : prefix + utf8(payload.subarray(1));
 }
 
-/** The first byte says how long the name of the language is that stands before the text. */
+/** The status byte holds the length of the language code before the text. */
 function textOf(payload: Uint8Array): string {
   return utf8(payload.subarray(1 + ((payload[0] ?? 0) & 0x3f)));
 }

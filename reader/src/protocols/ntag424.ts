@@ -3,15 +3,15 @@ import { type Answer, ProtocolError, send, type Transceive } from './apdu.ts';
 import { BLOCK, cmac, decryptCbc, encryptCbc, pad, shortMac } from './cmac.ts';
 
 /**
- * The commands of an NTAG 424 DNA by which it is written, and its secure messaging. Sources: NXP's
- * data sheet of the chip (NT4H2421Gx) and AN12196, whose examples the tests repeat.
+ * Commands and secure messaging for writing an NTAG 424 DNA. Sources: NXP's data sheet (NT4H2421Gx)
+ * and AN12196, whose examples the tests use.
  */
 
 export const NDEF_FILE = 0x02;
 export const KEY_BYTES = 16;
-/** Four keys beside the master key, which is number 0. */
+/** Four application keys besides the master key 0. */
 export const OTHER_KEYS = [1, 2, 3, 4] as const;
-/** What every key of a new chip is, and the version that goes with it. */
+/** Factory default of every key, and its version. */
 export const FACTORY_KEY: Uint8Array = new Uint8Array(KEY_BYTES);
 export const FACTORY_VERSION = 0;
 
@@ -29,14 +29,14 @@ const INS = {
 } as const;
 const OK = 0x9100;
 const MORE = 0x91af;
-/** How the chip ends its maker's signature. */
+/** Status that ends the originality signature. */
 const SIGNED = 0x9190;
-/** The key is another one. */
+/** Status for a wrong key. */
 const AUTHENTICATION_ERROR = 0x91ae;
 const MAC_BYTES = 8;
 const NXP = 0x04;
 const NTAG = 0x04;
-/** The size that a chip of this kind reports: 256 to 512 bytes. */
+/** Reported storage size: 256 to 512 bytes. */
 const STORAGE = 0x11;
 
 function command(transceive: Transceive, ins: number, data: Uint8Array): Promise<Answer> {
@@ -48,7 +48,7 @@ function expected(answer: Answer, status = OK): Buffer {
   throw new ProtocolError(`the chip answered ${answer.status.toString(16)}`);
 }
 
-/** The chip's number in upper case hex; null for a chip of another kind. */
+/** The chip's UID in upper-case hex, or `null` if it is another type of chip. */
 export async function chipNumber(transceive: Transceive): Promise<string | null> {
   const hardware = await command(transceive, INS.version, new Uint8Array());
   if (hardware.status !== MORE) return null;
@@ -59,18 +59,18 @@ export async function chipNumber(transceive: Transceive): Promise<string | null>
   return production.subarray(0, 7).toString('hex').toUpperCase();
 }
 
-/** What its maker has signed of the chip's number; null for a chip that has no signature. */
+/** NXP's originality signature of the UID, or `null` if the chip has none. */
 export async function makersSignature(transceive: Transceive): Promise<Uint8Array | null> {
   const answer = await command(transceive, INS.signature, Uint8Array.from([0]));
   return answer.status === SIGNED ? answer.data : null;
 }
 
-/** What the chip says of a file; anybody may ask. */
+/** The settings of a file, readable without authentication. */
 export async function fileSettings(transceive: Transceive, file: number): Promise<Buffer> {
   return expected(await command(transceive, INS.fileSettings, Uint8Array.from([file])));
 }
 
-/** A session with one of the chip's keys; null where the chip has another key. */
+/** Starts a session with one of the chip's keys. `null` if the chip has a different key. */
 export async function authenticate(
   transceive: Transceive,
   using: { readonly number: number; readonly key: Uint8Array },
@@ -83,7 +83,7 @@ export async function authenticate(
   const second = await command(transceive, INS.more, both);
   if (second.status === AUTHENTICATION_ERROR) return null;
   const plain = decryptCbc(key, wholeBlocks(expected(second), 2));
-  // The chip has to know the key as well.
+  // The chip must prove that it knows the key, too.
   if (!timingSafeEqual(plain.subarray(4, 4 + BLOCK), rotated(random))) return null;
   return new SecureSession(transceive, {
     id: plain.subarray(0, 4),
@@ -108,13 +108,13 @@ function sessionVector(label: string, ours: Uint8Array, theirs: Uint8Array): Buf
 }
 
 export interface SessionKeys {
-  /** The transaction identifier: 4 bytes. */
+  /** Transaction identifier: 4 bytes. */
   readonly id: Uint8Array;
   readonly encryption: Uint8Array;
   readonly mac: Uint8Array;
 }
 
-/** Commands under the keys of one authentication. A wrong answer ends it. */
+/** Commands under the session keys of one authentication. An invalid response ends the session. */
 export class SecureSession {
   readonly #transceive: Transceive;
   readonly #keys: SessionKeys;
@@ -133,7 +133,7 @@ export class SecureSession {
     return this.#checked(answer).readUInt8();
   }
 
-  /** Writes to a file whose content travels in the clear. */
+  /** Writes to a file in plain communication mode. */
   async writeData(file: number, data: Uint8Array): Promise<void> {
     const head = Buffer.from([file, 0, 0, 0, data.length, 0, 0]);
     expected(await command(this.#transceive, INS.writeData, Buffer.concat([head, data])));
@@ -144,14 +144,14 @@ export class SecureSession {
     this.#checked(await this.#sealed(INS.changeFileSettings, file, settings));
   }
 
-  /** Changes a key other than that of this session. */
+  /** Changes a key other than the session's own. */
   async changeKey(number: number, change: KeyChange): Promise<void> {
     const mixed = change.to.map((byte, at) => byte ^ (change.from[at] ?? 0));
     const data = Buffer.concat([mixed, Uint8Array.from([change.version]), checksum(change.to)]);
     this.#checked(await this.#sealed(INS.changeKey, number, data));
   }
 
-  /** Changes the key of this session, which ends with it. */
+  /** Changes the session's own key, which ends the session. */
   async changeOwnKey(number: number, change: Omit<KeyChange, 'from'>): Promise<void> {
     const data = Buffer.concat([change.to, Uint8Array.from([change.version])]);
     expected(await this.#sealed(INS.changeKey, number, data));
@@ -190,7 +190,7 @@ export interface KeyChange {
   readonly version: number;
 }
 
-/** CRC-32 without its last inversion, low byte first. */
+/** CRC-32 without the final inversion, low byte first. */
 export function checksum(bytes: Uint8Array): Buffer {
   let crc = 0xffffffff;
   for (const byte of bytes) {

@@ -2,8 +2,8 @@ import { ecdsa, weierstrass } from '@noble/curves/abstract/weierstrass.js';
 import { sha224 } from '@noble/hashes/sha2.js';
 
 /**
- * NXP signs the number of each chip when it makes it: ECDSA over secp224r1, of the number itself
- * instead of a hash (AN12196). OpenSSL has the curve, but verifies hashes alone.
+ * NXP signs each chip's UID in the factory: ECDSA over secp224r1, of the UID itself instead of a
+ * hash (AN12196). OpenSSL supports the curve, but only verifies hashes.
  */
 
 /** SEC 2, section 2.6.2. */
@@ -16,10 +16,10 @@ const secp224r1 = weierstrass({
   Gx: 0xb70e0cbd6bb4bf7f321390b94a03c1d356c21122343280d6115c1d21n,
   Gy: 0xbd376388b5f723fb4c22dfe6cd4375a05a07476444d5819985007e34n,
 });
-/** The hash belongs to the curve; with `prehash: false` it is not used. */
+/** The hash is required by the constructor but unused with `prehash: false`. */
 const { verify } = ecdsa(secp224r1, sha224);
 
-/** By which NXP signs chips of the kind NTAG 424 DNA. */
+/** NXP's public key for NTAG 424 DNA chips. */
 export const NXP_KEY: Uint8Array = Uint8Array.from(
   Buffer.from(
     '048a9b380af2ee1b98dc417fecc263f8449c7625cece82d9b916c992da' +
@@ -37,7 +37,7 @@ export function isOriginal(
   try {
     return verify(signature, uid, maker, { prehash: false, lowS: false });
   } catch {
-    // Not 56 bytes.
+    // The signature is not 56 bytes long.
     return false;
   }
 }

@@ -1,11 +1,11 @@
 import { createECDH, createPrivateKey, type ECDH, type KeyObject } from 'node:crypto';
 import { ProtocolError } from './apdu.ts';
 
-/** Keys of the curve P-256, in the forms in which cards and passes carry them. */
+/** P-256 keys in the formats that cards and passes use. */
 const CURVE = 'prime256v1';
 
 export interface EphemeralKey {
-  /** 33 bytes: compressed. */
+  /** 33 bytes, compressed. */
   readonly publicKey: Uint8Array;
   agree(theirs: Uint8Array): Uint8Array;
 }
@@ -17,7 +17,7 @@ export function createEphemeralKey(): EphemeralKey {
   return { publicKey, agree: (theirs) => agreeWith(ecdh, theirs) };
 }
 
-/** A key pair that was kept, from its 32 private bytes. */
+/** A stored key pair, from its 32-byte private key. */
 export function openKey(privateKey: Uint8Array): EphemeralKey {
   const ecdh = createECDH(CURVE);
   ecdh.setPrivateKey(privateKey);
@@ -25,13 +25,13 @@ export function openKey(privateKey: Uint8Array): EphemeralKey {
   return { publicKey, agree: (theirs) => agreeWith(ecdh, theirs) };
 }
 
-/** 33 bytes: which of the two points, and its x coordinate. */
+/** 33 bytes: the parity of y, and the x coordinate. */
 function compressed(ecdh: ECDH): Uint8Array {
   const point = ecdh.getPublicKey();
   return Uint8Array.from([((point[64] ?? 0) & 1) + 2, ...point.subarray(1, 33)]);
 }
 
-/** @param theirs a public key, compressed or not. @returns the x coordinate: 32 bytes. */
+/** @param theirs A public key, compressed or not. @returns the shared x coordinate, 32 bytes. */
 function agreeWith(ecdh: ECDH, theirs: Uint8Array): Uint8Array {
   try {
     return Uint8Array.from(ecdh.computeSecret(theirs));
@@ -40,7 +40,7 @@ function agreeWith(ecdh: ECDH, theirs: Uint8Array): Uint8Array {
   }
 }
 
-/** 32 private bytes as a key that signs. */
+/** The private key as a signing key. */
 export function signingKey(privateKey: Uint8Array): KeyObject {
   const ecdh = createECDH(CURVE);
   ecdh.setPrivateKey(privateKey);

@@ -5,34 +5,35 @@ import { type Answer, ProtocolError, SUCCESS, select, send, type Transceive } fr
 import { decodeTlv, findTag } from './tlv.ts';
 
 /**
- * Chips that have a key of Ethereum and sign what they are asked to: HaLo (and Burner), Keycard
- * Cash, and a Keycard with a path that needs no PIN. Sources: what their makers publish of their
- * commands.
+ * Chips with an Ethereum key that sign on request: HaLo (and Burner), Keycard Cash, and a Keycard
+ * with a path that needs no PIN. Source: the manufacturers' published commands.
  */
 export interface SigningChip {
   /** 65 bytes. */
   readonly publicKey: Uint8Array;
-  /** @param digest 32 bytes. @returns the signature as the chip gave it. */
+  /** @param digest 32 bytes. @returns the signature as the chip returned it. */
   sign(digest: Uint8Array): Promise<EcdsaSignature>;
 }
 
 const HALO = Uint8Array.from(Buffer.from('481199130e9f01', 'hex'));
 const CASH = Uint8Array.from(Buffer.from('a00000080400010301', 'hex'));
 const KEYCARD = Uint8Array.from(Buffer.from('a00000080400010101', 'hex'));
-/** HaLo answers both, by its age. */
+/** HaLo chips return either, depending on their age. */
 const HALO_SUCCESS = [SUCCESS, 0x9100];
 const HALO_SIGN = 0x01;
 const HALO_KEYS = 0x02;
-/** The key that its maker means for payments. */
+/** The key that the manufacturer reserves for payments. */
 const HALO_KEY = 1;
 const HALO_FAILED = 0xe1;
 const KEYCARD_SIGN = 0xc0;
 const CURRENT_KEY = 0x00;
 const WITHOUT_PIN = 0x03;
-/** A Keycard says its key of this path only beside a signature: so it signs something harmless. */
+/**
+ * A Keycard reveals this path's key only together with a signature, so it signs a harmless text.
+ */
 const QUESTION = keccak_256(Buffer.from('tapline: which key signs without a PIN?', 'latin1'));
 
-/** The chip that is there; null for anything that does not sign, or wants a PIN first. */
+/** Detects a signing chip. `null` if the card cannot sign or needs a PIN. */
 export async function findSigningChip(transceive: Transceive): Promise<SigningChip | null> {
   return (
     (await findHalo(transceive)) ?? (await findCash(transceive)) ?? (await findKeycard(transceive))
@@ -56,7 +57,7 @@ async function findHalo(transceive: Transceive): Promise<SigningChip | null> {
   };
 }
 
-/** Made for tills: it has one key and no PIN. */
+/** Keycard Cash is made for tills: one key and no PIN. */
 async function findCash(transceive: Transceive): Promise<SigningChip | null> {
   const selected = await select(transceive, CASH);
   if (selected.status !== SUCCESS) return null;
@@ -75,7 +76,7 @@ async function findCash(transceive: Transceive): Promise<SigningChip | null> {
 async function findKeycard(transceive: Transceive): Promise<SigningChip | null> {
   if ((await select(transceive, KEYCARD)).status !== SUCCESS) return null;
   const probe = await keycardSign(transceive, WITHOUT_PIN, QUESTION);
-  // It has no such path, or no key: its owner pays with a wallet app.
+  // The card lacks this path or has no key. Its owner can pay with a wallet app.
   if (probe.status !== SUCCESS) return null;
   return {
     publicKey: signedBy(probe.data, QUESTION).publicKey,
@@ -91,7 +92,7 @@ function keycardSign(transceive: Transceive, p1: number, digest: Uint8Array): Pr
   return send(transceive, { cla: 0x80, ins: KEYCARD_SIGN, p1, p2: 0, data: digest, le: 0 });
 }
 
-/** Older cards answer a template with key and signature, newer ones r, s and which point. */
+/** Older cards return a template with key and signature, newer ones r, s and the recovery id. */
 function signedBy(data: Uint8Array, digest: Uint8Array) {
   if (data.length === 65) {
     const signature = {

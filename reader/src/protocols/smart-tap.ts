@@ -12,15 +12,15 @@ import {
 import { createEphemeralKey, type EphemeralKey } from './p256.ts';
 
 /**
- * Google Smart Tap 2.1: the reader proves that it belongs to a collector, and the phone gives the
- * value of that collector's pass, under keys of this one conversation.
+ * Google Smart Tap 2.1: the reader proves its collector, and the phone returns the value of that
+ * collector's pass, encrypted under session keys.
  */
 
 export type SmartTap =
   | { readonly status: 'read'; readonly value: Uint8Array; readonly deviceNonce: Uint8Array }
   /** The phone has no pass of this collector. */
   | { readonly status: 'no_pass' }
-  /** The phone asks its owner which pass, or to unlock it: the same phone comes again. */
+  /** The phone asks its owner to choose a pass or to unlock it, so it will be tapped again. */
   | { readonly status: 'tap_again' };
 
 export const SMART_TAP_AID: Uint8Array = Uint8Array.from(Buffer.from('a000000476d0000111', 'hex'));
@@ -35,9 +35,9 @@ const VERSION_1 = Uint8Array.from([0x00, 0x01]);
 const BINARY = Uint8Array.from([0x04]);
 const LIVE = Uint8Array.from([0x01]);
 const STATUS_OK = 0x01;
-/** All kinds of pass: a merchant may have put its payment pass into any of Google's classes. */
+/** Every pass type, because a merchant may have used any of Google's classes. */
 const ALL_PASSES = Uint8Array.from([0x00]);
-/** A standalone till that understands compressed answers and wants the pass, not a bank card. */
+/** A standalone till that supports compressed responses and wants the pass, not a payment card. */
 const CAPABILITIES = Uint8Array.from([0x41, 0x00, 0x00, 0x00, 0x01]);
 const ENCRYPTED = 0x01;
 const COMPRESSED = 0x02;
@@ -45,12 +45,12 @@ const NONCE_BYTES = 32;
 const IV_BYTES = 12;
 const MAC_BYTES = 32;
 const AES_KEY_BYTES = 16;
-/** A pass is a few hundred bytes; a phone that goes on for longer than this is not one. */
+/** A pass is a few hundred bytes, so a phone that sends more than this is faulty. */
 const MOST_PORTIONS = 32;
-/** What a compressed answer may unfold to. */
+/** Size limit of a decompressed response. */
 const LONGEST_PLAIN = 65_536;
 
-/** @param deviceNonce from the answer to the selection; without one the phone is asked for it. */
+/** @param deviceNonce From the response to SELECT. Without one, the phone is asked for it. */
 export async function readSmartTap(
   transceive: Transceive,
   prove: ProveCollector,
@@ -77,7 +77,7 @@ export async function readSmartTap(
 async function selectSmartTap(transceive: Transceive): Promise<Uint8Array> {
   const answer = await select(transceive, SMART_TAP_AID);
   if (answer.status !== SUCCESS) throw unexpected('selection', answer);
-  // Two versions of two bytes each stand before the message.
+  // Two version numbers of two bytes each precede the message.
   const nonce = findRecord(decodeMessage(answer.data.subarray(4)), 'mdn');
   if (nonce === undefined) throw new ProtocolError('a phone without a nonce');
   return nonce.subarray(1);
@@ -157,7 +157,7 @@ async function getData(transceive: Transceive, session: Session, sequence: numbe
   throw new ProtocolError('a phone that never ends its answer');
 }
 
-/** The record bundle: how it is packed, and the bytes. */
+/** The record bundle: its flags and its bytes. */
 function bundleOf(data: Uint8Array, id: Uint8Array): { flags: number; bytes: Uint8Array } {
   const records = nested(data, 'srs');
   sequenceOf(records, id);
@@ -172,7 +172,7 @@ function decrypt(
   deviceKey: Uint8Array,
 ): Uint8Array {
   const { flags, bytes } = bundle;
-  // What is not encrypted was written by somebody who cannot prove to be the phone that signed on.
+  // An unencrypted answer was not written by a party that can prove it took part in the handshake.
   if ((flags & ENCRYPTED) === 0) throw new ProtocolError('an answer that is not encrypted');
   if (bytes.length < IV_BYTES + MAC_BYTES) throw new ProtocolError('an answer that is too short');
   const { aesKey, macKey } = deriveKeys(session, deviceKey);
@@ -202,7 +202,7 @@ function unfold(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** The redemption value: the record `n` inside the first object that has one. */
+/** The redemption value: record `n` inside the first object that has one. */
 function redemptionValueOf(plain: Uint8Array): Uint8Array | undefined {
   for (const service of decodeMessage(plain).filter((record) => record.type === 'asv')) {
     for (const object of decodeMessage(service.payload)) {
@@ -216,7 +216,7 @@ function redemptionValueOf(plain: Uint8Array): Uint8Array | undefined {
 function numberIn(payload: Uint8Array): Uint8Array | undefined {
   const records = decodeMessage(payload);
   const found = records.find((record) => record.type === 'n' || record.id === 'n')?.payload;
-  // The first byte names the format of the rest.
+  // The first byte is the encoding of the rest.
   return found !== undefined && found.length > 1 ? found.subarray(1) : undefined;
 }
 

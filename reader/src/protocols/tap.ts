@@ -6,15 +6,15 @@ import { decodeTlv, findTag } from './tlv.ts';
 import { readTagContent } from './type4.ts';
 import { type PassType, readVas } from './vas.ts';
 
-/** What a customer holds against the reader, read to its end: the one order of questions. */
+/** Reads an item held to the reader completely, trying the protocols in a fixed order. */
 
-/** Which wallets this till can read. */
+/** The wallets that this till can read. */
 export interface Wallets {
   readonly collector: ProveCollector | null;
   readonly passType: PassType | null;
 }
 
-/** What the device API takes for a tap. The values are secrets: never log them. */
+/** A tap's credential in the device API's format. The values are secrets: never log them. */
 export interface TapCredential {
   readonly type: 'smart_tap' | 'apple_vas' | 'nfc_sun' | 'nfc_id';
   readonly value: string;
@@ -22,19 +22,19 @@ export interface TapCredential {
 
 export type Tap =
   | { readonly status: 'read'; readonly credential: TapCredential }
-  /** A chip signed what `ToSign` gave. All of it in hex. */
+  /** A chip signed the digest from `ToSign`. All values in hex. */
   | { readonly status: 'signed'; readonly signed: SignedByChip }
-  /** A chip that signs, and nobody asks for money, or the network did not say what to sign. */
+  /** A chip can sign, but no payment waits or the network did not provide a digest. */
   | { readonly status: 'nothing_to_sign' }
-  /** A wallet of a kind that this till reads, but without a pass of this network. */
+  /** A supported wallet without a pass of this network. */
   | { readonly status: 'no_pass' }
-  /** The phone wants to be unlocked, or a pass to be chosen; the customer taps again. */
+  /** The phone needs to be unlocked, or a pass to be chosen; the customer taps again. */
   | { readonly status: 'tap_again' }
   /** A bank card, a ticket, an empty tag. */
   | { readonly status: 'not_a_payment_card' }
-  /** It left before it was read. */
+  /** It was removed before it was read. */
   | { readonly status: 'gone' }
-  /** It answered in a way that its protocol does not know, or too slowly. */
+  /** Its response violated the protocol or came too late. */
   | { readonly status: 'unreadable'; readonly reason: string };
 
 export interface SignedByChip {
@@ -46,22 +46,22 @@ export interface SignedByChip {
   readonly s: string;
 }
 
-/** What a chip with this key (65 bytes) signs now: 32 bytes, or null. */
+/** The 32-byte digest that the chip with this 65-byte key must sign now, or `null`. */
 export type ToSign = (publicKey: Uint8Array) => Promise<Uint8Array | null>;
 
 export const WALLET_AID: Uint8Array = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
-/** A customer holds a phone for about a second; what takes longer than two never ends. */
+/** Customers hold a phone for about a second, so a longer tap will not complete. */
 export const LONGEST_TAP_MS = 2000;
-/** A chip signs in about a second; a person holds it still for a few. */
+/** A chip signs in about a second, and people hold it still for a few. */
 const LONGEST_SIGNATURE_MS = 8000;
 
 const GOOGLE = 'AndroidPay';
 const APPLE = 'ApplePay';
-/** A static chip of this network holds its pass as text. */
+/** A static chip of this network contains its pass as text. */
 const STATIC_PASS = /^nfc_[0-9A-Za-z]{20,80}$/;
 const FORMAT = 1;
 
-/** Reads one tap. Never rejects: every end is a value. */
+/** Reads one tap. Never rejects; failures are values, too. */
 export async function readTap(
   transceive: Transceive,
   wallets: Wallets,
@@ -84,7 +84,7 @@ export async function readTap(
     return { status: 'signed', signed: { ...signed, r: word(r), s: word(s) } };
   } catch (error) {
     if (error instanceof CardGone) return { status: 'gone' };
-    // Bytes of a broken card can break a parser in ways that it did not foresee. The till goes on.
+    // Malformed bytes can break a parser in unforeseen ways. The till must keep running.
     const reason = error instanceof ProtocolError ? error.message : 'an answer of no known form';
     return { status: 'unreadable', reason };
   } finally {
@@ -124,7 +124,7 @@ async function readApple(transceive: Transceive, passType: PassType): Promise<Ta
   return { status: 'read', credential: { type: 'apple_vas', value: vasValue(result) } };
 }
 
-/** null: no card of this network. Chips that sign have an address of their maker's there. */
+/** `null` if it is not a card of this network. Signing chips contain their manufacturer's URL. */
 async function readTag(transceive: Transceive): Promise<Tap | null> {
   const content = await readTagContent(transceive);
   if (content === undefined) return null;
@@ -136,7 +136,7 @@ async function readTag(transceive: Transceive): Promise<Tap | null> {
   return { status: 'read', credential: { type: 'nfc_sun', value: content } };
 }
 
-/** Format, the phone's nonce of this conversation (it makes the value single-use), the value. */
+/** Format byte, the phone's session nonce (which makes the value single-use), then the value. */
 export function smartTapValue(read: {
   readonly value: Uint8Array;
   readonly deviceNonce: Uint8Array;
@@ -146,7 +146,10 @@ export function smartTapValue(read: {
   );
 }
 
-/** Format, the phone's time in Unix seconds (it makes the value short-lived), the message. */
+/**
+ * Format byte, the phone's time in Unix seconds (which makes the value short-lived), then the
+ * message.
+ */
 export function vasValue(read: { readonly message: Uint8Array; readonly at: Date }): string {
   const seconds = Buffer.alloc(5);
   seconds.writeUInt8(FORMAT);
@@ -154,7 +157,7 @@ export function vasValue(read: { readonly message: Uint8Array; readonly at: Date
   return Buffer.concat([seconds, read.message]).toString('base64url');
 }
 
-/** The nonce of newer phones, beside the application or in its directory entry. */
+/** Newer phones put their nonce beside the application or into its directory entry. */
 function nonceIn(fields: ReturnType<typeof decodeTlv>): Uint8Array | undefined {
   const beside = findTag(fields, 0xc2);
   if (beside !== undefined) return beside;

@@ -1,12 +1,12 @@
 import { ProtocolError } from './apdu.ts';
 
-/** Tag, length, value of ISO/IEC 8825-1, as cards use it. A list: a tag may stand there twice. */
+/** Tag-length-value of ISO/IEC 8825-1. A list, because a tag may occur twice. */
 export interface Tlv {
   readonly tag: number;
   readonly value: Uint8Array;
 }
 
-/** No tag of these protocols is longer than two bytes; four are allowed for those to come. */
+/** No tag of these protocols is longer than two bytes; the limit leaves room. */
 const LONGEST_TAG = 4;
 
 export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {
@@ -23,7 +23,7 @@ export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {
   return found;
 }
 
-/** The value of the first `tag`, or undefined. */
+/** The value of the first such tag, or `undefined`. */
 export function findTag(list: readonly Tlv[], tag: number): Uint8Array | undefined {
   return list.find((each) => each.tag === tag)?.value;
 }

@@ -1,18 +1,18 @@
 import { type Answer, ProtocolError, SUCCESS, select, send, type Transceive } from './apdu.ts';
 import { decodeMessage, findContent } from './ndef.ts';
 
-/** An NFC Forum type 4 tag: how a SUN card (NTAG 424 DNA) hands out its address. */
+/** An NFC Forum type 4 tag, through which a SUN card (NTAG 424 DNA) provides its URL. */
 
 export const NDEF_AID: Uint8Array = Uint8Array.from(Buffer.from('d2760000850101', 'hex'));
 const CAPABILITY_FILE = 0xe103;
-/** In the capability file: the number of the file with the message, after its two-byte header. */
+/** Offset of the NDEF file's id in the capability container, after the two-byte TLV header. */
 const NDEF_FILE_AT = 9;
-/** A card's address is under 200 bytes. Larger messages are not ours, and reading takes time. */
+/** A card's URL is under 200 bytes. Larger messages are not ours, and reading them takes time. */
 const LONGEST_MESSAGE = 1024;
-/** Cards that say nothing of it give at least this many bytes at once. */
+/** Read size for cards that do not state one. */
 const PORTION = 59;
 
-/** @returns the address or text on the tag; undefined where the card is no tag or holds none. */
+/** @returns the URL or text on the tag; `undefined` if there is none or the card is not a tag. */
 export async function readTagContent(transceive: Transceive): Promise<string | undefined> {
   if ((await select(transceive, NDEF_AID)).status !== SUCCESS) return undefined;
   const capabilities = await readFile(transceive, CAPABILITY_FILE, 0, 15);

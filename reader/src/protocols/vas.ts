@@ -4,12 +4,12 @@ import type { EphemeralKey } from './p256.ts';
 import { decodeTlv, encodeTlv, findTag } from './tlv.ts';
 
 /**
- * Apple VAS: the reader names a pass type, and the phone gives that pass's message, encrypted to
- * the key in the pass. The protocol gives no nonce, so the phone's time is what tells an old
- * answer from a new one.
+ * Apple VAS: the reader names a pass type, and the phone returns that pass's message, encrypted to
+ * the key in the pass. The protocol has no nonce, so only the phone's time distinguishes old
+ * responses from new ones.
  */
 
-/** A pass type of ours and the key pair whose public half stands in its passes. */
+/** A pass type of the network and the key pair whose public half its passes contain. */
 export interface PassType {
   /** For example `pass.com.example.wallet`. */
   readonly identifier: string;
@@ -19,11 +19,11 @@ export interface PassType {
 export type Vas =
   | { readonly status: 'read'; readonly message: Uint8Array; readonly at: Date }
   | { readonly status: 'no_pass' }
-  /** The phone wants to be unlocked first: the same phone comes again. */
+  /** The phone must be unlocked first, so it will be tapped again. */
   | { readonly status: 'tap_again' };
 
 const PROTOCOL_VERSION = Uint8Array.from([0x01, 0x00]);
-/** VAS is supported; only the pass is wanted, no bank card. */
+/** Supports VAS and wants only the pass, not a payment card. */
 const PASS_ONLY = Uint8Array.from([0x00, 0x80, 0x00, 0x02]);
 const FILTER = Uint8Array.from([0x01, 0x00, 0x00, 0x00, 0x00]);
 const NO_PASS = 0x6a83;
@@ -34,7 +34,7 @@ const KEY_ID_BYTES = 4;
 const X_BYTES = 32;
 const TAG_BYTES = 16;
 const TIME_BYTES = 4;
-/** Apple counts seconds from here. */
+/** Apple counts seconds from this date. */
 const APPLE_EPOCH_MS = Date.UTC(2001, 0, 1);
 
 export async function readVas(transceive: Transceive, passType: PassType): Promise<Vas> {
@@ -59,7 +59,7 @@ export async function readVas(transceive: Transceive, passType: PassType): Promi
   return openCryptogram(cryptogramOf(answer.data), passType);
 }
 
-/** What the phone sent, as its answer carries it: which key, whose key, sealed message. */
+/** The phone's response: key id, ephemeral key, encrypted message. */
 export interface Cryptogram {
   readonly keyId: Uint8Array;
   readonly deviceX: Uint8Array;
@@ -79,7 +79,7 @@ export function cryptogramOf(data: Uint8Array): Cryptogram {
   };
 }
 
-/** The name under which an answer refers to a key: the hash of its x coordinate. */
+/** A key's identifier in a response: the hash of its x coordinate. */
 export function keyIdOf(key: EphemeralKey): Uint8Array {
   return hash(key.publicKey.subarray(1)).subarray(0, KEY_ID_BYTES);
 }
@@ -89,7 +89,7 @@ function openCryptogram(cryptogram: Cryptogram, passType: PassType): Vas {
   if (!Buffer.from(keyIdOf(passType.key)).equals(keyId)) {
     throw new ProtocolError('a pass that is encrypted to another key');
   }
-  // Both points with this x give the same secret.
+  // Both points with this x yield the same secret.
   const shared = passType.key.agree(Uint8Array.from([0x02, ...deviceX]));
   const plain = open(sealed, deriveKey(shared, passType.identifier));
   const seconds = Buffer.from(plain.subarray(0, TIME_BYTES)).readUInt32BE();
@@ -100,7 +100,7 @@ function openCryptogram(cryptogram: Cryptogram, passType: PassType): Vas {
   };
 }
 
-/** X9.63 with one round: 32 bytes are all that is needed. */
+/** One round of X9.63, since 32 bytes are enough. */
 export function deriveKey(shared: Uint8Array, passIdentifier: string): Uint8Array {
   return hash(
     Buffer.concat([
@@ -113,7 +113,7 @@ export function deriveKey(shared: Uint8Array, passIdentifier: string): Uint8Arra
   );
 }
 
-/** Each key is used once, so the initial vector is all zeroes. */
+/** Each key is used once, so a zero initialization vector is safe. */
 export const VAS_IV: Uint8Array = new Uint8Array(16);
 
 function open(sealed: Uint8Array, key: Uint8Array): Uint8Array {

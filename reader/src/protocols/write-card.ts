@@ -18,12 +18,12 @@ import { isOriginal, NXP_KEY } from './originality.ts';
 import { NDEF_AID, readTagContent } from './type4.ts';
 
 /**
- * Turns a blank NTAG 424 DNA into the SUN card of a pass. The master key changes last: until then a
- * card that was taken away too early is written again, and from then on nobody changes it without
- * the keys of the pass. No key is kept anywhere: all are derived from the two of the pass.
+ * Turns a blank NTAG 424 DNA into the SUN card of a pass. The master key changes last: until then,
+ * a card that was removed too early can be written again; afterwards it cannot be changed without
+ * the pass's keys. No key is stored, because all are derived from the two keys of the pass.
  */
 
-/** What the network answers once for a new card. Secrets: never write them to a disk. */
+/** The network's one-time response for a new card. It contains secrets: never write it to disk. */
 export interface CardSettings {
   readonly url_template: string;
   /** 16 bytes in hex. */
@@ -33,28 +33,31 @@ export interface CardSettings {
 }
 
 export type Written =
-  /** It holds the pass and was read back. */
+  /** The pass was written and read back. */
   | { readonly status: 'written'; readonly uid: string }
-  /** It held this very pass before; read back, nothing changed. */
+  /** The card already had this pass. It was read back; nothing changed. */
   | { readonly status: 'already_written'; readonly uid: string }
-  /** It has keys or content of somebody. Nothing was changed. */
+  /** The card has keys or content of another application. Nothing was changed. */
   | { readonly status: 'not_blank' }
   | { readonly status: 'not_a_chip_of_this_kind' }
-  /** NXP has not signed its number: a copy, whose keys somebody may know. Nothing was changed. */
+  /**
+   * The UID lacks NXP's signature: a counterfeit whose keys may be known to others. Nothing was
+   * changed.
+   */
   | { readonly status: 'counterfeit' }
-  /** Taken away too early: hold it there again. */
+  /** Removed too early: present it again. */
   | { readonly status: 'gone' }
   | { readonly status: 'failed'; readonly reason: string };
 
-/** Some 30 commands: half a second on a good reader. */
+/** About 30 commands take half a second on a good reader. */
 export const LONGEST_WRITE_MS = 10_000;
 const MASTER = 0;
 const META_READ = 1;
 const FILE_READ = 2;
 const OUR_VERSION = 1;
-/** One command carries the whole message; the file has 256 bytes. */
+/** One command carries the whole message. The file has 256 bytes. */
 const LONGEST_MESSAGE = 240;
-/** In front of the address: length of the message, header of the record, code of its beginning. */
+/** Bytes before the URL: message length, record header, URI prefix code. */
 const ADDRESS_AT = 7;
 const BEGINNINGS = [
   ['https://', 0x04],
@@ -62,13 +65,13 @@ const BEGINNINGS = [
 ] as const;
 const PLACES = /^([^?]+)\?p=0{32}&c=0{16}$/;
 const READ = /\?p=([0-9A-F]{32})&c=([0-9A-F]{16})$/;
-/** Encrypted: UID and counter, of which the UID has seven bytes. */
+/** Encrypted UID and counter; the UID has seven bytes. */
 const PICC_TAG = 0xc7;
 
 /**
- * Writes one card. Never rejects: every end is a value.
- * @param maker the public key of who makes such chips.
- * @throws RangeError on settings of another form.
+ * Writes one card. Never rejects; failures are values, too.
+ * @param maker The manufacturer's public key.
+ * @throws RangeError if the settings are malformed.
  */
 export async function writeCard(
   transceive: Transceive,
@@ -89,7 +92,7 @@ export async function writeCard(
 }
 
 interface PassOfCard {
-  /** The address up to what differs at each tap. */
+  /** The URL up to the part that differs at each tap. */
   readonly page: string;
   readonly message: Uint8Array;
   readonly fileSettings: Uint8Array;
@@ -97,7 +100,7 @@ interface PassOfCard {
   readonly fileRead: Uint8Array;
 }
 
-/** @throws RangeError where these are not the settings of a card. */
+/** @throws RangeError if these are not card settings. */
 export function readSettings(settings: CardSettings): PassOfCard {
   const address = settings.url_template;
   const page = PLACES.exec(address)?.[1];
@@ -125,7 +128,10 @@ function keyOf(text: string): Uint8Array {
   return Buffer.from(text, 'hex');
 }
 
-/** Anybody reads; only the master key writes. UID and counter encrypted, the MAC over nothing. */
+/**
+ * Readable by anyone, writable with the master key only. UID and counter are encrypted; the MAC
+ * covers no data.
+ */
 function settingsOf(at: { readonly piccData: number; readonly mac: number }): Uint8Array {
   const place = (offset: number) => [offset, 0, 0];
   const rights = [MASTER, 0xe0 | MASTER];
@@ -164,7 +170,7 @@ async function write(
     return { status: 'already_written', uid };
   }
   const kept = await keysThatAreSet(factory);
-  // A card on which somebody has begun: not by us, as our address comes first.
+  // The card was started by another program: we write our URL first.
   if (kept.length > 0 && !isOurs) return { status: 'not_blank' };
   await factory.writeData(NDEF_FILE, pass.message);
   for (const number of OTHER_KEYS.filter((other) => !kept.includes(other))) {
@@ -177,12 +183,12 @@ async function write(
   return { status: 'written', uid };
 }
 
-/** @returns what a new card has not: undefined. */
+/** @returns the content, or `undefined` for a new card. */
 async function contentOf(transceive: Transceive): Promise<string | undefined> {
   try {
     return await readTagContent(transceive);
   } catch (error) {
-    // Somebody's bytes that are no message.
+    // Content that is not an NDEF message.
     if (error instanceof ProtocolError) return '';
     throw error;
   }
@@ -196,7 +202,7 @@ async function keysThatAreSet(session: SecureSession): Promise<readonly number[]
   return set;
 }
 
-/** The last step: the master key, and the proof that the chip took it. */
+/** The last step: sets the master key and verifies that the chip accepted it. */
 async function lock(transceive: Transceive, key: Uint8Array): Promise<void> {
   const session = await authenticate(transceive, { number: MASTER, key: FACTORY_KEY });
   if (session === null) throw new ProtocolError('the chip forgot its key');
@@ -212,14 +218,14 @@ function keyNumber(pass: PassOfCard, uid: string, number: number): Uint8Array {
   return derivedKey(pass, { uid, number });
 }
 
-/** Who has the keys of the pass can have these again; nobody else can. */
+/** Derived, so that only the holder of the pass's keys can compute them again. */
 function derivedKey(pass: PassOfCard, chip: { readonly uid: string; readonly number: number }) {
   const secret = Buffer.concat([pass.metaRead, pass.fileRead]);
   const label = `tapline card key ${chip.number}`;
   return new Uint8Array(hkdfSync('sha256', secret, Buffer.from(chip.uid, 'hex'), label, KEY_BYTES));
 }
 
-/** As a till reads it. @throws ProtocolError where the card does not give what it has to. */
+/** Reads the card as a till does. @throws ProtocolError if its output is wrong. */
 async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): Promise<void> {
   const content = (await readTagContent(transceive)) ?? '';
   const [, piccData = '', mac = ''] = READ.exec(content) ?? [];
@@ -239,7 +245,7 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
   }
   const stated = await fileSettings(transceive, NDEF_FILE);
   const wanted = Buffer.from(pass.fileSettings);
-  // Behind kind of file and size, which are not ours to set.
+  // After file type and size, which cannot be changed.
   const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(wanted);
   if (!isSet) throw new ProtocolError('its file has other settings than were written');
 }
