@@ -42,7 +42,7 @@ function listRoute({ db }: DashboardDeps) {
     operationId: 'listAccounts',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The accounts that I belong to',
+    summary: 'List the accounts that I belong to',
     access: 'signed_in',
     response: listed(OwnAccount, 'The accounts that the person is a member of.'),
     handle: async ({ caller }) => {
@@ -94,7 +94,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readAccount',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The account, its settings and its modes',
+    summary: 'Retrieve the account, its settings and its modes',
     access: 'viewer',
     response: AccountSchema,
     handle: async ({ caller }) =>
@@ -112,7 +112,7 @@ const SettingsBody = Type.Object({
     Type.Integer({
       minimum: 0,
       maximum: MAX_REFUND_DAILY_LIMIT,
-      description: 'Atoms that can be refunded per UTC day.',
+      description: 'USDC atoms that can be refunded per UTC day.',
     }),
   ),
   time_zone: Type.Optional(TimeZone),

@@ -40,10 +40,10 @@ function nullableText(description: string) {
   return nullable(textOut(description));
 }
 
-/** The zone in which an account counts days. */
+/** The time zone in which an account's days begin and end. */
 export const TimeZone = text(
   64,
-  'IANA name, such as Europe/Berlin: days of statistics, reports and exports are days there. ' +
+  'IANA name, such as Europe/Berlin: days of statistics, reports and exports are in this zone. ' +
     'Limits count UTC days.',
   1,
 );
@@ -51,7 +51,7 @@ export const TimeZone = text(
 export const LanguageOut = nullable(
   oneOf(
     LANGUAGES,
-    'The language of pages, receipts and mails where a customer’s browser asks for none. ' +
+    'The language of pages, receipts and mails if a customer’s browser requests none. ' +
       '`null` is English.',
   ),
 );
@@ -59,27 +59,27 @@ export const LanguageOut = nullable(
 const ShopText = (description: string) =>
   nullable(text(200, `${description} Up to 200 characters; \`null\`: none.`));
 
-/** How the shop prices its sales, and what receipts say of it. */
+/** The currency and taxes of the shop's prices, and the business details on its receipts. */
 export const shopFields = {
   currency: nullable(
     Type.String({
       pattern: '^[a-z]{3}$',
-      description: 'What the shop prices in: ISO 4217, in small letters; `null` for USDC.',
+      description: 'The currency of the shop’s prices: ISO 4217, in lowercase; `null` for USDC.',
       examples: ['eur'],
     }),
   ),
   tax_rates: Type.Array(
     Type.Object(
       {
-        name: text(100, 'What people call it, 1 to 100 characters.', 1),
+        name: text(100, 'Its name on screens and receipts, 1 to 100 characters.', 1),
         rate: Type.Integer({ minimum: 0, maximum: 10_000, description: 'Basis points.' }),
       },
-      { additionalProperties: false, description: 'A rate of tax.' },
+      { additionalProperties: false, description: 'A tax rate.' },
     ),
-    { maxItems: 50, description: 'Up to 50 rates of tax, each with a name of its own.' },
+    { maxItems: 50, description: 'Up to 50 tax rates, each with a distinct name.' },
   ),
   prices_include_tax: Type.Boolean({
-    description: 'Whether a price includes its tax where its line does not say.',
+    description: 'True if prices include their tax, unless a line says otherwise.',
   }),
   legal_name: ShopText('The registered name of the business, on receipts.'),
   address: ShopText('The address of the business, on receipts.'),
@@ -89,9 +89,11 @@ export const shopFields = {
 export const ModeSchema = Type.Object({
   mode: oneOf(['test', 'live'] as const, 'The mode.'),
   network: oneOf(['testnet', 'mainnet'] as const, 'Its network.'),
-  live: Type.Boolean({ description: 'Registered on the settlement contract.' }),
+  live: Type.Boolean({ description: 'True if registered on the settlement contract.' }),
   live_at: nullable(Timestamp),
-  merchant_number: nullable(Type.Integer({ minimum: 1, description: 'On the contract.' })),
+  merchant_number: nullable(
+    Type.Integer({ minimum: 1, description: 'The merchant’s number on the contract.' }),
+  ),
   settlement_wallet: nullable(Wallet),
 });
 
@@ -100,18 +102,25 @@ export const AccountSchema = Type.Object(
     id: AccountId,
     object: objectType('account'),
     name: nameOut('The name of the account, as payers see it.'),
-    requested_name: nullableText('The name that waits for a review; null: none does.'),
+    requested_name: nullableText('The name that waits for a review; `null` if none does.'),
     status: oneOf(['active', 'disabled'] as const, 'Set by the network operator.'),
-    disabled_reason: nullableText('Why the operator disabled it; null: it is active.'),
-    kyb_status: oneOf(KYB_STATUSES, 'How far the business verification is.'),
-    refund_window_days: count('For how many days after its payment a refund can be made.'),
-    refund_daily_limit: { ...AtomsOut, description: 'Atoms that can be refunded per UTC day.' },
+    disabled_reason: nullableText(
+      'The reason why the operator disabled it; `null` if it is active.',
+    ),
+    kyb_status: oneOf(KYB_STATUSES, 'The status of the business verification.'),
+    refund_window_days: count(
+      'The number of days after its payment in which a refund can be made.',
+    ),
+    refund_daily_limit: {
+      ...AtomsOut,
+      description: 'USDC atoms that can be refunded per UTC day.',
+    },
     time_zone: TimeZone,
     language: LanguageOut,
     ...shopFields,
     version: VersionOut,
     created: Timestamp,
-    modes: Type.Array(ModeSchema, { description: 'Test and live, each with what it has.' }),
+    modes: Type.Array(ModeSchema, { description: 'Test and live mode, each with its settings.' }),
   },
   { description: 'The account, its settings and its modes.' },
 );
@@ -122,7 +131,7 @@ export const MemberSchema = Type.Object(
     email: EmailOut,
     name: nameOut('The name of the person.'),
     role: RoleField,
-    two_factor: Type.Boolean({ description: 'Whether the person has a second factor.' }),
+    two_factor: Type.Boolean({ description: 'True if the person has a second factor.' }),
     version: VersionOut,
     created: Timestamp,
   },
@@ -141,14 +150,14 @@ export const InvitationSchema = Type.Object(
 );
 
 export const ScopeList = Type.Array(oneOf(SCOPES, 'A scope of the merchant API.'), {
-  description: 'What the key may do.',
+  description: 'The scopes of the key.',
   minItems: 1,
   maxItems: SCOPES.length,
   uniqueItems: true,
 });
 
 export const AllowlistField = Type.Array(text(64, 'An address or CIDR range.', 2), {
-  description: 'IP addresses and CIDR ranges from which the key may be used; empty: all.',
+  description: 'IP addresses and CIDR ranges from which the key may be used; empty for all.',
   maxItems: 50,
 });
 
@@ -156,16 +165,16 @@ export const ApiKeySchema = Type.Object(
   {
     id: idOf('key_', 'API key'),
     ...commonFields('api_key'),
-    name: nameOut('What people call the key.'),
+    name: nameOut('The key’s name in the dashboard.'),
     hint: Type.String({ description: 'The first characters of the key and its last four.' }),
-    scopes: Type.Array(Type.String(), { description: 'What the key may do.' }),
+    scopes: Type.Array(Type.String(), { description: 'The scopes of the key.' }),
     ip_allowlist: Type.Array(Type.String(), {
-      description: 'IP addresses and CIDR ranges from which the key may be used; empty: all.',
+      description: 'IP addresses and CIDR ranges from which the key may be used; empty for all.',
     }),
-    api_version: textOut('The API version of requests that name none.'),
-    status: oneOf(['active', 'expired', 'revoked'] as const, 'Whether the key still works.'),
+    api_version: textOut('The API version of requests that do not name one.'),
+    status: oneOf(['active', 'expired', 'revoked'] as const, 'True while the key works.'),
     created: Timestamp,
-    created_by: nullableText('Who made the key, or null.'),
+    created_by: nullableText('The person who created the key, or null.'),
     expires_at: nullable(Timestamp),
     revoked_at: nullable(Timestamp),
     last_used_at: nullable(Timestamp),
@@ -187,7 +196,7 @@ export const ManagedTerminalSchema = Type.Object(
   {
     id: idOf('tml_', 'terminal'),
     ...commonFields('terminal'),
-    label: nameOut('What people call the terminal.'),
+    label: nameOut('The terminal’s name in the dashboard.'),
     name: nameOut('The kind of device.'),
     platform: nameOut('The terminal software. The list may grow.'),
     software_version: nullable(
@@ -199,11 +208,11 @@ export const ManagedTerminalSchema = Type.Object(
     tag_url: Type.String({
       format: 'uri',
       description:
-        'For an NFC sticker or a QR code on the counter: a page that shows what this terminal ' +
-        'asks for, and takes the payment. `tag/rotate` makes another address.',
+        'For an NFC sticker or a QR code on the counter: a page that shows the payment that this ' +
+        'terminal requests, and takes it. `tag/rotate` creates another address.',
     }),
     smart_tap: Type.Boolean({
-      description: 'Whether the reader of this terminal reads passes in Google Wallet.',
+      description: 'True if the reader of this terminal reads passes in Google Wallet.',
     }),
     version: VersionOut,
   },
@@ -225,10 +234,10 @@ export const TerminalWithKey = Type.Object(
 
 export const PairingCodeSchema = Type.Object(
   {
-    code: textOut('What is typed in at the terminal.'),
+    code: textOut('The code to type in at the terminal.'),
     expires_at: Timestamp,
     by_fresh_factor: Type.Boolean({
-      description: 'Whether it also opens a till whose PIN is forgotten.',
+      description: 'True if it also unlocks a till with a forgotten PIN.',
     }),
   },
   { description: 'The pairing code.' },
@@ -237,7 +246,7 @@ export const PairingCodeSchema = Type.Object(
 export const DocumentSchema = Type.Object(
   {
     id: idOf('doc_', 'document'),
-    kind: oneOf(DOCUMENT_KINDS, 'What it shows.'),
+    kind: oneOf(DOCUMENT_KINDS, 'The kind of document.'),
     file_name: textOut('The name of the file, as it was uploaded.'),
     content_type: textOut('The media type of the file.'),
     size: Type.Integer({ minimum: 0, description: 'In bytes.' }),
@@ -257,10 +266,10 @@ export const KybDetails = Type.Object(
     country: Type.String({ pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2.' }),
     address: text(500, 'The registered address.', 1),
     website: Type.Optional(text(300, 'https://…')),
-    business: text(500, 'What is sold.', 1),
-    representative: text(200, 'Who signs for the business.', 1),
+    business: text(500, 'The goods or services that are sold.', 1),
+    representative: text(200, 'The person who signs for the business.', 1),
   },
-  { additionalProperties: false, description: 'What the business says of itself.' },
+  { additionalProperties: false, description: 'The details that the business submitted.' },
 );
 
 export const KybSchema = Type.Object(
@@ -268,35 +277,40 @@ export const KybSchema = Type.Object(
     account: AccountId,
     status: oneOf(KYB_STATUSES, 'The status of the verification.'),
     version: VersionOut,
-    details: nullable(openObject('What was submitted.')),
+    details: nullable(openObject('The submitted details.')),
     documents: Type.Array(DocumentSchema, { description: 'The documents that were uploaded.' }),
     submitted_at: nullable(Timestamp),
     decided_at: nullable(Timestamp),
-    decision_reason: nullableText('Why it was decided so, in words for the merchant; or null.'),
+    decision_reason: nullableText(
+      'The reason for the decision, in words for the merchant; or null.',
+    ),
   },
   { description: 'The verification with its documents.' },
 );
 
 export const GoLiveSchema = Type.Object(
   {
-    live: Type.Boolean({ description: 'Whether it is registered on the settlement contract.' }),
+    live: Type.Boolean({ description: 'True if it is registered on the settlement contract.' }),
     settlement_wallet: nullable(Wallet),
     next_contract: nullable(
       textOut(
-        'The settlement contract that the account is asked to move to: go live again with the ' +
-          'same wallet. null: it has moved, or is not live.',
+        'The settlement contract that the account should move to: go live again with the ' +
+          'same wallet. `null` if it has moved, or is not live.',
       ),
     ),
     request: nullable(
       Type.Object(
         {
-          status: oneOf(['pending', 'succeeded', 'failed'] as const, 'What the chain answered.'),
+          status: oneOf(
+            ['pending', 'succeeded', 'failed'] as const,
+            'The result of the registration on the chain.',
+          ),
           wallet: Wallet,
-          failure_reason: nullableText('Why the registration failed, or null.'),
+          failure_reason: nullableText('The reason why the registration failed, or null.'),
           tx_hash: nullable(TxHash),
           created: Timestamp,
         },
-        { description: 'The newest request to register.' },
+        { description: 'The newest registration.' },
       ),
     ),
     prepared: nullable(
@@ -307,23 +321,25 @@ export const GoLiveSchema = Type.Object(
           expires_at: Timestamp,
           created: Timestamp,
         },
-        { description: 'What an admin has prepared and an owner can confirm.' },
+        { description: 'A request that an admin has prepared and an owner can confirm.' },
       ),
     ),
   },
-  { description: 'Whether the account is live, and what is under way.' },
+  { description: 'Whether the account is live, and the requests in progress.' },
 );
 
 export const ConsentSchema = Type.Object(
   {
-    deadline: Type.Integer({ description: 'Unix seconds; part of what is signed.' }),
-    typed_data: openObject('What the wallet signs: the argument of eth_signTypedData_v4.'),
+    deadline: Type.Integer({ description: 'Unix seconds; part of the signed message.' }),
+    typed_data: openObject(
+      'The message that the wallet signs: the argument of eth_signTypedData_v4.',
+    ),
   },
-  { description: 'The message to sign, and until when the signature counts.' },
+  { description: 'The message to sign, and the time until which the signature is valid.' },
 );
 
 export const ConsentBody = Type.Object({
-  wallet: text(42, 'The EVM address that will get the money.', 42),
+  wallet: text(42, 'The EVM address that will receive the money.', 42),
   deadline: Type.Integer({ minimum: 1, description: 'As in the signed message.' }),
   signature: Type.Unsafe<`0x${string}`>({
     type: 'string',
@@ -339,7 +355,7 @@ export const WithdrawalSchema = Type.Object(
     amount: AtomsOut,
     currency: Currency,
     wallet: Wallet,
-    status: oneOf(['pending', 'succeeded', 'failed'] as const, 'Pending resolves by itself.'),
+    status: oneOf(['pending', 'succeeded', 'failed'] as const, 'pending resolves by itself.'),
     failure_code: nullable(oneOf(Object.keys(WITHDRAWAL_FAILURES), 'The list may grow.')),
     failure_message: nullable(Type.String({ description: 'The reason it failed, in words.' })),
     tx_hash: nullable(TxHash),
@@ -351,19 +367,21 @@ export const WithdrawalSchema = Type.Object(
 );
 
 export const AuditEntrySchema = Type.Object({
-  sequence: Type.Integer({ minimum: 0, description: 'Its place in the log.' }),
+  sequence: Type.Integer({ minimum: 0, description: 'Its position in the log.' }),
   created: Timestamp,
-  actor: openObject('Who did it.'),
-  action: textOut('What was done, such as api_key.created.'),
-  object_id: textOut('The id of what it was done to.'),
+  actor: openObject('The actor.'),
+  action: textOut('The action, such as api_key.created.'),
+  object_id: textOut('The id of the changed object.'),
   livemode: nullable(
     Type.Boolean({
-      description: 'Whether it was done in live mode; null: it concerns both modes.',
+      description: 'True for live mode; `null` if the entry concerns both modes.',
     }),
   ),
-  before: nullable(openObject('What it was before.')),
-  after: nullable(openObject('What it is now.')),
-  request_id: nullableText('The request that did it; null: the service did it by itself.'),
+  before: nullable(openObject('The state before the action.')),
+  after: nullable(openObject('The state after the action.')),
+  request_id: nullableText('The request that caused it; `null` if the service acted by itself.'),
   address: nullableText('The IP address that the request came from, or null.'),
-  hash: Type.String({ description: 'Of this entry and the one before it, as hex.' }),
+  hash: Type.String({
+    description: 'The SHA-256 of this entry and the hash of the one before it, as hex.',
+  }),
 });

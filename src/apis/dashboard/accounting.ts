@@ -7,25 +7,25 @@ import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 
-/** A row of a list as the API shows it, and what an accountant knows it by. */
+/** A row of a list as the API shows it, plus the fields by which an accountant identifies it. */
 type Row = { readonly [key: string]: Json };
 
-/** Columns whose numbers are atoms: accounting has decimals. */
+/** Columns with atoms, which the accountants' file shows with decimals. */
 const MONEY: ReadonlySet<string> = new Set([
   ...['sale', 'tip', 'amount', 'amount_refunded', 'total_charged', 'paid', 'net'],
   ...['fees.acquirer', 'fees.protocol', 'fees.cashback'],
 ]);
-/** Columns whose numbers are minor units of the shop's currency. */
+/** Columns in minor units of the shop's currency. */
 const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
-/** Columns that are moments: accounting has the clock of the shop. */
+/** Columns with times, which the accountants' file shows in the shop's time zone. */
 const TIMES: ReadonlySet<string> = new Set([
   ...['created', 'updated', 'settled_at', 'refundable_until', 'canceled_at', 'expires_at'],
   ...['picked_up_at', 'tapped_at', 'presentment.quoted_at'],
 ]);
 
 /**
- * What the file for accountants has, by the name of the export. Id and time stand first: a broken
- * download goes on behind them. Words of people (labels, descriptions) come before ids.
+ * The columns of the accountants' file, by the name of the export. Id and time come first, because
+ * a broken download resumes after them. Labels and descriptions come before ids.
  */
 export const ACCOUNTING_COLUMNS = {
   payments: [
@@ -61,7 +61,10 @@ function numberOf(value: Json | undefined): bigint {
   return BigInt(Number(value ?? 0));
 }
 
-/** The sale without its tip, and what left the wallet: sums that the API leaves to its readers. */
+/**
+ * Adds the sale without its tip and the amount that left the wallet, which API clients compute
+ * themselves.
+ */
 function paymentSums(row: Row): Row {
   const atoms = (name: string) => numberOf(valueAt(row, name));
   return {
@@ -71,7 +74,7 @@ function paymentSums(row: Row): Row {
   };
 }
 
-/** Adds what people call things by. One statement for a chunk, whatever its size. */
+/** Adds the labels of referenced objects, with one statement per chunk. */
 async function withWords(
   db: Sql,
   tenant: Tenant,
@@ -115,7 +118,7 @@ export function accountingHeader(name: Name): string {
   return csvHeader(ACCOUNTING_COLUMNS[name]);
 }
 
-/** The lines of a chunk for accountants. */
+/** The lines of a chunk in the accountants' file. */
 export async function accountingLines(
   db: Sql,
   tenant: Tenant,

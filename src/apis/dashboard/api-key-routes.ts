@@ -58,7 +58,7 @@ function listRoute({ db }: DashboardDeps) {
     operationId: 'listApiKeys',
     moves: 'nothing',
     tag: TAG,
-    summary: 'All API keys of the mode, newest first',
+    summary: 'List all API keys of the mode, newest first',
     access: 'admin',
     response: listed(ApiKeySchema, 'The API keys of the mode, without their secrets.'),
     handle: async ({ caller, now }) => {
@@ -70,7 +70,10 @@ function listRoute({ db }: DashboardDeps) {
 
 const ExpiresAt = Type.Optional(
   nullable(
-    Type.String({ format: 'date-time', description: 'When the key stops working; null: never.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'When the key stops working; `null` for never.',
+    }),
   ),
 );
 const CreateBody = Type.Object({
@@ -155,7 +158,7 @@ const RotateBody = Type.Object({
   overlap_seconds: Type.Integer({
     minimum: 0,
     maximum: MAX_OVERLAP_SECONDS,
-    description: 'How long the old key keeps working: 0 (not at all) to 604800 seconds.',
+    description: 'How long the old key still works: 0 (not at all) to 604800 seconds.',
   }),
 });
 
@@ -166,7 +169,7 @@ function rotateRoute({ db }: DashboardDeps) {
     operationId: 'rotateApiKey',
     moves: 'access',
     tag: TAG,
-    summary: 'Replace a key by a new one with the same rights',
+    summary: 'Replace a key with a new one with the same rights',
     access: 'admin',
     params: { id: 'apiKey' },
     body: RotateBody,

@@ -14,7 +14,7 @@ import { listOf, pageParameters, text } from '#http/schema.ts';
 
 export const AuditQuery = Type.Object({
   ...pageParameters,
-  object: Type.Optional(text(100, 'Only what was changed about this id.', 1)),
+  object: Type.Optional(text(100, 'Only changes of this object.', 1)),
 });
 
 function entryView(row: AuditRow) {
@@ -22,7 +22,7 @@ function entryView(row: AuditRow) {
   return { sequence: Number(sequence), ...rest, hash: hash.toString('hex') };
 }
 
-/** One page of a trail, newest first. */
+/** One page of an audit log, newest first. */
 export async function answerAudit(
   sql: Sql,
   asked: {
@@ -54,7 +54,7 @@ export function auditRoutes({ db, cursorKey }: DashboardDeps): PersonRoute[] {
       operationId: 'listAuditLog',
       moves: 'nothing',
       tag: 'Audit log',
-      summary: 'Who changed what, newest first',
+      summary: 'List the audit log, newest entry first',
       access: 'admin',
       query: AuditQuery,
       response: listOf(AuditEntrySchema),

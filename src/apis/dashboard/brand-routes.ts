@@ -30,12 +30,12 @@ const BrandSchema = Type.Object(
     object: objectType('brand'),
     color: nullable(Color),
     text_color: nullable(
-      textOut('Black or white: what reads better on `color`, at least 4.5 to 1.'),
+      textOut('Black or white, whichever is easier to read on `color`, at least 4.5 to 1.'),
     ),
-    logo_path: nullable(textOut('The logo, from the root of the service.')),
-    style_path: nullable(textOut('The styles that pages of payers load; null: there are none.')),
+    logo_path: nullable(textOut('The path of the logo on this service.')),
+    style_path: nullable(textOut('The style sheet of the payers’ pages; `null` if there is none.')),
   },
-  { description: 'What payers see beside the name of the business.' },
+  { description: 'The logo and color that payers see beside the name of the business.' },
 );
 
 async function answerBrand(db: Database, accountId: string): Promise<Answer> {
@@ -61,7 +61,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readBrand',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Logo and color of the business',
+    summary: 'Retrieve the logo and color of the business',
     access: 'viewer',
     response: BrandSchema,
     handle: async ({ caller }) => answerBrand(db, caller.tenant.accountId),
@@ -77,7 +77,7 @@ function colorRoute({ db }: DashboardDeps) {
     operationId: 'setBrandColor',
     moves: 'data',
     tag: TAG,
-    summary: 'Choose the color behind the name, or none',
+    summary: 'Set or remove the color behind the name',
     access: 'admin',
     body: ColorBody,
     response: BrandSchema,
@@ -97,7 +97,7 @@ function logoRoute({ db }: DashboardDeps) {
     operationId: 'uploadLogo',
     moves: 'data',
     tag: TAG,
-    summary: 'Upload the logo: the file itself is the body',
+    summary: 'Upload the logo: the file itself is the request body',
     description: 'A PNG of at most 100 KiB, with 16 to 1024 pixels on each side.',
     access: 'admin',
     upload: { contentTypes: ['image/png'], maxBytes: MAX_LOGO_BYTES },

@@ -32,7 +32,7 @@ function part(name: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** A gray PNG of that size. */
+/** A gray PNG of this size. */
 function png(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -75,7 +75,7 @@ test('color and logo are chosen, replaced and removed, and the log says so', asy
   assert.equal(first.body.style_path, `brand/0a7d4c-${id}.css`);
   assert.deepEqual(await selectLogo(server.db, id), small);
   const second = await upload(large);
-  assert.equal(await selectLogo(server.db, id), null, 'the former one is gone');
+  assert.equal(await selectLogo(server.db, id), null, 'the previous one was deleted');
   const gone = await owner.send('DELETE', `${path}/logo`);
   assert.equal(gone.body.style_path, 'brand/0a7d4c-none.css');
   assert.equal(await selectLogo(server.db, idOf(second.body.logo_path)), null);
@@ -88,7 +88,7 @@ test('color and logo are chosen, replaced and removed, and the log says so', asy
   assert.equal(log[0]?.count, 5n);
 });
 
-test('what is no small PNG is refused, whatever it is called', async () => {
+test('anything but a small PNG is refused, whatever its name', async () => {
   const cases = [
     { bytes: Buffer.from('<svg onload="alert(1)"/>'), status: 415 },
     { bytes: Buffer.from([0xff, 0xd8, 0xff, 0xe0]), status: 415 },
@@ -103,7 +103,7 @@ test('what is no small PNG is refused, whatever it is called', async () => {
   }
 });
 
-test('members look, and strangers see nothing', async () => {
+test('members may read, and strangers see nothing', async () => {
   const [member, stranger] = await Promise.all(
     ['mia@brand.test', 'stranger@brand.test'].map((email) => signInAs(server, email)),
   );
@@ -115,7 +115,7 @@ test('members look, and strangers see nothing', async () => {
   assert.equal((await upload(png(16, 16), { by: stranger })).status, 404);
 });
 
-test('the same picture of two businesses is two pictures', async () => {
+test('the same picture of two businesses is stored twice', async () => {
   const other = await addOwner(server, 'second@brand.test');
   const second = await signInAs(server, 'second@brand.test');
   const bytes = png(20, 20);

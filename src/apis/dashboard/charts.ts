@@ -7,13 +7,13 @@ import type { Database } from '#db/database.ts';
 type Asked = Omit<Span, 'timeZone'>;
 type Look<T> = (db: Database, asked: Asked, now: Date) => Promise<readonly T[]>;
 
-/** What the overview draws. */
+/** The data of the overview's charts. */
 export interface Charts {
   statistics(asked: Asked, now: Date): Promise<readonly DayRow[]>;
   health(asked: Asked, now: Date): Promise<readonly HealthDay[]>;
 }
 
-/** A request that comes while the same days are being counted is given those figures. */
+/** A request for days that are already being counted gets the result of that count. */
 function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => ReturnType<Look<T>> {
   const underWay = new Map<string, ReturnType<Look<T>>>();
   return (asked, now) => {
@@ -27,8 +27,8 @@ function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => Re
 }
 
 /**
- * Several people look at the charts of one business at once, and each look adds up the hours of the
- * running day: once is enough for all of them. The figures are of the moment when that began.
+ * When several people open the charts of one business at once, the hours of the current day are
+ * added up once for all of them. The figures are as of the start of that count.
  */
 export function openCharts(db: Database): Charts {
   return { statistics: shared(db, readStatistics), health: shared(db, readHealth) };

@@ -9,16 +9,16 @@ import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 
-/** Every owner hears what somebody did with the account's access or name, and can stop it. */
+/** Mails every owner about a change of the account's access or name, with a link that stops it. */
 export async function mailAccountChange(
   tx: Tx,
   people: PeopleDeps,
   done: {
     readonly session: SessionRow;
     readonly tenant: Tenant;
-    /** The route's own words: `A new API key`. */
+    /** The summary of the route: `A new API key`. */
     readonly summary: string;
-    /** What the change was about, as a sentence. */
+    /** The subject of the change, as a sentence. */
     readonly detail?: string | null;
     readonly now: Date;
   },
@@ -35,7 +35,7 @@ export async function mailAccountChange(
   });
 }
 
-/** The name that a verified business pays under, and how much can be given back. */
+/** The name under which a verified business is paid, and the refund limits. */
 function isSensitive(before: AccountRow, after: AccountUpdate): boolean {
   return (
     (before.kyb_status === 'approved' && before.name !== after.name) ||
@@ -44,7 +44,7 @@ function isSensitive(before: AccountRow, after: AccountUpdate): boolean {
   );
 }
 
-/** Asks for a fresh factor where a change of settings needs one, and tells the owners. */
+/** Requires a fresh factor for sensitive settings, and mails the owners. */
 export function mayChangeSettings(
   people: PeopleDeps,
   by: { readonly session: SessionRow; readonly tenant: Tenant; readonly now: Date },

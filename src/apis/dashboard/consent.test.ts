@@ -18,7 +18,7 @@ import { addMember, addOwner, PASSWORD, signInAs } from '#testing/people.ts';
 import { type ServerContext, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** How old the proof is, and whether the factor counts already. */
+/** The age of the last verification, and whether the factor is trusted already. */
 const FACTORS = ['stale', 'young', 'fresh'] as const;
 type Factor = (typeof FACTORS)[number];
 
@@ -42,7 +42,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Puts every session into this state: proving a factor 300 times would take minutes. */
+/** Puts every session into this state; verifying a real factor 300 times would take minutes. */
 async function putFactors(factor: Factor): Promise<void> {
   const now = server.clock.now().getTime();
   const provenAt = new Date(factor === 'stale' ? now - 5 * 60_000 : now);
@@ -71,14 +71,14 @@ function send(client: PersonClient, route: PersonRoute, mode: string) {
 /** It would end the memberships of this test. */
 const LEFT_OUT = ['leaveTeam'];
 
-/** Whoever may use it, and one who may not; all roles in test/long. */
+/** The roles that may use it, and one that may not; test/long tries all roles. */
 function rolesFor(route: PersonRoute): readonly Role[] {
   const may = ROLES.filter((role) => hasRole(role, route.access as Role));
   const mayNot = ROLES.filter((role) => !may.includes(role));
   return [may.at(0), mayNot.at(-1)].filter((role) => role !== undefined);
 }
 
-test('each route × mode × factor: asked for where the declaration says so', async () => {
+test('each route × mode × factor: a factor is required where the declaration says so', async () => {
   const routes = server.dashboardRoutes.filter(
     ({ path, operationId }) =>
       path.startsWith('/accounts/{account}') && !LEFT_OUT.includes(operationId),
@@ -109,7 +109,7 @@ test('each route × mode × factor: asked for where the declaration says so', as
   assert.ok(asked > 80, `${asked} were asked`);
 });
 
-test('staff confirm every change with a fresh factor that counts', async () => {
+test('staff confirm every change with a fresh, trusted factor', async () => {
   const person = { email: 'staff@consent.test', password: PASSWORD, name: 'Stan Staff' };
   const actor = { type: 'system', name: 'test' } as const;
   const made = await createOperator(server.db, { person, actor, now: server.clock.now() });
@@ -141,7 +141,7 @@ test('outside a sandbox a colleague counts before the first sign-in', async () =
   assert.equal(asked.body.status, 'active');
 });
 
-test('what says that it moves nothing writes no money, access or name', async () => {
+test('routes declared to move nothing write no money, access or name', async () => {
   await putFactors('fresh');
   const owner = present(clients.get('owner'), 'owner');
   const still = server.dashboardRoutes.filter(({ moves }) => moves === 'nothing');
@@ -152,14 +152,14 @@ test('what says that it moves nothing writes no money, access or name', async ()
   }
 });
 
-test('a route that says so wrongly fails in every test, and nothing is written', async () => {
+test('a route with a false declaration fails in every test, and nothing is written', async () => {
   const liar = personRoute({
     method: 'POST',
     path: '/rename',
     operationId: 'renameQuietly',
     moves: 'nothing',
     tag: 'Me',
-    summary: 'Moves a name, and does not say so',
+    summary: 'Changes a name without declaring it',
     access: 'public',
     response: Done,
     handle: async () => {
@@ -172,7 +172,7 @@ test('a route that says so wrongly fails in every test, and nothing is written',
   const surfaces = ({ merchant }: ServerContext) => [personSurface(merchant, [liar])];
   const lying = await startPeopleServer(surfaces, undefined, { log });
   await addOwner(lying, 'owner@quiet.test');
-  // No client of ours: it takes documented routes only.
+  // Not a generated client, which takes documented routes only.
   const answer = await fetch(`${lying.dashboard}/rename`, { method: 'POST' });
   const names = await lying.db.query('select name from accounts');
   await lying.close();
@@ -201,12 +201,12 @@ test('no account goes live on mainnet while an owner or admin has a password onl
   assert.deepEqual(await why(true), ['admin@mainnet.test', 'owner@mainnet.test']);
   await enrol('owner@mainnet.test');
   assert.deepEqual(await why(true), ['admin@mainnet.test']);
-  assert.equal(await why(false), null, 'the testnet asks for nothing');
+  assert.equal(await why(false), null, 'the testnet needs no factor');
   await enrol('admin@mainnet.test');
   assert.equal(await why(true), null, 'members need none');
 });
 
-test('a move keeps the wallet of real money, and waits for all workers', async () => {
+test('a move keeps the live wallet, and waits for all workers', async () => {
   const { accountId } = await addOwner(server, 'owner@moving.test');
   const [OWN, OTHERS] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`];
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);
@@ -230,18 +230,22 @@ test('a move keeps the wallet of real money, and waits for all workers', async (
   assert.match((await why(true, { ...next, edition: 0 })) ?? '', /already live/);
   assert.match((await why(true, { ...next, wallet: OTHERS })) ?? '', /keeps the settlement wallet/);
   assert.equal(await why(true, next), null);
-  assert.equal(await why(false, { ...next, wallet: OTHERS }), null, 'test money may go anywhere');
+  assert.equal(
+    await why(false, { ...next, wallet: OTHERS }),
+    null,
+    'test money may go to any wallet',
+  );
   const worker = `insert into relayer_workers (livemode, owner, seen_at, shares_senders, reasons,
       senders, funded_senders, contracts) values (true, $1, $2, false, '{}', 1, 1, $3)`;
   await server.db.query(worker, ['of before', new Date(Date.now() - 60_000), 1]);
   await server.db.query(worker, ['new', new Date(), 2]);
-  assert.equal(await why(true, next), null, 'a worker that is gone is not waited for');
+  assert.equal(await why(true, next), null, 'a stopped worker is not waited for');
   await server.db.query(worker, ['old', new Date(), 1]);
   assert.match((await why(true, next)) ?? '', /^service_unavailable/);
   await server.db.query('delete from relayer_workers');
 });
 
-test('key, entry and mail are one transaction: no kill comes between them', async () => {
+test('key, entry and mail are one transaction, even with a kill between them', async () => {
   await putFactors('fresh');
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [account]);
   const key = { name: 'Server', scopes: ['payments:read'] };
@@ -262,7 +266,7 @@ test('key, entry and mail are one transaction: no kill comes between them', asyn
   assert.deepEqual(written, [{ xmins: 1, mails: 1 }], 'one mail to the only owner');
 });
 
-test('what may be repeated leaves an entry the first time, and none after it', async () => {
+test('a repeatable action leaves an entry the first time, and none after it', async () => {
   await putFactors('fresh');
   const owner = present(clients.get('owner'), 'owner');
   const base = `/accounts/${account}/test`;
@@ -286,7 +290,7 @@ test('what may be repeated leaves an entry the first time, and none after it', a
   }
 });
 
-test('a live key is a mail to the owners that can stop it; so are limits of refunds', async () => {
+test('a live key, or a refund limit, is mailed to the owners with a link to stop it', async () => {
   await putFactors('fresh');
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [account]);
   const admin = clients.get('admin');
@@ -305,7 +309,11 @@ test('a live key is a mail to the owners that can stop it; so are limits of refu
   const path = /\/by-mail\/\S+/g;
   const link = mail.text.match(path)?.at(-1);
   assert.equal((await fetch(`${server.web}${link}`, { method: 'POST' })).status, 200);
-  assert.equal((await admin?.get('/session'))?.status, 401, 'who did it is signed out');
+  assert.equal(
+    (await admin?.get('/session'))?.status,
+    401,
+    'the person who made the change is signed out',
+  );
   const owner = clients.get('owner');
   assert.equal((await owner?.get(`/accounts/${account}/payout_hold`))?.body.held, true);
   await putFactors('stale');
@@ -315,5 +323,5 @@ test('a live key is a mail to the owners that can stop it; so are limits of refu
   const asked = await owner?.patch(`/accounts/${account}`, limit);
   assert.equal(asked?.body.error?.code, 'second_factor_required', asked?.text);
   const zone = await owner?.patch(`/accounts/${account}`, { version, time_zone: 'Europe/Berlin' });
-  assert.equal(zone?.status, 200, 'a time zone asks for nothing');
+  assert.equal(zone?.status, 200, 'a time zone needs no factor');
 });

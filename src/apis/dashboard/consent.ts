@@ -5,24 +5,24 @@ import { factorTooNew, isFactorTrusted } from '#people/factor-trust.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 
-/** Whether somebody at this session has just said yes with a factor that counts. */
+/** Refuses unless this session has a fresh verification by a trusted factor. */
 export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
   if (!isFactorFresh(session.second_factor_at, now)) return factorNotFresh();
   const { factor_trusted_from: from } = session;
   return from === null || isFactorTrusted(from, now) ? null : factorTooNew(from);
 }
 
-/** What is asked about, and in which network. */
+/** The session and network of the request. */
 export interface Asked {
   readonly session: SessionRow;
   readonly now: Date;
-  /** Live mode, or a whole account that is live. */
+  /** True for live mode, or for a whole account that is live. */
   readonly isRealMoney: boolean;
-  /** Nothing there is real: somebody without any factor shows the password instead. */
+  /** True in a sandbox, where a person without any factor confirms with the password instead. */
   readonly isSandbox: boolean;
 }
 
-/** For access and names. Money asks for a factor in a sandbox, too. */
+/** For access and names. Money needs a factor in a sandbox, too. */
 export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null {
   const { session, now, isSandbox } = asked;
   const hasJustSignedIn = isFactorFresh(session.created, now);
@@ -30,23 +30,28 @@ export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null
   return factorRefusal(session, now);
 }
 
-/** What consent reads of a route's declaration. */
+/** The declared properties of a route from which its consent rules follow. */
 export type Declared = Pick<
   AnyRoute,
   'moves' | 'asks' | 'alone' | 'unmailed' | 'access' | 'path' | 'method'
 >;
 
-/** All that follows from what a route of people says it moves. Nobody decides it anywhere else. */
+/** The consent rules of a route for people, all derived from the `moves` that it declares. */
 export interface Consent {
-  /** When a fresh factor is asked for. */
+  /** When a fresh factor is required. */
   readonly asks: Asks;
-  /** With real money at stake owners get a mail in the change's transaction. Its link stops it. */
+  /**
+   * True if, with real money at stake, the owners get a mail in the change's transaction, with a
+   * link that stops it.
+   */
   readonly mails: boolean;
-  /** The audit log of the account, or of the network, has an entry in the same transaction. */
+  /**
+   * True if the audit log of the account, or of the network, gets an entry in the same transaction.
+   */
   readonly isRecorded: boolean;
-  /** A colleague has to agree, where there is one. */
+  /** True if a colleague must agree, if there is one. */
   readonly fourEyes: boolean;
-  /** `staff`: counted apart, because one of the staff can do it to everybody. */
+  /** `staff` is counted separately, because one staff member can affect every account. */
   readonly rate: 'usual' | 'staff';
 }
 
@@ -65,7 +70,7 @@ export function consentOf(route: Declared): Consent {
   };
 }
 
-/** Staff confirm every change; an account's people what the route's declaration says. */
+/** Staff confirm every change. An account's people confirm as the route's declaration says. */
 export function consentRefusal(route: Declared, asked: Asked): Refusal | null {
   const { asks } = consentOf(route);
   if (asks === 'never' || asks === 'own') return null;

@@ -10,7 +10,10 @@ import type { PeopleDeps } from '#people/people.ts';
 
 type Request = PersonRequest<never, never>;
 
-/** Leaves the mail to the owners with the entry of the change: once, however many entries. */
+/**
+ * Queues the mail to the owners in the transaction of the change's entry, once for any number of
+ * entries.
+ */
 function ownersHear(people: PeopleDeps, route: PersonRoute, request: Request): Witness | null {
   const { session, tenant, isRealMoney } = request.caller;
   if (session === null || !isRealMoney) return null;
@@ -23,7 +26,7 @@ function ownersHear(people: PeopleDeps, route: PersonRoute, request: Request): W
   };
 }
 
-/** Before the answer is sent: nobody reads what the log does not know of. */
+/** Runs before the response is sent, so that every read is in the log. */
 function recordReading(people: PeopleDeps, request: Request, action: string): Promise<void> {
   const { caller, params, query, requestId, now } = request;
   const { account } = params;
@@ -49,7 +52,7 @@ function isDone(answer: Answer | Refusal | Stream): boolean {
   return !isRefusal(answer) && answer.status < 300;
 }
 
-/** A route with what follows from its declaration around its own work. */
+/** Wraps a route's handler with the rules that follow from its declaration. */
 export function consenting(people: PeopleDeps, route: PersonRoute): PersonRoute {
   const { mails, rate } = consentOf(route);
   const { records } = route;

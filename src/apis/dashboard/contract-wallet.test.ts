@@ -17,7 +17,7 @@ import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** What somebody does on the contract itself, and what the dashboard says of it. */
+/** Wallet changes made directly on the contract, and how the dashboard shows them. */
 
 const DEADLINE = 4_000_000_000n;
 const WALLET_DELAY_S = 60;
@@ -33,13 +33,13 @@ interface Shop {
   readonly merchantNumber: bigint;
 }
 
-/** One for each test. */
+/** One shop per test. */
 const SHOPS = 7;
 const shops: Shop[] = [];
-/** A merchant of another service, which the contract has registered last. */
+/** A merchant of another service, which was registered on the contract last. */
 let foreign: bigint;
 
-/** Of the merchant of one test. */
+/** The owner of the current test's merchant. */
 let owner: PersonClient;
 let email: string;
 let account: string;
@@ -50,7 +50,7 @@ before(async () => {
   network = await startTestNetwork();
   server = await startDashboardServer([network.chain]);
   server.clock.advance(Date.now() - server.clock.now().getTime());
-  // By the registrar's key, whose nonces are the relayer's as soon as it runs.
+  // Registered with the registrar's key, before the relayer starts and takes over its nonces.
   for (let n = 0; n < SHOPS; n++) shops.push(await openShop(`owner-${n}@shop.test`));
   foreign = await register('acct_of_another_service', privateKeyToAccount(generatePrivateKey()));
   const { db, wakeups, clock } = server;
@@ -94,7 +94,7 @@ beforeEach(async () => {
   await addTotp(server, owner);
 });
 
-/** By the registrar's key; no row is asked. */
+/** Registers with the registrar's key, without any row. */
 async function register(accountId: string, to: PrivateKeyAccount): Promise<bigint> {
   const consent = { accountId, wallet: to.address, deadline: DEADLINE };
   const signature = await to.signTypedData(merchantConsent(network.config, consent));
@@ -149,7 +149,7 @@ async function shown(): Promise<Shown> {
   return answer.body as unknown as Shown;
 }
 
-/** Wallet, and status of the change, as the rows say. */
+/** The wallet, and the status of its change, in the database. */
 async function inRows() {
   const [mode] = await server.db.query<{ wallet: string }>(
     `select settlement_wallet as wallet from account_modes
@@ -186,7 +186,7 @@ async function canceledOnChain(): Promise<true | null> {
   return found?.announced === null ? true : null;
 }
 
-test('what the merchant’s own wallet announced is shown, mailed and waited for', async () => {
+test('a change that the merchant’s own wallet announced is shown and mailed', async () => {
   const next = await announceOutside();
   const { change } = await shown();
   assert.deepEqual([change?.wallet, change?.status], [next.address, 'announced']);
@@ -199,7 +199,7 @@ test('what the merchant’s own wallet announced is shown, mailed and waited for
   assert.deepEqual(await subjects(), ['Your settlement wallet has announced another wallet']);
 });
 
-test('in force it is the one that the dashboard names and withdrawals pay', async () => {
+test('once in force, it is the wallet that the dashboard names and withdrawals pay', async () => {
   const next = await announceOutside();
   await reconcile();
   await applyOutside();
@@ -207,10 +207,10 @@ test('in force it is the one that the dashboard names and withdrawals pay', asyn
   await reconcile();
   assert.deepEqual(await inRows(), [next.address, 'applied']);
   assert.equal((await shown()).change?.status, 'applied');
-  assert.equal((await withdraw()).body.error?.code, 'amount_too_large', 'no wallet is waited for');
+  assert.equal((await withdraw()).body.error?.code, 'amount_too_large', 'no change is pending');
 });
 
-test('a wallet that came into force unseen is followed, and owners are mailed', async () => {
+test('a wallet that came into force unseen is adopted, and owners are mailed', async () => {
   const next = await announceOutside();
   await applyOutside();
   await reconcile();
@@ -218,7 +218,7 @@ test('a wallet that came into force unseen is followed, and owners are mailed', 
   assert.deepEqual(await subjects(), ['The settlement wallet of your account has changed']);
 });
 
-test('DELETE cancels a wallet that the dashboard did not announce, and payouts go on', async () => {
+test('DELETE cancels a change that was announced outside, and payouts go on', async () => {
   await announceOutside();
   const answer = await owner.delete(path('settlement_wallet'));
   assert.equal(answer.status, 202, answer.text);
@@ -227,7 +227,7 @@ test('DELETE cancels a wallet that the dashboard did not announce, and payouts g
   assert.equal((await withdraw()).body.error?.code, 'amount_too_large');
 });
 
-test('a wallet that the dashboard announced and the rows have lost is known again', async () => {
+test('a change announced by the dashboard and lost from the database is found again', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
   const asked = await owner.get(path(`settlement_wallet/consent?wallet=${next.address}`));
   const signature = await next.signTypedData(asked.body.typed_data as TypedDataDefinition);
@@ -250,7 +250,7 @@ test('a wallet that the dashboard announced and the rows have lost is known agai
   assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
 });
 
-test('an announcement is gone only in a later block: a node that lags is no evidence', async () => {
+test('an announcement ends only in a later block: a lagging node is no evidence', async () => {
   const [before] = await readMerchantWallets(network.chain, [merchantNumber]);
   assert.ok(before?.announced === null);
   await announceOutside();
@@ -274,7 +274,7 @@ test('an announcement is gone only in a later block: a node that lags is no evid
   assert.deepEqual(await inRows(), [wallet.address, 'canceled']);
 });
 
-test('a number that the contract gave to another account is an alarm, no wallet', async () => {
+test('a merchant number that the contract gave to another account raises an alarm', async () => {
   await server.db.query(
     'update account_modes set merchant_number = $2 where not livemode and account_id = $1',
     [account, foreign],

@@ -2,19 +2,25 @@ import { DEVICE_MS } from '#people/devices.ts';
 import type { OpenedSession } from '#people/sessions.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** Whether browsers reach the web apps over https: then cookies say so, and their names as well. */
+/**
+ * True if browsers reach the web apps over https. Cookies are then `Secure`, with the `__Host-`
+ * prefix.
+ */
 export interface CookieSettings {
   readonly realm: Realm;
   readonly secure: boolean;
 }
 
-/** `__Host-`: set by this very host over https, for all its paths; no subdomain can plant it. */
+/**
+ * `__Host-` cookies can only be set by this host over https for all paths; no subdomain can plant
+ * one.
+ */
 function nameOf(base: string, settings: CookieSettings): string {
   const name = settings.realm === 'operator' ? `tapline_operator_${base}` : `tapline_${base}`;
   return settings.secure ? `__Host-${name}` : name;
 }
 
-/** Our values are tokens: letters, digits and `_-.`, which a cookie carries as they are. */
+/** The values are tokens of letters, digits and `_-.`, which need no escaping in a cookie. */
 function writeCookie(
   name: string,
   value: string,
@@ -25,13 +31,13 @@ function writeCookie(
   return `${name}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** The value of the first cookie of that name, as it was sent. */
+/** The raw value of the first cookie with this name. */
 function readCookie(header: string, name: string): string | null {
   const pairs = header.split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 
-/** The cookies of ours that a request carries. */
+/** This service's cookies in a request. */
 export interface ReadCookies {
   readonly session: string | null;
   readonly device: string | null;

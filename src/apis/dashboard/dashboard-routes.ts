@@ -34,7 +34,7 @@ import { undeliveredRoutes } from '#apis/dashboard/undelivered-routes.ts';
 import { walletRoutes } from '#apis/dashboard/wallet-routes.ts';
 import type { Surface } from '#http/route.ts';
 
-/** Everything that is below one account. */
+/** All routes below one account. */
 function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
   return [
     ...accountRoutes(deps),
@@ -80,7 +80,7 @@ export function dashboardRoutes(deps: DashboardDeps): PersonRoute[] {
   ];
 }
 
-/** `/api/dashboard/v1`: what merchants' people use. */
+/** `/api/dashboard/v1`, for the merchants' people. */
 export function dashboardSurface(deps: DashboardDeps): Surface {
   return personSurface(deps.settings, dashboardRoutes(deps));
 }

@@ -39,7 +39,7 @@ async function signIn(name: string): Promise<PersonClient> {
   return signedIn;
 }
 
-/** Twenty days of sales: every third intent expires, every fifth of those after a decline. */
+/** Twenty days of sales: every third intent expires, and every fifth of those after a decline. */
 async function seed(): Promise<void> {
   const { db } = server;
   const start = '2026-09-01T00:00:00Z';
@@ -65,7 +65,8 @@ async function seed(): Promise<void> {
      from generate_series(1, ${COUNT}) i`,
     [account, start],
   );
-  // The foreign key of each payment is looked up by a plan that is made now and kept.
+  // Without statistics, PostgreSQL would cache a bad plan for the foreign key check of each
+  // payment.
   await db.query('analyze payment_intents');
   await db.query(
     `insert into payments (id, account_id, livemode, position, created, payment_intent_id,
@@ -104,7 +105,7 @@ async function found(q: string, amount?: number): Promise<string[]> {
 
 const idOf = (prefix: string, i: number) => `${prefix}${String(i).padStart(22, '0')}`;
 
-test('a person finds a payment by whatever is at hand', async () => {
+test('a payment is found by any of its identifiers', async () => {
   assert.deepEqual(await found(idOf('pi_', 1001)), [idOf('pi_', 1001)]);
   assert.deepEqual(await found(idOf('pay_', 1001)), [idOf('pay_', 1001)]);
   assert.deepEqual(await found('o1001'), [idOf('pi_', 1001), idOf('pay_', 1001)]);
@@ -112,7 +113,7 @@ test('a person finds a payment by whatever is at hand', async () => {
   const inBatch = await found(hash.toUpperCase().replace('0X', '0x'));
   assert.ok(inBatch.includes(idOf('pay_', 1001)) && inBatch.length === 7);
   assert.ok((await found('1.001001', 1_001_001)).includes(idOf('pay_', 1001)));
-  assert.equal((await found('1.00', 1_000_000)).length, 20, 'what is rounded to it');
+  assert.equal((await found('1.00', 1_000_000)).length, 20, 'amounts that round to it');
   assert.ok(!(await found('1.001002', 1_001_002)).includes(idOf('pay_', 1001)));
   assert.equal((await found(PAYER.toLowerCase())).length, 20);
   for (const nothing of ['o999999', idOf('pay_', 999_999), `0x${'f'.repeat(40)}`, 'über']) {
@@ -121,7 +122,7 @@ test('a person finds a payment by whatever is at hand', async () => {
   assert.deepEqual(await found('9.99', 9_990_000), []);
 });
 
-test('a stranger finds nothing of it', async () => {
+test('a stranger finds none of it', async () => {
   const { body } = await stranger.get('/accounts');
   const own = (body.data as { id: string }[])[0]?.id;
   for (const q of [idOf('pay_', 1001), 'o1001', '1.001001', PAYER]) {
@@ -130,7 +131,7 @@ test('a stranger finds nothing of it', async () => {
   }
 });
 
-test('a search reads an index range, however many payments there are', async () => {
+test('a search reads an index range, for any number of payments', async () => {
   const plans: string[] = [];
   const explain = {
     query: async <Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> => {
@@ -180,7 +181,7 @@ test('an export has every row once, in both formats', async () => {
   assert.match(part.headers.get('content-disposition') ?? '', /payments-.*\.jsonl"$/);
 });
 
-test('accountants get decimals, their own clock, and the words of people', async () => {
+test("the accountants' file has decimals, local times and labels", async () => {
   await server.db.query("update accounts set time_zone = 'Asia/Tokyo' where id = $1", [account]);
   await server.db.query(
     `insert into terminals (id, account_id, livemode, position, created, label, name)
@@ -210,7 +211,7 @@ test('accountants get decimals, their own clock, and the words of people', async
   assert.deepEqual([shown.time_zone, shown.terminal_label?.slice(0, 5)], ['"Asia/Tokyo"', '"Bar ']);
 });
 
-test('a payment in the shop’s currency has both sums, with decimals for accountants', async () => {
+test('a payment in the shop’s currency exports both amounts, for accountants too', async () => {
   const day = '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
   const read = async (format: string) => {
     const { text } = await client.get(path(`exports/payments?format=${format}${day}`));
@@ -275,7 +276,7 @@ test('an export waits for a slow client instead of filling the memory', async (t
   );
   const reader = response.body?.getReader();
   await reader?.read();
-  // Until nothing more fits into the sockets: then nothing more may be read for it.
+  // Waits until the sockets are full; from then on no more pages may be read for this client.
   let before = -1;
   while (before !== pagesRead()) {
     before = pagesRead();
@@ -286,7 +287,7 @@ test('an export waits for a slow client instead of filling the memory', async (t
   assert.ok(before < COUNT / 500 - 5, `${before} pages were read for a client that reads none`);
 });
 
-test('an export that broke off goes on behind the last row that came', async () => {
+test('an interrupted export resumes after the last row received', async () => {
   const whole = await client.get(path('exports/payments?format=csv_atoms'));
   const lines = whole.text.split('\r\n').filter((line) => line !== '');
   const id = lines[700]?.split(',')[0]?.replaceAll('"', '') ?? '';
@@ -307,7 +308,7 @@ interface Figures {
   readonly declines: Record<string, number>;
 }
 
-test('statistics are those of the rows, and a closed day is computed once', async () => {
+test('statistics match the rows, and a closed day is computed once', async () => {
   const query = path('statistics?from=2026-09-01&to=2026-09-20');
   const first = await client.get(query);
   assert.equal(first.status, 200, first.text);
@@ -339,7 +340,7 @@ test('statistics are those of the rows, and a closed day is computed once', asyn
   assert.equal((split.body.data as unknown[]).length, days.length * 4);
 });
 
-test('bad days are refused', async () => {
+test('invalid days are refused', async () => {
   for (const query of [
     'from=2026-02-30&to=2026-03-01',
     'from=2026-03-02&to=2026-03-01',
@@ -365,7 +366,7 @@ test('a daily report adds up', async () => {
   assert.equal(body.net, total.gross);
 });
 
-test('totals by terminal are those of the report, as JSON and as a file', async () => {
+test('totals by terminal match the report, as JSON and as a file', async () => {
   const report = (await client.get(path('reports/daily/2026-09-02'))).body;
   const total = report.total as { gross: number; payments: number };
   await server.db.query(
@@ -400,7 +401,7 @@ async function moveTo(timeZone: string) {
   return client.patch(`/accounts/${account}`, edit);
 }
 
-test('days are those of the time zone that the account has', async () => {
+test("days are in the account's time zone", async () => {
   const span = path('statistics?from=2026-09-01&to=2026-09-20');
   const utc = (await client.get(span)).body;
   const moved = await moveTo('America/New_York');
@@ -418,7 +419,7 @@ test('days are those of the time zone that the account has', async () => {
     const { data } = (await client.get(span)).body as { data: (Figures & { payments: number })[] };
     const day = data.find((row) => row.day === '2026-09-02');
     assert.deepEqual({ volume: day?.volume, payments: day?.payments }, expected);
-    // What began at midnight UTC was the evening before there.
+    // Midnight UTC was still the evening before in that zone.
     assert.equal(data.at(-1)?.day, '2026-09-20');
     assert.equal(data.length, 20);
   }
@@ -447,7 +448,7 @@ test('an account chooses the language of its customers, or none', async () => {
   }
 });
 
-test('a zone that does not exist is refused, and so are days that make no sense', async () => {
+test('a zone that does not exist is refused, and so are impossible days', async () => {
   for (const zone of ['Mars/Olympus', 'europe/berlin', '+02:00', 'posix/UTC', 'FOO+3', '']) {
     const { status, body } = await moveTo(zone);
     assert.equal(status, 400, zone);
@@ -463,7 +464,7 @@ test('a zone that does not exist is refused, and so are days that make no sense'
   }
 });
 
-/** Reads the feed until so many events have come. */
+/** Reads the feed until this many events have arrived. */
 async function follow(count: number, lastId?: string, act = async () => {}): Promise<string[]> {
   const response = await fetch(`${server.dashboard}${path('feed')}`, {
     headers: { ...client.headers(), ...(lastId === undefined ? {} : { 'Last-Event-ID': lastId }) },
@@ -508,7 +509,7 @@ test('the live feed begins now, and resumes where it broke off without a gap', a
   assert.deepEqual(missed, rows.map((row) => row.id).reverse());
 });
 
-/** Sells one thing at a moment, reads, and puts the sale back to when it was. */
+/** Sells one item at this time, reads, and moves the sale back to its real time. */
 async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
   const moved = `with was as (
       select id, payment_intent_id, created from payments where account_id = $1
@@ -541,10 +542,10 @@ async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
   }
 }
 
-test('every view puts a sale in the day that is printed on it, around each midnight', async () => {
+test('every view puts a sale on the day that is printed on it, around each midnight', async () => {
   server.clock.advance(60 * 86_400_000);
   client = await signIn('olga');
-  // PostgreSQL's zones differ from the runtime's in some of these, or take the second midnight.
+  // In some of these, PostgreSQL's zones differ from the runtime's or take the second midnight.
   const cases = [
     ['America/Havana', '2026-11-01'],
     ['America/Edmonton', '2026-11-20'],

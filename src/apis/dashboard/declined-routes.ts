@@ -27,7 +27,7 @@ function declinedRoute({ db, cursorKey }: DashboardDeps) {
     operationId: 'listDeclinedPaymentIntents',
     moves: 'nothing',
     tag: 'Search',
-    summary: 'Payment intents by the code of their last decline, newest first',
+    summary: 'List payment intents by the code of their last decline, newest first',
     description: 'Includes intents that were paid after the decline.',
     access: 'viewer',
     query: DeclinedQuery,

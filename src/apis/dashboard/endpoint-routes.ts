@@ -49,7 +49,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'dashboardRetrieveWebhookEndpoint',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A webhook endpoint, with the version that an edit names',
+    summary: 'Retrieve a webhook endpoint, with the version that an edit names',
     access: 'viewer',
     params: { id: 'webhookEndpoint' },
     response: DashboardEndpointSchema,
@@ -65,12 +65,12 @@ function editable({ url, enabled_events, description, status }: EndpointRow) {
   return { url, enabled_events, description, status };
 }
 
-/** Mails name the host only: a path can be a secret of the receiver. */
+/** Mails name only the host, because the path can be a secret of the receiver. */
 function hostOf({ url }: EndpointRow): string {
   return new URL(url).host;
 }
 
-/** Writes the audit log's entry of an endpoint's change; `detail` is for the owners' mail. */
+/** Writes the audit log's entry for a change of an endpoint; `detail` is for the owners' mail. */
 function recordChange(
   { caller, requestId, now }: PersonRequest,
   tx: Tx,
@@ -164,7 +164,8 @@ function deleteRoute(deps: DashboardDeps) {
     path: `${PATH}/{id}`,
     operationId: 'dashboardDeleteWebhookEndpoint',
     moves: 'access',
-    // It takes access away. Owners get the mail, since their server hears of no payment any more.
+    // Deleting takes access away. Owners still get the mail, because their server no longer
+    // receives events.
     asks: 'never',
     tag: TAG,
     summary: 'Delete a webhook endpoint',
@@ -172,7 +173,7 @@ function deleteRoute(deps: DashboardDeps) {
     access: 'admin',
     params: { id: 'webhookEndpoint' },
     response: DeletedSchema,
-    returns: 'It is gone.',
+    returns: 'The endpoint was deleted.',
     handle: async (request) => {
       const { caller, params, now } = request;
       const id = params.id ?? '';
@@ -223,7 +224,7 @@ function rotateRoute(deps: DashboardDeps) {
   });
 }
 
-/** Webhook endpoints as people edit them. Lists and deliveries are the merchant API's. */
+/** Editing of webhook endpoints. Lists and deliveries are mounted from the merchant API. */
 export function endpointRoutes(deps: DashboardDeps): PersonRoute[] {
   return [
     readRoute(deps),

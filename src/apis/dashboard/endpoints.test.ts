@@ -36,7 +36,7 @@ async function addEndpoint(): Promise<string> {
   return path(`test/webhook_endpoints/${made.body.id}`);
 }
 
-test('a change that was made from a stale version is refused, and nothing is saved', async () => {
+test('a change made from a stale version is refused, and nothing is saved', async () => {
   const endpoint = await addEndpoint();
   assert.equal((await owner.get(endpoint)).body.version, 1);
   const saved = await owner.patch(endpoint, { version: 1, description: 'the first' });
@@ -53,7 +53,7 @@ test('a change that was made from a stale version is refused, and nothing is sav
   assert.equal(again.body.version, 3);
 });
 
-test('of two changes from one version one is saved', async () => {
+test('of two changes from one version, one is saved', async () => {
   const endpoint = await addEndpoint();
   const notes = ['one', 'other'];
   const answers = await Promise.all(
@@ -64,13 +64,13 @@ test('of two changes from one version one is saved', async () => {
   assert.equal((await owner.get(endpoint)).body.description, winner);
 });
 
-test('a change says which version it was made from', async () => {
+test('a change names the version that it was made from', async () => {
   const endpoint = await addEndpoint();
   const bare = await owner.patch(endpoint, { status: 'disabled' });
   assert.deepEqual([bare.status, bare.body.error?.param], [400, 'version']);
 });
 
-test('the audit log has what an endpoint was before, and what it became', async () => {
+test("the audit log has an endpoint's state before and after", async () => {
   const endpoint = await addEndpoint();
   const id = endpoint.split('/').at(-1);
   await owner.patch(endpoint, { version: 1, status: 'disabled', enabled_events: ['refund.*'] });
@@ -100,7 +100,7 @@ async function proveFactor(): Promise<void> {
   await server.db.query('update sessions set second_factor_at = $1', [server.clock.now()]);
 }
 
-/** Leaves the session with an old proof, or with none. */
+/** Leaves the session with an outdated verification, or with none. */
 const goStale = () => server.clock.advance(5 * 60_000);
 
 async function addLiveEndpoint() {
@@ -111,7 +111,7 @@ async function addLiveEndpoint() {
   return { secret: made.body.secret, at: path(`live/webhook_endpoints/${made.body.id}`) };
 }
 
-test('a live endpoint changes hands with a fresh factor only, and owners are mailed', async () => {
+test('a live endpoint is redirected with a fresh factor only, and owners are mailed', async () => {
   const { at, secret } = await addLiveEndpoint();
   const takeovers = [
     {
@@ -151,7 +151,7 @@ test('a live endpoint changes hands with a fresh factor only, and owners are mai
   assert.equal(JSON.stringify(await mailsToOwner()).includes(String(secret)), false);
 });
 
-test('deleting a live endpoint asks for nothing, and owners are mailed', async () => {
+test('deleting a live endpoint needs no factor, and owners are mailed', async () => {
   const { at } = await addLiveEndpoint();
   const before = (await mailsToOwner()).length;
   goStale();
@@ -174,7 +174,7 @@ test('endpoint, entry and mail are one transaction', async () => {
   assert.deepEqual(rows, [{ xmins: 1, parts: 3 }]);
 });
 
-test('test mode asks for nothing and mails nobody', async () => {
+test('test mode needs no factor and sends no mail', async () => {
   const before = (await mailsToOwner()).length;
   goStale();
   const endpoint = await addEndpoint();

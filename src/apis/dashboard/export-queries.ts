@@ -3,10 +3,10 @@ import type { Sql } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
 
-/** Names written in our code, never a client's. */
+/** Table names from our own code, never from a client. */
 export type ExportTable = 'payments' | 'payment_intents' | 'refunds' | 'withdrawals';
 
-/** The place of a row in its list; null: the account and mode have no such row. */
+/** The position of a row in its list; `null` if the account and mode have no such row. */
 export async function selectPlace(
   sql: Sql,
   wanted: { readonly table: ExportTable; readonly tenant: Tenant; readonly id: string },
@@ -19,7 +19,7 @@ export async function selectPlace(
   return rows[0] ?? null;
 }
 
-/** The oldest row of a list between two moments: the other end of its index. */
+/** The oldest row of a list between two times, read from the other end of its index. */
 export async function selectOldest(
   sql: Sql,
   wanted: {
@@ -43,7 +43,7 @@ export async function selectOldest(
   return rows[0] ?? null;
 }
 
-/** What people call a sale by. */
+/** The descriptive fields of a sale. */
 interface Sold {
   readonly description: string | null;
   readonly terminal_label: string | null;
@@ -64,7 +64,7 @@ export async function selectSold(
   return new Map(rows.map(({ id, ...sold }) => [id, sold]));
 }
 
-/** What a refund's line says of its payment. */
+/** The fields of its payment that a refund's line shows. */
 interface Refunded extends Sold {
   readonly order_id: string;
   readonly payment_receipt_number: string | null;

@@ -42,13 +42,13 @@ const ExportQuery = Type.Object({
     ),
   ),
   after: Type.Optional(
-    text(64, 'The id of the last row that you have: the rest follows after it.', 1),
+    text(64, 'The id of the last row that you have: the export continues after it.', 1),
   ),
 });
 
 type DaysQuery = Type.Static<typeof ExportQuery>;
 
-/** Days in the account's time zone, as the moments between which a list reads. */
+/** Converts days in the account's time zone to the instants between which a list reads. */
 function withMoments(
   timeZone: string,
   query: DaysQuery,
@@ -58,7 +58,7 @@ function withMoments(
   const wrong = checkOrder(query);
   if (wrong !== null) return wrong;
   if (created_gte !== undefined || created_lt !== undefined) {
-    return refuse('parameter_invalid', 'Send days or moments, not both.', 'from');
+    return refuse('parameter_invalid', 'Send days or times, not both.', 'from');
   }
   const start = (day: string) => dayStart(timeZone, day).toISOString();
   return {
@@ -72,7 +72,7 @@ function noSuchRow(): Refusal {
 }
 
 const FORMATS =
-  '`csv` is for accountants: UTF-8 with a byte order mark, sums with decimals, times in the ' +
+  '`csv` is for accountants: UTF-8 with a byte order mark, amounts with decimals, times in the ' +
   'account’s time zone with their offset, labels of terminals and descriptions. ' +
   '`csv_atoms` has the numbers and names of the API. Both are RFC 4180 otherwise: ' +
   'a cell that a spreadsheet would run as a formula gets an apostrophe in front. ' +
@@ -85,11 +85,11 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
     operationId: `export_${name}`,
     moves: 'nothing',
     tag: 'Exports',
-    summary: `All ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
+    summary: `Export all ${name.replaceAll('_', ' ')} of a period, newest first, as a file`,
     description:
       'The period is the days `from` to `to`, or from `created_gte` until before `created_lt`. ' +
       FORMATS +
-      'Streams any number of rows. If the answer breaks off, send the id ' +
+      'Streams any number of rows. If the response breaks off, send the id ' +
       'of the last whole row as `after`: the rest follows, without a header. The header ' +
       '`Oldest-Row` is the id of the last row of the file (`none` if it has no rows), ' +
       '`Oldest-Row-Created` its time.',
@@ -140,7 +140,7 @@ export function exportRoutes(deps: DashboardDeps): PersonRoute[] {
   return NAMES.map((name) => exportRoute(deps, name));
 }
 
-/** Rows held in memory at a time, whatever the size of the export. */
+/** The rows held in memory at a time, for an export of any size. */
 const CHUNK = 500;
 
 interface Wanted {
@@ -152,7 +152,7 @@ interface Wanted {
   readonly timeZone: string;
 }
 
-/** Without it Excel reads the file in the code page of its Windows. */
+/** Without a byte order mark, Excel reads the file in the Windows code page. */
 const BYTE_ORDER_MARK = '\uFEFF';
 
 function headerOf({ name, format }: Wanted): string {
@@ -168,12 +168,12 @@ function linesOf(db: Sql, wanted: Wanted, rows: readonly Row[]): Promise<string[
 }
 
 /**
- * The lines of an export, page after page: each page is a statement of its own, so no snapshot is
- * held while a slow client reads, and nothing is read ahead of what the client has taken.
+ * The lines of an export, page by page. Each page is a separate statement, so no snapshot is held
+ * for a slow client, and pages are read only as fast as the client takes them.
  */
 export async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
   const kind: Export = EXPORTS[wanted.name];
-  // An export that goes on behind a row has its header already.
+  // A resumed export already has its header.
   if (wanted.format !== 'jsonl' && first.after === null) yield headerOf(wanted);
   let page: Page | null = first;
   while (page !== null) {

@@ -25,7 +25,7 @@ interface Whose {
   readonly receipts: ReceiptPages;
 }
 
-/** One kind of export: its columns in CSV for programs, and a page of it. */
+/** One kind of export: its CSV columns for programs, and how a page of it is read. */
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];

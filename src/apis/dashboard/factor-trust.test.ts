@@ -12,13 +12,13 @@ import { PersonClient } from '#testing/person-client.ts';
 let server: DashboardServer;
 
 before(async () => {
-  // As a real network: only a sandbox lets a new factor count at once.
+  // Configured as a real network, because only a sandbox trusts a new factor at once.
   server = await startDashboardServer([], { factorAgeMs: FACTOR_AGE_MS });
 });
 
 after(() => server.close());
 
-/** Pages of the links in the newest mail that has some; the last is “this was not me”. */
+/** The links in the newest mail that has any; the last is “this was not me”. */
 async function linksOf(to: string): Promise<readonly string[]> {
   await server.sendMails();
   const mail = server.mails.findLast((sent) => sent.to === to && sent.text.includes('/by-mail/'));
@@ -42,7 +42,10 @@ async function personWith(name: string) {
   return { email, accountId, client: await signInAs(server, email) };
 }
 
-/** What the service says to somebody who wants to release payouts: `unexpected_state` is a yes. */
+/**
+ * The service's response to releasing payouts: `unexpected_state` means that the factor was
+ * accepted.
+ */
 async function liftCode(client: PersonClient, accountId: string): Promise<string | undefined> {
   const answer = await client.delete(`/accounts/${accountId}/payout_hold`);
   return answer.body.error?.code;
@@ -52,7 +55,7 @@ async function isHeld(client: PersonClient, accountId: string): Promise<unknown>
   return (await client.get(`/accounts/${accountId}/payout_hold`)).body.held;
 }
 
-test('a factor that a password alone enrolled waits 72 hours before it counts', async () => {
+test('a factor that was enrolled with the password alone is trusted after 72 hours', async () => {
   const { client, accountId, email } = await personWith('waits');
   const { code } = await addTotp(server, client);
   assert.equal(await liftCode(client, accountId), 'second_factor_too_new');
@@ -61,10 +64,14 @@ test('a factor that a password alone enrolled waits 72 hours before it counts', 
   assert.equal((await later.post('/session/second_factor', { code: code() })).status, 200);
   assert.equal(await liftCode(later, accountId), 'second_factor_too_new', 'a minute early');
   server.clock.advance(60_000);
-  assert.equal(await liftCode(later, accountId), 'unexpected_state', 'it counts, nothing is held');
+  assert.equal(
+    await liftCode(later, accountId),
+    'unexpected_state',
+    'it is trusted, nothing is held',
+  );
 });
 
-test('a press in the mail makes it count at once; opening the link does not', async () => {
+test('a click in the mail makes it trusted at once; opening the link does not', async () => {
   const { client, accountId, email } = await personWith('presses');
   await addTotp(server, client);
   const [yes] = await linksOf(email);
@@ -82,7 +89,7 @@ test('“this was not me” ends a thief’s factor, sessions and password, hold
   assert.equal((await thief.get('/session')).status, 401, 'signed out');
   const stolen = { email, password: PASSWORD };
   const again = await new PersonClient(server.dashboard).post('/session', stolen);
-  assert.equal(again.body.error?.code, 'sign_in_failed', 'the stolen password is worth nothing');
+  assert.equal(again.body.error?.code, 'sign_in_failed', 'the stolen password no longer works');
   const owner = new PersonClient(server.dashboard);
   assert.equal((await owner.post('/password_reset', { email })).status, 202);
   const token = await server.mailedToken(email);
@@ -90,11 +97,11 @@ test('“this was not me” ends a thief’s factor, sessions and password, hold
   const reset = await owner.post('/password_reset/complete', { token, password });
   assert.equal(reset.status, 200, reset.text);
   const back = await owner.post('/session', { email, password });
-  assert.equal(back.body.status, 'signed_in', 'no factor of the thief is asked for');
+  assert.equal(back.body.status, 'signed_in', "the thief's factor is not required");
   assert.equal(await isHeld(owner, accountId), true);
 });
 
-test('every change of factors and codes is a mail with a way to stop it', async () => {
+test('every change of factors and codes sends a mail with a way to stop it', async () => {
   const { client, email } = await personWith('told');
   const mails = async () => {
     await server.sendMails();
@@ -115,7 +122,7 @@ test('every change of factors and codes is a mail with a way to stop it', async 
   ]);
 });
 
-test('the set-up of an app takes ten guesses an hour and ends after ten minutes', async () => {
+test('setting up an app allows ten guesses an hour and ends after ten minutes', async () => {
   const { client } = await personWith('guesses');
   await client.post('/me/totp', { current_password: PASSWORD });
   const codes: (string | undefined)[] = [];
@@ -131,7 +138,7 @@ test('the set-up of an app takes ten guesses an hour and ends after ten minutes'
   assert.equal(late.body.error?.code, 'unexpected_state', late.text);
 });
 
-test('a lost factor ends by mail and waiting, unless it is used meanwhile', async () => {
+test('a lost factor is removed by mail and waiting, unless it is used meanwhile', async () => {
   const { client, email } = await personWith('lost');
   const { code } = await addTotp(server, client);
   const halfway = await signInAs(server, email);
@@ -150,7 +157,7 @@ test('a lost factor ends by mail and waiting, unless it is used meanwhile', asyn
   assert.equal((await free.get('/session')).body.status, 'signed_in');
 });
 
-test('any use of any factor keeps the factors that were said to be lost', async () => {
+test('any use of any factor keeps the factors that were reported lost', async () => {
   const { client, email } = await personWith('keeps');
   const { code, recoveryCodes } = await addTotp(server, client);
   const key = new Authenticator({ rpId: 'localhost', origin: server.origin });
@@ -190,7 +197,7 @@ test('any use of any factor keeps the factors that were said to be lost', async 
   }
 });
 
-test('a mail about a factor leaves within two seconds of its commit', async () => {
+test('a mail about a factor is sent within two seconds of its commit', async () => {
   const { client, email } = await personWith('at-once');
   await addTotp(server, client);
   await server.sendMails();
@@ -204,7 +211,7 @@ test('a mail about a factor leaves within two seconds of its commit', async () =
   };
   const deps = { db, wakeups, clock, log: silentLog, secretKey: people.secretKey, mailer };
   const worker = startMailWorker(deps);
-  await sleep(100); // Its first look is over: only a hint wakes it before ten seconds.
+  await sleep(100); // Its first poll is over: only a notification wakes it before ten seconds.
   for (const change of [() => client.post('/me/recovery_codes'), () => client.delete('/me/totp')]) {
     const before = arrived.length;
     assert.equal((await change()).status, 200);

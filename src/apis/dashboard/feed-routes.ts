@@ -23,16 +23,16 @@ import { idOf } from '#http/schema.ts';
 import { selectStillMember } from '#people/session-queries.ts';
 
 /**
- * How late an event shows at most, and how long a feed outlives the rights of its reader: two
- * looks fit into the second that is promised. A look costs 0.1 ms.
+ * The maximum delay of an event, and the longest that a feed outlives its reader's rights: two
+ * polls fit into the promised second. A poll costs 0.1 ms.
  */
 const LOOK_EVERY_MS = 400;
 /** Proxies close connections that are silent for a minute. */
 const COMMENT_EVERY_MS = 15_000;
-/** Then the browser comes back by itself, and its session and role are checked again. */
+/** After this the browser reconnects by itself, and its session and role are checked again. */
 const MAX_MS = 5 * 60_000;
 const BATCH = 100;
-/** Open tabs of one person, over all processes. */
+/** The open tabs of one person, across all processes. */
 const MAX_STREAMS = 10;
 
 const FeedQuery = Type.Object({ last_event_id: Type.Optional(idOf('evt_', 'event')) });
@@ -41,7 +41,7 @@ function render(row: StreamedEvent): string {
   return `id: ${row.id}\nevent: ${row.type}\ndata: ${row.body}\n\n`;
 }
 
-/** The place of the last event that the client has seen; the newest one for a new client. */
+/** The position of the last event that the client has seen, or the newest one for a new client. */
 async function startPlace(
   { db }: DashboardDeps,
   listener: { readonly tenant: Tenant; readonly lastId: string | null; readonly now: Date },
@@ -59,7 +59,10 @@ interface Following {
   readonly gone: AbortSignal;
 }
 
-/** Events as they are committed, until the client leaves, its rights end, or the time is over. */
+/**
+ * Events as they are committed, until the client leaves, its rights end, or the time limit is
+ * reached.
+ */
 async function* follow(
   { db, clock }: DashboardDeps,
   { tenant, sessionId, start, gone }: Following,
@@ -90,12 +93,12 @@ async function* follow(
 
 function tooMany(): Refusal {
   return {
-    ...refuse('rate_limit_exceeded', `At most ${MAX_STREAMS} open feeds: close a tab.`),
+    ...refuse('rate_limit_exceeded', `At most ${MAX_STREAMS} open feeds. Close a tab.`),
     headers: { 'Retry-After': '10' },
   };
 }
 
-/** Server-sent events: everything that happens in the mode, resumable where it broke off. */
+/** Server-sent events of everything in the mode, resumable after a broken connection. */
 export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
   const slots = createStreamSlots({ ...deps, most: MAX_STREAMS });
   const route = personRoute<typeof FeedQuery>({
@@ -104,11 +107,11 @@ export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
     operationId: 'followEvents',
     moves: 'nothing',
     tag: 'Live feed',
-    summary: 'Events as they happen, as server-sent events',
+    summary: 'Follow events as they happen, as server-sent events',
     description:
       'After a lost connection the browser sends Last-Event-ID and misses nothing of the last ' +
       '30 days. ' +
-      'Without it the feed begins now. Ends every five minutes, and within a second when the ' +
+      'Without it the feed begins now. It ends every five minutes, and within a second when the ' +
       'session or the membership ends; browsers reconnect by themselves.',
     access: 'viewer',
     query: FeedQuery,
@@ -118,7 +121,7 @@ export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
     handle: async ({ caller, query, now, whenGone }) => {
       const { tenant } = caller;
       const { id: sessionId, user_id: userId } = sessionOf(caller);
-      // Before anything else is waited for: of those that come at the same instant ten get a place.
+      // Taken before any other await, so that of simultaneous requests only ten get a slot.
       const free = await slots.take(userId);
       if (free === null) return tooMany();
       const lastId = caller.lastEventId ?? query.last_event_id ?? null;

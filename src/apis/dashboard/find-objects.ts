@@ -23,7 +23,7 @@ import { renderRefund } from '#refunds/render.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
-/** What one screen shows of payments that share a wallet, a transaction or an amount. */
+/** As many payments with the same wallet, transaction or amount as one screen shows. */
 const SHOWN = 20;
 
 const NOTHING: PaymentSearch = {
@@ -36,7 +36,7 @@ const NOTHING: PaymentSearch = {
 
 const FIRST_PAGE: Page = { limit: SHOWN - 1, after: null, createdGte: null, createdLt: null };
 
-/** The intent or payment that an id names, as the API shows it. */
+/** The intent or payment with this id, as the API shows it. */
 async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('paymentIntent', id)) {
@@ -50,7 +50,9 @@ async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<
   return null;
 }
 
-/** Which payments a text may mean: those of a transaction or a wallet; null for neither. */
+/**
+ * The payments that a text may name: those of a transaction or a wallet; `null` if it is neither.
+ */
 async function paymentsMeant({ db }: DashboardDeps, asked: Asked): Promise<PaymentSearch | null> {
   const { text: wanted, tenant } = asked;
   if (/^0x[0-9a-f]{64}$/i.test(wanted)) return { ...NOTHING, txHash: wanted.toLowerCase() };
@@ -91,12 +93,12 @@ export async function find(deps: DashboardDeps, asked: Asked): Promise<object[]>
 interface Asked {
   readonly tenant: Tenant;
   readonly text: string;
-  /** What the text is as a sum of money; null: it is none. */
+  /** The text as an amount of money; `null` if it is not one. */
   readonly amount: bigint | null;
   readonly now: Date;
 }
 
-/** What an id names beside intents and payments, as the API shows it. */
+/** Any other object with this id, as the API shows it. */
 async function findOther({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('refund', id)) {

@@ -17,22 +17,22 @@ export function hasFreshFactor(caller: PersonCaller, now: Date): boolean {
   return isFactorFresh(sessionOf(caller).second_factor_at, now);
 }
 
-/** What moves money or opens a door for later asks for a second factor proven a moment ago. */
+/** Required for moving money and for granting access: a second factor verified minutes ago. */
 export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | null {
   return hasFreshFactor(caller, now) ? null : factorNotFresh();
 }
 
-/** The same, from a factor that is not a thief's who had only the password. */
+/** The same, but from a factor that a thief with only the password cannot have enrolled. */
 export function requireTrustedFactor(caller: PersonCaller, now: Date): Refusal | null {
   return factorRefusal(sessionOf(caller), now);
 }
 
-/** Whether a change of owners may go ahead: they can move all of the money. */
+/** True if a change of owners may proceed, since owners can move all of the money. */
 export function hasTrustedFactor(caller: PersonCaller, now: Date): boolean {
   return requireTrustedFactor(caller, now) === null;
 }
 
-/** To add or remove factors: the present factor, or the password as long as there is none. */
+/** Adding or removing factors needs a current factor, or the password as long as there is none. */
 export async function confirmIdentity(
   settings: SurfaceSettings,
   caller: PersonCaller,

@@ -47,7 +47,7 @@ function preparedView(row: PreparationRow) {
   return { wallet, prepared_by, expires_at, created };
 }
 
-/** The contract that the account is asked to join next; null: it is not live, or has joined it. */
+/** The contract that the account should join next; `null` if it is not live, or has joined it. */
 function nextContract(chains: readonly Chain[], mode: ModeRow | undefined): string | null {
   const config = chains.find((chain) => chain.config.livemode === mode?.livemode)?.config;
   const number = mode?.merchant_number ?? null;
@@ -81,14 +81,16 @@ function readRoute(deps: DashboardDeps) {
     operationId: 'readGoLive',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Whether the account is live on this network',
+    summary: 'Retrieve whether the account is live on this network',
     access: 'viewer',
     response: GoLiveSchema,
     handle: async ({ caller, now }) => answerWith(200, await goLiveView(deps, caller.tenant, now)),
   });
 }
 
-const ConsentQuery = Type.Object({ wallet: text(42, 'The EVM address that gets the money.', 42) });
+const ConsentQuery = Type.Object({
+  wallet: text(42, 'The EVM address that receives the money.', 42),
+});
 
 function consentRoute(deps: DashboardDeps) {
   return personRoute<typeof ConsentQuery>({
@@ -97,7 +99,7 @@ function consentRoute(deps: DashboardDeps) {
     operationId: 'readGoLiveConsent',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The message that the settlement wallet signs (EIP-712)',
+    summary: 'Retrieve the message that the settlement wallet signs (EIP-712)',
     access: 'admin',
     query: ConsentQuery,
     response: ConsentSchema,
@@ -119,9 +121,9 @@ function startRoute(deps: DashboardDeps) {
     tag: TAG,
     summary: 'Register on the settlement contract of the network',
     description:
-      'An owner must have proven a second factor in the last five minutes. The chain answers ' +
+      'An owner must have verified a second factor in the last five minutes. The chain responds ' +
       'within seconds: read GET /go_live until the status is succeeded. A request ' +
-      'of an admin is only prepared: an owner has to confirm it within the hour. ' +
+      'of an admin is only prepared: an owner must confirm it within the hour. ' +
       'All owners get a mail.',
     access: 'admin',
     body: ConsentBody,
@@ -141,7 +143,7 @@ function startRoute(deps: DashboardDeps) {
   });
 }
 
-/** What the first till of an account is called until somebody gives it a name. */
+/** The name of an account's first till until it is renamed. */
 const FIRST_TILL = 'First till';
 
 async function addFirstTill(deps: DashboardDeps, input: NewTill): Promise<Refusal | null> {
@@ -163,10 +165,10 @@ function testRoute(deps: DashboardDeps) {
     moves: 'access',
     asks: 'live',
     tag: TAG,
-    summary: 'Go live in test mode with a wallet that is made for it',
+    summary: 'Go live in test mode with a generated wallet',
     description:
-      'Makes a wallet whose key nobody keeps, its consent, and a first terminal where there is ' +
-      'none. In live mode there is no such path: a real wallet signs there.',
+      'Creates a wallet whose key is not stored, its consent, and a first terminal if there is ' +
+      'none. Live mode has no such route: a real wallet signs there.',
     access: 'admin',
     status: 202,
     response: GoLiveSchema,
@@ -174,7 +176,7 @@ function testRoute(deps: DashboardDeps) {
     handle: async ({ caller, requestId, now }) => {
       const { tenant } = caller;
       if (tenant.livemode) {
-        return refuse('route_missing', 'Only test mode makes a wallet: sign with your own.');
+        return refuse('route_missing', 'Only test mode generates a wallet. Sign with your own.');
       }
       const { secretKey } = deps.settings.people;
       const input = { tenant, actor: actorOf(caller, requestId), now };
@@ -196,7 +198,7 @@ function confirmRoute(deps: DashboardDeps) {
     moves: 'money',
     tag: TAG,
     summary: 'Go live with the wallet that an admin has prepared',
-    description: 'Needs a second factor proven in the last five minutes.',
+    description: 'Needs a second factor verified in the last five minutes.',
     access: 'owner',
     body: ConfirmBody,
     status: 202,

@@ -6,19 +6,19 @@ import type { Sql } from '#db/database.ts';
 export interface CallsRow {
   readonly day: string;
   readonly requests: number;
-  /** Answered with a 4xx, and with a 5xx. */
+  /** Responses with a 4xx status, and with a 5xx status. */
   readonly refused: number;
   readonly failed: number;
 }
 
 export interface CallsNow extends CallsRow {
-  /** Whether all of its hours are kept. */
+  /** True if all of its hours are stored. */
   readonly is_kept: boolean;
 }
 
-// The calls of hours ($1 account, $2 mode) that a table of the name spans has. People's own
-// requests and those of tills are in the log too: only the merchant's servers tell how its
-// integration gets on.
+// The calls per hour ($1 account, $2 mode) within the hours of a table named `spans`. Requests by
+// people and tills are in the log too, but only the merchant servers' calls show how the
+// integration works.
 const COUNTED = `
   counted as (
     select s.hour, c.* from spans s cross join lateral (
@@ -31,10 +31,10 @@ const COUNTED = `
     ) c
   )`;
 
-/** The log is written behind the answers: by then every request of the hour is in it. */
+/** The log is written after the responses. After this time it has every request of the hour. */
 const WRITTEN_AFTER_MINUTES = 10;
 
-/** Keeps the counts of the day's hours that are over. Two at once write the same. */
+/** Stores the counts of the day's complete hours. Concurrent calls store the same values. */
 export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
   await sql.query(
     `with ${HOURS}, spans as materialized (
@@ -51,7 +51,7 @@ export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise
   );
 }
 
-/** A day as it stands now: what is kept of its hours, and the rest as it is counted. */
+/** A day so far: its stored hours, and the rest counted now. */
 export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<CallsNow[]> {
   return sql.query(
     `with ${HOURS}, kept as materialized (
@@ -71,7 +71,7 @@ export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<Ca
   );
 }
 
-/** Keeps a day that is over, and removes its hours. */
+/** Stores a complete day, and deletes its hours. */
 export async function storeCalls(sql: Sql, asked: DayOf, calls: CallsRow): Promise<void> {
   await sql.query(
     `with done as (

@@ -11,16 +11,16 @@ import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, daysBetween } from '#core/days.ts';
 import { Day } from '#http/schema.ts';
 
-/** As long as requests, events and deliveries are kept. */
+/** As long as requests, events and deliveries are stored. */
 const MAX_DAYS = 31;
 
 const HealthSchema = Type.Object({
   day: Day,
   requests: count('Calls of the merchant API.'),
-  refused: count('Of them: answered with a 4xx.'),
-  failed: count('Of them: answered with a 5xx.'),
-  delivered: count('Events of the day that receivers have taken.'),
-  undelivered: count('Given up, or tried without success so far.'),
+  refused: count('Of them: responses with a 4xx status.'),
+  failed: count('Of them: responses with a 5xx status.'),
+  delivered: count('Events of the day that receivers accepted.'),
+  undelivered: count('Deliveries that failed, or had no success so far.'),
 });
 
 const HealthQuery = Type.Object({ from: Day, to: Day });
@@ -33,8 +33,8 @@ function healthRoute({ db }: DashboardDeps) {
     operationId: 'readHealth',
     moves: 'nothing',
     tag: 'Statistics',
-    summary: 'Failure rates of the API and of webhooks, by day',
-    description: `Days without activity are left out. At most ${MAX_DAYS} days.`,
+    summary: 'Retrieve failure rates of the API and of webhooks, by day',
+    description: `Days without activity are omitted. At most ${MAX_DAYS} days.`,
     access: 'viewer',
     query: HealthQuery,
     response: listed(HealthSchema, 'One row per day.'),

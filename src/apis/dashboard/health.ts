@@ -17,9 +17,9 @@ import {
   storeDeliveryDays,
 } from '#webhooks/delivery-days.ts';
 
-/** Days counted at the same time; the database has other work. */
+/** Days counted concurrently, so that the database has capacity for other work. */
 const AT_ONCE = 4;
-/** An event is in the database by then, and on its way to its endpoints. */
+/** After this time an event is committed, and on its way to its endpoints. */
 const WRITTEN_AFTER_MS = 600_000;
 
 export interface HealthDay extends CallsRow {
@@ -68,8 +68,8 @@ async function readDeliveries(db: Database, asked: Span, now: Date): Promise<Del
 }
 
 /**
- * How the API and the merchant's receivers got on, by day of real time: requests and deliveries are
- * real in test mode too. Days without either are left out.
+ * The failure rates of the API and of the merchant's receivers, by day in real time: requests and
+ * deliveries are real in test mode too. Days without either are omitted.
  */
 export async function readHealth(
   db: Database,

@@ -53,8 +53,8 @@ const HELD = plainPage(
 );
 
 /**
- * The page behind the link that owners get by mail. Mail scanners open links: a GET only shows a
- * button, and the POST that it sends is what holds. The link is all that one needs.
+ * The page behind the link that owners get by mail. Mail scanners open links, so a GET only shows a
+ * button, and its POST puts the hold. The link needs no sign-in.
  */
 export function addHoldPage(
   app: FastifyInstance,

@@ -17,7 +17,7 @@ const PATH = `${ACCOUNT}/payout_hold`;
 
 const HoldSchema = Type.Object(
   {
-    held: Type.Boolean({ description: 'Whether payouts are on hold.' }),
+    held: Type.Boolean({ description: 'True if payouts are on hold.' }),
     held_by: nullable(Type.String({ description: 'The owner whose link was used.' })),
     since: nullable(Timestamp),
   },
@@ -31,7 +31,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readPayoutHold',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Whether payouts are held after a change of owners',
+    summary: 'Retrieve whether payouts are held after a change of owners',
     access: 'viewer',
     response: HoldSchema,
     handle: async ({ caller }) => {
@@ -53,7 +53,8 @@ function liftRoute({ db, settings }: DashboardDeps) {
     moves: 'money',
     tag: TAG,
     summary: 'Lift the hold on payouts',
-    description: 'Needs a second factor proven in the last five minutes. All owners are notified.',
+    description:
+      'Needs a second factor verified in the last five minutes. All owners are notified.',
     access: 'owner',
     response: Done,
     errors: ['unexpected_state'],
@@ -66,7 +67,7 @@ function liftRoute({ db, settings }: DashboardDeps) {
   });
 }
 
-/** The brake that every owner gets by mail, as the dashboard shows it. */
+/** The hold on payouts, for which every owner gets a link by mail. */
 export function holdRoutes(deps: DashboardDeps): PersonRoute[] {
   return [readRoute(deps), liftRoute(deps)];
 }

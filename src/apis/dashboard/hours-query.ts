@@ -1,6 +1,6 @@
 /**
- * The hours of one day that have begun ($3 the day's first moment, $4 the next day's, $5 now).
- * The last hour of a day may be cut short where clocks change by half an hour.
+ * The hours of one day that have begun ($3 start of the day, $4 start of the next day, $5 now). The
+ * last hour may be shorter where clocks change by half an hour.
  */
 export const HOURS = `
   hours as (
@@ -10,16 +10,16 @@ export const HOURS = `
     where h <= $5::timestamptz
   )`;
 
-/** The whole hours that were over so many minutes ago. */
+/** The whole hours that ended at least this many minutes ago. */
 export function overFor(minutes: number): string {
   return `until = hour + interval '1 hour'
     and until <= $5::timestamptz - interval '${minutes} minutes'`;
 }
 
 /**
- * Kept hours that are no longer needed once the day ($3 to $4) is kept: its own, and those left
- * from days long before it. The days right before it are spared: they are counted at the same
- * time, and each missing hour would be counted again.
+ * Stored hours that are obsolete once the day ($3 to $4) is stored: its own, and leftovers of days
+ * long before it. The hours of the preceding days stay, because those days may be counted at the
+ * same time, and each missing hour would have to be counted again.
  */
 export const HOURS_NO_LONGER_NEEDED = `
   hour < $4::timestamptz and (

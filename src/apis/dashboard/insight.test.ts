@@ -8,7 +8,7 @@ import { type Decline, paymentError } from '#payments/decline.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** What went wrong, by day and by cause: calls, deliveries, declines, and rules that are tried. */
+/** Failures by day and cause: calls, deliveries, declines, and previewed rules. */
 
 const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
@@ -17,7 +17,7 @@ let server: DashboardServer;
 let client: PersonClient;
 let account = '';
 
-/** The day so many days ago, and its noon. */
+/** The day this many days ago, and its noon. */
 function day(ago: number): string {
   return new Date(server.clock.now().getTime() - ago * DAY_MS).toISOString().slice(0, 10);
 }
@@ -85,7 +85,7 @@ async function addDelivery({
   );
 }
 
-test('failure rates are counted by day, calls of people left out', async () => {
+test('failure rates are counted by day, calls of people excluded', async () => {
   await server.db.query(
     `insert into webhook_endpoints (id, account_id, livemode, url, enabled_events, api_version,
        secret, created, updated)
@@ -112,7 +112,7 @@ test('failure rates are counted by day, calls of people left out', async () => {
   const stored = await server.db.query('select day from health_days where account_id = $1', [
     account,
   ]);
-  assert.equal(stored.length, 4, 'each day that is over is counted once');
+  assert.equal(stored.length, 4, 'each complete day is counted once');
   const log = await client.get(
     path(`request_log?failed=true&by_servers=true&created_gte=${day(2)}T00:00:00Z`),
   );
@@ -122,7 +122,7 @@ test('failure rates are counted by day, calls of people left out', async () => {
   );
 });
 
-test('the list behind the chart has what no receiver took, page after page', async () => {
+test('the list behind the chart has the failed deliveries, page by page', async () => {
   const span = `created_gte=${day(3)}T00:00:00Z&created_lt=${day(2)}T00:00:00Z`;
   const query = `undelivered?limit=1&${span}`;
   const first = await client.get(path(query));
@@ -139,7 +139,7 @@ test('the list behind the chart has what no receiver took, page after page', asy
   assert.equal(second.body.has_more, false);
 });
 
-test('a month is the longest span, as long as the log is kept', async () => {
+test('a month is the longest span, since the log is kept as long', async () => {
   assert.equal((await client.get(path(`health?from=${day(31)}&to=${day(0)}`))).status, 400);
   assert.equal((await client.get(path(`health?from=${day(30)}&to=${day(0)}`))).status, 200);
 });
@@ -203,7 +203,7 @@ test('intents are found by the code of their last decline, paid ones too', async
   assert.equal((await client.get(path('declined_payment_intents?decline_code=bad'))).status, 400);
 });
 
-test('rules are tried on the payments of the last week', async () => {
+test('rules are previewed on the payments of the last week', async () => {
   await addIntent({ n: 5, minute: 4, paid: true });
   const preview = async (query: string) => {
     const { status, body, text } = await client.get(path(`risk_settings/preview?${query}`));

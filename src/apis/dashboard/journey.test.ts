@@ -27,13 +27,17 @@ import { carryOut } from '#watch/carry-out.ts';
 import { noteLook } from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** A new merchant's way, from the first mail to the money in its wallet, on a real chain. */
+/**
+ * A new merchant's complete path on a real chain, from the first mail to the money in its wallet.
+ */
 
 const PASSWORD = 'correct horse battery';
 const SALE = 5_000_000;
-/** Stays for the last withdrawal: nothing settles once the test has moved its clock ahead. */
+/**
+ * Left for the last withdrawal, because nothing settles once the test has moved its clock ahead.
+ */
 const LEFT = 1_000;
-/** Of the right shape. */
+/** A signature of the right format. */
 const SIGNATURE = `0x${'00'.repeat(65)}`;
 const DETAILS = {
   legal_name: 'Nina’s Café GmbH',
@@ -56,7 +60,7 @@ const stops: (() => Promise<unknown>)[] = [];
 before(async () => {
   network = await startTestNetwork();
   server = await startDashboardServer([network.chain]);
-  // The contract looks at the chain's time, so consents are dated by the real one here.
+  // The contract checks the chain's time, so consents use the real time here.
   server.clock.advance(Date.now() - server.clock.now().getTime());
   const { db, wakeups, clock } = server;
   const relayer = startRelayer({ chain: network.chain, db, wakeups, clock, log: silentLog });
@@ -142,7 +146,7 @@ test('the verification takes details and real documents only', async () => {
   assert.equal((await merchant.post(path('kyb/submit'))).body.status, 'pending');
 });
 
-test('an operator decides, with a reason, and both modes hear of it', async () => {
+test('an operator decides, with a reason, and both modes get the event', async () => {
   const actor = { type: 'system', name: 'test' } as const;
   const person = { email: 'ops@tapline.test', password: PASSWORD, name: 'Otto Ops' };
   assert.ok(
@@ -201,7 +205,7 @@ test('an operator resolves alarms and accepts differences, once and with a reaso
   assert.notEqual(rows[0]?.accepted_at ?? null, null);
 });
 
-test('going live needs the consent of the very wallet, and the chain', async () => {
+test('going live needs the consent of the wallet itself, and the chain', async () => {
   const asked = await merchant.get(path(`test/go_live/consent?wallet=${wallet.address}`));
   assert.equal(asked.status, 200, asked.text);
   const typedData = asked.body.typed_data as TypedDataDefinition;
@@ -219,7 +223,7 @@ test('going live needs the consent of the very wallet, and the chain', async () 
   assert.equal((await merchant.post(path('test/go_live'), consent)).status, 202);
   assert.equal((await merchant.post(path('test/go_live'), consent)).status, 409);
   const inTest = await merchant.post(path('test/go_live/test_wallet'));
-  assert.equal(inTest.body.error?.code, 'unexpected_state', 'one press replaces no wallet');
+  assert.equal(inTest.body.error?.code, 'unexpected_state', 'a single click replaces no wallet');
   const inLive = await merchant.post(path('live/go_live/test_wallet'));
   assert.equal(inLive.body.error?.code, 'route_missing');
   const live = await until('the registration', async () => {
@@ -231,7 +235,7 @@ test('going live needs the consent of the very wallet, and the chain', async () 
   assert.equal((live.request as { status: string }).status, 'succeeded');
 });
 
-/** A sale, settled on the chain; what the payments domain would record of it is not needed here. */
+/** Settles a sale on the chain only; the payments domain's records are not needed here. */
 async function sell(amount: number): Promise<void> {
   const [payer] = await network.addPayers(1);
   const rows = await server.db.query<{ merchant_number: bigint }>(
@@ -269,14 +273,14 @@ async function sell(amount: number): Promise<void> {
 const withdraw = (amount: number, key: string) =>
   merchant.post(path('test/withdrawals'), { amount }, { 'Idempotency-Key': key });
 
-test('a withdrawal needs a second factor of this moment', async () => {
+test('a withdrawal needs a second factor verified just now', async () => {
   await sell(SALE + LEFT);
   server.clock.advance(6 * 60_000);
   const stale = await withdraw(1_000_000, 'first');
   assert.equal(stale.body.error?.code, 'second_factor_required');
 });
 
-/** Waits until so many withdrawals have reached the wallet. */
+/** Waits until this many withdrawals have reached the wallet. */
 async function payouts(count: number): Promise<void> {
   await until('the payouts', async () => {
     await applyWithdrawalOutcomes({ ...server, log: silentLog });
@@ -304,7 +308,7 @@ test('ten withdrawals at once never exceed the balance; a repeated one pays once
   assert.equal((await eventsOf('balance.withdrawal_paid')).length, 3);
 });
 
-test('a hold stops payouts, and a wallet that was announced, until it is lifted', async () => {
+test('a hold stops payouts and an announced wallet until it is lifted', async () => {
   const now = server.clock.now();
   await server.db.transaction(async (tx) => {
     const change = { id: 'och_test', accountId: account, email: 'x@cafe.test' };
@@ -321,7 +325,7 @@ test('a hold stops payouts, and a wallet that was announced, until it is lifted'
   await payouts(4);
 });
 
-/** Codes work once: the one of the next half minute. */
+/** The code of the next half minute, because codes work once. */
 async function nextCode(): Promise<string> {
   server.clock.advance(30_000);
   return code();
@@ -340,7 +344,7 @@ async function walletStatus(wanted: string): Promise<string> {
     await applyWalletOutcomes({ ...server, chains: [network.chain], log: silentLog });
     const { body } = await merchant.get(path('test/settlement_wallet'));
     const { status } = body.change as { status: string };
-    // The dashboard reads the contract, so it may know before the row does.
+    // The dashboard reads the contract, so it may show the change before the row has it.
     const [row] = await server.db.query<{ status: string }>(
       'select status from wallet_changes order by created desc limit 1',
     );
@@ -348,7 +352,7 @@ async function walletStatus(wanted: string): Promise<string> {
   });
 }
 
-test('another wallet is announced, can be stopped, and waits before it gets money', async () => {
+test('another wallet is announced, can be stopped, and waits before it is paid', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
   assert.equal((await announce(next)).status, 202);
   assert.equal((await announce(next)).status, 409, 'one at a time');
@@ -356,18 +360,18 @@ test('another wallet is announced, can be stopped, and waits before it gets mone
   assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
   assert.equal(await walletStatus('canceled'), wallet.address);
   server.clock.advance(1_000);
-  assert.equal((await announce(next)).status, 202, 'the nonce has moved on');
+  assert.equal((await announce(next)).status, 202, 'the nonce has changed');
   await walletStatus('announced');
   const { error } = (await withdraw(1, 'meanwhile')).body;
   assert.match(String(error?.message), /Another settlement wallet is announced/);
-  // The guardian drops all, and the service is told by nobody.
+  // The guardian drops all changes on the contract, without notifying the service.
   const drop = { abi: settlementAbi, functionName: 'dropWalletChanges' } as const;
   await network.send(network.guardian, network.config.settlement, encodeFunctionData(drop));
   assert.equal((await merchant.delete(path('test/settlement_wallet'))).status, 202);
   assert.equal(await walletStatus('canceled'), wallet.address);
   server.clock.advance(1_000);
   await network.rpc.call('evm_increaseTime', [1]);
-  assert.equal((await announce(next)).status, 202, 'nothing of the dropped one is left');
+  assert.equal((await announce(next)).status, 202, 'the dropped change has left no trace');
   await walletStatus('announced');
   await server.sendMails();
   const told = server.mails.filter((mail) => mail.subject.includes('settlement wallet'));
@@ -377,7 +381,7 @@ test('another wallet is announced, can be stopped, and waits before it gets mone
   assert.equal(await walletStatus('announced'), wallet.address, 'not before its time');
   await network.rpc.call('evm_increaseTime', [3600]);
   server.clock.advance(3_600_000);
-  // Asked before the next block, the chain still says no: the worker asks again.
+  // Until the next block the chain still refuses, so the worker retries.
   const asking = setInterval(() => void applyDueWallets(deps), 200);
   assert.equal(await walletStatus('applied'), next.address);
   clearInterval(asking);
@@ -385,7 +389,7 @@ test('another wallet is announced, can be stopped, and waits before it gets mone
 
 const STOP_LINK = /http:\S+\/hold-payouts\/\S+/;
 
-/** The newest mail about a wallet, and the page of the link in it. */
+/** The newest mail about a wallet, and the page behind its link. */
 async function stopPage(subject: string) {
   await server.sendMails();
   const mail = server.mails.findLast((one) => one.subject === subject);
@@ -393,7 +397,7 @@ async function stopPage(subject: string) {
   return { text: mail?.text ?? '', link: link.replace(server.origin, server.web) };
 }
 
-test('a mail about a wallet of the dashboard has that link, and two presses are one', async () => {
+test('a mail about a wallet change has the link, and two clicks count once', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
   await merchant.post('/session/second_factor', { code: await nextCode() });
   assert.equal((await announce(next)).status, 202);
@@ -407,7 +411,7 @@ test('a mail about a wallet of the dashboard has that link, and two presses are 
   server.clock.advance(1_000);
 });
 
-test('a wallet that somebody else has put into force is the merchant’s from then on', async () => {
+test('a wallet that a stranger put into force is the merchant’s from then on', async () => {
   const next = privateKeyToAccount(generatePrivateKey());
   await merchant.post('/session/second_factor', { code: await nextCode() });
   assert.equal((await announce(next)).status, 202);
@@ -421,7 +425,10 @@ test('a wallet that somebody else has put into force is the merchant’s from th
   assert.equal(await walletStatus('applied'), next.address);
 });
 
-/** By the registrar's key, past the service: no row knows of it. @returns the thief's wallet. */
+/**
+ * Announced with the registrar's key, bypassing the service: no row has it. @returns the thief's
+ * wallet.
+ */
 async function announceOutside(): Promise<PrivateKeyAccount> {
   const thief = privateKeyToAccount(generatePrivateKey());
   const terms = { merchantNumber: 1n, wallet: thief.address, deadline: 4_000_000_000n };
@@ -438,7 +445,7 @@ async function announceOutside(): Promise<PrivateKeyAccount> {
   return thief;
 }
 
-/** Of the wallet that waits on the contract; zeros: none does. */
+/** The wallet that is pending on the contract; zeros if there is none. */
 async function announcedOnChain(): Promise<string> {
   const call = { abi: settlementAbi, functionName: 'walletChange', args: [1] } as const;
   const to = network.config.settlement;
@@ -446,7 +453,7 @@ async function announcedOnChain(): Promise<string> {
   return decodeView(answer, (data) => decodeFunctionResult({ ...call, data }))[0];
 }
 
-test('owners stop a wallet that somebody else announced, with the link in their mail', async () => {
+test('owners stop a wallet that a stranger announced, with the link in their mail', async () => {
   const thief = await announceOutside();
   assert.equal(await announcedOnChain(), thief.address);
   const applicableAt = new Date('2026-11-26T12:00:00Z');
@@ -463,8 +470,8 @@ test('owners stop a wallet that somebody else announced, with the link in their 
   assert.equal(await announcedOnChain(), thief.address, 'opening it changes nothing');
   assert.match(await (await fetch(link, { method: 'POST' })).text(), /Payouts are held/);
   assert.equal((await fetch(link, { method: 'POST' })).status, 404, 'it works once');
-  // The thief has used the registrar's key, so its sender stands still: the watchtower's key
-  // cancels.
+  // The thief has used the registrar's key, whose sender is stopped: the watchtower's key cancels
+  // the change.
   const tower = { chains: [network.chain], db, clock, log: silentLog };
   await until('the contract to drop it', async () => {
     await carryOut(tower, network.watchKey);
@@ -474,7 +481,7 @@ test('owners stop a wallet that somebody else announced, with the link in their 
     `select status from chain_requests where kind = 'wallet_change' and subject_id like '%:cancel'
      order by id desc limit 1`,
   );
-  assert.match(request?.status ?? '', /^(queued|submitted)$/, 'the service asks for it, too');
+  assert.match(request?.status ?? '', /^(queued|submitted)$/, 'the service requests it, too');
   assert.equal((await merchant.get(`/accounts/${account}/payout_hold`)).body.held, true);
 });
 

@@ -54,14 +54,14 @@ export async function kybView(db: Database, accountId: string): Promise<object |
   };
 }
 
-/** The same as the answer of a route that knows that the account is there. */
+/** The same as the response of a route whose account is known to exist. */
 export async function answerKyb(db: Database, accountId: string): Promise<Answer> {
   return answerWith(200, present(await kybView(db, accountId), 'account'));
 }
 
 /**
- * A file that strangers uploaded, to be saved and never shown: no browser runs anything of it in
- * the name of this site.
+ * A file that strangers uploaded, sent for download only, so that no browser runs it with this
+ * site's origin.
  */
 export function fileAnswer(row: DocumentRow, bytes: Buffer): Stream {
   return {
@@ -88,7 +88,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readVerification',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The business verification',
+    summary: 'Retrieve the business verification',
     access: 'admin',
     response: KybSchema,
     handle: async ({ caller }) => answerKyb(db, caller.tenant.accountId),
@@ -146,7 +146,7 @@ function submitRoute({ db }: DashboardDeps) {
 }
 
 const UploadQuery = Type.Object({
-  kind: oneOf(DOCUMENT_KINDS, 'What the document shows.'),
+  kind: oneOf(DOCUMENT_KINDS, 'The kind of document.'),
   file_name: text(100, 'The name of the file.', 1),
 });
 
@@ -157,7 +157,7 @@ function uploadRoute({ db, settings }: DashboardDeps) {
     operationId: 'uploadVerificationDocument',
     moves: 'data',
     tag: TAG,
-    summary: 'Upload a document: the file itself is the body',
+    summary: 'Upload a document: the file itself is the request body',
     description: 'PDF, PNG or JPEG, up to 5 MiB.',
     access: 'admin',
     query: UploadQuery,
@@ -184,7 +184,7 @@ function downloadRoute({ db, settings }: DashboardDeps) {
     operationId: 'downloadVerificationDocument',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The file of a document',
+    summary: 'Download the file of a document',
     access: 'admin',
     params: { id: 'document' },
     returns: 'The file, as it was uploaded.',

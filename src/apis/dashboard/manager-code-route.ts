@@ -18,7 +18,7 @@ const ManagerCodeSchema = Type.Object(
   { title: 'ManagerCode', description: 'A code for one refund at a till.' },
 );
 
-/** Members refund in the dashboard by themselves, so they may let a till do it. */
+/** Members may let a till refund, because they can refund in the dashboard themselves. */
 export function managerCodeRoute({ db }: DashboardDeps): PersonRoute {
   return personRoute({
     method: 'POST',
@@ -26,13 +26,14 @@ export function managerCodeRoute({ db }: DashboardDeps): PersonRoute {
     operationId: 'createManagerCode',
     moves: 'access',
     asks: 'always',
-    // A shop makes several a day, each for one refund. Whoever made one has just proven a factor.
+    // Unmailed, because a shop creates several a day, each for one refund, and its creator has just
+    // verified a factor.
     unmailed: true,
     tag: 'Terminals',
-    summary: 'A code with which a till refunds what it may not refund alone',
+    summary: 'Create a code with which a till makes a refund that needs a manager',
     description:
       'Works once, for ten minutes, at any till of the account and mode: for a sale of another ' +
-      'till, or for a large sum.',
+      'till, or for a large amount.',
     access: 'member',
     status: 201,
     response: ManagerCodeSchema,

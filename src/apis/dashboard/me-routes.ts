@@ -13,7 +13,7 @@ import { updateUserName } from '#people/user-queries.ts';
 const TAG = 'Me';
 
 const NameBody = Type.Object({ name: PersonName });
-const NameSaved = Type.Object(NameBody.properties, { description: 'The name as it is now.' });
+const NameSaved = Type.Object(NameBody.properties, { description: 'The name after the change.' });
 
 function updateMeRoute(settings: SurfaceSettings) {
   return personRoute<undefined, typeof NameBody>({
@@ -38,7 +38,7 @@ function updateMeRoute(settings: SurfaceSettings) {
   });
 }
 
-/** A person's own affairs, the same for merchants' people and for staff. */
+/** The routes for a person's own data, the same for merchants' people and for staff. */
 export function meRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     updateMeRoute(settings),

@@ -16,9 +16,10 @@ import type { AnyRoute } from '#http/route.ts';
 import type { Role } from '#people/roles.ts';
 
 /**
- * What of the merchant API the dashboard has as well, and from which role on. The very same
- * handlers run: an account's person is a caller of that account and mode. Only what moves data:
- * a key's scope is its owner's consent, and a person's is declared beside a route of its own.
+ * The writing routes of the merchant API that the dashboard mounts, with the lowest role for each.
+ * The same handlers run, with the person as the caller of that account and mode. Only routes that
+ * move data are mounted: a key's scope is its owner's consent, but a person's consent needs a route
+ * of its own that declares it.
  */
 const WRITES: Readonly<Record<string, Role>> = {
   cancelPaymentIntent: 'member',
@@ -29,7 +30,7 @@ const WRITES: Readonly<Record<string, Role>> = {
 };
 
 /**
- * Of use to a server only; and what the dashboard has in its own way (refund-routes.ts,
+ * Routes that only servers need, and those that the dashboard implements itself (refund-routes.ts,
  * terminal-routes.ts, endpoint-routes.ts, feed-routes.ts, request-log-routes.ts).
  */
 const LEFT_OUT = [
@@ -55,7 +56,7 @@ type Work = PersonRoute['handle'];
 
 const HELPERS = '/test_helpers/';
 
-/** Nobody plays a customer where money is real. */
+/** Customers can be simulated only where no real money moves. */
 function inTestOnly(work: Work): Work {
   return async (request: PersonRequest<never, never>) =>
     request.caller.tenant.livemode
@@ -63,7 +64,9 @@ function inTestOnly(work: Work): Work {
       : work(request);
 }
 
-/** The audit log has a person's change before it is made, also if it then fails. */
+/**
+ * Writes a person's change to the audit log before it is made, so that a failed one is there, too.
+ */
 function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Work): Work {
   return async (request: PersonRequest<never, never>) => {
     const { caller, params, requestId, now } = request;
@@ -84,8 +87,8 @@ function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Wor
 }
 
 function mount(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, access: Role): PersonRoute {
-  // PersonCaller has all that a handler reads of its caller; only the idempotency space differs,
-  // which the server has already used by then.
+  // PersonCaller has every field that a handler reads of its caller. It lacks only the idempotency
+  // space, which the server has already used by then.
   const work = route.handle as unknown as Work;
   const handle = route.method === 'GET' ? work : audited(deps, route, work);
   const path = `${MODE}${route.path}`;

@@ -19,14 +19,14 @@ import { selectWithdrawal, selectWithdrawalPage } from '#payouts/withdrawal-quer
 import { selectBlocked } from '#settlement/blocked-requests.ts';
 
 const TAG = 'Money';
-/** A whole balance can leave at once; a million times the largest payment bounds the integer. */
+/** A whole balance can leave at once; a thousand times the largest payment bounds the integer. */
 const MAX_WITHDRAWAL = MAX_AMOUNT * 1000;
 
 const WithdrawBody = Type.Object({
   amount: Type.Integer({
     minimum: 1,
     maximum: MAX_WITHDRAWAL,
-    description: 'USDC atoms, at most the balance minus what is already under way.',
+    description: 'USDC atoms, at most the balance minus the withdrawals in progress.',
   }),
 });
 
@@ -37,10 +37,10 @@ function withdrawRoute(deps: DashboardDeps) {
     operationId: 'createWithdrawal',
     moves: 'money',
     tag: TAG,
-    summary: 'Pay out to the settlement wallet',
+    summary: 'Withdraw to the settlement wallet',
     description:
-      'Needs a second factor proven in the last five minutes. Answers `pending`; the event ' +
-      '`balance.withdrawal_paid` follows. Send the same Idempotency-Key when you retry.',
+      'Needs a second factor verified in the last five minutes. The response is `pending`; the ' +
+      'event `balance.withdrawal_paid` follows. Send the same Idempotency-Key when you retry.',
     access: 'owner',
     idempotency: 'required',
     body: WithdrawBody,
@@ -75,7 +75,7 @@ function listRoute({ db, cursorKey }: DashboardDeps) {
     operationId: 'listWithdrawals',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Withdrawals, newest first',
+    summary: 'List withdrawals, newest first',
     access: 'viewer',
     query: ListQuery,
     response: listOf(WithdrawalSchema),
@@ -94,7 +94,8 @@ const DashboardWithdrawalSchema = Type.Object(
   { ...WithdrawalSchema.properties, waiting: nullable(Waiting) },
   {
     title: 'DashboardWithdrawal',
-    description: 'A withdrawal, and why it waits: the contract has paid out enough in this hour.',
+    description:
+      "A withdrawal, and the reason why it waits: the contract's hourly limit is used up.",
   },
 );
 
@@ -105,7 +106,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readWithdrawal',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A withdrawal, and why it waits',
+    summary: 'Retrieve a withdrawal, and the reason why it waits',
     access: 'viewer',
     params: { id: 'withdrawal' },
     response: DashboardWithdrawalSchema,

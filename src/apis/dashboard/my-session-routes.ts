@@ -18,12 +18,12 @@ function listSessionsRoute(settings: SurfaceSettings) {
     operationId: `${settings.cookies.realm}ListSessions`,
     moves: 'nothing',
     tag: TAG,
-    summary: 'Where I am signed in',
+    summary: 'List my sessions',
     access: 'signed_in',
     response: listed(
       Type.Object({
         id: idOf('ses_', 'session'),
-        current: Type.Boolean({ description: 'Whether it is the session of this request.' }),
+        current: Type.Boolean({ description: 'True for the session of this request.' }),
         address: textOut('The IP address that it was last used from.'),
         user_agent: textOut('How the browser identifies itself.'),
         device: Type.String({ description: 'Browser and system, such as Firefox on Windows.' }),
@@ -34,7 +34,7 @@ function listSessionsRoute(settings: SurfaceSettings) {
         last_seen_at: Timestamp,
         expires_at: Timestamp,
       }),
-      'Where the person is signed in.',
+      'The sessions of the person.',
     ),
     handle: async ({ caller, now }) => {
       const { id, user_id: userId } = sessionOf(caller);
@@ -94,7 +94,7 @@ function signOutEverywhereRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Where a person is signed in, and how that ends. */
+/** A person's sessions, and how to end them. */
 export function mySessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [listSessionsRoute(settings), endSessionRoute(settings), signOutEverywhereRoute(settings)];
 }

@@ -20,7 +20,7 @@ const TAG = 'Me';
 const PasskeyBody = Type.Object({ name: PersonName, response: NewPasskey });
 const PasskeySchema = Type.Object({
   id: idOf('pkey_', 'passkey'),
-  name: textOut('What the person calls the passkey.'),
+  name: textOut('The person’s name for the passkey.'),
   created: Timestamp,
   last_used_at: nullable(Timestamp),
 });
@@ -75,7 +75,7 @@ function addPasskeyRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Add the passkey that the browser made',
+    summary: 'Add the passkey that the browser created',
     access: 'signed_in',
     body: PasskeyBody,
     status: 201,

@@ -58,7 +58,7 @@ test('a passkey signs in alone, as two factors in one', async () => {
   assert.notEqual(opened.body.second_factor_at, null);
 });
 
-test('an answer works once, for its own challenge, from its own site, and unlocked', async () => {
+test('a response works once, for its own challenge, from its own site, and unlocked', async () => {
   await addPasskey(client, key);
   const other = browser();
   const refused = async (response: object) =>
@@ -77,7 +77,7 @@ test('an answer works once, for its own challenge, from its own site, and unlock
   assert.equal(await refused(key.use(await challenge(other))), 401, 'a copy of the key');
 });
 
-test('a key of another site, or of nobody, opens nothing', async () => {
+test('a passkey of another site, or an unknown one, opens nothing', async () => {
   const phished = new Authenticator({ rpId: 'localhost', origin: 'https://evil.example' });
   const options = await client.post('/me/passkeys/options', { current_password: PASSWORD });
   const response = phished.register(String(options.body.challenge));
@@ -87,7 +87,7 @@ test('a key of another site, or of nobody, opens nothing', async () => {
   assert.equal((await other.post('/session/passkey', unknown)).status, 401);
 });
 
-test('with a passkey the password alone opens nothing, and the key proves the rest', async () => {
+test('with a passkey the password alone opens nothing, and the passkey completes it', async () => {
   await addPasskey(client, key);
   const other = browser();
   const half = await other.post('/session', { email, password: PASSWORD });
@@ -98,7 +98,7 @@ test('with a passkey the password alone opens nothing, and the key proves the re
   assert.equal(proven.body.status, 'signed_in', proven.text);
 });
 
-test("another person's key does not prove my second factor", async () => {
+test("another person's passkey does not verify my second factor", async () => {
   await addPasskey(client, key);
   const mallory = browser();
   const owner = { email: `m-${email}`, password: PASSWORD, name: 'Mallory' };
@@ -117,7 +117,7 @@ test("another person's key does not prove my second factor", async () => {
   assert.equal((await victim.post('/session/second_factor/passkey', foreign)).status, 401);
 });
 
-test('adding a factor needs the password, or the factor that is there', async () => {
+test('adding a factor needs the password, or the existing factor', async () => {
   const bare = await client.post('/me/passkeys/options');
   assert.equal(bare.body.error?.param, 'current_password');
   const wrong = await client.post('/me/passkeys/options', { current_password: 'not mine at all' });

@@ -23,7 +23,7 @@ function requestRoute(settings: SurfaceSettings) {
     asks: 'never',
     tag: TAG,
     summary: 'Ask for a link to choose a new password',
-    description: 'The answer is the same whether or not there is such a user.',
+    description: 'The response is the same whether or not there is such a user.',
     access: 'public',
     body: ResetRequest,
     status: 202,
@@ -37,7 +37,7 @@ function requestRoute(settings: SurfaceSettings) {
   });
 }
 
-/** All devices were forgotten with the old password; the one at hand is known again. */
+/** The password change forgot all devices; this one becomes known again. */
 async function passwordChanged(
   settings: SurfaceSettings,
   user: { readonly id: string; readonly email: string },
@@ -71,7 +71,8 @@ function resetRoute(settings: SurfaceSettings) {
       const { visit } = caller;
       const user = await completePasswordReset(settings.people, { realm, ...body, visit });
       if (isRefusal(user)) return user;
-      // The mailbox was proven on this device: strangers' guesses no longer stand in its way.
+      // This device has proven access to the mailbox, so strangers' failed guesses no longer block
+      // it.
       return passwordChanged(settings, user, caller);
     },
   });

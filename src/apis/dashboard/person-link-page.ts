@@ -59,7 +59,7 @@ function question({ kind, what, created }: PersonLinkRow): string {
   );
 }
 
-/** All pages behind links in mails that need no sign-in. */
+/** All pages behind mailed links that need no sign-in. */
 export function addMailPages(app: FastifyInstance, deps: PageDeps): void {
   addHoldPage(app, deps);
   addPersonLinkPage(app, deps);
@@ -71,8 +71,8 @@ interface PageDeps {
 }
 
 /**
- * The page behind the links that people get by mail. Mail scanners open links: a GET only shows a
- * button, and the POST that it sends is what acts. The link is all that one needs.
+ * The page behind the links that people get by mail. Mail scanners open links, so a GET only shows
+ * a button, and its POST acts. The link needs no sign-in.
  */
 function addPersonLinkPage(app: FastifyInstance, deps: PageDeps): void {
   const { people, clock } = deps;

@@ -14,20 +14,20 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { TagPlace } from '#terminals/tag.ts';
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
 
-/** What the dashboard's routes need of the process. */
+/** The dependencies of the dashboard's routes. */
 export interface DashboardDeps extends RefundDeps, WebhookDeps, TagPlace {
   readonly settings: SurfaceSettings;
   readonly chains: readonly Chain[];
   readonly cursorKey: Buffer;
   readonly log: Log;
-  /** The merchant API's routes: what both APIs have runs the same handlers. */
+  /** The merchant API's routes, whose handlers the dashboard shares. */
   readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];
 }
 
 export const ACCOUNT = '/accounts/{account}';
 export const MODE = '/accounts/{account}/{mode}';
 
-/** A route whose caller is somebody in a browser, and what its handler gets. */
+/** A route whose caller uses a browser, and the request that its handler gets. */
 export type PersonRoute = AnyRoute<PersonCaller>;
 export type PersonRequest<Q = unknown, B = unknown> = Handled<PersonCaller, Q, B>;
 
@@ -54,13 +54,13 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
   /** Path parameters beside `account` and `mode`. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly status?: 200 | 201 | 202;
-  /** Its description says what the answer holds. */
+  /** Its description describes the response. */
   readonly response?: TSchema;
-  /** What the answer holds, where that is not JSON. */
+  /** A description of a response that is not JSON. */
   readonly returns?: string;
-  /** Media types of an answer that is not JSON. */
+  /** Media types of a response that is not JSON. */
   readonly sends?: readonly string[];
-  /** Of the first of these types. */
+  /** An example of the first of these types. */
   readonly example?: string;
   readonly errors?: readonly ErrorCode[];
 };
@@ -72,7 +72,7 @@ function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
   };
 }
 
-/** What follows from a route's path and from who may use it. */
+/** The errors that follow from a route's path and access. */
 export function impliedErrors({ access, path, method }: Implying): readonly ErrorCode[] {
   const modes = path.includes('{mode}') ? (['route_missing'] as const) : [];
   const changes = method === 'GET' || !isRole(access) ? [] : (['account_disabled'] as const);
@@ -98,7 +98,7 @@ function accessErrors(access: Access): readonly ErrorCode[] {
   return [...signedIn, 'second_factor_required', 'resource_missing', 'role_missing'];
 }
 
-/** A route of dashboard or operator API: who may use it is part of its declaration. */
+/** A route of the dashboard or operator API, with its access as part of the declaration. */
 export function personRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
@@ -116,7 +116,7 @@ export function personRoute<
   } = declared;
   const schema = sends === undefined ? present(response, 'response') : null;
   const description = returns ?? (schema as { description?: string } | null)?.description;
-  assert(description !== undefined, `${declared.operationId} does not say what it answers`);
+  assert(description !== undefined, `${declared.operationId} does not declare its response`);
   return defineRoute<PersonCaller, Q, B>({
     ...rest,
     access,
@@ -134,7 +134,7 @@ export function personRoute<
   });
 }
 
-/** The session of a route that cannot be reached without one. */
+/** The session of a route that needs one. */
 export function sessionOf(caller: PersonCaller): SessionRow {
   return present(caller.session, 'session');
 }

@@ -19,7 +19,7 @@ export const RoleField = oneOf(ROLES, 'viewer, member, admin or owner.');
 export const KYB_STATUSES = ['none', 'pending', 'approved', 'rejected'] as const;
 export const EmailOut = Type.String({ maxLength: 254, description: 'An email address.' });
 
-/** A name that people gave, as it is shown. */
+/** A name entered by a person, as it is shown. */
 export function nameOut(description: string) {
   return Type.String({ maxLength: 500, description });
 }
@@ -30,50 +30,52 @@ export function count(description: string) {
 
 export const Version = Type.Integer({
   minimum: 1,
-  description: 'The version that the change was made from; a stale one answers 409.',
+  description: 'The version that the change was made from; a stale one returns 409.',
 });
 
 function base64Url(description: string) {
   return Type.String({ pattern: '^[A-Za-z0-9_-]+=*$', maxLength: 16_384, description });
 }
 
-const ClientData = base64Url('What the browser had signed: JSON, in base64url.');
+const ClientData = base64Url('The data that the browser had signed: JSON, in base64url.');
 
-/** What the browser's PublicKeyCredential.toJSON() gives; the WebAuthn library checks the rest. */
+/**
+ * The output of the browser's PublicKeyCredential.toJSON(); the WebAuthn library checks the rest.
+ */
 function credential(response: Record<string, TSchema>): TSchema {
   return Type.Unsafe({
     type: 'object',
     required: ['id', 'rawId', 'type', 'response'],
     properties: {
       id: base64Url('The id of the credential, in base64url.'),
-      rawId: base64Url('The same id, as the browser gives it a second time.'),
-      type: { type: 'string', const: 'public-key', description: 'The only type there is.' },
+      rawId: base64Url('The same id, which browsers repeat.'),
+      type: { type: 'string', const: 'public-key', description: 'The only type.' },
       response: {
         type: 'object',
         required: Object.keys(response),
         properties: response,
-        description: 'What the authenticator answered.',
+        description: 'The response of the authenticator.',
       },
       clientExtensionResults: {
         type: 'object',
-        description: 'What the extensions of the browser answered. Not used.',
+        description: 'The results of the browser’s extensions. Not used.',
       },
     },
-    description: 'What `PublicKeyCredential.toJSON()` gives in the browser.',
+    description: 'The output of `PublicKeyCredential.toJSON()` in the browser.',
   });
 }
 
 export const NewPasskey = Type.Unsafe<RegistrationResponseJSON>(
   credential({
     clientDataJSON: ClientData,
-    attestationObject: base64Url('The new public key, and who made it: CBOR, in base64url.'),
+    attestationObject: base64Url('The new public key and its attestation: CBOR, in base64url.'),
   }),
 );
 
 export const UsedPasskey = Type.Unsafe<AuthenticationResponseJSON>(
   credential({
     clientDataJSON: ClientData,
-    authenticatorData: base64Url('What the authenticator says of itself, in base64url.'),
+    authenticatorData: base64Url('The authenticator data, in base64url.'),
     signature: base64Url('The signature of the passkey over both, in base64url.'),
   }),
 );
@@ -99,17 +101,18 @@ export const SessionSchema = Type.Object(
         name: nameOut('The name of the person.'),
         factors: Type.Object(
           {
-            totp: Type.Boolean({ description: 'Whether an authenticator app is set up.' }),
-            passkeys: count('How many passkeys are set up.'),
+            totp: Type.Boolean({ description: 'True if an authenticator app is set up.' }),
+            passkeys: count('The number of passkeys.'),
             first_choice: nullable(
               oneOf(
                 ['passkey', 'totp'] as const,
-                'What to offer first; null: no factor is set up.',
+                'The factor to offer first; `null` if none is set up.',
               ),
             ),
-            recovery_codes_left: count('How many recovery codes have not been used.'),
+            recovery_codes_left: count('The number of unused recovery codes.'),
             recovery_codes_to_save: Type.Boolean({
-              description: 'Ask the person to store them; POST /me/recovery_codes/saved ends it.',
+              description:
+                'True: ask the person to store them, until POST /me/recovery_codes/saved.',
             }),
           },
           { description: 'The second factors of the person.' },
@@ -118,23 +121,26 @@ export const SessionSchema = Type.Object(
       { description: 'The person who is signed in.' },
     ),
     staff_role: nullable(
-      oneOf(STAFF_ROLES, "Of the network's staff: support only looks. null: a merchant's person."),
+      oneOf(
+        STAFF_ROLES,
+        "The role in the network's staff: support only reads. `null` for a merchant's person.",
+      ),
     ),
     accounts: Type.Array(
       Type.Object({
         id: idOf('acct_', 'account'),
         name: nameOut('The name of the account.'),
         role: RoleField,
-        status: oneOf(['active', 'disabled'] as const, 'Whether it can be used.'),
-        kyb_status: oneOf(KYB_STATUSES, 'How far the business verification is.'),
+        status: oneOf(['active', 'disabled'] as const, 'disabled: the account cannot be used.'),
+        kyb_status: oneOf(KYB_STATUSES, 'The status of the business verification.'),
       }),
       { description: 'The accounts that the person is a member of.' },
     ),
   },
-  { description: 'The session: the person, the accounts, and what is still to be proven.' },
+  { description: 'The session: the person, the accounts, and the missing second factor.' },
 );
 
-/** What a change came to that has no object of its own. */
+/** The results of changes that have no object of their own. */
 const DEEDS = [
   'accepted',
   'blocked',
@@ -154,11 +160,11 @@ const DEEDS = [
 ] as const;
 
 export const Done = Type.Object(
-  { status: oneOf(DEEDS, 'What was done.') },
-  { description: 'What was done.' },
+  { status: oneOf(DEEDS, 'The change that was made.') },
+  { description: 'The change that was made.' },
 );
 
-/** A list that is never so long that it needs pages. */
+/** A list that is short enough to need no pages. */
 export function listed(item: TSchema, description: string) {
   return Type.Object(
     { object: objectType('list'), data: Type.Array(item, { description }) },

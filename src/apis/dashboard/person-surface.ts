@@ -14,10 +14,10 @@ import { assert } from '#core/assert.ts';
 import { redactOwn } from '#core/redact.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 
-/** What people write for others to read. */
+/** Texts that people write for others to read. */
 const FREE_TEXTS = ['reason', 'note'] as const;
 
-/** A secret that somebody has pasted into such a text is not kept. */
+/** Masks secrets that were pasted into such a text. */
 function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   const declared = (route.body as { readonly properties?: object } | undefined)?.properties;
   if (!FREE_TEXTS.some((name) => name in (declared ?? {}))) return route;
@@ -32,7 +32,7 @@ function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   return { ...route, handle };
 }
 
-/** The surface of one realm: sessions by cookie, access as each route declares it. */
+/** The surface of one realm: sessions by cookie, access as declared by each route. */
 export function personSurface(
   settings: SurfaceSettings,
   routes: readonly AnyRoute<PersonCaller>[],
@@ -42,7 +42,7 @@ export function personSurface(
     authenticate: (request) => identify(settings, request),
     authorize: (route, caller, request) => {
       const { access } = route;
-      assert(isAccess(access), `${route.operationId} does not say who may use it`);
+      assert(isAccess(access), `${route.operationId} does not declare who may use it`);
       const { mode } = scopeOf(request.path);
       if (route.path.includes('{account}/{mode}') && mode === null) {
         return refuse('route_missing', 'The mode in the path is test or live.');
@@ -56,6 +56,6 @@ export function personSurface(
     },
     routes: routes.map((route) => consenting(settings.people, withoutSecrets(route))),
   };
-  // The server hands each surface the callers that the surface itself made.
+  // Safe, because the server hands each surface only callers that the same surface created.
   return surface as unknown as Surface;
 }

@@ -28,7 +28,7 @@ const PersonalDataSchema = Type.Object(
         name: textOut('The name of the person.'),
         created: Timestamp,
         totp_confirmed_at: nullable(Timestamp),
-        recovery_codes_left: count('How many recovery codes have not been used.'),
+        recovery_codes_left: count('The number of unused recovery codes.'),
       },
       { description: 'The person.' },
     ),
@@ -49,7 +49,7 @@ const PersonalDataSchema = Type.Object(
         last_seen_at: Timestamp,
         expires_at: Timestamp,
       }),
-      { description: 'Where the person is signed in.' },
+      { description: 'The sessions of the person.' },
     ),
     devices: Type.Array(
       Type.Object({
@@ -63,7 +63,7 @@ const PersonalDataSchema = Type.Object(
     passkeys: Type.Array(
       Type.Object({
         id: idOf('pkey_', 'passkey'),
-        name: textOut('What the person calls the passkey.'),
+        name: textOut('The person’s name for the passkey.'),
         created: Timestamp,
         last_used_at: nullable(Timestamp),
       }),
@@ -81,20 +81,20 @@ const PersonalDataSchema = Type.Object(
     actions: Type.Array(
       Type.Object({
         created: Timestamp,
-        action: textOut('What was done, such as api_key.created.'),
-        object_id: textOut('The id of what it was done to.'),
+        action: textOut('The action, such as api_key.created.'),
+        object_id: textOut('The id of the changed object.'),
         before: Values,
         after: Values,
         address: nullable(textOut('The IP address that the request came from, or null.')),
       }),
-      { description: `What you did, from the audit log: the newest ${MAX_ACTIONS} entries.` },
+      { description: `Your actions in the audit log: the newest ${MAX_ACTIONS} entries.` },
     ),
   },
-  { description: 'All that is kept about the person.' },
+  { description: 'All data that is stored about the person.' },
 );
 
 const CONFIRM =
-  'Needs a second factor proven in the last five minutes, or current_password as long as no ' +
+  'Needs a second factor verified in the last five minutes, or current_password as long as no ' +
   'second factor is set up.';
 
 function exportRoute(settings: SurfaceSettings) {
@@ -104,8 +104,8 @@ function exportRoute(settings: SurfaceSettings) {
     operationId: `${settings.cookies.realm}ExportMyData`,
     moves: 'data',
     tag: TAG,
-    summary: 'Everything that is kept about me, in one document',
-    description: `Secrets and their hashes are left out. ${CONFIRM}`,
+    summary: 'Download all data about me, in one document',
+    description: `Secrets and their hashes are omitted. ${CONFIRM}`,
     access: 'signed_in',
     body: Confirmation,
     response: PersonalDataSchema,
@@ -154,7 +154,7 @@ function eraseRoute(settings: SurfaceSettings) {
   });
 }
 
-/** A person's data: taken along, or erased. */
+/** Export and erasure of a person's data. */
 export function personalDataRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [exportRoute(settings), eraseRoute(settings)];
 }

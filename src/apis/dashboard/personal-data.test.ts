@@ -8,7 +8,7 @@ import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#te
 import { PersonClient } from '#testing/person-client.ts';
 
 const actor = { type: 'system', name: 'test' } as const;
-/** What the audit log keeps for good; nothing else may. */
+/** The columns that the audit log keeps forever; no other column may keep a person's data. */
 const KEPT = ['audit_log.actor', 'audit_log.after', 'audit_log.before'];
 
 let server: DashboardServer;
@@ -25,7 +25,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Somebody who has joined by invitation, and owns nothing. */
+/** A person who joined by invitation and owns nothing. */
 async function join(email: string, name: string, role = 'member'): Promise<PersonClient> {
   const invited = await owner.post(`/accounts/${account}/invitations`, { email, role });
   assert.equal(invited.status, 201, invited.text);
@@ -42,7 +42,7 @@ async function found(text: string): Promise<string[]> {
   return (await findText(server.db, text)).filter((column) => !KEPT.includes(column));
 }
 
-test('the export holds what is kept about a person, and no secret', async () => {
+test('the export holds the data stored about a person, and no secret', async () => {
   const client = await join('export@own.test', 'Xaver Export');
   const factor = await addTotp(server, client);
   const answer = await client.post('/me/export');
@@ -64,7 +64,7 @@ test('the export holds what is kept about a person, and no secret', async () => 
   assert.ok(actions.some(({ action }) => action === 'invitation.created'));
 });
 
-test('export and erasure ask for the password, or a fresh factor once there is one', async () => {
+test('export and erasure need the password, or a fresh factor once there is one', async () => {
   const client = await join('fresh@own.test', 'Frida Fresh');
   for (const path of ['/me/export', '/me/erase']) {
     assert.equal((await client.post(path)).body.error?.code, 'parameter_missing');
@@ -106,7 +106,7 @@ test('an erased person is in no text column but those of the audit log', async (
   assert.ok(!team.text.includes('gone.person'));
 });
 
-test('an erased address can be invited and sign up again, as somebody new', async () => {
+test('an erased address can be invited and sign up again, as a new person', async () => {
   const first = await join('again@own.test', 'Anna Again');
   const { body } = await first.get('/session');
   await first.post('/me/erase', { current_password: PASSWORD });
@@ -115,7 +115,7 @@ test('an erased address can be invited and sign up again, as somebody new', asyn
   assert.notEqual((anew.body.user as { id: string }).id, (body.user as { id: string }).id);
 });
 
-test('a last owner hands over first; nothing is erased before', async () => {
+test('a last owner must hand over first; nothing is erased before', async () => {
   await totp.prove();
   const alone = await owner.post('/me/erase');
   assert.equal(alone.body.error?.code, 'unexpected_state', alone.text);
@@ -145,7 +145,7 @@ test('an owner needs a second factor, leaves as an owner, and still holds payout
   assert.ok(server.mails.every(({ to }) => to.includes('@')));
 });
 
-test('staff can be erased too, but for the last of them', async () => {
+test('staff can be erased too, except the last one', async () => {
   const emails = ['one@staff.test', 'two@staff.test'];
   const clients: PersonClient[] = [];
   for (const email of emails) {
@@ -157,7 +157,7 @@ test('staff can be erased too, but for the last of them', async () => {
     await addTotp(server, client);
     clients.push(client);
   }
-  // The same address with the merchants is somebody else as far as we know.
+  // A merchants' user with the same address is treated as another person.
   await addMember(server, { email: 'one@staff.test', accountId: account, role: 'viewer' });
   const erased = await clients[0]?.post('/me/erase');
   assert.equal(erased?.status, 200, erased?.text);

@@ -14,32 +14,36 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
-/** An intent has a handful of events; a merchant's server that polls taps may cause a few more. */
+/** An intent has a handful of events; repeated taps by a merchant's server may add a few more. */
 const MOST_EVENTS = 100;
-/** What is told about an intent that has ended comes within moments of its end. */
+/** All events of an ended intent follow within moments of its end. */
 const AFTER_END_MS = 10 * 60_000;
 
 const Attempt = Type.Object({
-  status: oneOf(['queued', 'submitted', 'succeeded', 'failed'] as const, 'How far the attempt is.'),
+  status: oneOf(
+    ['queued', 'submitted', 'succeeded', 'failed'] as const,
+    'The status of the attempt.',
+  ),
   decided_at: Timestamp,
   deadline: nullable(Timestamp),
   signed_at: nullable(Timestamp),
   times_sent: Type.Integer({
     minimum: 0,
-    description: 'How often it was signed again, for a higher price.',
+    description: 'How often it was signed again, with a higher fee.',
   }),
   included_at: nullable(Timestamp),
   waits_for: nullable(
     oneOf(
       ['time', 'safe', 'finalized'] as const,
-      'What a large sum waited for once it was in a block (`included_at`); null for all others.',
+      'The condition that a large amount waited for once it was in a block (`included_at`); null ' +
+        'for all others.',
     ),
   ),
   block_number: nullable(Type.Integer({ description: 'The block that holds it.' })),
   certainty: nullable(
     oneOf(
       ['included', 'safe', 'final'] as const,
-      'How sure its block is now; null: it is in none, or no node answers.',
+      'The finality of its block; `null` if it is in none, or if no node responds.',
     ),
   ),
   booked_at: nullable(Timestamp),
@@ -51,8 +55,8 @@ const Delivery = Type.Object({
   webhook_endpoint: idOf('we_', 'webhook endpoint'),
   event: idOf('evt_', 'event'),
   status: oneOf(['pending', 'succeeded', 'failed'] as const, 'The status of the delivery.'),
-  attempt: Type.Integer({ description: 'How often it was sent.' }),
-  response_status: nullable(Type.Integer({ description: 'HTTP status of the last answer.' })),
+  attempt: Type.Integer({ description: 'The number of attempts.' }),
+  response_status: nullable(Type.Integer({ description: 'HTTP status of the last response.' })),
   updated: Timestamp,
 });
 
@@ -67,11 +71,11 @@ export const TimelineSchema = Type.Object(
         type: Type.String({ description: 'The type of the event.' }),
         created: Timestamp,
       }),
-      { description: 'Events of the intent and its payment that are still kept, oldest first.' },
+      { description: 'Events of the intent and its payment that are still stored, oldest first.' },
     ),
     deliveries: Type.Array(Delivery, { description: 'The deliveries of these events.' }),
   },
-  { title: 'Timeline', description: 'What happened to a payment intent beyond its own fields.' },
+  { title: 'Timeline', description: 'The history of a payment intent beyond its own fields.' },
 );
 
 function attemptView({ applied_at, block_number, ...row }: AttemptRow, marks: Marks | null) {
@@ -89,10 +93,10 @@ function certaintyOf(block: bigint, finalAt: Date | null, marks: Marks | null) {
   return block <= marks.safe ? 'safe' : 'included';
 }
 
-/** Many may look at their payments at once. */
+/** Cached, because many people may view their payments at once. */
 const MARKS_AGE_MS = 5_000;
 
-/** Asked only while something is in a block and not final. null: no node answers. */
+/** Read only while an attempt is in a block and not final. `null` if no node responds. */
 async function readMarks(
   chain: Chain | undefined,
   attempts: readonly AttemptRow[],
@@ -113,7 +117,7 @@ function deliveryView({ endpoint_id, event_id, ...row }: TimelineDeliveryRow) {
   return { ...row, webhook_endpoint: endpoint_id, event: event_id };
 }
 
-/** Until when something may have been told of the intent: until now, while it is open. */
+/** The time until which the intent may have events: now, while it is open. */
 function endOf(intent: PaymentIntent, now: Date): Date {
   const isOver = intent.status === 'succeeded' || intent.status === 'canceled';
   const expiry = byAccountClock(intent, intent.expiresAt).getTime();
@@ -121,7 +125,7 @@ function endOf(intent: PaymentIntent, now: Date): Date {
   return isOver ? addMs(new Date(last), AFTER_END_MS) : byAccountClock(intent, now);
 }
 
-/** What happened to an intent beyond its own fields, and the rows that say so. */
+/** The history of an intent beyond its own fields, read from rows. */
 export async function readTimeline(
   { db, chains }: { readonly db: Sql; readonly chains: readonly Chain[] },
   intent: PaymentIntent,

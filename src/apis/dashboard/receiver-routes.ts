@@ -13,12 +13,12 @@ import { nullable, objectType, oneOf, textOut } from '#http/schema.ts';
 import { checkReceiver, renderReceiverCheck } from '#webhooks/check-receiver.ts';
 
 const ProbeSchema = Type.Object({
-  taken: Type.Boolean({ description: 'The receiver answered with a 2xx status.' }),
+  taken: Type.Boolean({ description: 'True if the receiver responded with a 2xx status.' }),
   response_status: nullable(
-    Type.Integer({ description: 'The HTTP status of the answer; null: there was none.' }),
+    Type.Integer({ description: 'The HTTP status of the response; `null` if there was none.' }),
   ),
-  error: nullable(textOut('Why there was no answer, or null.')),
-  duration_ms: Type.Integer({ description: 'How long it took, in milliseconds.' }),
+  error: nullable(textOut('The reason why there was no response, or null.')),
+  duration_ms: Type.Integer({ description: 'The duration, in milliseconds.' }),
 });
 
 const CheckSchema = Type.Object(
@@ -26,20 +26,21 @@ const CheckSchema = Type.Object(
     object: objectType('receiver_check'),
     verdict: oneOf(
       ['checks_signatures', 'takes_old', 'takes_forged', 'not_reached'] as const,
-      'takes_old: it also takes an event that was signed ten minutes ago. takes_forged: it also ' +
-        'takes one that somebody else has signed. not_reached: it did not even take the good one.',
+      'takes_old: it also accepts an event that was signed ten minutes ago. takes_forged: it ' +
+        'also accepts one that was signed with another secret. not_reached: it did not even ' +
+        'accept the valid one.',
     ),
     delivery: DeliverySchema,
     forged: nullable({
       ...ProbeSchema,
-      description: 'The event that was signed with another secret; null: it was not sent.',
+      description: 'The event that was signed with another secret; `null` if it was not sent.',
     }),
     old: nullable({
       ...ProbeSchema,
-      description: 'The event that was signed ten minutes ago; null: it was not sent.',
+      description: 'The event that was signed ten minutes ago; `null` if it was not sent.',
     }),
   },
-  { description: 'What the receiver took, and what that says of it.' },
+  { description: 'The receiver’s responses, and the conclusion.' },
 );
 
 function checkRoute(deps: DashboardDeps) {
@@ -49,9 +50,9 @@ function checkRoute(deps: DashboardDeps) {
     operationId: 'checkReceiver',
     moves: 'nothing',
     tag: 'Webhook endpoints',
-    summary: 'Find out whether the receiver verifies signatures',
+    summary: 'Check whether the receiver verifies signatures',
     description:
-      'Sends a ping that is signed as always. If the receiver accepts it, two more follow: one ' +
+      'Sends a ping with a valid signature. If the receiver accepts it, two more follow: one ' +
       'is signed with another secret, the other ten minutes ago. The receiver should refuse ' +
       'both. The check takes at most 20 s.',
     access: 'admin',

@@ -9,13 +9,13 @@ async function factors(client: PersonClient) {
   return { first_choice: null, recovery_codes_to_save: null, ...user?.factors };
 }
 
-test('the API asks to keep recovery codes until that is confirmed, and for new ones', async () => {
+test('the API asks to store recovery codes until that is confirmed, and for new ones', async () => {
   const server = await startPeopleServer();
   try {
     await addOwner(server, 'codes@own.test');
     const client = await signInAs(server, 'codes@own.test');
     const none = await client.post('/me/recovery_codes/saved');
-    assert.equal(none.body.error?.code, 'unexpected_state', 'there is nothing to keep yet');
+    assert.equal(none.body.error?.code, 'unexpected_state', 'there is nothing to store yet');
     assert.equal((await factors(client)).recovery_codes_to_save, false);
     assert.equal((await factors(client)).first_choice, null);
     await addTotp(server, client);

@@ -37,7 +37,8 @@ const DashboardRefundSchema = Type.Object(
   },
   {
     title: 'DashboardRefund',
-    description: 'A refund, and why it waits: USDC is paused, or blocks one of the addresses.',
+    description:
+      'A refund, and the reason why it waits: USDC is paused, or blocks one of the addresses.',
   },
 );
 
@@ -48,7 +49,7 @@ function readRoute({ db, receipts }: DashboardDeps) {
     operationId: 'dashboardRetrieveRefund',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A refund, and why it waits',
+    summary: 'Retrieve a refund, and the reason why it waits',
     access: 'viewer',
     params: { id: 'refund' },
     response: DashboardRefundSchema,
@@ -70,7 +71,7 @@ function endRoute({ db, wakeups, receipts }: DashboardDeps) {
     moves: 'money',
     asks: 'never',
     tag: TAG,
-    summary: 'Give up a waiting refund',
+    summary: 'Cancel a waiting refund',
     description:
       'Only for a refund that USDC or the contract currently refuses. It ends as `failed` with ' +
       '`transfer_blocked`, and its amount can be refunded again.',
@@ -99,7 +100,7 @@ function endRoute({ db, wakeups, receipts }: DashboardDeps) {
       if (!ended) {
         return refuse(
           'unexpected_state',
-          'This refund is not waiting for USDC, so it cannot be given up.',
+          'This refund is not waiting for USDC, so it cannot be canceled.',
         );
       }
       wakeups.send('chain-outcomes', 'refund');
@@ -109,12 +110,13 @@ function endRoute({ db, wakeups, receipts }: DashboardDeps) {
 }
 
 /**
- * What an account's people give back on a UTC day with a session alone: a shop's usual day. Above
- * it each refund takes a fresh factor, so that a stolen session cannot empty the balance.
+ * The amount that an account's people may refund per UTC day with a session alone, enough for a
+ * shop's usual day. Above it each refund needs a fresh factor, so that a stolen session cannot
+ * empty the balance.
  */
 const FREE_REFUNDS = 500_000_000n;
 
-/** Counts the refund, in the transaction of its entry: those of the same instant count, too. */
+/** Counts the refund in the transaction of its entry, so that concurrent refunds count, too. */
 async function refundRefusal(
   tx: Tx,
   request: Pick<PersonRequest, 'caller' | 'now'>,
@@ -131,11 +133,11 @@ async function refundRefusal(
   const amount = estimate(payment, asked.amount);
   const sum = await addAskedByPeople(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
-  // Money: without a factor there is none to show, in a sandbox neither.
+  // Unlike access, money has no exception for people without a factor, even in a sandbox.
   return factorRefusal(sessionOf(caller), now);
 }
 
-/** The sum as the audit log has it: in the unit that it was asked for. */
+/** The amount for the audit log, in the unit of the request. */
 function inEntry(amount: AskedAmount) {
   if (typeof amount !== 'object' || amount === null) return { amount };
   return { presentment_amount: amount.minorUnits };
@@ -151,7 +153,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
     tag: TAG,
     summary: 'Refund a payment, in full or in part',
     description:
-      'In live mode a fresh second factor is needed as soon as an account’s people have refunded ' +
+      'In live mode a fresh second factor is needed once an account’s people have refunded ' +
       'more than 500 USDC on a UTC day.',
     access: 'member',
     idempotency: 'required',
@@ -164,7 +166,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
       const { tenant } = caller;
       const asked = refundAskedFor(body);
       if (isRefusal(asked)) return asked;
-      // Before the refund: whatever happens then, the log knows who asked for it.
+      // Written before the refund, so that the log names the person whatever the result is.
       const refused = await deps.db.transaction<Refusal | null>(async (tx) => {
         const stale = await refundRefusal(tx, request, asked);
         if (stale !== null) return new Abandon(stale);
@@ -194,7 +196,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
   return { ...route, timeLimitMs: REFUND_LIMIT_MS };
 }
 
-/** Refunds as the dashboard shows them. */
+/** Refunds in the dashboard. */
 export function refundRoutes(deps: DashboardDeps): PersonRoute[] {
   return [refundRoute(deps), readRoute(deps), endRoute(deps)];
 }

@@ -48,7 +48,7 @@ function ask(amount = AMOUNT) {
   return member.post(`${base}/refunds`, { payment: paymentId, amount }, headers);
 }
 
-/** What the relayer writes down when the transfer is refused for now. */
+/** Writes the rows that the relayer writes when the transfer is blocked for now. */
 async function block(subjectId: string): Promise<void> {
   const [request] = await server.db.query<{ id: bigint }>(
     'select id from chain_requests where subject_id = $1',
@@ -58,13 +58,13 @@ async function block(subjectId: string): Promise<void> {
   await markBlocked(server.db, { id: request.id, by: SAYS }, server.clock.now());
 }
 
-test('above 500 USDC a day a session alone gives nothing back where money is real', async () => {
+test('above 500 USDC a day a session alone refunds no real money', async () => {
   const live = base.replace('/test', '/live');
   const tenant = { accountId: base.split('/')[2] ?? '', livemode: true };
   const mode = { tenant, key: '', keyId: '', terminal: newId('terminal', new Date()) };
   const sale = await addTestPayment(server.db, mode, 100_000_000n);
   server.clock.advance(6 * 60_000);
-  // All at the same instant, and none of them large; more than the sale, so that nothing is sent.
+  // All at the same time, and none of them large; more than the sale, so that nothing is sent.
   const body = { payment: sale.id, amount: 150_000_000 };
   const answers = await Promise.all(
     [1, 2, 3, 4].map((i) =>
@@ -74,21 +74,21 @@ test('above 500 USDC a day a session alone gives nothing back where money is rea
   const codes = answers.map((answer) => answer.body.error?.code ?? '');
   const large = Array(3).fill('amount_too_large');
   assert.deepEqual(codes.sort(), [...large, 'second_factor_required']);
-  // A sandbox lets people without a factor change access right after they signed in: not this.
+  // A sandbox lets people without a factor change access right after sign-in, but not refund this.
   const justIn = await signInAs(server, 'mia@refunds.test');
   const more = await justIn.post(`${live}/refunds`, body, { 'idempotency-key': 'just in' });
   assert.equal(more.body.error?.code, 'second_factor_required');
   const again = await member.post(`${base}/refunds`, body, { 'idempotency-key': 'test mode' });
-  assert.notEqual(again.body.error?.code, 'second_factor_required', 'test mode asks for none');
+  assert.notEqual(again.body.error?.code, 'second_factor_required', 'test mode needs none');
 });
 
-test('a wait that the database did not write down is not taken for written', async () => {
+test('a reason that the database did not write is not taken for one', async () => {
   const gone = await testDatabase();
   await gone.close();
   await assert.rejects(markBlocked(gone.db, { id: 1n, by: SAYS }, new Date()));
 });
 
-test('a withdrawal says why it waits, to its own account alone', async () => {
+test('a withdrawal shows why it waits, to its own account alone', async () => {
   const now = server.clock.now();
   const tenant = { accountId: base.split('/')[2] ?? '', livemode: false };
   const id = newId('withdrawal', now);
@@ -115,9 +115,9 @@ describe('a refund that USDC refuses for now', () => {
   let path = '';
   let answer: ReturnType<typeof ask>;
   before(async () => {
-    // It answers when the chain has, or after a minute.
+    // The response comes with the chain's result, or after a minute.
     answer = ask();
-    await eventually('the refund is asked for', async () => {
+    await eventually('the refund is requested', async () => {
       const [refund] = await server.db.query<{ id: string }>('select id from refunds');
       refundId = refund?.id ?? '';
       return refundId !== '';
@@ -125,20 +125,20 @@ describe('a refund that USDC refuses for now', () => {
     path = `${base}/refunds/${refundId}`;
   });
 
-  test('says nothing while it does not wait, and cannot be ended', async () => {
+  test('shows no reason while it does not wait, and cannot be canceled', async () => {
     assert.equal((await owner.get(path)).body.waiting, null);
     const ended = await owner.post(`${path}/end`);
     assert.deepEqual([ended.status, ended.body.error?.code], [409, 'unexpected_state']);
   });
 
-  test('says why it waits, and since when', async () => {
+  test('shows why it waits, and since when', async () => {
     await block(refundId);
     const { status, body } = await owner.get(path);
     assert.deepEqual([status, body.status], [200, 'pending']);
     assert.deepEqual(body.waiting, { message: SAYS, since: server.clock.now().toISOString() });
   });
 
-  test('is ended by an admin and by nobody below or beside', async () => {
+  test('is canceled by an admin, and by no lower role or other account', async () => {
     assert.equal((await member.post(`${path}/end`)).status, 403);
     assert.equal((await stranger.post(`${path}/end`)).status, 404);
     assert.equal((await stranger.get(path)).status, 404);

@@ -18,7 +18,7 @@ const TAG = 'Request log';
 const DEFAULT_LIMIT = 20;
 
 const RequestSchema = Type.Object(requestFields, {
-  description: 'The request and its answer, without their bodies.',
+  description: 'The request and its response, without their bodies.',
 });
 
 const LogQuery = Type.Object({
@@ -28,7 +28,7 @@ const LogQuery = Type.Object({
   ),
 });
 
-/** The log has no positions: its place is the id, which begins with the time. */
+/** The log has no positions, so a cursor holds the id, which begins with the time. */
 function sign(cursorKey: Buffer, tenant: Tenant, id: string): Buffer {
   const listName = `request log ${tenant.accountId} ${tenant.livemode} ${id}`;
   return createHmac('sha256', cursorKey).update(listName).digest().subarray(0, 16);
@@ -43,7 +43,7 @@ function decode(cursorKey: Buffer, tenant: Tenant, cursor: string) {
 }
 
 function cursorInvalid(): Refusal {
-  return refuse('cursor_invalid', 'This cursor was not made by this list.', 'cursor');
+  return refuse('cursor_invalid', 'This cursor does not belong to this list.', 'cursor');
 }
 
 function readDate(textOf: string | undefined): Date | null {
@@ -57,7 +57,7 @@ function listRoute({ db, cursorKey }: DashboardDeps) {
     operationId: 'listRequests',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Requests of the last 30 days, newest first',
+    summary: 'List requests of the last 30 days, newest first',
     access: 'viewer',
     query: LogQuery,
     response: listOf(RequestSchema),

@@ -15,7 +15,7 @@ import { previewRisk } from '#risk/preview.ts';
 import { selectPastPayments } from '#risk/preview-queries.ts';
 
 const WEEK_MS = 7 * DAY_MS;
-/** Read and replayed in about 0.2 s; the newest of a busier week tell as much. */
+/** Read and replayed in about 0.2 s; of a busier week, the newest are representative. */
 const MAX_PAYMENTS = 20_000;
 
 const Limit = Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'Atoms.' });
@@ -35,13 +35,18 @@ const PreviewQuery = Type.Object({
 const PreviewSchema = Type.Object(
   {
     since: Timestamp,
-    payments: Type.Integer({ description: 'Payments that were looked at.' }),
+    payments: Type.Integer({ description: 'Payments that were examined.' }),
     stopped: Type.Integer({ description: 'Of them: declined.' }),
     asked: Type.Integer({ description: 'Of them: the payer would have been asked to confirm.' }),
     by_rule: openObject('Name of the rule to number of payments.'),
-    truncated: Type.Boolean({ description: 'There were more: only the newest were looked at.' }),
+    truncated: Type.Boolean({
+      description: 'True if there were more: only the newest were examined.',
+    }),
   },
-  { description: 'How many payments each rule would have stopped or asked about.' },
+  {
+    description:
+      'The number of payments that each rule would have declined or held for confirmation.',
+  },
 );
 
 function toLimit(value: number | undefined) {
@@ -55,11 +60,11 @@ function previewRoute({ db }: DashboardDeps) {
     operationId: 'previewRiskSettings',
     moves: 'nothing',
     tag: 'Risk',
-    summary: 'What a risk policy would have done to the payments of the last seven days',
+    summary: 'Preview a risk policy on the payments of the last seven days',
     description:
-      'A rule that is left out is switched off. Payments are replayed in their order: one that ' +
-      'would have been stopped does not count for later ones. That some payers always want to ' +
-      'confirm their first payment is left out.',
+      'A rule that is omitted is switched off. Payments are replayed in their order: one that ' +
+      "would have been declined does not count for later ones. Payers' own settings to always " +
+      'confirm a first payment are ignored.',
     access: 'viewer',
     query: PreviewQuery,
     response: PreviewSchema,

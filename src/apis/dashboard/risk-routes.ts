@@ -27,11 +27,15 @@ import {
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
 const TAG = 'Risk';
-/** One page; a shop that blocks more wallets has another problem. */
+/** One page, since no shop is expected to block more wallets. */
 const MAX_BLOCKED = 1000;
 
 const Limit = nullable(
-  Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'Atoms; null switches it off.' }),
+  Type.Integer({
+    minimum: 0,
+    maximum: MAX_AMOUNT,
+    description: 'USDC atoms; null switches it off.',
+  }),
 );
 
 const settingsFields = {
@@ -73,7 +77,7 @@ function readRoute({ db }: DashboardDeps) {
     operationId: 'readRiskSettings',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The risk policy of the mode',
+    summary: 'Retrieve the risk policy of the mode',
     access: 'viewer',
     response: RiskSchema,
     handle: async ({ caller }) => {
@@ -96,7 +100,7 @@ async function saveSettings(
     highAmountConfirmFrom: limit(body.high_amount_confirm_from),
     velocityPerHour: body.velocity_per_hour,
   };
-  // The query inserts when there is no row yet: only the version 0 may do that.
+  // The query inserts if there is no row yet, which only version 0 may do.
   if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
   const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
   if (version === null) return staleVersion(before?.version ?? 0);
@@ -135,7 +139,7 @@ function saveRoute({ db }: DashboardDeps) {
 
 const Wallet = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'An EVM address.' });
 const BlockedSchema = Type.Object(
-  { address: Wallet, note: textOut('Why it is blocked; may be empty.'), created: Timestamp },
+  { address: Wallet, note: textOut('The reason for the block; may be empty.'), created: Timestamp },
   { description: 'The blocked wallet.' },
 );
 
@@ -146,7 +150,7 @@ function blockedRoute({ db }: DashboardDeps) {
     operationId: 'listBlockedPayers',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Wallets that this account does not sell to',
+    summary: 'List the wallets that this account does not sell to',
     access: 'viewer',
     response: listed(BlockedSchema, 'The blocked wallets.'),
     handle: async ({ caller }) => {

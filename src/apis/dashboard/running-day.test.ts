@@ -10,7 +10,7 @@ import { newId } from '#core/ids.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 
-/** Figures of days that are not over: hours that are, are counted once; the rest at each look. */
+/** Figures of incomplete days: complete hours are counted once, the rest on each read. */
 
 const DAY = '2026-10-01';
 const at = (time: string) => new Date(`${DAY}T${time}:00.000Z`);
@@ -73,13 +73,13 @@ async function keptHours(table: 'statistics_hours' | 'health_hours'): Promise<st
   return rows.map(({ hour }) => hour.toISOString().slice(11, 16));
 }
 
-test('an hour that is over is counted once, unless something of it is open', async () => {
+test('a complete hour is counted once, unless one of its intents is still open', async () => {
   await addPaid(1, at('00:10'), 1_234);
   await addOpen(2, at('01:10'));
   await addPaid(3, at('02:10'), 700);
   await addPaid(4, at('03:10'), 12_345);
   const first = await look(at('03:20'));
-  // The third is over for less than half an hour.
+  // The third ended less than half an hour ago.
   assert.deepEqual(await keptHours('statistics_hours'), ['00:00']);
   assert.deepEqual(
     [first?.intents, first?.payments, first?.volume, first?.canceled],
@@ -87,9 +87,9 @@ test('an hour that is over is counted once, unless something of it is open', asy
   );
   assert.deepEqual([first?.settle_ms_median, first?.settle_ms_p95], [1_230, 12_300]);
   await server.db.query(`delete from payments where id = 'pay_1'`);
-  assert.deepEqual(await look(at('03:20')), first, 'what is kept is not counted again');
+  assert.deepEqual(await look(at('03:20')), first, 'stored figures are not counted again');
   await addPaid(5, at('03:21'), 500);
-  assert.equal((await look(at('03:22')))?.payments, 4, 'what comes now is there at once');
+  assert.equal((await look(at('03:22')))?.payments, 4, 'new sales show at once');
   await server.db.query(
     `update payment_intents set status = 'canceled', cancellation_reason = 'expired',
        canceled_at = created where id = 'pi_2'`,
@@ -98,7 +98,7 @@ test('an hour that is over is counted once, unless something of it is open', asy
   assert.deepEqual(await keptHours('statistics_hours'), ['00:00', '01:00', '02:00', '03:00']);
 });
 
-test('a day that is over is kept as a whole, and its hours go', async () => {
+test('a complete day is stored as a whole, and its hours are deleted', async () => {
   const next = new Date('2026-10-02T00:10:00.000Z');
   const before = await look(next);
   assert.equal((await keptHours('statistics_hours')).length, 23);
@@ -141,7 +141,7 @@ test('deliveries of a day are counted once, and again after a resend', async () 
   const found = [{ ...counts, delivered: 1, undelivered: 1 }];
   assert.deepEqual(await health(now), found);
   await addDelivery(3, 'succeeded');
-  assert.deepEqual(await health(now), found, 'the day is kept');
+  assert.deepEqual(await health(now), found, 'the day is stored');
   const { db, wakeups } = server;
   const tenant = { accountId, livemode: false };
   const again = await retryDelivery({ db, wakeups }, tenant, failed, now);
@@ -156,7 +156,7 @@ test('deliveries of a day are counted once, and again after a resend', async () 
   assert.deepEqual(days, [{ delivered: 3 }]);
 });
 
-test('calls of hours that are over are counted once', async () => {
+test('calls of complete hours are counted once', async () => {
   const call = (time: string, status: number) =>
     server.db.query(
       `insert into request_log (id, created, account_id, livemode, method, path, status,
@@ -174,14 +174,14 @@ test('calls of hours that are over are counted once', async () => {
   await call('06:05', 500);
   assert.deepEqual(await read('06:09'), [3, 1, 1]);
   await call('05:30', 200);
-  assert.deepEqual(await read('06:11'), [4, 1, 1], 'the log is written behind the answers');
+  assert.deepEqual(await read('06:11'), [4, 1, 1], 'the log is written after the responses');
   await call('05:40', 200);
   await call('06:12', 200);
   assert.deepEqual(await read('06:13'), [5, 1, 1]);
   assert.equal((await keptHours('health_hours')).at(-1), '05:00');
 });
 
-test('two who look at once get the same figures, a later one new ones', async () => {
+test('two simultaneous readers get the same figures, a later one new ones', async () => {
   const charts = openCharts(server.db);
   const asked = { tenant: { accountId, livemode: false }, from: DAY, to: DAY };
   const now = at('23:00');
@@ -197,7 +197,7 @@ test('two who look at once get the same figures, a later one new ones', async ()
   }
 });
 
-test('a day that is kept leaves the hours of the days right before it', async () => {
+test('storing a day keeps the hours of the preceding days', async () => {
   const asked = { tenant: { accountId, livemode: false }, timeZone: 'UTC', day: '2026-12-20' };
   const hours = [
     '2026-12-20T23',

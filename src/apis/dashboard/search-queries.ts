@@ -11,7 +11,7 @@ import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;
-  /** Payments of this intent, those that people see as this amount, or either of them. */
+  /** Payments of this intent, payments whose displayed amount is this, or either of them. */
   readonly intentId: string | null;
   readonly amount: bigint | null;
   readonly payerId: string | null;
@@ -19,8 +19,8 @@ export interface PaymentSearch {
 }
 
 /**
- * One range of the index for the exact amount, in the list's order, however many there are. Beside
- * it are the few that are only shown as it.
+ * One index range for the exact amount, in the list's order, for any number of rows. The other
+ * branches are the few amounts that only round to it.
  */
 function anyOf({ amount, intentId }: PaymentSearch): readonly Branch[] {
   const ofIntent: Condition[] =
@@ -55,7 +55,7 @@ const INDEXES = {
   terminal_id: { columns: ['terminal_id'], ordered: true },
 } as const;
 
-/** Payments by what a person has at hand; each filter alone is served by an index. */
+/** Payments by any combination of filters; each filter alone is served by an index. */
 export async function searchPayments(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly search: PaymentSearch },
@@ -77,7 +77,7 @@ export async function searchPayments(
   return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
 }
 
-/** The one intent of an order id: unique per account and mode. */
+/** The only intent with this order id, which is unique per account and mode. */
 export async function selectIntentIdByOrder(
   sql: Sql,
   tenant: Tenant,
@@ -93,7 +93,7 @@ export async function selectIntentIdByOrder(
 
 const DECLINE_CODE = `(last_payment_error ->> 'decline_code')`;
 
-/** Intents by the code of their last decline: an index of their own, which holds no others. */
+/** Intents by the code of their last decline, from a partial index that holds no others. */
 export async function selectDeclinedIntents(
   sql: Sql,
   wanted: {

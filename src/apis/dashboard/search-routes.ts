@@ -27,7 +27,7 @@ const TAG = 'Search';
 const SearchAmount = Type.Integer({
   minimum: 1,
   maximum: MAX_AMOUNT,
-  description: 'Atoms. Whole cents (multiples of 10000) also find what is rounded to them.',
+  description: 'USDC atoms. Whole cents (multiples of 10000) also find amounts that round to them.',
 });
 
 const FindQuery = Type.Object({
@@ -47,7 +47,7 @@ function findRoute(deps: DashboardDeps) {
     query: FindQuery,
     response: listed(
       openObject('An object of the API, as its own route shows it.'),
-      'What was found.',
+      'The results.',
     ),
     handle: async ({ caller, query, now }) => {
       const amount = query.amount === undefined ? null : atoms(query.amount);
@@ -63,7 +63,7 @@ const SearchQuery = Type.Object({
   order_id: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z0-9_-]{1,8}$',
-      description: 'The id of the order. With `amount`: payments of either.',
+      description: 'The order id. With `amount`: payments that match either.',
     }),
   ),
   tx_hash: Type.Optional(
@@ -79,7 +79,7 @@ const SearchQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });
 
-/** The filters as columns; null when one of them names nothing that exists. */
+/** The filters as columns; `null` if one of them names an unknown object. */
 async function toSearch(
   { db }: DashboardDeps,
   tenant: Tenant,
@@ -112,7 +112,8 @@ function searchRoute(deps: DashboardDeps) {
     operationId: 'searchPayments',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Payments by order id, transaction, wallet, amount, terminal and time, newest first',
+    summary:
+      'Search payments by order id, transaction, wallet, amount, terminal and time, newest first',
     access: 'viewer',
     query: SearchQuery,
     response: PaymentList,

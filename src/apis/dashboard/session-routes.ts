@@ -28,7 +28,7 @@ import { selectUser } from '#people/user-queries.ts';
 
 const TAG = 'Session';
 
-/** The session just opened or strengthened, with its cookie, and the device's when it is due. */
+/** The opened or strengthened session with its cookie, and the device's cookie if one is due. */
 export async function answerSession(
   settings: SurfaceSettings,
   opened: OpenedSession,
@@ -38,7 +38,7 @@ export async function answerSession(
     readonly secondFactorAt: Date | null;
     readonly status?: number;
     readonly caller: Pick<PersonCaller, 'cookies' | 'visit'>;
-    /** Whether a sign-in on a new device is worth a mail. */
+    /** True if a sign-in on a new device sends a mail. */
     readonly alert: boolean;
     readonly now: Date;
   },
@@ -56,7 +56,7 @@ export async function answerSession(
   return { ...answerWith(signedIn.status ?? 200, view), headers: { 'Set-Cookie': setCookie } };
 }
 
-/** A session of the caller that was strengthened, or confirmed once more. */
+/** A session of the caller that was strengthened or confirmed again. */
 export function answerStrong(
   settings: SurfaceSettings,
   opened: OpenedSession,
@@ -68,7 +68,7 @@ export function answerStrong(
     user: { id, email },
     level: 'full',
     secondFactorAt: asked.now,
-    // A session that was full already is no new sign-in.
+    // A session that was already complete is not a new sign-in.
     alert: level === 'password',
   });
 }
@@ -111,7 +111,7 @@ function signInRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Only who knows the password hears that another cell has the account. */
+/** Reveals that another cell has the account only to a caller with the right password. */
 async function elsewhere(
   settings: SurfaceSettings,
   input: SignInInput,
@@ -131,7 +131,7 @@ function readRoute(settings: SurfaceSettings) {
     operationId: `${settings.cookies.realm}ReadSession`,
     moves: 'nothing',
     tag: TAG,
-    summary: 'My session: user, accounts, CSRF token',
+    summary: 'Retrieve my session: user, accounts, CSRF token',
     access: 'half_signed_in',
     response: SessionSchema,
     handle: async ({ caller }) => {
@@ -178,10 +178,10 @@ function secondFactorRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Prove the second factor with a code',
+    summary: 'Verify the second factor with a code',
     description:
-      'At sign-in, and again before a change that moves money or makes that possible: such ' +
-      'routes need a proof from the last five minutes.',
+      'At sign-in, and again before a change that moves money or enables it: such ' +
+      'routes need a verification from the last five minutes.',
     access: 'half_signed_in',
     body: CodeBody,
     response: SessionSchema,
@@ -257,7 +257,7 @@ function factorOptionsRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Begin proving the second factor with a passkey',
+    summary: 'Begin verifying the second factor with a passkey',
     access: 'half_signed_in',
     response: PasskeyOptions,
     handle: async ({ caller, now }) => {
@@ -276,7 +276,7 @@ function factorPasskeyRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Prove the second factor with a passkey',
+    summary: 'Verify the second factor with a passkey',
     access: 'half_signed_in',
     body: PasskeyBody,
     response: SessionSchema,
@@ -303,7 +303,7 @@ export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   ];
 }
 
-/** The session as its page sees it: who it is, what still has to be proven, which accounts. */
+/** The session as its page sees it: the person, the missing second factor, and the accounts. */
 async function sessionView(
   people: PeopleDeps,
   opened: {

@@ -8,20 +8,23 @@ import type { Realm } from '#people/user-queries.ts';
 export interface PeopleSettings {
   readonly db: Database;
   readonly wakeups: Wakeups;
-  /** 32 bytes, of this purpose only: TOTP secrets, documents, waiting mail, CSRF tokens. */
+  /**
+   * 32 bytes, for this purpose only: encrypts TOTP secrets, documents and queued mail, and signs
+   * CSRF tokens.
+   */
   readonly secretKey: Buffer;
-  /** null: this machine, over http, whatever its address. */
+  /** `null` for this machine over http, under any address. */
   readonly publicUrl: string | null;
   readonly port: number;
-  /** A second factor counts at once there. */
+  /** True: a second factor is trusted at once. */
   readonly isSandbox: boolean;
 }
 
 const PASSKEY_NAME = 'Tapline';
 
 /**
- * How one realm's people reach the service. Passkeys belong to the public address' domain; without
- * one to `localhost`, because browsers give none to an IP address.
+ * The addresses of one realm's people. Passkeys belong to the domain of the public address, or
+ * without one to `localhost`, because browsers allow none on an IP address.
  */
 export function surfaceSettings(settings: PeopleSettings, realm: Realm): SurfaceSettings {
   const { db, wakeups, secretKey, publicUrl, port } = settings;

@@ -37,7 +37,7 @@ const SHOP = {
   tax_number: 'T1234567890123',
 };
 
-/** The settings, as the account shows them. */
+/** The settings as the account shows them. */
 async function shown(): Promise<object> {
   const { body } = await owner.get(path);
   return Object.fromEntries(Object.keys(NONE).map((name) => [name, body[name]]));
@@ -48,7 +48,7 @@ async function edit(settings: object, by = owner) {
   return by.patch(path, { version, ...settings });
 }
 
-test('a shop sets its currency, its taxes and what receipts say of it', async () => {
+test('a shop sets its currency, its taxes and its receipt details', async () => {
   assert.deepEqual(await shown(), NONE);
   const set = await edit(SHOP);
   assert.equal(set.status, 200);
@@ -61,7 +61,7 @@ test('a shop sets its currency, its taxes and what receipts say of it', async ()
   assert.deepEqual(await shown(), NONE);
 });
 
-test('the audit log has what was changed, before and after', async () => {
+test('the audit log has the values before and after', async () => {
   assert.equal((await edit({ currency: 'eur', tax_number: 'PT500' })).status, 200);
   const { body } = await owner.get(`${path}/audit_log?limit=1`);
   const [entry] = body.data as { before: object; after: object }[];
@@ -73,8 +73,8 @@ test('the audit log has what was changed, before and after', async () => {
 const rates = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ name: `${n}`, rate: n }));
 const WRONG: readonly (readonly [because: string, body: object, param: string])[] = [
-  ['a currency that is none', { currency: 'xyz' }, 'currency'],
-  ['a currency in capitals', { currency: 'EUR' }, 'currency'],
+  ['an unknown currency', { currency: 'xyz' }, 'currency'],
+  ['an uppercase currency', { currency: 'EUR' }, 'currency'],
   ['51 rates', { tax_rates: rates(51) }, 'tax_rates'],
   ['two rates of one name', { tax_rates: [...rates(1), ...rates(1)] }, 'tax_rates'],
   ['a rate above 100 %', { tax_rates: [{ name: 'a', rate: 10_001 }] }, 'tax_rates.0.rate'],
@@ -95,7 +95,7 @@ for (const [because, body, param] of WRONG) {
   });
 }
 
-test('only admins change them, and never those a colleague has changed since', async () => {
+test('only admins change them, and never from a stale version', async () => {
   const member = await signInAs(server, 'mia@shop.test');
   assert.equal((await edit({ currency: 'eur' }, member)).status, 403);
   const stale = await owner.patch(path, { version: 1, currency: 'eur' });

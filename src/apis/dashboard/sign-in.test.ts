@@ -56,7 +56,7 @@ test('a session opens with the right password and ends at sign-out', async () =>
   assert.equal((await client.get('/session')).status, 401);
 });
 
-test('a secret in the name of a browser is kept nowhere', async () => {
+test('a secret in the name of a browser is not stored', async () => {
   const secret = newSecret('apiKeyLive');
   const client = browser();
   client.extraHeaders = { 'User-Agent': `Tool/1.0 (${secret}) ${'x'.repeat(400)}` };
@@ -83,7 +83,7 @@ test('cookies are HttpOnly, SameSite=Strict, and for https bound to the host', a
   }
 });
 
-test('nobody can tell a wrong password from an unknown address', async () => {
+test('a wrong password cannot be told from an unknown address', async () => {
   const wrong = await browser().post('/session', { email, password: `${PASSWORD}!` });
   const nobody = await browser().post('/session', {
     email: `nobody-${count}@demo.test`,
@@ -115,7 +115,7 @@ test('a change without the CSRF token, or from another site, is refused', async 
   assert.equal((await client.patch('/me', { name: 'Olga' })).status, 200);
 });
 
-test('guessing locks out the guesser, never the owner on a known device', async () => {
+test('failed guesses lock out the guesser, never the owner on a known device', async () => {
   const owner = await signedIn();
   await owner.delete('/session');
   const guesser = browser();
@@ -164,7 +164,7 @@ test('a code and a recovery code work once', async () => {
   const { code, recoveryCodes } = await withTotp(client);
   server.clock.advance(30_000);
   const now = code();
-  // As apps show it.
+  // The format in which apps show it.
   const shown = `${now.slice(0, 3)} ${now.slice(3)} `;
   assert.equal((await client.post('/session/second_factor', { code: shown })).status, 200);
   assert.equal((await client.post('/session/second_factor', { code: now })).status, 401);
@@ -197,7 +197,7 @@ test('recovery codes have 112 bits, and one of 80 bits from before is still vali
   }
 });
 
-test('a thief of the password cannot lock the owner out by guessing codes', async () => {
+test('a thief with the password cannot lock the owner out by guessing codes', async () => {
   const owner = await signedIn();
   const { code } = await withTotp(owner);
   const thief = browser();
@@ -223,7 +223,7 @@ test('codes cannot be guessed: ten tries an hour', async () => {
   assert.equal(answer.status, 429);
 });
 
-test('the token rotates every hour, and a lost rotation signs nobody out', async () => {
+test('the token rotates every hour, and a lost rotation signs no one out', async () => {
   const client = await signedIn();
   const name = [...client.cookies.keys()].find((key) => key.includes('session')) ?? '';
   const old = client.cookies.get(name) ?? '';
@@ -233,11 +233,11 @@ test('the token rotates every hour, and a lost rotation signs nobody out', async
   assert.notEqual(next, old);
   const late = browser();
   late.cookies.set(name, old);
-  assert.equal((await late.get('/session')).status, 200, 'the new token was not seen yet');
+  assert.equal((await late.get('/session')).status, 200, 'the new token was not used yet');
   assert.equal((await client.get('/session')).status, 200);
   server.clock.advance(61_000);
   late.cookies.set(name, old);
-  assert.equal((await late.get('/session')).status, 401, 'the old token is void');
+  assert.equal((await late.get('/session')).status, 401, 'the old token is invalid');
   assert.equal((await client.get('/session')).status, 200);
 });
 
@@ -265,7 +265,7 @@ test('a new password ends the other sessions; sign-out everywhere ends all', asy
   assert.equal((await here.get('/session')).status, 401);
 });
 
-test('signing up proves the mailbox before anything is chosen; the link works once', async () => {
+test('signing up verifies the mailbox first; the link works once', async () => {
   const client = browser();
   const fresh = `new-${count}@demo.test`;
   assert.equal((await client.post('/sign_up', { email: fresh })).status, 202);
@@ -277,8 +277,8 @@ test('signing up proves the mailbox before anything is chosen; the link works on
   assert.equal((await browser().post('/sign_up/complete', form)).status, 400);
 });
 
-test('sign-up and reset answer the same for known and unknown addresses', async () => {
-  // A sandbox answers with the mailed link, which differs.
+test('sign-up and reset respond the same for known and unknown addresses', async () => {
+  // A sandbox returns the mailed link, which differs.
   const live = await startPeopleServer(undefined, undefined, { factorAgeMs: 1 });
   try {
     const owner = { email, password: PASSWORD, name: 'Olga Owner' };
@@ -310,7 +310,7 @@ test('a reset link sets the password once and leaves the second factor in place'
   assert.equal(again.body.status, 'second_factor_required');
 });
 
-test('a reset link is worth nothing after half an hour', async () => {
+test('a reset link is invalid after half an hour', async () => {
   await browser().post('/password_reset', { email });
   const token = await server.mailedToken(email);
   server.clock.advance(30 * 60_000);
@@ -318,7 +318,7 @@ test('a reset link is worth nothing after half an hour', async () => {
   assert.equal((await browser().post('/password_reset/complete', form)).status, 400);
 });
 
-test("a merchant's session opens nothing of the operators', and the other way round", async () => {
+test("a merchant's session opens no operator route, nor the other way round", async () => {
   const staff = { email, password: 'staff passphrase one', name: 'Stan Staff' };
   const input = { person: staff, actor, now: server.clock.now() };
   assert.ok(!isRefusal(await createOperator(server.db, input)));

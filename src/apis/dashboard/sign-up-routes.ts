@@ -26,12 +26,12 @@ const LOOPBACK_ADDRESS = /^(127\.|::1$|::ffff:127\.)/;
 
 const MailSent = Type.Object(
   {
-    status: Type.Literal('mail_sent', { description: 'What was done.' }),
+    status: Type.Literal('mail_sent', { description: 'The change that was made.' }),
     link: Type.Optional(
-      textOut('The mailed link. Only a sandbox has it, for browsers on its own machine.'),
+      textOut('The mailed link. Only a sandbox returns it, to browsers on its own machine.'),
     ),
   },
-  { description: 'What was done.' },
+  { description: 'The change that was made.' },
 );
 
 function requestRoute(settings: SurfaceSettings) {
@@ -42,8 +42,8 @@ function requestRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Ask for a link to open an account',
-    description: 'The answer is the same whether the address is known already or not.',
+    summary: 'Request a link to open an account',
+    description: 'The response is the same whether or not the address is already known.',
     access: 'public',
     body: SignUpRequest,
     status: 202,
@@ -114,7 +114,7 @@ function lookupRoute(settings: SurfaceSettings) {
     operationId: 'lookUpInvitation',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The account and role that an invitation link offers',
+    summary: 'Retrieve the account and role that an invitation link offers',
     access: 'public',
     body: LookupBody,
     response: Type.Object(
@@ -125,7 +125,7 @@ function lookupRoute(settings: SurfaceSettings) {
         has_user: Type.Boolean({ description: 'true: sign in first, then accept.' }),
         expires_at: Timestamp,
       },
-      { description: 'What the link offers, and until when.' },
+      { description: 'The offer of the link, and until when it is valid.' },
     ),
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body }) => {
@@ -163,8 +163,7 @@ function acceptRoute(settings: SurfaceSettings) {
     asks: 'never',
     tag: TAG,
     summary: 'Join a team with an invitation link',
-    description:
-      'Existing users sign in first. For everybody else, name and password create a user.',
+    description: 'Existing users sign in first. For anyone else, name and password create a user.',
     access: 'public',
     body: AcceptBody,
     response: AcceptedSchema,
@@ -197,7 +196,7 @@ function acceptRoute(settings: SurfaceSettings) {
   });
 }
 
-/** How merchants' people get in for the first time. Staff are created by command only. */
+/** How merchants' people first get access. Staff are created by command only. */
 export function signUpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     requestRoute(settings),

@@ -6,16 +6,16 @@ import type { Sql } from '#db/database.ts';
 export interface DayRow {
   /** YYYY-MM-DD, in the account's time zone. */
   readonly day: string;
-  /** '' for all terminals together. */
+  /** The empty string for all terminals together. */
   readonly terminal_id: string;
   readonly intents: number;
   readonly succeeded: number;
   readonly canceled: number;
-  /** Of the canceled ones: by the shop, before a pass was declined. */
+  /** Of the canceled ones, those canceled by the shop before a pass was declined. */
   readonly called_off: number;
   readonly payments: number;
   readonly volume: bigint;
-  /** How much of the volume is tips. */
+  /** The part of the volume that is tips. */
   readonly tips: bigint;
   readonly refunds: number;
   readonly refunded: bigint;
@@ -24,11 +24,12 @@ export interface DayRow {
   readonly declines: { readonly [code: string]: number };
 }
 
-/** A part of a day: kept of an hour that is over, or counted just now. */
+/** The figures of a part of a day: a stored, complete hour, or the rest counted now. */
 export interface PartRow extends Omit<DayRow, 'day' | 'settle_ms_median' | 'settle_ms_p95'> {
   /**
-   * Milliseconds from tap to payment, with three digits, and the number of such payments, as JSON:
-   * `{"870": 12, "1250": 3}`. A busy day has 30,000 of them, and `JSON.parse` takes its time.
+   * JSON of the milliseconds from tap to payment (three significant digits) to the number of such
+   * payments: `{"870": 12, "1250": 3}`. A text, because a busy day has 30,000 payments and
+   * `JSON.parse` is slow on them.
    */
   readonly settle_ms: string;
   readonly is_kept: boolean;
@@ -42,25 +43,27 @@ const READ_FIELDS = `${SUMS}, settle_ms::text as settle_ms, declines`;
 
 export interface DayOf {
   readonly tenant: Tenant;
-  /** The zone whose day it is. */
+  /** The time zone of the day. */
   readonly timeZone: string;
   readonly day: string;
 }
 
-/** $1 account, $2 mode, $3 the first moment of the day, $4 that of the next. */
+/** $1 account, $2 mode, $3 start of the day, $4 start of the next day. */
 export function dayValues({ tenant, timeZone, day }: DayOf): unknown[] {
   const { since, until } = dayBounds(timeZone, day);
   return [tenant.accountId, tenant.livemode, since, until];
 }
 
-// Three digits: no more than 900 different times for each power of ten, and nobody sees a fourth.
+// Three significant digits: at most 900 distinct times per power of ten, and more digits are never
+// shown.
 const THREE_DIGITS = `case when ms < 1000 then ms when ms < 10000 then ms / 10 * 10
   when ms < 100000 then ms / 100 * 100 else ms / 1000 * 1000 end`;
 
-// The figures of hours ($1 account, $2 mode, $5 now) that a table of the name spans has. Each is
-// three range scans of the list indexes, which cost what the hour's own rows do; lateral, or a
-// planner that knows little of spans reads whole tables. Each is grouped by terminal and once over
-// all. An unpaid intent that has expired counts as canceled before the worker has written it.
+// The figures per hour ($1 account, $2 mode, $5 now) within the hours of a table named `spans`.
+// Each is three range scans of the list indexes, which cost as much as the hour's own rows. They
+// are lateral, because otherwise a planner without statistics on `spans` reads whole tables. Each
+// is grouped by terminal, and once for all terminals. An unpaid, expired intent counts as canceled
+// even before the worker has written that.
 const COUNTED = `
   intents as (
     select s.hour, e.* from spans s cross join lateral (
@@ -127,9 +130,9 @@ const COUNTED = `
 const OVER_FOR_MINUTES = 30;
 
 /**
- * Keeps the figures of the day's hours that are over and of which nothing is open any more. Two at
- * once write the same. Each hour is asked for by itself (`limit 1`): as anti-joins these questions
- * were answered by reading whole tables.
+ * Stores the figures of the day's complete hours without open intents. Concurrent calls store the
+ * same values. Each hour is checked by its own subquery (`limit 1`), because as anti-joins these
+ * checks read whole tables.
  */
 export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
   await sql.query(
@@ -158,7 +161,7 @@ export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<voi
   );
 }
 
-/** A day as it stands now, in parts: what is kept of its hours, and the rest as it is counted. */
+/** A day so far, in parts: its stored hours, and the rest counted now. */
 export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<PartRow[]> {
   return sql.query<PartRow>(
     `with ${HOURS}, kept as materialized (
@@ -177,7 +180,7 @@ export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<Pa
   );
 }
 
-/** Keeps a day that is over, and removes its hours. */
+/** Stores a complete day, and deletes its hours. */
 export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]): Promise<void> {
   const texts = rows.map(({ volume, tips, refunded, ...row }) => ({
     ...row,
@@ -200,7 +203,7 @@ export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]):
   );
 }
 
-/** Days of an account, in its zone; the last one is in it. */
+/** Days of an account, in its time zone; inclusive. */
 export interface Span {
   readonly tenant: Tenant;
   readonly timeZone: string;
@@ -217,7 +220,7 @@ export async function selectStoredDays(sql: Sql, asked: Span): Promise<DayRow[]>
   );
 }
 
-/** When the account's first intent of the mode was made: nothing is older. */
+/** The time of the account's first intent in the mode, before which there are no rows. */
 export async function selectFirstCreated(sql: Sql, tenant: Tenant): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from payment_intents
@@ -244,7 +247,7 @@ export interface DaySums {
   readonly withdrawn: bigint;
 }
 
-/** What was settled on a day, by terminal; '' for all. */
+/** The payments settled on a day, by terminal; the empty string for all. */
 export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]> {
   return sql.query<ReportRow>(
     `select coalesce(terminal_id, '') as terminal_id, count(*)::int as payments,
@@ -261,7 +264,7 @@ export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]
   );
 }
 
-/** What left the balance on a day. */
+/** The amounts that left the balance on a day. */
 export async function selectPaidOut(sql: Sql, asked: DayOf): Promise<DaySums> {
   const rows = await sql.query<DaySums>(
     `with back as (

@@ -18,18 +18,20 @@ const TAG = 'Statistics';
 
 const DaySchema = Type.Object({
   day: Day,
-  terminal: nullable(Type.String({ description: 'null: all terminals together.' })),
+  terminal: nullable(Type.String({ description: '`null` for all terminals together.' })),
   intents: count('Payment intents that were created.'),
   succeeded: count('Of them: paid.'),
   canceled: count('Of them: canceled or expired.'),
-  called_off: count('Of the canceled ones: by the shop, before a pass was declined.'),
+  called_off: count(
+    'Of the canceled ones: those canceled by the shop, before a pass was declined.',
+  ),
   success_rate: nullable(
     Type.Number({
       minimum: 0,
       maximum: 1,
       description:
-        'The paid ones among those that have ended, without those that were called off; null: ' +
-        'none has.',
+        'The share of paid ones among those that have ended, excluding those the shop called ' +
+        'off; `null`: none has.',
     }),
   ),
   payments: count('Payments that were settled on the day.'),
@@ -44,7 +46,10 @@ const DaySchema = Type.Object({
   declines: openObject('Decline code to number of intents.'),
 });
 
-/** The share of ended intents that were paid. What the shop itself calls off is no failure. */
+/**
+ * The share of ended intents that were paid. Intents that the shop called off do not count as
+ * failures.
+ */
 function successRate(row: DayRow): number | null {
   const ended = row.succeeded + row.canceled - row.called_off;
   return ended === 0 ? null : Math.round((row.succeeded / ended) * 10_000) / 10_000;
@@ -75,13 +80,14 @@ function statisticsRoute({ db }: DashboardDeps) {
     operationId: 'readStatistics',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Volume, counts, success rate, declines and time to settle, by day and terminal',
+    summary:
+      'Retrieve volume, counts, success rate, declines and time to settle, by day and terminal',
     description:
-      'Days without activity are left out. At most 367 days. Times to settle are rounded to ' +
+      'Days without activity are omitted. At most 367 days. Times to settle are rounded to ' +
       'three significant digits.',
     access: 'viewer',
     query: StatisticsQuery,
-    response: listed(DaySchema, 'One row per day, and per terminal if that was asked.'),
+    response: listed(DaySchema, 'One row per day, and per terminal if requested.'),
     handle: async ({ caller: { tenant }, query, now }) => {
       const { from, to } = query;
       const wrong = checkDays(from, to);
@@ -95,13 +101,13 @@ function statisticsRoute({ db }: DashboardDeps) {
 
 const ReportLine = Type.Object(
   {
-    terminal: nullable(textOut('The id of the terminal; null: none, or all together.')),
+    terminal: nullable(textOut('The id of the terminal; `null` for none, or for all together.')),
     payments: count('Payments that were settled on the day.'),
     gross: { ...AtomsOut, description: 'Sales and tips: USDC atoms (6 decimals).' },
     tips: AtomsOut,
     fees: Type.Object(
       { acquirer: AtomsOut, protocol: AtomsOut, cashback: AtomsOut },
-      { description: 'What payers paid on top, and got back as cashback.' },
+      { description: 'The fees that payers paid on top, and their cashback.' },
     ),
   },
   { description: 'All payments of the day together.' },
@@ -116,7 +122,7 @@ const ReportSchema = Type.Object(
     refunded: AtomsOut,
     withdrawals: count('Withdrawals of the day that have succeeded.'),
     withdrawn: AtomsOut,
-    net: Type.Integer({ description: 'Gross less refunds and withdrawals; may be negative.' }),
+    net: Type.Integer({ description: 'Gross minus refunds and withdrawals; may be negative.' }),
   },
   { description: 'The report of the day.' },
 );
@@ -152,9 +158,9 @@ function reportRoute({ db }: DashboardDeps) {
     operationId: 'readDailyReport',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What one day added to the balance and took out of it',
+    summary: 'Retrieve the amounts that one day added to the balance and took out of it',
     access: 'viewer',
-    description: "The day is one in the account's time zone.",
+    description: "The day is in the account's time zone.",
     params: { day: 'text' },
     response: ReportSchema,
     handle: async ({ caller: { tenant }, params }) => {

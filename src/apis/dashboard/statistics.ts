@@ -20,7 +20,7 @@ import type { Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 
-/** Days computed at the same time; the database has other work. */
+/** Days computed concurrently, so that the database has capacity for other work. */
 const AT_ONCE = 4;
 
 async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]> {
@@ -33,8 +33,8 @@ async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]>
 }
 
 /**
- * Figures by day and terminal. Days that are over are computed once and then read. Of today, and of
- * a day on which something is still open, so are the hours that are over.
+ * Figures by day and terminal. Complete days are computed once and then read. For today, and for a
+ * day with open intents, complete hours are stored in the same way.
  */
 export async function readStatistics(
   db: Database,
@@ -64,7 +64,7 @@ export async function readStatistics(
   return rows.sort((a, b) => (`${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1));
 }
 
-/** What one day has brought to the balance, by terminal, and what left it. */
+/** The amounts that one day added to the balance, by terminal, and those that left it. */
 export async function readReport(
   db: Database,
   { tenant, day }: { readonly tenant: Tenant; readonly day: string },

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { PartRow } from '#apis/dashboard/statistics-queries.ts';
 import { sumParts } from '#apis/dashboard/sum-parts.ts';
 
-/** A day out of its hours. */
+/** Sums up the hours of a day. */
 
 const NOTHING = { intents: 0, succeeded: 0, canceled: 0, called_off: 0, payments: 0, refunds: 0 };
 const NO_ATOMS = { volume: 0n, tips: 0n, refunded: 0n };
@@ -29,7 +29,7 @@ test('counts, sums and declines of the hours add up, each terminal for itself', 
   );
   assert.deepEqual(rows[0]?.declines, { pass_unknown: 3, risk_blocked: 1 });
   assert.deepEqual([rows[1]?.refunds, rows[1]?.refunded], [1, 5n]);
-  assert.equal(rows[1]?.settle_ms_median, null, 'nobody has paid');
+  assert.equal(rows[1]?.settle_ms_median, null, 'no payments');
 });
 
 test('the median and the 95th of a hundred of a day are those of all its payments', () => {

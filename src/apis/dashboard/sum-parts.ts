@@ -8,14 +8,14 @@ function addCounts(parts: readonly { readonly [name: string]: number }[]): Recor
   return sums;
 }
 
-/** How many payments took how many milliseconds, the shortest time first. */
+/** Pairs of milliseconds and the number of payments that took so long, shortest first. */
 type Times = readonly (readonly [ms: number, count: number])[];
 
 const NUMBERS = /-?\d+/g;
 
 /**
- * Each look at a chart does this with the day's hours. Numbers are read by themselves: parsing the
- * JSON to objects, whose number-like keys V8 sorts, took five times as long and held up all else.
+ * Runs on each chart request with the day's hours. It scans the numbers itself: parsing the JSON to
+ * objects, whose numeric keys V8 sorts, took five times as long and blocked the event loop.
  */
 function addTimes(hours: readonly string[]): Times {
   const sums = new Map<number, number>();
@@ -29,7 +29,7 @@ function addTimes(hours: readonly string[]): Times {
   return [...sums].sort(([one], [other]) => one - other);
 }
 
-/** The least time within which this share was paid; null: nobody has paid. */
+/** The shortest time within which this share was paid; `null` if there are no payments. */
 function timeWithin(share: number, times: Times): number | null {
   const needed = share * times.reduce((sum, [, count]) => sum + count, 0);
   let reached = 0;
@@ -57,7 +57,7 @@ function sumOf(rows: readonly PartRow[]) {
   return { ...sum, ...atoms };
 }
 
-/** Hours as the day that they make, by terminal. */
+/** Sums the hours of a day, by terminal. */
 export function sumParts(day: string, parts: readonly PartRow[]): DayRow[] {
   const groups = Map.groupBy(parts, (part) => part.terminal_id);
   return [...groups].map(([terminal, rows]) => {

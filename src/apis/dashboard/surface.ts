@@ -18,32 +18,35 @@ import type { SignInInput } from '#people/sign-in.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 /**
- * Who may use a route. `public`: anybody. `half_signed_in`: the password was right, the second
- * factor may be missing. `signed_in`: the user, whatever the account. A role: that role or a
- * higher one in the account of the path. `operator`: staff with a proven second factor; support
- * staff for reads only. `support`: the same, for what support staff have to say before they read.
+ * Who may use a route. `public`: anyone. `half_signed_in`: the password was right, the second
+ * factor may be missing. `signed_in`: the user, for any account. A role: that role or a higher one
+ * in the account of the path. `operator`: staff with a verified second factor; support staff for
+ * reads only. `support`: the same, plus support staff for the reasons that they must give before
+ * reading.
  */
 export type Access = 'public' | 'half_signed_in' | 'signed_in' | Role | 'operator' | 'support';
 
 /**
- * Somebody in a browser, signed in or not. For a path below an account it also is what the
- * merchant API's caller is, so that both APIs run the very same handlers.
+ * A browser's caller, signed in or not. Below an account's path it has the fields of the merchant
+ * API's caller, so that both APIs share handlers.
  */
 export interface PersonCaller
   extends Caller,
     Omit<MerchantCaller, 'idempotencySpace' | 'rateKey' | 'scopes' | 'tenant' | 'apiVersion'> {
   readonly realm: Realm;
   readonly session: SessionRow | null;
-  /** What the person is in the path's account; null without one, and in a foreign one. */
+  /**
+   * The person's role in the path's account; `null` if the path names no account, or a foreign one.
+   */
   readonly role: Role | null;
   readonly accountStatus: 'active' | 'disabled' | null;
-  /** The path is of live mode, or about a whole account that is live. */
+  /** True if the path is in live mode, or about a whole account that is live. */
   readonly isRealMoney: boolean;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
-  /** Hears of the change that the route makes; null: nobody has to. */
+  /** Records the change that the route makes; `null` if owners need no mail. */
   readonly witness: Witness | null;
-  /** What an EventSource has seen last. */
+  /** The last event that an EventSource has seen. */
   readonly lastEventId: string | null;
 }
 
@@ -51,15 +54,15 @@ export interface SurfaceSettings {
   readonly people: PeopleDeps;
   readonly cookies: CookieSettings;
   /**
-   * Without a configured public address a page of whatever address the browser used is ours: its
-   * Origin names the host that the request went to. (A rebound name has none of our cookies.)
+   * Without a configured public address, any address that reaches this server is accepted: the
+   * page's Origin must name the host of the request. (A DNS-rebound name has none of our cookies.)
    */
   readonly anyOwnHost: boolean;
-  /** Whether another cell knows the person; left out: this one is alone. */
+  /** Finds the cell that knows the person; undefined in a network of one cell. */
   readonly elsewhere?: SignInElsewhere;
 }
 
-/** @returns where the pages are at which these are right; null: nowhere. */
+/** @returns the URL of the pages at which these credentials are right; `null` if there are none. */
 export type SignInElsewhere = (input: SignInInput) => Promise<string | null>;
 
 export const ROOTS: Record<Realm, string> = {
@@ -80,13 +83,13 @@ interface PathScope {
   readonly mode: string | null;
 }
 
-/** The account and mode that the path names; an operator's path never does. */
+/** The account and mode that the path names; an operator's path names none. */
 export function scopeOf(path: string): PathScope {
   const [, accountId = null, mode = null] = IN_ACCOUNT.exec(path) ?? [];
   return { accountId, mode };
 }
 
-/** Who asks: the session of the cookie, or nobody. */
+/** The caller: the session of the cookie, or a visitor. */
 export async function identify(
   settings: SurfaceSettings,
   request: Credentials,
@@ -141,7 +144,10 @@ function crossSite(): Refusal {
   );
 }
 
-/** Browsers say where a request comes from; what says nothing is no browser's cross-site form. */
+/**
+ * Browsers state the origin of a request. A request that states none is not a browser's cross-site
+ * form.
+ */
 function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): boolean {
   const site = header(request, 'sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;
@@ -151,7 +157,9 @@ function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): bo
   return !settings.anyOwnHost || ![`http://${host}`, `https://${host}`].includes(origin);
 }
 
-/** Against cross-site requests: the cookie is SameSite, the origin is ours, the token is known. */
+/**
+ * Blocks cross-site requests: the cookie is SameSite, the origin is ours, and the token matches.
+ */
 function checkCsrf(
   settings: SurfaceSettings,
   caller: PersonCaller,
@@ -165,13 +173,13 @@ function checkCsrf(
 }
 
 function sessionMissing(): Refusal {
-  return refuse('session_missing', 'Sign in first: there is no session, or it has ended.');
+  return refuse('session_missing', 'Sign in first. There is no session, or it has ended.');
 }
 
 function secondFactorMissing(): Refusal {
   return refuse(
     'second_factor_required',
-    'Prove your second factor first: POST /session/second_factor.',
+    'Verify your second factor first: POST /session/second_factor.',
   );
 }
 
@@ -187,7 +195,7 @@ function checkRole(access: Role, caller: PersonCaller, request: Credentials): Re
   return null;
 }
 
-/** Support staff look, and change nothing. */
+/** Support staff read, and change nothing. */
 function checkStaff(
   access: 'operator' | 'support',
   { session }: PersonCaller,
@@ -196,7 +204,7 @@ function checkStaff(
   if (session?.second_factor_at == null) return secondFactorMissing();
   if (access === 'support' || session.staff_role === 'operator') return null;
   if (SAFE_METHODS.includes(request.method)) return null;
-  return refuse('role_missing', 'Support staff only look. An operator can do this.');
+  return refuse('role_missing', 'Support staff can only read. Ask an operator.');
 }
 
 export function isAccess(text: string | undefined): text is Access {
@@ -204,7 +212,9 @@ export function isAccess(text: string | undefined): text is Access {
   return text !== undefined && (others.includes(text) || ROLES.some((role) => role === text));
 }
 
-/** In this order: session (401), cross-site, second factor (403), account (404), role (403). */
+/**
+ * Checks in this order: session (401), cross-site, second factor (403), account (404), role (403).
+ */
 export function authorizePerson(
   settings: SurfaceSettings,
   access: Access,

@@ -137,7 +137,7 @@ function invitationsRoute({ db }: DashboardDeps) {
     operationId: 'listInvitations',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Invitations that are still open',
+    summary: 'List invitations that are still open',
     access: 'owner',
     response: listed(InvitationSchema, 'Open invitations.'),
     handle: async ({ caller, now }) => {

@@ -60,7 +60,7 @@ test('an invitation makes a member with its role, once', async () => {
   assert.equal(again.status, 400);
 });
 
-test('somebody who has a user joins signed in as that user, and nobody else does', async () => {
+test('a person with a user joins signed in as that user, and only that person does', async () => {
   await addPerson('known@team.test');
   await addPerson('mallory@team.test');
   await invite('known@team.test', 'viewer');
@@ -75,7 +75,7 @@ test('somebody who has a user joins signed in as that user, and nobody else does
   assert.equal((await known.get(path('test/payments'))).status, 200);
 });
 
-test('a second invitation voids the first; a revoked or old one opens nothing', async () => {
+test('a second invitation invalidates the first; a revoked or old one opens nothing', async () => {
   await invite('late@team.test', 'admin');
   const first = await server.mailedToken('late@team.test');
   const second = await invite('late@team.test', 'viewer');
@@ -91,7 +91,7 @@ test('a second invitation voids the first; a revoked or old one opens nothing', 
   owner = await signIn('owner@team.test');
 });
 
-test('a role that is taken away is gone with the next request', async () => {
+test('a role that is taken away ends with the next request', async () => {
   const known = await signIn('known@team.test');
   const { body } = await owner.get(path('members'));
   const members = body.data as { user: string; email: string; version: number }[];
@@ -115,7 +115,7 @@ test('an account never loses its last owner', async () => {
   assert.equal((await owner.post(path('leave'))).status, 409);
 });
 
-test('what is wrong is a 400 that names the parameter', async () => {
+test('an invalid value is a 400 that names the parameter', async () => {
   const cases: [string, string, object, string][] = [
     ['POST', 'invitations', { email: 'x@team.test', role: 'god' }, 'role'],
     ['POST', 'invitations', { email: 'not an address', role: 'viewer' }, 'email'],
@@ -156,7 +156,7 @@ test('what is wrong is a 400 that names the parameter', async () => {
   }
 });
 
-test('concurrent edits of one thing: one wins, the others learn of it', async () => {
+test('of concurrent edits of one thing, one wins, and the others get 409', async () => {
   const { body } = await owner.get(`/accounts/${account}`);
   const version = Number(body.version);
   const edits = Array.from({ length: 8 }, (_, i) =>
@@ -175,7 +175,7 @@ test('concurrent edits of one thing: one wins, the others learn of it', async ()
   assert.deepEqual(statuses, [200, 409, 409, 409, 409, 409, 409, 409]);
 });
 
-test('another account sees nothing of this one, whatever it asks for', async () => {
+test('another account sees nothing of this one, on any route', async () => {
   const made = await addPerson('other@team.test');
   const other = await signIn('other@team.test');
   const key = await owner.post(path('test/api_keys'), { name: 'k', scopes: ['payments:read'] });
@@ -194,7 +194,7 @@ test('another account sees nothing of this one, whatever it asks for', async () 
   }
 });
 
-test('an admin replaces the address of a tag, and everybody of the account sees it', async () => {
+test('an admin replaces the address of a tag, and every member sees it', async () => {
   const made = await owner.post(path('test/terminals'), { label: 'Tagged' });
   const at = path(`test/terminals/${made.body.id}`);
   assert.match(String(made.body.tag_url), /\/t\/[0-9A-Za-z]{22}$/);
@@ -224,7 +224,7 @@ test('an admin replaces the address of a tag, and everybody of the account sees 
   assert.equal(trail.text.includes(String(one.body.meta_read_key)), false);
 });
 
-test('of a live account rights are given with a fresh factor, and owners are mailed', async () => {
+test('rights in a live account need a fresh factor, and owners are mailed', async () => {
   const OWNER = 'boss@live-team.test';
   const { accountId } = await addPerson(OWNER);
   const { userId } = await addPerson('mia@live-team.test');

@@ -38,7 +38,7 @@ function terminalRef({ caller, params, requestId, now }: PersonRequest) {
 const CreateBody = Type.Object({
   label: PersonName,
   name: Type.Optional(PersonName),
-  platform: Type.Optional(text(40, 'What runs on it, such as generic.', 1)),
+  platform: Type.Optional(text(40, 'The platform of its software, such as generic.', 1)),
 });
 
 function createRoute(deps: DashboardDeps) {
@@ -75,7 +75,7 @@ function readRoute(deps: DashboardDeps) {
     operationId: 'dashboardRetrieveTerminal',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A terminal, with the version that an edit names',
+    summary: 'Retrieve a terminal, with the version that an edit names',
     access: 'viewer',
     params: { id: 'terminal' },
     response: ManagedTerminalSchema,
@@ -95,7 +95,7 @@ function listRoute(deps: DashboardDeps) {
     operationId: 'dashboardListTerminals',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The terminals, newest first',
+    summary: 'List the terminals, newest first',
     access: 'viewer',
     query: TerminalListQuery,
     response: ManagedTerminalList,
@@ -126,7 +126,7 @@ function labelRoute(deps: DashboardDeps) {
     moves: 'name',
     asks: 'never',
     tag: TAG,
-    summary: 'Change label or name',
+    summary: "Change a terminal's label or name",
     access: 'member',
     params: { id: 'terminal' },
     body: LabelBody,
@@ -180,7 +180,7 @@ function rotateRoute(deps: DashboardDeps) {
     operationId: 'rotateDeviceKey',
     moves: 'access',
     tag: TAG,
-    summary: 'A new device key; the old one is void at once',
+    summary: 'Create a new device key; the old one becomes invalid at once',
     access: 'admin',
     params: { id: 'terminal' },
     status: 201,
@@ -199,7 +199,7 @@ function tagRoute(deps: DashboardDeps) {
     path: `${MODE}/terminals/{id}/tag/rotate`,
     operationId: 'rotateTerminalTag',
     moves: 'access',
-    // It takes an address away; whoever finds the new one can see a sum and pay it.
+    // It takes an address away. Anyone who finds the new one can only see an amount and pay it.
     asks: 'never',
     tag: TAG,
     summary: 'Replace the address of the tag; the old one stops working',
@@ -225,7 +225,7 @@ const TagChipSchema = Type.Object(
     meta_read_key: KeyOfChip,
     file_read_key: KeyOfChip,
   },
-  { title: 'TagChip', description: 'What is written into the chip. It is shown only now.' },
+  { title: 'TagChip', description: 'The data to write to the chip. It is shown only once.' },
 );
 
 function tagChipRoute(deps: DashboardDeps) {
@@ -235,10 +235,10 @@ function tagChipRoute(deps: DashboardDeps) {
     operationId: 'createTerminalTagChip',
     moves: 'access',
     tag: TAG,
-    summary: 'Set the tag up as a chip (NTAG 424 DNA); its keys are shown only once',
+    summary: 'Set up the tag as a chip (NTAG 424 DNA); its keys are shown only once',
     description:
-      'Who holds a phone to such a tag stands there, and also sees the order and what is sold. ' +
-      'Another set-up, or another address, ends the one before.',
+      'A customer who taps such a tag is at the counter, and also sees the order and the sale. ' +
+      'Another set-up, or another address, replaces this one.',
     access: 'admin',
     params: { id: 'terminal' },
     status: 201,
@@ -257,12 +257,12 @@ function tagChipRoute(deps: DashboardDeps) {
 }
 
 const SmartTapBody = Type.Object({
-  enabled: Type.Boolean({ description: 'Whether its reader reads passes in Google Wallet.' }),
+  enabled: Type.Boolean({ description: 'True if its reader reads passes in Google Wallet.' }),
 });
 
 const SwitchedSmartTap = Type.Object(
-  { smart_tap: Type.Boolean({ description: 'Whether it is on now.' }) },
-  { description: 'How the switch stands.' },
+  { smart_tap: Type.Boolean({ description: 'True if it is on now.' }) },
+  { description: 'The state of the switch.' },
 );
 
 function smartTapRoute(deps: DashboardDeps) {
@@ -271,13 +271,13 @@ function smartTapRoute(deps: DashboardDeps) {
     path: `${MODE}/terminals/{id}/smart_tap`,
     operationId: 'switchTerminalSmartTap',
     moves: 'access',
-    // It lets customers pay in one more way, or no longer; it lets nobody in.
+    // It adds or removes a way for customers to pay, and gives no one access.
     asks: 'never',
     tag: TAG,
-    summary: 'Switch Smart Tap on or off: whether its reader reads Google Wallet',
+    summary: 'Switch Smart Tap, by which its reader reads Google Wallet, on or off',
     description:
-      'From the next tap on. In live mode it needs an approved business verification. The ' +
-      'network needs a key for Smart Tap, which its operator makes.',
+      'Applies from the next tap on. In live mode it needs an approved business verification. ' +
+      'The network needs a key for Smart Tap, which its operator creates.',
     access: 'admin',
     params: { id: 'terminal' },
     body: SmartTapBody,
@@ -296,7 +296,7 @@ function smartTapRoute(deps: DashboardDeps) {
 const PairingCodeBody = Type.Object({
   with_factor: Type.Optional(
     Type.Boolean({
-      description: 'true: ask for a second factor, for a till whose PIN is forgotten.',
+      description: 'true: require a second factor, for a till with a forgotten PIN.',
     }),
   ),
 });
@@ -308,11 +308,11 @@ function pairingRoute({ db }: DashboardDeps) {
     operationId: 'createPairingCode',
     moves: 'access',
     tag: TAG,
-    summary: 'A short code that the terminal exchanges for a device key',
+    summary: 'Create a short code that the terminal exchanges for a device key',
     description:
-      'Works once, for ten minutes. The terminal’s current key becomes void when the code is ' +
-      'used. With `with_factor` it needs a second factor proven in the last five minutes; such ' +
-      'a code also opens a till whose PIN is forgotten.',
+      'Works once, for ten minutes. The terminal’s current key becomes invalid when the code is ' +
+      'used. With `with_factor` it needs a second factor verified in the last five minutes; such ' +
+      'a code also unlocks a till with a forgotten PIN.',
     access: 'admin',
     params: { id: 'terminal' },
     body: PairingCodeBody,
@@ -331,7 +331,7 @@ function pairingRoute({ db }: DashboardDeps) {
   });
 }
 
-/** What the dashboard does to terminals. */
+/** The dashboard's management of terminals. */
 export function managedTerminalRoutes(deps: DashboardDeps): PersonRoute[] {
   return [
     createRoute(deps),

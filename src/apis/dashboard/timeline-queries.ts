@@ -8,7 +8,7 @@ export interface AttemptRow {
   readonly deadline: Date | null;
   readonly signed_at: Date | null;
   readonly times_sent: number;
-  /** In a block, where it waits for more before it counts. */
+  /** Set once it is in a block that must get more confirmations. */
   readonly included_at: Date | null;
   readonly waits_for: WaitsFor | null;
   readonly block_number: bigint | null;
@@ -16,12 +16,12 @@ export interface AttemptRow {
   readonly final_at: Date | null;
 }
 
-/** Every try to settle an intent, oldest first, with what became of it on the chain. */
+/** Every attempt to settle an intent, oldest first, with its result on the chain. */
 export async function selectSettlementAttempts(
   sql: Sql,
   wanted: { readonly intentId: string; readonly livemode: boolean; readonly number: bigint | null },
 ): Promise<AttemptRow[]> {
-  // Two indexes: one knows what is open or paid by its intent, one what failed by its number.
+  // Uses two indexes: open and paid jobs are found by their intent, failed ones by their number.
   return sql.query<AttemptRow>(
     `with found as (
        select * from chain_requests
@@ -83,7 +83,7 @@ export interface TimelineDeliveryRow {
   readonly updated: Date;
 }
 
-/** What became of telling the endpoints about these events. */
+/** The deliveries of these events to the endpoints. */
 export async function selectDeliveriesOf(
   sql: Sql,
   tenant: Tenant,

@@ -18,7 +18,7 @@ function timelineRoute(deps: DashboardDeps) {
     operationId: 'readTimeline',
     moves: 'nothing',
     tag: TAG,
-    summary: 'What happened to a payment intent on the chain, its events, and their deliveries',
+    summary: "Retrieve a payment intent's settlement attempts, its events, and their deliveries",
     access: 'viewer',
     params: { id: 'paymentIntent' },
     response: TimelineSchema,

@@ -15,9 +15,10 @@ export function totalsRoutes({ db }: DashboardDeps): PersonRoute[] {
       operationId: 'readTotals',
       moves: 'nothing',
       tag: 'Statistics',
-      summary: 'Totals by terminal and cashier: sales, tips, refunds, declines',
+      summary: 'Retrieve totals by terminal and cashier: sales, tips, refunds, declines',
       description:
-        "Of days in the account's time zone, or of a shift. With `format=csv` a CSV file.",
+        "For days in the account's time zone, or for a shift. With `format=csv` the response is " +
+        'a CSV file.',
       access: 'viewer',
       query: TotalsQuery,
       response: TotalsSchema,

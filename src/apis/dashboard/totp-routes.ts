@@ -43,7 +43,7 @@ function beginTotpRoute(settings: SurfaceSettings) {
         secret: textOut('The secret, for an app that cannot scan.'),
         uri: textOut('The otpauth: link, for the QR code.'),
       },
-      { description: 'What the authenticator app needs, shown only once.' },
+      { description: 'The data for the authenticator app, shown only once.' },
     ),
     errors: ['unexpected_state', 'rate_limit_exceeded', 'service_unavailable'],
     handle: async ({ caller, body, now }) => {
@@ -107,7 +107,7 @@ function replaceRecoveryCodesRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'fresh',
     tag: TAG,
-    summary: 'Ten new recovery codes; the old ones are void',
+    summary: 'Create ten new recovery codes; the old ones become invalid',
     access: 'signed_in',
     response: RecoveryCodes,
     errors: ['unexpected_state'],
@@ -146,9 +146,9 @@ function factorRecoveryRoute(settings: SurfaceSettings) {
     moves: 'access',
     asks: 'never',
     tag: TAG,
-    summary: 'Say that the second factor is lost',
+    summary: 'Report the second factor as lost',
     description:
-      'Sends a mail with a link. 72 hours after its button was pressed the factors end, unless ' +
+      'Sends a mail with a link. 72 hours after its button was clicked the factors end, unless ' +
       'one is used before.',
     access: 'half_signed_in',
     status: 202,
@@ -161,7 +161,7 @@ function factorRecoveryRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Authenticator app, recovery codes, and the way back without them. */
+/** Authenticator app, recovery codes, and how to regain access without them. */
 export function totpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     beginTotpRoute(settings),

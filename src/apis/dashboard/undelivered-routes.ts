@@ -21,9 +21,9 @@ function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
     operationId: 'listUndelivered',
     moves: 'nothing',
     tag: 'Webhook deliveries',
-    summary: 'Deliveries that no receiver has taken, over all endpoints, newest event first',
+    summary: 'List deliveries without success, over all endpoints, newest event first',
     description:
-      'Those that were given up, and those that were tried without success so far. ' +
+      'Those that failed for good, and those without success so far. ' +
       '`created_gte` and `created_lt` are times of the events.',
     access: 'viewer',
     query: UndeliveredQuery,

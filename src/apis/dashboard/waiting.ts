@@ -4,10 +4,10 @@ import type { BlockedRow } from '#settlement/blocked-requests.ts';
 
 export const Waiting = Type.Object(
   {
-    message: Type.String({ description: 'What USDC or the settlement contract says.' }),
+    message: Type.String({ description: 'The reason that USDC or the settlement contract gives.' }),
     since: Timestamp,
   },
-  { description: 'Why the transfer waits; null: it does not wait.' },
+  { description: 'The reason why the transfer waits; `null` if it does not wait.' },
 );
 
 export function waitingOf(blocked: BlockedRow | undefined) {

@@ -60,7 +60,7 @@ after(async () => {
   await network.stop();
 });
 
-/** A path with ids of the right shape that nothing has. */
+/** A path with ids of the right format for objects that do not exist. */
 function pathOf(route: PersonRoute): string {
   const now = server.clock.now();
   return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
@@ -84,7 +84,7 @@ function send(client: PersonClient, route: PersonRoute) {
 const inAccount = () =>
   server.dashboardRoutes.filter((route) => route.path.startsWith('/accounts/{account}'));
 
-test('there are routes to walk, and each says who may use it', () => {
+test('every route of an account declares who may use it', () => {
   assert.ok(inAccount().length > 60, `${inAccount().length} routes`);
   for (const route of [...server.dashboardRoutes, ...server.operatorRoutes]) {
     assert.ok(route.access, route.operationId);
@@ -137,7 +137,7 @@ test('the routes of a person are closed to the signed-out', async () => {
   }
 });
 
-test('the roles are those of the decisions: reads for viewers, money for owners', () => {
+test('the roles match the documented decisions: reads for viewers, money for owners', () => {
   const access = (id: string) =>
     server.dashboardRoutes.find((route) => route.operationId === id)?.access;
   const expected: Record<string, Role> = {
@@ -204,7 +204,7 @@ describe('operators', () => {
     }
   });
 
-  test('everything opens with one', async () => {
+  test('every route opens with one', async () => {
     const begun = await staff.post('/me/totp', { current_password: PASSWORD });
     const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });
     const code = totp.generate({ timestamp: server.clock.now().getTime() });
@@ -214,7 +214,11 @@ describe('operators', () => {
       const what = `${route.method} ${route.path}: ${answer.text.slice(0, 300)}`;
       assert.ok(answer.status < 500 && answer.status !== 401 && answer.status !== 403, what);
     }
-    assert.equal((await staff.delete('/me/totp')).status, 409, 'staff keep a factor');
+    assert.equal(
+      (await staff.delete('/me/totp')).status,
+      409,
+      'staff cannot remove their last factor',
+    );
   });
 
   test('spending policy defaults are validated, versioned and in the log', async () => {
@@ -234,7 +238,7 @@ describe('operators', () => {
   });
 });
 
-test('every route that takes a password says that the queue of hashes can be full', () => {
+test('every route that takes a password declares that the queue of hashes can be full', () => {
   const hashing = [...server.dashboardRoutes, ...server.operatorRoutes].filter((route) => {
     const { properties = {} } = (route.body ?? {}) as { properties?: object };
     return 'password' in properties || 'current_password' in properties;

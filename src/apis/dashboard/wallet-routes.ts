@@ -33,10 +33,10 @@ function readRoute(deps: DashboardDeps) {
     operationId: 'readSettlementWallet',
     moves: 'nothing',
     tag: TAG,
-    summary: 'Where withdrawals go, and a change that is under way',
+    summary: 'Retrieve the settlement wallet, and a change in progress',
     description:
-      'What the settlement contract holds now, also where the wallet was announced or changed on ' +
-      'the contract itself. While no node answers: what was last known.',
+      'Read from the settlement contract, even if the wallet was announced or changed on ' +
+      'the contract itself. While no node responds, the last known state.',
     access: 'viewer',
     response: WalletSchema,
     handle: async ({ caller }) => answerWith(200, await walletView(deps, caller.tenant)),
@@ -52,7 +52,7 @@ function consentRoute(deps: DashboardDeps) {
     operationId: 'readWalletConsent',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The message that the new wallet signs (EIP-712)',
+    summary: 'Retrieve the message that the new wallet signs (EIP-712)',
     access: 'owner',
     query: ConsentQuery,
     response: ConsentSchema,
@@ -75,8 +75,8 @@ function changeRoute(deps: DashboardDeps) {
     tag: TAG,
     summary: 'Announce another settlement wallet',
     description:
-      'Needs a second factor proven in the last five minutes. All owners get a mail. The ' +
-      'contract makes the wallet wait, and until then the change can be canceled. Refused for ' +
+      'Needs a second factor verified in the last five minutes. All owners get a mail. The ' +
+      'contract delays the new wallet, and until then the change can be canceled. Refused for ' +
       '72 hours after a change of owners, and while payouts are held.',
     access: 'owner',
     body: ConsentBody,
@@ -102,7 +102,8 @@ function cancelRoute(deps: DashboardDeps) {
     tag: TAG,
     summary: 'Cancel an announced change of the settlement wallet',
     description:
-      'Whoever announced it, here or on the contract itself. The contract answers within seconds.',
+      'Works for changes announced here or on the contract itself. The contract responds within ' +
+      'seconds.',
     access: 'owner',
     status: 202,
     response: WalletSchema,
@@ -120,7 +121,7 @@ export function walletRoutes(deps: DashboardDeps): PersonRoute[] {
   return [readRoute(deps), consentRoute(deps), changeRoute(deps), cancelRoute(deps)];
 }
 
-/** Facts that find the money on the chain. */
+/** The facts by which the funds can be found on the chain. */
 const FORMER = {
   settlement: textOut('The address of the settlement contract.'),
   merchant_number: Type.Integer({ description: 'The account on the contract.' }),
@@ -130,27 +131,29 @@ const PLACE = { chain_id: Type.Integer({ description: 'The id of the blockchain.
 const WalletSchema = Type.Object(
   {
     wallet: nullable(
-      textOut('The EVM address that withdrawals go to; null: the account is not live.'),
+      textOut('The EVM address that withdrawals go to; `null` if the account is not live.'),
     ),
     contract: nullable(
       Type.Object(PLACE, {
         description:
-          'What the settlement wallet needs to withdraw without this service; null: not live.',
+          'The data that the settlement wallet needs to withdraw without this service; `null` if ' +
+          'not live.',
       }),
     ),
     former_contracts: Type.Array(Type.Object(FORMER), {
-      description: 'Of the same chain, those that the account has moved away from, oldest first.',
+      description:
+        'Contracts of the same chain that the account has moved away from, oldest first.',
     }),
     change: nullable(
       Type.Object(
         {
-          wallet: textOut('The EVM address that withdrawals shall go to.'),
+          wallet: textOut('The EVM address that withdrawals will go to.'),
           status: oneOf(
             ['pending', 'announced', 'applied', 'canceled', 'failed'] as const,
             'An announced wallet waits until applicable_at.',
           ),
           applicable_at: nullable(Timestamp),
-          failure_reason: nullable(textOut('Why the change failed, or null.')),
+          failure_reason: nullable(textOut('The reason why the change failed, or null.')),
           created: Timestamp,
         },
         { description: 'The newest change of the wallet.' },
