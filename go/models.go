@@ -27,6 +27,12 @@ type PaymentIntent struct {
 	// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
 	Presentment *PaymentIntentPresentment `json:"presentment"`
 
+	// What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a loss of data.
+	LineItems []PaymentIntentLineItemsItem `json:"line_items"`
+
+	// What is taken from all lines together, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	Discount int64 `json:"discount"`
+
 	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 	Tipping *PaymentIntentTipping `json:"tipping"`
 
@@ -109,6 +115,27 @@ type PaymentIntentPresentment struct {
 	ExpiresAt string `json:"expires_at"`
 }
 
+// A line of the sale.
+type PaymentIntentLineItemsItem struct {
+	// What is sold, 1 to 200 characters.
+	Name string `json:"name"`
+
+	// As it was sent: an integer, or decimal text.
+	Quantity json.RawMessage `json:"quantity"`
+
+	// The price of one, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	UnitAmount int64 `json:"unit_amount"`
+
+	// The rate of tax in basis points: 700 is 7 %.
+	TaxRate int64 `json:"tax_rate"`
+
+	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
+	TaxInclusive bool `json:"tax_inclusive"`
+
+	// What is taken from this line.
+	Discount int64 `json:"discount"`
+}
+
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.
 type PaymentIntentTipping struct {
 	// 1 to 3 percentages, in the order they are shown.
@@ -188,6 +215,12 @@ type Payment struct {
 
 	// The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
 	Presentment *PaymentPresentment `json:"presentment"`
+
+	// What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a loss of data.
+	LineItems []PaymentLineItemsItem `json:"line_items"`
+
+	// What is taken from all lines together, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	Discount int64 `json:"discount"`
 
 	// The part of the amount that is a tip; 0 without a tip.
 	Tip int64 `json:"tip"`
@@ -284,6 +317,27 @@ type PaymentPresentment struct {
 
 	// The tip by the same rate, in minor units on top of `amount`, or 0.
 	TipAmount int64 `json:"tip_amount"`
+}
+
+// A line of the sale.
+type PaymentLineItemsItem struct {
+	// What is sold, 1 to 200 characters.
+	Name string `json:"name"`
+
+	// As it was sent: an integer, or decimal text.
+	Quantity json.RawMessage `json:"quantity"`
+
+	// The price of one, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	UnitAmount int64 `json:"unit_amount"`
+
+	// The rate of tax in basis points: 700 is 7 %.
+	TaxRate int64 `json:"tax_rate"`
+
+	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
+	TaxInclusive bool `json:"tax_inclusive"`
+
+	// What is taken from this line.
+	Discount int64 `json:"discount"`
 }
 
 // Paid by the payer on top of the amount.
@@ -1658,6 +1712,12 @@ type CreatePaymentIntentBody struct {
 	// The price in the shop’s currency, instead of `amount`. The response’s `amount` is its value: rate × amount, rounded down.
 	Presentment *CreatePaymentIntentBodyPresentment `json:"presentment,omitempty"`
 
+	// What is sold, 1 to 100 lines. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, and with the tax of lines that do not include it, which is rounded half up once per rate.
+	LineItems []CreatePaymentIntentBodyLineItemsItem `json:"line_items,omitempty"`
+
+	// What is taken from the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. It is taken from the lines in proportion, rounded down; the last line takes what is left. Only with `line_items`. Default 0.
+	Discount int64 `json:"discount,omitempty"`
+
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
 
@@ -1684,6 +1744,27 @@ type CreatePaymentIntentBodyPresentment struct {
 
 	// Minor units of the currency by ISO 4217: cents of EUR, whole JPY, thousandths of KWD. It must be worth 1 to 1000000000000 USDC atoms.
 	Amount int64 `json:"amount"`
+}
+
+// A line of the sale.
+type CreatePaymentIntentBodyLineItemsItem struct {
+	// What is sold, 1 to 200 characters.
+	Name string `json:"name"`
+
+	// An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`, `"0.350"`.
+	Quantity json.RawMessage `json:"quantity"`
+
+	// The price of one, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	UnitAmount int64 `json:"unit_amount"`
+
+	// The rate of tax in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`. Responses have the basis points.
+	TaxRate json.RawMessage `json:"tax_rate"`
+
+	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. By default as the account’s prices_include_tax.
+	TaxInclusive *bool `json:"tax_inclusive,omitempty"`
+
+	// What is taken from this line, at most the line. Default 0.
+	Discount int64 `json:"discount,omitempty"`
 }
 
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.

@@ -53,6 +53,9 @@ create table payment_intents (
   -- The price in the shop's currency, and the rate that was locked for it:
   -- {currency, amount, rate, quotedAt, source}. `null` for a sale in USDC.
   presentment jsonb,
+  -- What is sold: {lineItems: [{name, quantity, unit_amount, tax_rate, tax_inclusive, discount}],
+  -- discount}. `null` for a sale without lines.
+  lines jsonb,
   check ((status = 'succeeded') = (payment_id is not null)),
   check ((status = 'succeeded') = (tx_hash is not null)),
   check ((status = 'canceled') = (canceled_at is not null and cancellation_reason is not null)),
@@ -143,6 +146,8 @@ create table payments (
   -- The intent's, with expiresAt and tipAmount (minor units). `null` for a sale in USDC, and for a
   -- rebuilt payment.
   presentment jsonb,
+  -- The intent's. `null` for a rebuilt payment, too.
+  lines jsonb,
   unique (livemode, settlement_number)
 );
 

@@ -56,6 +56,36 @@ export interface PaymentIntent {
     /** The quote ends when the payment intent expires. */
     expires_at: string;
   } | null;
+  /**
+   * What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a
+   * loss of data.
+   */
+  line_items: Array<{
+    /** What is sold, 1 to 200 characters. */
+    name: string;
+    /** As it was sent: an integer, or decimal text. */
+    quantity: number | string;
+    /**
+     * The price of one, in minor units of the presentment currency, or in USDC atoms for a sale
+     * without `presentment`.
+     */
+    unit_amount: number;
+    /** The rate of tax in basis points: 700 is 7 %. */
+    tax_rate: number;
+    /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
+    tax_inclusive: boolean;
+    /**
+     * What is taken from this line.
+     *
+     * @default 0
+     */
+    discount: number;
+  }> | null;
+  /**
+   * What is taken from all lines together, in minor units of the presentment currency, or in USDC
+   * atoms for a sale without `presentment`.
+   */
+  discount: number;
   /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
   tipping: {
     /** 1 to 3 percentages, in the order they are shown. */
@@ -200,6 +230,36 @@ export interface Payment {
     /** The tip by the same rate, in minor units on top of `amount`, or 0. */
     tip_amount: number;
   } | null;
+  /**
+   * What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a
+   * loss of data.
+   */
+  line_items: Array<{
+    /** What is sold, 1 to 200 characters. */
+    name: string;
+    /** As it was sent: an integer, or decimal text. */
+    quantity: number | string;
+    /**
+     * The price of one, in minor units of the presentment currency, or in USDC atoms for a sale
+     * without `presentment`.
+     */
+    unit_amount: number;
+    /** The rate of tax in basis points: 700 is 7 %. */
+    tax_rate: number;
+    /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
+    tax_inclusive: boolean;
+    /**
+     * What is taken from this line.
+     *
+     * @default 0
+     */
+    discount: number;
+  }> | null;
+  /**
+   * What is taken from all lines together, in minor units of the presentment currency, or in USDC
+   * atoms for a sale without `presentment`.
+   */
+  discount: number;
   /** The part of the amount that is a tip; 0 without a tip. */
   tip: number;
   /** USDC atoms (6 decimals). */
@@ -1397,6 +1457,49 @@ export interface CreatePaymentIntentBody {
      */
     amount: number;
   } | null;
+  /**
+   * What is sold, 1 to 100 lines. Their sum must be the price: quantity × unit price per line,
+   * rounded half up, less the discounts, and with the tax of lines that do not include it, which
+   * is rounded half up once per rate.
+   */
+  line_items?: Array<{
+    /** What is sold, 1 to 200 characters. */
+    name: string;
+    /**
+     * An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`,
+     * `"0.350"`.
+     */
+    quantity: number | string;
+    /**
+     * The price of one, in minor units of the presentment currency, or in USDC atoms for a sale
+     * without `presentment`.
+     */
+    unit_amount: number;
+    /**
+     * The rate of tax in basis points, 0 to 10000, or the name of one of the account’s
+     * `tax_rates`. Responses have the basis points.
+     */
+    tax_rate: number | string;
+    /**
+     * Whether `unit_amount` includes the tax. If not, the tax is added to the price. By default as
+     * the account’s prices_include_tax.
+     */
+    tax_inclusive?: boolean;
+    /**
+     * What is taken from this line, at most the line. Default 0.
+     *
+     * @default 0
+     */
+    discount?: number;
+  }> | null;
+  /**
+   * What is taken from the whole sale, in minor units of the presentment currency, or in USDC
+   * atoms for a sale without `presentment`. It is taken from the lines in proportion, rounded
+   * down; the last line takes what is left. Only with `line_items`. Default 0.
+   *
+   * @default 0
+   */
+  discount?: number;
   /** The id of a terminal: tml_… */
   terminal: string;
   /**

@@ -24,6 +24,10 @@ export interface ShopSettings {
 
 export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
 
+interface Id {
+  readonly id: string;
+}
+
 const COLUMNS = 'currency, tax_rates, prices_include_tax, legal_name, address, tax_number';
 
 export async function selectShopSettings(sql: Sql, accountId: string): Promise<ShopSettings> {
@@ -31,6 +35,18 @@ export async function selectShopSettings(sql: Sql, accountId: string): Promise<S
     accountId,
   ]);
   return only(rows, 'account');
+}
+
+/** By account id. */
+export async function selectTaxSettings(
+  sql: Sql,
+  accountIds: readonly string[],
+): Promise<Map<string, Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'>>> {
+  const rows = await sql.query<Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'> & Id>(
+    'select id, tax_rates, prices_include_tax from accounts where id = any($1)',
+    [accountIds],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** The row must be locked. */

@@ -46,8 +46,11 @@ function declareType({ name, schema, declared }: Declaring): void {
   const required = (schema.required ?? []) as readonly string[];
   const fields = Object.entries(properties).map(([field, property]) => {
     const part = { name: `${name}${goName(field)}`, schema: property as Schema, declared };
-    const omit = required.includes(field) ? '' : ',omitempty';
-    const type = typeOf(part);
+    const isRequired = required.includes(field);
+    const omit = isRequired ? '' : ',omitempty';
+    // Go leaves out a false: only a pointer tells it from a field that was not set.
+    const isChoice = part.schema.type === 'boolean' && part.schema.const === undefined;
+    const type = (isChoice && !isRequired ? '*' : '') + typeOf(part);
     const words = commentOf(property as Schema, '\t');
     return `${words}\t${goName(field)} ${type} \`json:"${field}${omit}"\``;
   });

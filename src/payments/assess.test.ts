@@ -17,6 +17,7 @@ const intent: PaymentIntent = {
   aheadSeconds: 0,
   amount: atoms(900),
   presentment: null,
+  lines: null,
   tipping: { percentages: [10] },
   terminalId: 'tml_1',
   orderId: 'A-1',

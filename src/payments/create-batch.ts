@@ -4,6 +4,7 @@ import {
   terminalInactive,
 } from '#accounts/credential-ends.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
+import { selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
@@ -36,6 +37,7 @@ import {
 import { type ChosenOrderId, chooseOrderIds, orderKey } from '#payments/order-ids.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
+import { needTaxSettings, type TaxSettings } from '#prices/asked-lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
@@ -126,14 +128,22 @@ function decide(
 }
 
 const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
+const NO_TAXES: ReadonlyMap<string, TaxSettings> = new Map();
 
-/** Asks for rates only where a request has a price in another currency. */
+/** Reads rates and taxes only where a request has a price, or lines, that depend on them. */
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
-  const currencies = requests.flatMap(({ input: { amount } }) =>
-    typeof amount === 'number' ? [] : [amount.currency],
-  );
-  const rates = currencies.length === 0 ? NO_RATES : await selectRates(tx, currencies);
-  return requests.map((request) => priceOf(request, rates));
+  const currencies: string[] = [];
+  const accountIds: string[] = [];
+  for (const { input, standing } of requests) {
+    const { amount, lines } = input;
+    if (typeof amount !== 'number') currencies.push(amount.currency);
+    if (lines !== null && needTaxSettings(lines)) accountIds.push(standing.tenant.accountId);
+  }
+  const [rates, taxes] = await Promise.all([
+    currencies.length === 0 ? NO_RATES : selectRates(tx, currencies),
+    accountIds.length === 0 ? NO_TAXES : selectTaxSettings(tx, accountIds),
+  ]);
+  return requests.map((request) => priceOf(request, { rates, taxes }));
 }
 
 async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {

@@ -1,11 +1,13 @@
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
-import type { Refusal } from '#core/answer.ts';
+import { isRefusal, type Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { ShownIntent, Tipping } from '#payments/payment-intent.ts';
+import { type AskedLines, readLines, type TaxSettings } from '#prices/asked-lines.ts';
+import type { SaleLines } from '#prices/lines.ts';
 import { type AskedPresentment, type Quote, quote } from '#prices/quote.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
@@ -14,6 +16,8 @@ import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 export interface NewIntent {
   /** Atoms, or the price in the shop's currency. */
   readonly amount: number | AskedPresentment;
+  /** What is sold, for that price; `null` if the request does not say. */
+  readonly lines: AskedLines | null;
   readonly tipping: Tipping | null;
   readonly terminalId: string;
   readonly orderId: string | null;
@@ -35,18 +39,34 @@ export interface CreateRequest {
   readonly traceparent?: string | null;
 }
 
-/** The sum of a new intent, and the quote that it was made of; `null` for atoms. */
+/** The sum of a new intent, the quote that it was made of (`null` for atoms), and its lines. */
 export interface Price {
   readonly amount: Atoms;
   readonly quote: Quote | null;
+  readonly lines: SaleLines | null;
 }
 
+/** What the price of a request depends on, besides the request. */
+export interface PriceContext {
+  readonly rates: ReadonlyMap<string, RateRow>;
+  /** By account id: of those whose lines depend on it. */
+  readonly taxes: ReadonlyMap<string, TaxSettings>;
+}
+
+/** Of an account whose lines say everything themselves. */
+const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
+
 export function priceOf(
-  { input: { amount }, now }: CreateRequest,
-  rates: ReadonlyMap<string, RateRow>,
+  { input: { amount, lines: asked }, standing, now }: CreateRequest,
+  { rates, taxes }: PriceContext,
 ): Price | Refusal {
-  if (typeof amount === 'number') return { amount: atoms(amount), quote: null };
-  return quote(amount, rates, now);
+  const price = typeof amount === 'number' ? amount : amount.amount;
+  const settings = taxes.get(standing.tenant.accountId) ?? NO_TAX_SETTINGS;
+  const lines = asked === null ? null : readLines(asked, settings, price);
+  if (isRefusal(lines)) return lines;
+  if (typeof amount === 'number') return { amount: atoms(amount), quote: null, lines };
+  const quoted = quote(amount, rates, now);
+  return isRefusal(quoted) ? quoted : { ...quoted, lines };
 }
 
 /** An intent and its event. */
@@ -86,6 +106,7 @@ export function toNewIntent(
     aheadSeconds,
     amount: price.amount,
     presentment: price.quote,
+    lines: price.lines,
     tipping: input.tipping,
     terminalId: input.terminalId,
     orderId,

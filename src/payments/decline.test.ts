@@ -19,6 +19,7 @@ function declined(error: PaymentError): ShownIntent {
     aheadSeconds: 0,
     amount: 1n as ShownIntent['amount'],
     presentment: null,
+    lines: null,
     tipping: null,
     terminalId: 'tml_1',
     orderId: 'A-1',

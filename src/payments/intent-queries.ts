@@ -7,9 +7,9 @@ import { type IntentRow, toIntent, toStateColumns } from '#payments/intent-rows.
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
 export const INTENT_COLUMNS = `id, settlement_number, recovered,
-  account_id, livemode, position, created, ahead_seconds, amount, presentment, tipping, terminal_id,
-  order_id, description, metadata, source, split_group, expires_at, picked_up_at, tapped_at, status,
-  attempt, confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at,
+  account_id, livemode, position, created, ahead_seconds, amount, presentment, lines, tipping,
+  terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
+  tapped_at, status, attempt, confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at,
   traceparent`;
 
 /**
@@ -219,7 +219,7 @@ export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Prom
 /** The values of an intent that nobody has tapped. */
 export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, amount,
   terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
-  status, settlement_number, ahead_seconds, tipping, traceparent, presentment`;
+  status, settlement_number, ahead_seconds, tipping, traceparent, presentment, lines`;
 
 const NEW_INTENTS = columnsFrom(1, {
   id: 'text',
@@ -242,6 +242,7 @@ const NEW_INTENTS = columnsFrom(1, {
   tipping: 'jsonb',
   traceparent: 'text',
   presentment: 'jsonb',
+  lines: 'jsonb',
 });
 
 const INSERT_INTENTS = `
@@ -270,6 +271,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     tipping: jsonText(intent.tipping),
     traceparent: intent.traceparent ?? null,
     presentment: jsonText(intent.presentment),
+    lines: jsonText(intent.lines),
   }));
   await NEW_INTENTS.run(tx, INSERT_INTENTS, { rows });
 }

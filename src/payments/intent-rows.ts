@@ -9,6 +9,7 @@ import type {
   PaymentIntent,
   Tipping,
 } from '#payments/payment-intent.ts';
+import type { SaleLines } from '#prices/lines.ts';
 import type { Quote } from '#prices/quote.ts';
 
 /** An attempt as JSON. One without a tip is as it was before there were tips. */
@@ -34,6 +35,7 @@ export interface IntentRow {
   ahead_seconds: bigint;
   amount: bigint;
   presentment: Quote | null;
+  lines: SaleLines | null;
   tipping: Tipping | null;
   terminal_id: string;
   order_id: string;
@@ -103,6 +105,7 @@ export function toIntent(row: IntentRow): PaymentIntent {
     aheadSeconds: Number(row.ahead_seconds),
     amount: atoms(row.amount) satisfies Atoms,
     presentment: row.presentment,
+    lines: row.lines,
     tipping: row.tipping,
     terminalId: row.terminal_id,
     orderId: row.order_id,

@@ -6,6 +6,7 @@ import type { Atoms } from '#core/money.ts';
 import type { Traced } from '#core/tracing.ts';
 import type { Attempt, Tipping } from '#payments/attempt.ts';
 import { type Decline, type PaymentError, paymentError } from '#payments/decline.ts';
+import type { SaleLines } from '#prices/lines.ts';
 import type { Quote } from '#prices/quote.ts';
 
 export type { Attempt, Tipping };
@@ -33,6 +34,8 @@ interface IntentFacts extends Traced {
   readonly amount: Atoms;
   /** The price in the shop's currency that the amount was made of; `null` for a sale in USDC. */
   readonly presentment: Quote | null;
+  /** What is sold; `null` if the request named no lines. */
+  readonly lines: SaleLines | null;
   /** null: no tip may be given. */
   readonly tipping: Tipping | null;
   readonly terminalId: string;
@@ -131,7 +134,7 @@ export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
   const { id, settlementNumber, recovered, tenant, position, created, amount, tipping } = intent;
-  const { presentment, aheadSeconds, terminalId, orderId, description } = intent;
+  const { presentment, lines, aheadSeconds, terminalId, orderId, description } = intent;
   const { metadata, source, splitGroup, expiresAt, pickedUpAt, tappedAt } = intent;
   const { lastPaymentError } = intent;
   return {
@@ -144,6 +147,7 @@ function factsOf(intent: PaymentIntent): IntentFacts {
     aheadSeconds,
     amount,
     presentment,
+    lines,
     tipping,
     terminalId,
     orderId,

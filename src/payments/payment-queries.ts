@@ -11,7 +11,7 @@ export const PAYMENT_COLUMNS = `id, recovered,
   split_group, method_type, credential_type, amount,
   tip, fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
   settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
-  refundable_until, presentment`;
+  refundable_until, presentment, lines`;
 
 export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
   const rows = await sql.query<PaymentRow>(
@@ -136,6 +136,7 @@ const NEW_PAYMENTS = columnsFrom(1, {
   settled_at: 'timestamptz',
   refundable_until: 'timestamptz',
   presentment: 'jsonb',
+  lines: 'jsonb',
 });
 
 const NEW_PAYMENT_COLUMNS = NEW_PAYMENTS.names.join(', ');
@@ -176,6 +177,7 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
     settled_at: payment.settledAt,
     refundable_until: payment.refundableUntil,
     presentment: jsonText(payment.presentment),
+    lines: jsonText(payment.lines),
   }));
   await NEW_PAYMENTS.run(tx, INSERT_PAYMENTS, { rows });
 }

@@ -1,6 +1,7 @@
 import { assertNever } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Atoms, add, atoms } from '#core/money.ts';
+import type { SaleLines } from '#prices/lines.ts';
 import type { PaidQuote } from '#prices/quote.ts';
 
 export const PAYMENT_STATUSES = ['succeeded', 'partially_refunded', 'refunded'] as const;
@@ -46,6 +47,8 @@ export interface Payment {
   readonly tip: Atoms;
   /** In the shop's currency; `null` for a sale in USDC, or a rebuilt payment. */
   readonly presentment: PaidQuote | null;
+  /** The intent's; `null` for a rebuilt payment. */
+  readonly lines: SaleLines | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
   /** What the payer paid: amount and fees, before the cashback. */
   readonly totalCharged: Atoms;
@@ -86,6 +89,7 @@ export interface PaymentRow {
   amount: bigint;
   tip: bigint;
   presentment: PaidQuote | null;
+  lines: SaleLines | null;
   fee_acquirer: bigint;
   fee_protocol: bigint;
   fee_cashback: bigint;
@@ -152,6 +156,7 @@ export function toPayment(row: PaymentRow): Payment {
     amount,
     tip: atoms(row.tip),
     presentment: row.presentment,
+    lines: row.lines,
     fees,
     totalCharged: add(amount, fees.acquirer, fees.protocol),
     amountReserved: atoms(row.amount_reserved),

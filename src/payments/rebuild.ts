@@ -77,6 +77,7 @@ function emptyIntent(
     aheadSeconds: stamp.aheadSeconds,
     amount: atoms(amount),
     presentment: null,
+    lines: null,
     tipping: null,
     terminalId,
     orderId,
@@ -190,8 +191,8 @@ async function prepare(
     const amount = atoms(one.amount);
     const settled = newPayment(after, one.facts, { stamp, standing, numberOf, amount });
     // The chain knows only the sum of sale and tip.
-    const rebuilt = { recovered: true, orderId: one.orderId, presentment: null };
-    const payment = { ...settled, ...rebuilt };
+    const unknown = { presentment: null, lines: null };
+    const payment = { ...settled, ...unknown, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);
     written.drafts.push(...paymentDrafts(payment, stamp, ground.receipts));

@@ -6,6 +6,7 @@ import { DECLINES, type PaymentError } from '#payments/decline.ts';
 import type { Payment, PaymentStatus } from '#payments/payment.ts';
 import { byAccountClock, type ShownIntent } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
+import { discountOf, renderLines } from '#prices/lines.ts';
 import { renderPaidQuote, renderQuote } from '#prices/quote.ts';
 
 type JsonObject = { [key: string]: Json };
@@ -49,7 +50,7 @@ function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boo
 export function renderIntent(intent: ShownIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
   const canceled = intent.status === 'canceled' ? intent : null;
-  const { presentment } = intent;
+  const { presentment, lines } = intent;
   const expiresAt = byAccountClock(intent, intent.expiresAt).toISOString();
   const shown = {
     id: intent.id,
@@ -58,6 +59,8 @@ export function renderIntent(intent: ShownIntent): JsonObject {
     amount: toJsonAtoms(intent.amount),
     currency: 'usdc',
     presentment: presentment === null ? null : renderQuote(presentment, expiresAt),
+    line_items: renderLines(lines),
+    discount: discountOf(lines),
     tipping: intent.tipping === null ? null : { percentages: [...intent.tipping.percentages] },
     tip: succeeded === null ? null : toJsonAtoms(succeeded.attempt.tip),
     status: intent.status,
@@ -84,7 +87,7 @@ export function renderIntent(intent: ShownIntent): JsonObject {
 
 /** The payment as behavior.md 6 shows it. */
 export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObject {
-  const { fees, presentment } = payment;
+  const { fees, presentment, lines } = payment;
   const shown = {
     id: payment.id,
     object: 'payment',
@@ -92,6 +95,8 @@ export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObj
     amount: toJsonAtoms(payment.amount),
     currency: 'usdc',
     presentment: presentment === null ? null : renderPaidQuote(presentment),
+    line_items: renderLines(lines),
+    discount: discountOf(lines),
     tip: toJsonAtoms(payment.tip),
     amount_refunded: toJsonAtoms(payment.amountRefunded),
     status: payment.status,

@@ -143,6 +143,7 @@ export function newPayment(
     amount,
     tip: after.attempt.tip,
     presentment: paidQuote(after),
+    lines: after.lines,
     fee_acquirer: BigInt(facts.feeAcquirer),
     fee_protocol: BigInt(facts.feeProtocol),
     fee_cashback: BigInt(facts.cashback),

@@ -1,3 +1,5 @@
+import type { Json } from '#core/canonical-json.ts';
+
 /**
  * The arithmetic of a sale's lines, in whole minor units of its currency (atoms for a sale in
  * USDC). Nothing here rounds twice, and no part is lost:
@@ -128,4 +130,14 @@ export function taxTable(sale: SaleLines): RateTax[] {
     .map(([rate, { net, tax }]) => {
       return { rate, net: Number(net), tax: Number(tax), gross: Number(net + tax) };
     });
+}
+
+/** `line_items` of an intent or a payment. */
+export function renderLines(lines: SaleLines | null): { [key: string]: Json }[] | null {
+  return lines === null ? null : lines.lineItems.map((line) => ({ ...line }));
+}
+
+/** `discount` of an intent or a payment. */
+export function discountOf(lines: SaleLines | null): number {
+  return lines === null ? 0 : lines.discount;
 }

@@ -69,6 +69,7 @@ function toSettledPayment(settled: Settled): Payment {
     amount: settled.amount,
     tip: 0n,
     presentment: null,
+    lines: null,
     fee_acquirer: 7_500n,
     fee_protocol: 5_000n,
     fee_cashback: 1_250n,

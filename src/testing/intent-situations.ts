@@ -30,6 +30,7 @@ export function intentIn(state: IntentState): PaymentIntent {
     aheadSeconds: 0,
     amount: atoms(2_500_000),
     presentment: null,
+    lines: null,
     tipping: null,
     terminalId: 'tml_1',
     orderId: 'A-1',

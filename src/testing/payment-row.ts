@@ -25,6 +25,7 @@ export const PAYMENT_ROW: PaymentRow = {
   amount: 2_500_000n,
   tip: 0n,
   presentment: null,
+  lines: null,
   fee_acquirer: 7_500n,
   fee_protocol: 5_000n,
   fee_cashback: 1_250n,

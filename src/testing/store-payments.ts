@@ -39,6 +39,7 @@ export function newCreate(
     now: store.clock.now(),
     input: {
       amount: 2_500_000,
+      lines: null,
       tipping: null,
       terminalId: store.terminalId,
       orderId: null,

@@ -211,6 +211,7 @@ export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) 
       now: store.clock.now(),
       input: {
         amount: options.amount ?? 2_500_000,
+        lines: null,
         tipping: options.tipping ?? null,
         terminalId: counter.terminalId,
         orderId: null,

@@ -63,6 +63,59 @@ function wrongPresentments() {
   ];
 }
 
+/** Lines that cannot be, each wrong in one way. Those of the sale come to 2500000 atoms. */
+function wrongLines() {
+  const coffee = { name: 'Coffee', quantity: 2, unit_amount: 1_250_000, tax_rate: 700 };
+  const sale = (change: object, more: object = {}) => ({
+    line_items: [{ ...coffee, ...change }],
+    ...more,
+  });
+  const at = (field: string) => `line_items.0.${field}`;
+  const without = (field: string) =>
+    invalid(
+      `with a line without ${field}`,
+      sale({ [field]: undefined }),
+      at(field),
+      'parameter_missing',
+    );
+  const wrong = (field: string, values: readonly unknown[]) =>
+    values.map((value) =>
+      invalid(`with the ${field} ${JSON.stringify(value)}`, sale({ [field]: value }), at(field)),
+    );
+  const quantities = [0, -1, 1.5, '0', '0.000', '1.0000', '1,5', '.5', '-1', '', '1e3', null];
+  return [
+    ...['name', 'quantity', 'unit_amount', 'tax_rate'].map(without),
+    ...wrong('name', ['', 'x'.repeat(201), 'a\nb', null]),
+    ...wrong('quantity', quantities),
+    ...wrong('unit_amount', [-1, 0.5, '1250000', null]),
+    ...wrong('tax_rate', [-1, 10_001, 0.5, '', 'Unknown', null]),
+    ...wrong('tax_inclusive', ['yes', 1, null]),
+    ...wrong('discount', [-1, 2_500_001, '1', null]),
+    invalid('with more in a line', sale({ price: 1 }), at('price'), 'parameter_unknown'),
+    invalid('with lines that are none', { line_items: {} }, 'line_items'),
+    invalid('with no line at all', { line_items: [] }, 'line_items'),
+    invalid(
+      'with 101 lines',
+      {
+        line_items: Array.from({ length: 101 }, () => ({ ...coffee, quantity: 1, unit_amount: 1 })),
+      },
+      'line_items',
+    ),
+    invalid('with lines of less', sale({ quantity: 1 }), 'line_items'),
+    invalid(
+      'with lines of an atom more',
+      sale({ quantity: 1, unit_amount: 2_500_001 }),
+      'line_items',
+    ),
+    invalid('with tax on top of the price', sale({ tax_inclusive: false }), 'line_items'),
+    invalid('with a line’s discount beside the price', sale({ discount: 1 }), 'line_items'),
+    invalid('with a discount beside the price', sale({}, { discount: 1 }), 'line_items'),
+    invalid('with a discount above the lines', sale({}, { discount: 2_500_001 }), 'discount'),
+    invalid('with a negative discount', sale({}, { discount: -1 }), 'discount'),
+    invalid('with a discount without lines', { discount: 1 }, 'discount'),
+  ];
+}
+
 const api = testEndpoint({
   name: `POST ${PATH}`,
   scope: 'payments:write',
@@ -114,6 +167,7 @@ const api = testEndpoint({
     invalid('with 601 seconds', { expires_in: 601 }, 'expires_in'),
     ...wrongTippings(),
     ...wrongPresentments(),
+    ...wrongLines(),
     invalid('with a field it does not take', { color: 'red' }, 'color', 'parameter_unknown'),
     {
       because: 'with a body that is no JSON',

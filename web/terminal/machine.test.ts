@@ -15,6 +15,8 @@ const INTENT: Intent = {
   amount: 2_500_000,
   currency: 'usdc',
   presentment: null,
+  line_items: null,
+  discount: 0,
   tipping: null,
   tip: null,
   status: 'requires_payment_method',

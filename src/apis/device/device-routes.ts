@@ -13,7 +13,7 @@ import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
 import { OrderId, PaymentSchema } from '#apis/merchant/payment-schema.ts';
-import { askedPrice, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
+import { askedSale, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
 import {
   CreateRefundBody,
   REFUND_EXAMPLE,
@@ -190,15 +190,15 @@ function cashierRoute(deps: DeviceDeps) {
     responses: { 201: intentResponse('The new intent, `source: terminal`.') },
     errors: CREATE_ERRORS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
-      const amount = askedPrice(body);
-      if (isRefusal(amount)) return amount;
+      const sale = askedSale(body);
+      if (isRefusal(sale)) return sale;
       const answer = await deps.createIntent({
         standing: caller.standing,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
         input: {
-          amount,
+          ...sale,
           tipping: body.tipping ?? null,
           terminalId: caller.terminalId,
           orderId: body.order_id ?? null,

@@ -1,6 +1,6 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { CreateIntentBody, PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
-import { askedPrice, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
+import { askedSale, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
@@ -42,15 +42,15 @@ export function createRoute(deps: PaymentRoutesDeps) {
     responses: { 201: intentResponse('The new payment intent.') },
     errors: CREATE_ERRORS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
-      const amount = askedPrice(body);
-      if (isRefusal(amount)) return amount;
+      const sale = askedSale(body);
+      if (isRefusal(sale)) return sale;
       return deps.createIntent({
         standing: caller.standing,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
         input: {
-          amount,
+          ...sale,
           tipping: body.tipping ?? null,
           terminalId: body.terminal,
           orderId: body.order_id ?? null,

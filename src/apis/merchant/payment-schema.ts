@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { Discount, LineItems } from '#apis/merchant/line-schema.ts';
 import { PaidPresentment, Presentment, priceFields } from '#apis/merchant/presentment-schema.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import {
@@ -102,6 +103,8 @@ export const PaymentIntentSchema = Type.Object(
     amount: Amount,
     currency: Currency,
     presentment: Presentment,
+    line_items: LineItems,
+    discount: Discount,
     tipping: nullable(Tipping),
     tip: nullable(
       Type.Integer({
@@ -151,6 +154,8 @@ export const PaymentSchema = Type.Object(
     amount: { ...Amount, description: 'Sale and tip together: USDC atoms (6 decimals).' },
     currency: Currency,
     presentment: PaidPresentment,
+    line_items: LineItems,
+    discount: Discount,
     tip: Type.Integer({
       minimum: 0,
       description: 'The part of the amount that is a tip; 0 without a tip.',

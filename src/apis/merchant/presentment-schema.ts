@@ -1,6 +1,8 @@
 import Type from 'typebox';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { askedLines, lineFields, MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { Amount, nullable, Timestamp } from '#http/schema.ts';
+import type { NewIntent } from '#payments/create-request.ts';
 import type { AskedPresentment } from '#prices/quote.ts';
 
 const PresentmentCurrency = Type.String({
@@ -8,9 +10,6 @@ const PresentmentCurrency = Type.String({
   description: 'An ISO 4217 currency code, in lowercase.',
   examples: ['eur'],
 });
-
-/** Upper bound of a price in minor units. Its value is limited separately, in atoms. */
-export const MAX_MINOR_UNITS = 1_000_000_000_000_000;
 
 /** A price in the shop's currency, which the service converts to atoms. */
 const PresentmentInput = Type.Object(
@@ -33,13 +32,14 @@ const PresentmentInput = Type.Object(
   },
 );
 
-/** The price of a sale: exactly one of the two fields. */
+/** The price of a sale (exactly one of the two fields), and its lines. */
 export const priceFields = {
   amount: Type.Optional({
     ...Amount,
     description: 'USDC atoms (6 decimals), 1 to 1000000000000. Required without `presentment`.',
   }),
   presentment: Type.Optional(nullable(PresentmentInput)),
+  ...lineFields,
 };
 
 /** The quote of a price, as every response shows it. */
@@ -98,8 +98,18 @@ export const CREATE_ERRORS = [
   'rates_unavailable',
 ] as const;
 
+/** What a create sells, and for how much. */
+export function askedSale(
+  body: Parameters<typeof askedPrice>[0] & Parameters<typeof askedLines>[0],
+): Pick<NewIntent, 'amount' | 'lines'> | Refusal {
+  const amount = askedPrice(body);
+  if (isRefusal(amount)) return amount;
+  const lines = askedLines(body);
+  return isRefusal(lines) ? lines : { amount, lines };
+}
+
 /** The requested price: `amount`, or `presentment`. */
-export function askedPrice(body: {
+function askedPrice(body: {
   readonly amount?: number;
   readonly presentment?: AskedPresentment | null;
 }): number | AskedPresentment | Refusal {

@@ -1,6 +1,7 @@
 import Type from 'typebox';
+import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
 import { ReceiptNumber } from '#apis/merchant/payment-schema.ts';
-import { MAX_MINOR_UNITS, Presentment } from '#apis/merchant/presentment-schema.ts';
+import { Presentment } from '#apis/merchant/presentment-schema.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import {
   Amount,

@@ -1,0 +1,155 @@
+import Type from 'typebox';
+import { type Refusal, refuse } from '#core/answer.ts';
+import { nullable, text } from '#http/schema.ts';
+import type { AskedLine, AskedLines } from '#prices/asked-lines.ts';
+
+/** Upper bound of a price in minor units. Its value is limited separately, in atoms. */
+export const MAX_MINOR_UNITS = 1_000_000_000_000_000;
+
+/** More than any scale or counter gives, and far from where a JSON number loses digits. */
+const MAX_QUANTITY = 999_999_999_999;
+
+/** Decimal text above 0 with up to three decimals. */
+const QUANTITY = '^(?![0.]+$)[0-9]{1,12}(\\.[0-9]{1,3})?$';
+
+const Quantity = Type.Unsafe<number | string>({
+  type: ['integer', 'string'],
+  minimum: 1,
+  maximum: MAX_QUANTITY,
+  pattern: QUANTITY,
+  description:
+    'An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`, ' +
+    '`"0.350"`.',
+  examples: [2, '0.350'],
+});
+
+const MAX_LINES = 100;
+
+const UNIT =
+  'in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`';
+
+export const UnitAmount = Type.Integer({
+  minimum: 0,
+  maximum: MAX_MINOR_UNITS,
+  description: `The price of one, ${UNIT}.`,
+  examples: [250],
+});
+
+const MAX_TAX_RATE = 10_000;
+
+export const TaxRateOut = Type.Integer({
+  minimum: 0,
+  maximum: MAX_TAX_RATE,
+  description: 'The rate of tax in basis points: 700 is 7 %.',
+  examples: [700],
+});
+
+/** What an account may call a rate. */
+export const MAX_TAX_NAME = 100;
+
+export const TaxRateInput = Type.Unsafe<number | string>({
+  type: ['integer', 'string'],
+  minimum: 0,
+  maximum: MAX_TAX_RATE,
+  minLength: 1,
+  maxLength: MAX_TAX_NAME,
+  description:
+    'The rate of tax in basis points, 0 to 10000, or the name of one of the account’s ' +
+    '`tax_rates`. Responses have the basis points.',
+  examples: [700, 'Food'],
+});
+
+const INCLUSIVE = 'Whether `unit_amount` includes the tax. If not, the tax is added to the price.';
+
+export const TaxInclusive = Type.Boolean({ description: INCLUSIVE });
+
+export const TaxInclusiveInput = Type.Boolean({
+  description: `${INCLUSIVE} By default as the account’s prices_include_tax.`,
+});
+
+const LineDiscount = Type.Integer({
+  minimum: 0,
+  maximum: MAX_MINOR_UNITS,
+  description: 'What is taken from this line, at most the line. Default 0.',
+  default: 0,
+});
+
+const LineName = text(200, 'What is sold, 1 to 200 characters.', 1);
+
+const LineInput = Type.Object(
+  {
+    name: LineName,
+    quantity: Quantity,
+    unit_amount: UnitAmount,
+    tax_rate: TaxRateInput,
+    tax_inclusive: Type.Optional(TaxInclusiveInput),
+    discount: Type.Optional(LineDiscount),
+  },
+  { additionalProperties: false, description: 'A line of the sale.' },
+);
+
+/** Of a body that creates an intent. */
+export const lineFields = {
+  line_items: Type.Optional(
+    nullable(
+      Type.Array(LineInput, {
+        minItems: 1,
+        maxItems: MAX_LINES,
+        description:
+          'What is sold, 1 to 100 lines. Their sum must be the price: quantity × unit price per ' +
+          'line, rounded half up, less the discounts, and with the tax of lines that do not ' +
+          'include it, which is rounded half up once per rate.',
+        examples: [[{ name: 'Flat white', quantity: 2, unit_amount: 125, tax_rate: 700 }]],
+      }),
+    ),
+  ),
+  discount: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_MINOR_UNITS,
+      default: 0,
+      description:
+        `What is taken from the whole sale, ${UNIT}. It is taken from the lines in proportion, ` +
+        'rounded down; the last line takes what is left. Only with `line_items`. Default 0.',
+    }),
+  ),
+};
+
+const LineOut = Type.Object(
+  {
+    name: LineName,
+    quantity: { ...Quantity, description: 'As it was sent: an integer, or decimal text.' },
+    unit_amount: UnitAmount,
+    tax_rate: TaxRateOut,
+    tax_inclusive: TaxInclusive,
+    discount: { ...LineDiscount, description: 'What is taken from this line.' },
+  },
+  { description: 'A line of the sale.' },
+);
+
+export const LineItems = nullable(
+  Type.Array(LineOut, {
+    description:
+      'What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt ' +
+      'after a loss of data.',
+  }),
+);
+
+export const Discount = Type.Integer({
+  minimum: 0,
+  description: `What is taken from all lines together, ${UNIT}.`,
+  examples: [0],
+});
+
+/** The lines of a create. */
+export function askedLines(body: {
+  readonly line_items?: readonly AskedLine[] | null;
+  readonly discount?: number;
+}): AskedLines | null | Refusal {
+  const { line_items: lineItems, discount = 0 } = body;
+  if (lineItems != null) return { lineItems, discount };
+  if (discount === 0) return null;
+  const message =
+    'discount is taken from the lines of a sale: send line_items with it, or no discount.';
+  return refuse('parameter_invalid', message, 'discount');
+}

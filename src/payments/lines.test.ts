@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { FakeClock } from '#core/clock.ts';
+import { createIntentCreator } from '#payments/create.ts';
+import type { CreateRequest, NewIntent } from '#payments/create-request.ts';
+import { createIntentReader } from '#payments/read-intent.ts';
+import { renderIntent, renderPayment } from '#payments/render.ts';
+import type { AskedLine } from '#prices/asked-lines.ts';
+import { putRates } from '#testing/rates.ts';
+import {
+  addPayer,
+  openStore,
+  pay,
+  playChain,
+  TEST_RECEIPTS,
+  type TestStore,
+} from '#testing/store.ts';
+import { addStore, findPayment, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
+
+const clock = new FakeClock();
+let store: TestStore;
+before(async () => {
+  store = await openStore({ clock });
+  await putRates(store.db, { eur: '1', usd: '1' }, { now: clock.now() });
+});
+after(() => store.close());
+
+const create = async (request: CreateRequest) => see(await createIntentCreator(store)(request));
+
+async function setTaxes(at: TestStore, rates: object, includesTax: boolean): Promise<void> {
+  await at.db.query(
+    'update accounts set tax_rates = $2::text::jsonb, prices_include_tax = $3 where id = $1',
+    [at.standing.tenant.accountId, JSON.stringify(rates), includesTax],
+  );
+}
+
+const sells = (
+  amount: NewIntent['amount'],
+  lineItems: readonly AskedLine[],
+  discount = 0,
+): Partial<NewIntent> => ({ amount, lines: { lineItems, discount } });
+
+const COFFEE = { name: 'Coffee', quantity: 2, unit_amount: 350, tax_rate: 'Drinks' };
+const HAM = { name: 'Ham', quantity: '0.350', unit_amount: 1_290, tax_rate: 700, discount: 2 };
+/** Coffee 700 less 30; ham 450 less 20, and 30 of tax on top. */
+const EUROS = { currency: 'eur', amount: 1_130 };
+
+test('lines are kept as they were sent, with what the account said of them then', async () => {
+  await setTaxes(store, [{ name: 'Drinks', rate: 1_900 }], true);
+  const lines = [COFFEE, { ...HAM, tax_inclusive: false }];
+  const request = newCreate(store, sells(EUROS, lines, 50));
+  const { status, body } = await create(request);
+  assert.equal(status, 201);
+  const shown = [
+    { ...COFFEE, tax_rate: 1_900, tax_inclusive: true, discount: 0 },
+    { ...HAM, tax_inclusive: false },
+  ];
+  assert.deepEqual([body.line_items, body.discount], [shown, 50]);
+  assert.deepEqual(await lastSnapshot(store, 'payment_intent.created'), body);
+
+  // The account's settings are others by now.
+  await setTaxes(store, [{ name: 'Food', rate: 500 }], false);
+  const replay = await create(request);
+  assert.deepEqual([replay.replayed, replay.body], [true, body]);
+  const unknown = await create(newCreate(store, sells(EUROS, lines, 50)));
+  assert.deepEqual([unknown.status, unknown.said], [400, 'parameter_invalid']);
+
+  const { pass } = await addPayer(store);
+  const intentId = String(body.id);
+  await pay(store, { intentId, pass, hangUp: true });
+  await playChain(store);
+  const read = await createIntentReader(store)(store.standing.tenant, intentId);
+  assert.ok(read?.status === 'succeeded');
+  const intent = renderIntent(read);
+  assert.deepEqual([intent.line_items, intent.discount], [shown, 50]);
+  const payment = await findPayment(store, intentId);
+  assert.ok(payment !== undefined);
+  const paid = renderPayment(payment, TEST_RECEIPTS);
+  assert.deepEqual([paid.line_items, paid.discount], [shown, 50]);
+  const told = await lastSnapshot(store, 'payment.succeeded');
+  assert.deepEqual([told?.line_items, told?.discount], [shown, 50]);
+});
+
+test('a sale in USDC has lines in atoms; one without lines has none', async () => {
+  await setTaxes(store, [], false);
+  const sale = { name: 'API call', quantity: 3, unit_amount: 333_333, tax_rate: 0 };
+  const { status, body } = await create(newCreate(store, sells(999_999, [sale])));
+  assert.equal(status, 201);
+  assert.deepEqual(body.line_items, [{ ...sale, tax_inclusive: false, discount: 0 }]);
+  const none = await create(newCreate(store));
+  assert.deepEqual([none.body.line_items, none.body.discount], [null, 0]);
+});
+
+test('each sale of a batch counts by its own account', async () => {
+  const other = await addStore(store, clock);
+  await setTaxes(store, [{ name: 'Drinks', rate: 1_000 }], true);
+  await setTaxes(other, [{ name: 'Drinks', rate: 2_000 }], false);
+  const line = { ...COFFEE, quantity: 1, unit_amount: 1_000 };
+  const by = createIntentCreator(store);
+  const requests = [
+    newCreate(store, sells(1_000, [line])),
+    newCreate(other, sells(1_200, [line])),
+    newCreate(other, sells(1_000, [line])),
+  ];
+  const seen = (await Promise.all(requests.map(by))).map(see);
+  assert.deepEqual(
+    seen.map(({ status, body }) => [status, body.line_items]),
+    [
+      [201, [{ ...line, tax_rate: 1_000, tax_inclusive: true, discount: 0 }]],
+      [201, [{ ...line, tax_rate: 2_000, tax_inclusive: false, discount: 0 }]],
+      [400, undefined],
+    ],
+  );
+});
+
+test('lines that are not the price are refused before a rate is looked for', async () => {
+  clock.advance(200_000);
+  const line = { ...COFFEE, tax_rate: 0, quantity: 1 };
+  const late = (amount: number) =>
+    create(newCreate(store, sells({ currency: 'eur', amount }, [line])));
+  assert.equal((await late(351)).said, 'parameter_invalid');
+  assert.equal((await late(350)).said, 'rates_unavailable');
+});

@@ -1,0 +1,92 @@
+import { type Refusal, refuse } from '#core/answer.ts';
+import { fullPrice, type LineItem, linePrice, type SaleLines, salePrice } from '#prices/lines.ts';
+
+/** A line as a request has it. */
+export interface AskedLine extends Pick<LineItem, 'name' | 'quantity' | 'unit_amount'> {
+  /** Basis points, or the name of one of the account's rates. */
+  readonly tax_rate: number | string;
+  /** By default as the account says. */
+  readonly tax_inclusive?: boolean;
+  readonly discount?: number;
+}
+
+export interface AskedLines {
+  readonly lineItems: readonly AskedLine[];
+  readonly discount: number;
+}
+
+/** What an account says of its taxes. Named as in the API. */
+export interface TaxSettings {
+  readonly tax_rates: readonly { readonly name: string; readonly rate: number }[];
+  readonly prices_include_tax: boolean;
+}
+
+/** Whether these lines mean something only beside the account's settings. */
+export function needTaxSettings({ lineItems }: AskedLines): boolean {
+  return lineItems.some(({ tax_rate: rate, tax_inclusive: isWithin }) => {
+    return typeof rate === 'string' || isWithin === undefined;
+  });
+}
+
+/** The basis points of a rate; `null` if the account has none of that name. */
+export function basisPointsOf(rate: number | string, settings: TaxSettings): number | null {
+  if (typeof rate === 'number') return rate;
+  return settings.tax_rates.find(({ name }) => name === rate)?.rate ?? null;
+}
+
+function invalid(param: string, message: string): Refusal {
+  return refuse('parameter_invalid', `${param}: ${message}`, param);
+}
+
+export function unknownTaxRate(param: string, rate: number | string): Refusal {
+  return invalid(
+    param,
+    `the account has no tax rate named ${JSON.stringify(rate)}. Send its basis points, or one of ` +
+      "the names in the account's tax_rates.",
+  );
+}
+
+function readLine(
+  { name, quantity, unit_amount, tax_rate, tax_inclusive, discount = 0 }: AskedLine,
+  settings: TaxSettings,
+  param: string,
+): LineItem | Refusal {
+  const points = basisPointsOf(tax_rate, settings);
+  if (points === null) return unknownTaxRate(`${param}.tax_rate`, tax_rate);
+  const full = fullPrice({ quantity, unit_amount });
+  if (BigInt(discount) > full) {
+    return invalid(`${param}.discount`, `${discount} is more than the line, which is ${full}.`);
+  }
+  const isWithin = tax_inclusive ?? settings.prices_include_tax;
+  return { name, quantity, unit_amount, tax_rate: points, tax_inclusive: isWithin, discount };
+}
+
+/**
+ * The lines of a sale, with what the account's settings say of them. Their sum must be the price:
+ * minor units of the shop's currency, or atoms.
+ */
+export function readLines(
+  asked: AskedLines,
+  settings: TaxSettings,
+  price: number,
+): SaleLines | Refusal {
+  const lineItems: LineItem[] = [];
+  for (const [index, one] of asked.lineItems.entries()) {
+    const line = readLine(one, settings, `line_items.${index}`);
+    if ('refused' in line) return line;
+    lineItems.push(line);
+  }
+  const { discount } = asked;
+  const whole = lineItems.reduce((sum, line) => sum + linePrice(line), 0n);
+  if (BigInt(discount) > whole) {
+    return invalid('discount', `${discount} is more than the lines together, which are ${whole}.`);
+  }
+  const lines = { lineItems, discount };
+  const sum = salePrice(lines);
+  if (sum === BigInt(price)) return lines;
+  return invalid(
+    'line_items',
+    `the lines, less discounts and with the tax that is not in their prices, come to ${sum}, and ` +
+      `the sale is ${price}. Both must be the same.`,
+  );
+}
