@@ -7,9 +7,10 @@ import { pathToFileURL } from 'node:url';
 
 const PROGRAM = 'tapline-cli/bin/tapline.js';
 
-/** Beside this package only: a program of whatever folder one stands in is not run. */
+/** Looks beside this package only, so that no program from the current folder is run. */
 function find() {
-  // Some package managers link packages together; then the file's own place knows no neighbors.
+  // Some package managers install packages through links, so that the file's real path has no
+  // neighbors.
   for (const from of [import.meta.url, process.argv[1]]) {
     try {
       return createRequire(from).resolve(PROGRAM);
@@ -18,15 +19,15 @@ function find() {
   return null;
 }
 
-/** Run by npx, from where it keeps what it has fetched: npm fetches the command of this version. @returns its exit code */
+/** Runs the command through npx, which fetches the matching version. @returns its exit code */
 function fetchAndRun() {
   const { version } = createRequire(import.meta.url)('../package.json');
   const asked = ['exec', '--yes', `--package=tapline-cli@${version}`, '--', 'tapline'];
-  // npx tells where its npm is; its own file is npx-cli.js.
+  // npx passes the path of its own npx-cli.js; npm-cli.js is beside it.
   const npm = process.env.npm_execpath?.replace(/npx-cli\.js$/, 'npm-cli.js');
   const program = npm === undefined ? ['npm'] : [process.execPath, npm];
   const [file, ...args] = [...program, ...asked, ...process.argv.slice(2)];
-  // On Windows `npm` is a script, which only a shell starts.
+  // On Windows `npm` is a script, which needs a shell.
   const shell = npm === undefined && process.platform === 'win32';
   return spawnSync(file, args, { stdio: 'inherit', shell }).status;
 }

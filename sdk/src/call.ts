@@ -1,15 +1,15 @@
-/** What a call answered, with the response that carried it. */
+/** The result of a call, with the response that carried it. */
 export interface Answered<T> {
   readonly data: T;
-  /** Its body is used up: `data` is what it said. */
+  /** Its body has been read; `data` is the parsed content. */
   readonly response: Response;
-  /** Quote it when you ask for help. */
+  /** Include it in support requests. */
   readonly requestId: string | null;
-  /** The key that was sent with a POST. */
+  /** The idempotency key that was sent with a POST. */
   readonly idempotencyKey: string | null;
 }
 
-/** The promise of a call: its data when awaited, or the whole answer by `withResponse()`. */
+/** The promise of a call. It resolves to the data; `withResponse()` also gives the response. */
 export class Call<T> extends Promise<T> {
   readonly #answered: Promise<Answered<T>>;
 
@@ -20,13 +20,13 @@ export class Call<T> extends Promise<T> {
     this.#answered = answered;
   }
 
-  /** What `then` makes of a call is a plain promise. */
+  /** `then` on a call returns a plain promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
   withResponse(): Promise<Answered<T>> {
-    // The code that awaits the answer gets its error too, so it must not be reported a second time.
+    // The caller handles the error, so it must not also be reported as unhandled.
     this.catch(() => {});
     return this.#answered;
   }

@@ -3,11 +3,11 @@ import type { ClientOptions, Connection } from './request.ts';
 import * as resources from './resources.ts';
 
 const SANDBOX = 'http://127.0.0.1:4242/api';
-/** A port or a path may follow, and no `@`: what stands before one is a user. */
+/** A port or path may follow but no `@`, because the text before an `@` is a user name. */
 const OWN_MACHINE = /^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(\/|$)/i;
 const KEY = /^tlsk_(test|live)_[0-9A-Za-z]+$/;
 
-/** A client of one account and mode. One serves a whole program: its waits share a stream. */
+/** A client for one account and mode. Use one per program: its waits share an event stream. */
 export class Tapline {
   readonly paymentIntents: resources.PaymentIntents;
   readonly payments: resources.Payments;
@@ -22,7 +22,7 @@ export class Tapline {
   readonly testHelpers: resources.TestHelpers;
 
   /**
-   * @param apiKey a secret key: `tlsk_test_…` or `tlsk_live_…`. Without arguments the client takes
+   * @param apiKey A secret key: `tlsk_test_…` or `tlsk_live_…`. Without arguments the client reads
    *   `TAPLINE_API_KEY` and `TAPLINE_BASE_URL` from the environment.
    */
   constructor(apiKey?: string, options: ClientOptions = {}) {
@@ -41,9 +41,9 @@ export class Tapline {
   }
 }
 
-/** Checked here, so that a wrong key is never put into a header, or into an error about one. */
+/** Checked here, so that an invalid key never appears in a header or in an error message. */
 function connect(given: string | undefined, options: ClientOptions): Connection {
-  // An address that the program gives may come from anywhere, a file for example.
+  // A URL passed by the program may have any origin, for example a file.
   const isOwn = options.baseUrl === undefined;
   const apiKey = given ?? (isOwn ? fromEnvironment('TAPLINE_API_KEY') : undefined);
   if (apiKey === undefined) {
@@ -80,7 +80,7 @@ interface Runtime {
   readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> };
 }
 
-/** Nothing where there is no environment (workers), or where it may not be read (Deno). */
+/** `undefined` without an environment (workers), or if it may not be read (Deno). */
 function fromEnvironment(name: string): string | undefined {
   try {
     return (globalThis as Runtime).process?.env?.[name] || undefined;

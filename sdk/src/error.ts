@@ -1,19 +1,19 @@
-/** What an error says beside its message. */
+/** Details of an error besides its message. */
 export interface ErrorDetails {
-  /** The HTTP status; null when no answer came. */
+  /** The HTTP status, or `null` without a response. */
   readonly status?: number | null;
   readonly type?: string | null;
-  /** Branch on this. New codes may appear: handle those by their type. */
+  /** Branch on this. New codes may be added: handle unknown ones by their type. */
   readonly code?: string | null;
-  /** The parameter that the error is about. */
+  /** The parameter that caused the error. */
   readonly param?: string | null;
-  /** Quote it when you ask for help. */
+  /** Include it in support requests. */
   readonly requestId?: string | null;
   readonly docUrl?: string | null;
   readonly cause?: unknown;
 }
 
-/** Every error of this package is one of these. */
+/** Base class of all errors of this package. */
 export class TaplineError extends Error {
   declare readonly status: number | null;
   declare readonly type: string | null;

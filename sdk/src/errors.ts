@@ -1,38 +1,41 @@
 import { type ErrorDetails, TaplineError } from './error.ts';
 
-/** The request was wrong, or the object is in a state that does not allow it. */
+/** The request was invalid, or the object's state does not allow it. */
 export class InvalidRequestError extends TaplineError {}
-/** The Idempotency-Key was used for another request, or its first request still runs. */
+/**
+ * The Idempotency-Key was used for a different request, or its first request is still in progress.
+ */
 export class IdempotencyError extends TaplineError {}
-/** The API key is missing, wrong, expired or revoked. */
+/** The API key is missing, invalid, expired or revoked. */
 export class AuthenticationError extends TaplineError {}
-/** The API key may not do this. */
+/** The API key lacks the permission. */
 export class PermissionError extends TaplineError {}
-/** Too many requests; the client has already waited and tried again. */
+/** Too many requests. The client has already waited and retried. */
 export class RateLimitError extends TaplineError {}
-/** The service failed, and said so before it did anything. */
+/** The service failed before it did anything. */
 export class ApiError extends TaplineError {}
 /**
- * No answer came. Where the call changes something, it may have done so: look before you repeat it.
- * (Calls that move money end in an `OutcomeUnknownError` instead.)
+ * There was no response. A call that changes something may have taken effect, so check before you
+ * repeat it. (Calls that move money throw an `OutcomeUnknownError` instead.)
  */
 export class ConnectionError extends TaplineError {}
-/** The call could not have worked: nothing was sent. */
+/** The arguments were invalid; nothing was sent. */
 export class UsageError extends TaplineError {}
-/** The time given to `waitFor` is over. The object may still change. */
+/** The time-out of `waitFor` has passed. The object may still change. */
 export class WaitTimeoutError extends TaplineError {}
 
 /**
- * The request was sent and its outcome is not known: the money may have moved or not. Ask with
- * `resolve()`, or send the same call again with this `idempotencyKey`, which is always safe. Never
- * send it with another key.
+ * The request was sent and its result is unknown: the money may have moved or not. Call
+ * `resolve()`, or repeat the same call with this `idempotencyKey`, which is always safe. Never
+ * repeat it with another key.
  */
 export class OutcomeUnknownError<T = unknown> extends TaplineError {
   readonly idempotencyKey: string;
   /**
-   * Asks the service what became of the request.
-   * @returns the object that the call would have returned, as it is now
-   * @throws the refusal, if the service refused the request; this error again while nobody knows
+   * Finds out the result of the request.
+   * @returns the object that the call would have returned, in its current state
+   * @throws the service's refusal if it refused the request, or this error again while the result
+   * is unknown
    */
   readonly resolve: () => Promise<T>;
 
@@ -68,7 +71,7 @@ const CLASSES: Readonly<Record<string, ErrorClass>> = {
   api_error: ApiError,
 };
 
-/** The error that an answer carries; an answer that is not from the service says that. */
+/** Converts a response to an error, also one that does not come from the service. */
 export function errorOf(response: Response, body: unknown): TaplineError {
   const { status, headers } = response;
   const { error } = (body ?? {}) as { error?: Record<string, string | null> };

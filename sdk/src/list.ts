@@ -1,6 +1,6 @@
 import type { Call } from './call.ts';
 
-/** One page, as the API answers it. */
+/** One page, as the API returns it. */
 export interface Page<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;
@@ -8,8 +8,8 @@ export interface Page<T> {
 }
 
 /**
- * A list, newest first. Iterate it and every page is fetched as it is needed; `page` is the first
- * page alone. Nothing is asked before one of the two.
+ * A list, newest first. Iterating it fetches every page as needed; `page` is only the first one.
+ * Nothing is requested before either is used.
  */
 export class List<T, P extends Page<T> = Page<T>> implements AsyncIterable<T> {
   readonly #fetch: (cursor?: string) => Call<P>;
@@ -19,7 +19,7 @@ export class List<T, P extends Page<T> = Page<T>> implements AsyncIterable<T> {
     this.#fetch = fetch;
   }
 
-  /** The first page, or that of the `cursor` you gave. */
+  /** The first page, or the page at the given `cursor`. */
   get page(): Call<P> {
     this.#first ??= this.#fetch();
     return this.#first;

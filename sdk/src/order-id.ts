@@ -1,17 +1,17 @@
 import { UsageError } from './errors.ts';
 
 const FITS = /^[A-Za-z0-9_-]{1,8}$/;
-/** What the service takes, in the order of base64url. */
+/** The characters that the service accepts, in the order of base64url. */
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const LENGTH = 8;
 const OFFSET = 0xcbf29ce484222325n;
 const PRIME = 0x100000001b3n;
 
 /**
- * The `order_id` of an order of your shop, whatever its name: one of 8 characters or fewer stays as
- * it is, and of a longer one (`order_01HZ…`, a UUID) 8 characters are made, always the same. Should
- * two orders ever get the same, the second is refused with `order_id_in_use`; never are two orders
- * paid as one. All clients of Tapline make the same ids.
+ * Derives a valid `order_id` from your shop's own order name. A name of up to 8 valid characters
+ * stays unchanged; a longer one (`order_01HZ…`, a UUID) always maps to the same 8 characters. If
+ * two orders ever map to the same id, the second is refused with `order_id_in_use`, so two orders
+ * are never paid as one. All Tapline clients derive the same ids.
  */
 export function orderId(order: string): string {
   if (typeof order !== 'string' || order === '') {
@@ -21,7 +21,10 @@ export function orderId(order: string): string {
   return FITS.test(order) ? order : lettersOf(hash(order));
 }
 
-/** FNV-1a of 64 bits, which every language has: WebCrypto's hashes would make this a promise. */
+/**
+ * 64-bit FNV-1a, which is simple in every language. WebCrypto's hashes would make this function
+ * async.
+ */
 function hash(text: string): bigint {
   let value = OFFSET;
   for (const byte of new TextEncoder().encode(text)) {
@@ -30,7 +33,7 @@ function hash(text: string): bigint {
   return value;
 }
 
-/** The 64 bits folded into 48. */
+/** Folds 64 bits into 48. */
 function lettersOf(value: bigint): string {
   let rest = BigInt.asUintN(48, value) ^ (value >> 48n);
   let text = '';

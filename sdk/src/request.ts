@@ -5,37 +5,42 @@ import { API_VERSION, USER_AGENT } from './version.ts';
 
 export interface ClientOptions {
   /**
-   * Where the API is: it ends with `/api`.
+   * URL of the API, which ends with `/api`.
    * @default TAPLINE_BASE_URL, or the sandbox for test keys: http://127.0.0.1:4242/api
    */
   readonly baseUrl?: string;
-  /** Milliseconds that one try may take. @default 70000, because a refund waits for its block */
+  /**
+   * Time-out of one attempt in milliseconds. @default 70000, because a refund waits for its block
+   */
   readonly timeout?: number;
-  /** How often a call is tried again, where that is safe. @default 3 */
+  /** How often a call is retried, if that is safe. @default 3 */
   readonly maxRetries?: number;
-  /** What sends the requests. @default the global `fetch` */
+  /** Sends the requests. @default the global `fetch` */
   readonly fetch?: typeof fetch;
 }
 
-/** What every call takes beside its parameters. */
+/** Options of every call. */
 export interface RequestOptions {
-  /** Of a POST: the same key never does the same thing twice. @default a random one per call */
+  /**
+   * For POST requests: a repeated key never performs the action twice. @default a random key per
+   * call
+   */
   readonly idempotencyKey?: string;
   readonly timeout?: number;
   readonly maxRetries?: number;
   readonly signal?: AbortSignal;
-  /** The dated version of the API. @default that of this package's types */
+  /** The dated API version. @default the version of this package's types */
   readonly version?: string;
 }
 
-/** A request as a method of a resource asks for it. */
+/** A request of a resource's method. */
 export interface Asked {
   readonly method: string;
-  /** Below `/v1`, with its ids. */
+  /** Path below `/v1`, including ids. */
   readonly path: string;
   readonly query?: object | undefined;
   readonly body?: object | undefined;
-  /** Whether the service keeps the answer under the key: a repetition then does nothing twice. */
+  /** True if the service stores the response under the key, which makes retries safe. */
   readonly keyed: boolean;
 }
 
@@ -43,11 +48,11 @@ export interface Connection {
   readonly apiKey: string;
   readonly baseUrl: string;
   readonly options: ClientOptions;
-  /** The one event stream that all waits of the client hear, while there are any. */
+  /** The event stream shared by all waits of the client, while there are any. */
   watching: Watching | null;
 }
 
-/** What a wait wants to hear of. */
+/** A wait's interest in events. */
 export interface Bell {
   readonly id: string;
   readonly ring: () => void;
@@ -55,9 +60,9 @@ export interface Bell {
 
 export interface Watching {
   readonly bells: Set<Bell>;
-  /** Whether events come: otherwise each wait has to ask. */
+  /** False if no events arrive, so that each wait must poll. */
   readonly works: () => boolean;
-  /** Resolves once no later change can be missed. */
+  /** Resolves when no later change can be missed. */
   readonly begun: Promise<unknown>;
   readonly stop: () => void;
 }
@@ -66,12 +71,12 @@ const TIMEOUT_MS = 70_000;
 const RETRIES = 3;
 const FIRST_DELAY_MS = 150;
 const LONGEST_DELAY_MS = 8_000;
-/** What runs is mostly waiting for a block. */
+/** The first request is usually waiting for a block. */
 const RUNNING_DELAY_MS = 1_000;
-/** An answer that asks for more patience is an error: the caller decides whether to wait. */
+/** A longer Retry-After is reported as an error, so that the caller decides whether to wait. */
 const LONGEST_RETRY_AFTER_S = 60;
 
-/** Starts a call. What is wrong with it rejects the promise, like everything else. */
+/** Starts a call. Invalid arguments reject the promise, too. */
 export function ask<T>(
   to: Connection,
   asked: Asked | (() => Asked),
@@ -80,7 +85,7 @@ export function ask<T>(
   return new Call<T>(send<T>(to, asked, options));
 }
 
-/** A request with everything decided that all of its tries share, the key first of all. */
+/** A request with everything that its attempts share, above all its key. */
 interface Prepared {
   readonly to: Connection;
   readonly asked: Asked;
@@ -89,7 +94,7 @@ interface Prepared {
   readonly init: RequestInit;
   readonly key: string | null;
   readonly timeoutMs: number;
-  /** Until when (of `performance.now()`) it waits for an earlier try that still runs. */
+  /** How long to wait for an earlier attempt in progress, in the time of `performance.now()`. */
   readonly patientUntil: number;
 }
 
@@ -97,21 +102,21 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
   const asked = typeof what === 'function' ? what() : what;
   const request = prepare(to, asked, options);
   const { signal } = options;
-  // What is given up before anything is sent is not in doubt.
+  // An abort before anything was sent leaves nothing in doubt.
   signal?.throwIfAborted();
   let retries = options.maxRetries ?? to.options.maxRetries ?? RETRIES;
-  /** Whether a try may have reached the service without our having seen its answer. */
+  /** True if an attempt may have reached the service without a response. */
   let doubtful = false;
   for (let attempt = 0; ; attempt++) {
     const result = await attemptOnce<T>(request);
     if ('data' in result) return result;
     doubtful ||= result.doubtful;
-    // Waiting for the first request to end is no new try: it is bounded by time, not by number.
+    // Waiting for the first request to finish does not count as a retry; it is limited by time.
     const waits = isRunning(result) && performance.now() < request.patientUntil;
     const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
     if (delay !== null) await sleep(delay, signal);
     if (delay !== null && !signal?.aborted) continue;
-    // Given up between two tries, with nothing in doubt: that is all there is to say.
+    // Aborted between two attempts with nothing in doubt, so throw the reason itself.
     if (delay !== null && !doubtful) throw signal?.reason;
     throw doubtful && !isRefusal(result) ? unknownOutcome<T>(request, result) : result.error;
   }
@@ -127,14 +132,14 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
   if (key !== null) headers['Idempotency-Key'] = key;
   if (options.version !== undefined) headers['Service-Version'] = options.version;
   const init = { method, headers, redirect: 'manual' as const };
-  // Written once, so that every try sends the same bytes.
+  // Serialized once, so that every attempt sends the same bytes.
   const text = body === undefined ? {} : { body: JSON.stringify(body) };
   const timeoutMs = options.timeout ?? to.options.timeout ?? TIMEOUT_MS;
   const patientUntil = performance.now() + timeoutMs;
   return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, patientUntil };
 }
 
-/** What every request carries. */
+/** Headers of every request. */
 export function headersOf({ apiKey }: Connection): Record<string, string> {
   return {
     Authorization: `Bearer ${apiKey}`,
@@ -143,7 +148,7 @@ export function headersOf({ apiKey }: Connection): Record<string, string> {
   };
 }
 
-/** A fraction would be refused by the service; here the stack trace says where it came from. */
+/** The service would refuse a fraction; failing here gives the caller's stack trace. */
 function checkNumbers(body: object | undefined): void {
   for (const [name, value] of Object.entries(body ?? {})) {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
@@ -166,7 +171,7 @@ export function queryOf(query: object | undefined): string {
 
 interface Failed {
   readonly error: TaplineError;
-  /** The request may have been carried out. */
+  /** The request may have taken effect. */
   readonly doubtful: boolean;
   readonly retryAfterS: number | null;
 }
@@ -183,7 +188,7 @@ async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> 
     const body = parse(await response.text());
     const requestId = response.headers.get('Request-Id');
     if (!response.ok) return failureOf(asked, response, body);
-    // An answer that was cut off is no answer, whatever its status was.
+    // A truncated response does not count, whatever its status was.
     if (body === undefined) throw new Error('the answer was cut off');
     return { data: body as T, response, requestId, idempotencyKey: key };
   } catch (cause) {
@@ -198,7 +203,7 @@ async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> 
   }
 }
 
-/** `fetch failed` says nothing; what it was caused by does. */
+/** `fetch failed` is not helpful; its cause is. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string } };
   return cause?.message || message || String(error);
@@ -216,7 +221,8 @@ function failureOf(asked: Asked, response: Response, body: unknown): Failed {
   const error = errorOf(response, body);
   const { status, code } = error;
   const after = Number(response.headers.get('Retry-After') ?? Number.NaN);
-  // "Nothing was done" is said by this code alone; any other fault may have come after the deed.
+  // Only this code guarantees that nothing was done. After any other server error the action may
+  // have been performed.
   const fault = (status ?? 0) >= 500 && code !== 'service_unavailable';
   const doubtful = asked.keyed && (fault || code === RUNNING);
   return { error, doubtful, retryAfterS: Number.isNaN(after) ? null : after };
@@ -229,19 +235,20 @@ function isRunning({ error }: Failed): boolean {
 }
 
 /**
- * A refusal of the request itself holds for its earlier tries too: had one of them been carried
- * out, its answer would have come again. One of the caller or the moment (401, 429) says nothing.
+ * A refusal of the request itself also covers its earlier attempts: if one had succeeded, the
+ * stored response would have been replayed. A refusal of the caller or the moment (401, 429) says
+ * nothing about them.
  */
 function isRefusal({ error: { type, status }, doubtful }: Failed): boolean {
   return type !== null && !doubtful && [400, 404, 409].includes(status ?? 0);
 }
 
-/** Milliseconds to wait before the next try; null where another one is not safe, or no use. */
+/** Milliseconds until the next attempt, or `null` if another one is unsafe or useless. */
 function delayBefore(attempt: number, failed: Failed, asked: Asked): number | null {
   const { status, code } = failed.error;
   const lost = failed.error instanceof ConnectionError || status === 500 || status === 503;
   const refused = status === 429 || code === 'service_unavailable' || code === RUNNING;
-  // Without a key that the service keeps, a repetition could do it twice.
+  // Without a stored key, a retry could perform the action twice.
   const repeatable = asked.keyed || asked.method === 'GET' || asked.method === 'PATCH';
   if (!refused && !(lost && repeatable)) return null;
   if (failed.retryAfterS !== null) {
@@ -252,7 +259,7 @@ function delayBefore(attempt: number, failed: Failed, asked: Asked): number | nu
   return longest * (0.5 + Math.random() / 2);
 }
 
-/** Ends early when the signal is aborted, and is no error then. */
+/** Resolves early, without an error, if the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -281,7 +288,7 @@ function unknownOutcome<T>(request: Prepared, { error }: Failed): OutcomeUnknown
   });
 }
 
-/** The service could not be asked, which tells nothing of the request. */
+/** The service did not answer, which says nothing about the request. */
 function isSilence(error: unknown): boolean {
   if (!(error instanceof TaplineError) || error instanceof OutcomeUnknownError) return false;
   const { status } = error;
@@ -294,7 +301,7 @@ interface KnownKey {
   readonly response_status: number | null;
 }
 
-/** Where the object of a POST is read. */
+/** Path prefix for reading the object of a POST. */
 const RESOURCES: Readonly<Record<string, string>> = {
   pi: '/payment_intents',
   re: '/refunds',
@@ -302,8 +309,8 @@ const RESOURCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Asks for the key. One that the service does not know is not a failure: the request may still be
- * on its way. Then the order id tells, if there is one, because no two intents share it.
+ * Looks the key up. An unknown key does not prove a failure, because the request may still arrive.
+ * Then the order ID helps, if there is one, because no two intents share it.
  */
 async function resolveOutcome<T>(request: Prepared, unknown: () => TaplineError): Promise<T> {
   const { to, asked, key } = request;
@@ -319,7 +326,7 @@ async function resolveOutcome<T>(request: Prepared, unknown: () => TaplineError)
     const where = RESOURCES[known.resource?.split('_')[0] ?? ''];
     const refused = (known.response_status ?? 0) >= 400;
     if (where !== undefined && !refused) return get<T>(`${where}/${known.resource}`);
-    // The stored refusal comes again, and nothing runs.
+    // Replays the stored refusal without performing anything.
     return ask<T>(to, asked, { ...request.options, idempotencyKey: key ?? '' });
   }
   const found = known === null ? await findByOrder<T>(request) : undefined;

@@ -5,26 +5,26 @@ import { type Asked, ask, type Connection, type RequestOptions } from './request
 import type { Operations } from './types.ts';
 
 type Route = keyof Operations;
-/** Operations whose answer the service keeps under the Idempotency-Key. */
+/** Operations whose response the service stores under the Idempotency-Key. */
 type KeyedRoute = {
   [R in Route]: Operations[R] extends { idempotencyKey: string } ? R : never;
 }[Route];
 type Answer<R extends Route> = Operations[R]['response'];
 type Item<R extends Route> = Answer<R> extends { data: (infer I)[] } ? I : never;
-/** The list of which the API answers pages of this kind. */
+/** The list type for an API page type. */
 export type Listed<P extends { data: unknown[] }> = List<
   P['data'][number],
   P & Page<P['data'][number]>
 >;
 
-/** What a method passes on: ids in the order of the path, then what the operation takes. */
+/** Arguments of a method: the ids of the path in order, then the operation's parameters. */
 interface Sent {
   readonly ids?: readonly string[];
   readonly query?: object | undefined;
   readonly body?: object | undefined;
 }
 
-/** What the resources share: a route of the API becomes a typed call. */
+/** Base class of the resources: turns API routes into typed calls. */
 export class Resource {
   protected readonly connection: Connection;
 
@@ -40,7 +40,7 @@ export class Resource {
     return ask(this.connection, () => this.asked(route, sent, false), options);
   }
 
-  /** A call that may be repeated under its key. */
+  /** A call that may be retried under its key. */
   protected keyed<R extends KeyedRoute>(
     route: R,
     sent: Sent,

@@ -21,12 +21,12 @@ export class PaymentIntents extends Resource {
     return this.pages('GET /v1/payment_intents', { query }, options);
   }
 
-  /** Ends an intent that is not paid. One that is on its way cannot be canceled any more. */
+  /** Cancels an unpaid intent. An intent in progress can no longer be canceled. */
   cancel(id: string, options?: Options): Call<T.PaymentIntent> {
     return this.keyed('POST /v1/payment_intents/{id}/cancel', { ids: [id] }, options);
   }
 
-  /** Pays an intent with the token of an AI agent. */
+  /** Pays an intent with an AI agent's token. */
   confirm(id: string, body: T.ConfirmPaymentIntentBody, options?: Options): Call<T.PaymentIntent> {
     return this.keyed('POST /v1/payment_intents/{id}/confirm', { ids: [id], body }, options);
   }
@@ -50,7 +50,7 @@ export class Payments extends Resource {
 }
 
 export class Refunds extends Resource {
-  /** Gives money back: all that is left of the payment, or `amount`. */
+  /** Refunds the rest of the payment, or `amount`. */
   create(body: T.CreateRefundBody, options?: Options): Call<T.Refund> {
     return this.keyed('POST /v1/refunds', { body }, options);
   }
@@ -81,8 +81,8 @@ export class Terminals extends Resource {
   }
 
   /**
-   * Cancels what the terminal asks for now, the oldest of its open intents, and returns it; `null`
-   * if it asks for nothing. Throws, like `cancel`, if that intent was paid meanwhile.
+   * Cancels the terminal's current (oldest open) intent and returns it, or `null` if there is none.
+   * Throws, like `cancel`, if that intent was paid meanwhile.
    */
   async cancelCurrent(id: string, options?: Options): Promise<T.PaymentIntent | null> {
     let oldest: T.PaymentIntent | undefined;
@@ -98,7 +98,7 @@ export class Terminals extends Resource {
 }
 
 export class Balance extends Resource {
-  /** What the settlement contract holds for you. */
+  /** Your balance in the settlement contract. */
   retrieve(options?: Options): Call<T.Balance> {
     return this.call('GET /v1/balance', {}, options);
   }
@@ -114,8 +114,8 @@ export class Events extends Resource {
   }
 
   /**
-   * Events as they happen, oldest first, over reconnections, without a gap. An event may come
-   * twice: its id tells. Ends when `signal` is aborted.
+   * Events as they happen, oldest first, without gaps across reconnects. An event may be delivered
+   * twice; deduplicate by id. Ends when `signal` aborts.
    */
   stream(options: StreamOptions = {}): AsyncGenerator<T.WebhookEvent, void, undefined> {
     return followEvents(this.connection, options);
@@ -123,14 +123,14 @@ export class Events extends Resource {
 }
 
 export class RequestLog extends Resource {
-  /** What servers asked of this API, newest first. */
+  /** Requests that servers sent to this API, newest first. */
   list(query?: T.ListRequestLogQuery, options?: Options): Listed<T.LoggedRequestList> {
     return this.pages('GET /v1/request_log', { query }, options);
   }
 }
 
 export class WebhookEndpoints extends Resource {
-  /** The answer holds the signing `secret`, which is never shown again. */
+  /** The response contains the signing `secret`, which is never shown again. */
   create(body: T.CreateWebhookEndpointBody, options?: Options): Call<T.WebhookEndpointWithSecret> {
     return this.call('POST /v1/webhook_endpoints', { body }, options);
   }
@@ -139,7 +139,7 @@ export class WebhookEndpoints extends Resource {
     return this.call('GET /v1/webhook_endpoints/{id}', { ids: [id] }, options);
   }
 
-  /** All of them: there is one page. */
+  /** All endpoints; there is only one page. */
   list(options?: Options): Listed<T.ListWebhookEndpointsResponse> {
     return this.pages('GET /v1/webhook_endpoints', {}, options);
   }
@@ -156,12 +156,12 @@ export class WebhookEndpoints extends Resource {
     return this.call('DELETE /v1/webhook_endpoints/{id}', { ids: [id] }, options);
   }
 
-  /** A new secret, shown once. For 24 hours messages are signed with the old one too. */
+  /** Creates a new secret, shown once. For 24 hours, messages are signed with the old one, too. */
   rotateSecret(id: string, options?: Options): Call<T.WebhookEndpointWithSecret> {
     return this.call('POST /v1/webhook_endpoints/{id}/rotate_secret', { ids: [id] }, options);
   }
 
-  /** Sends a `ping` and says how the endpoint answered. */
+  /** Sends a `ping` and returns the endpoint's response. */
   test(id: string, options?: Options): Call<T.WebhookDelivery> {
     return this.call('POST /v1/webhook_endpoints/{id}/test', { ids: [id] }, options);
   }
@@ -175,7 +175,7 @@ export class WebhookEndpoints extends Resource {
     return this.pages('GET /v1/webhook_endpoints/{id}/deliveries', sent, options);
   }
 
-  /** Sends the events of a span of time again. */
+  /** Sends the events of a period again. */
   replay(id: string, body: T.ReplayWebhookEventsBody, options?: Options): Call<T.WebhookReplay> {
     return this.call('POST /v1/webhook_endpoints/{id}/replay', { ids: [id], body }, options);
   }
@@ -190,48 +190,52 @@ export class WebhookDeliveries extends Resource {
     return this.call('GET /v1/webhook_deliveries/{id}', { ids: [id] }, options);
   }
 
-  /** Sends it again at once, whatever became of it. */
+  /** Sends the delivery again at once, whatever its status. */
   retry(id: string, options?: Options): Call<T.WebhookDelivery> {
     return this.call('POST /v1/webhook_deliveries/{id}/retry', { ids: [id] }, options);
   }
 }
 
 export class IdempotencyKeys extends Resource {
-  /** What became of the request that was sent with this key. */
+  /** The result of the request that was sent with this key. */
   retrieve(key: string, options?: Options): Call<T.IdempotencyKey> {
     return this.call('GET /v1/idempotency_keys/{key}', { ids: [key] }, options);
   }
 }
 
-/** Plays the customer, in test mode. */
+/** Simulates the customer, in test mode. */
 export class TestHelpers extends Resource {
-  /** As if a customer tapped a pass on the terminal. */
+  /** Taps a pass on the terminal. */
   tap(terminal: string, body?: T.TestTapTerminalBody, options?: Options): Call<T.PaymentIntent> {
     const sent = { ids: [terminal], body };
     return this.keyed('POST /v1/test_helpers/terminals/{id}/tap', sent, options);
   }
 
-  /** What a card would give to a reader next: the `url` of a credential of type `nfc_sun`. */
+  /** What a card would pass to a reader next: the `url` of an `nfc_sun` credential. */
   tapCard(card: string, options?: Options): Call<T.CardTap> {
     return this.call('POST /v1/test_helpers/cards/{id}/taps', { ids: [card] }, options);
   }
 
-  /** What the payer's app would show the till now: type `rotating_code`. */
+  /** What the payer's app would show now: a `rotating_code` credential. */
   showRotatingCode(pass: string, options?: Options): Call<T.RotatingCode> {
     return this.call('POST /v1/test_helpers/passes/{id}/rotating_code', { ids: [pass] }, options);
   }
 
-  /** What a phone with the pass in Google Wallet would give a reader: type `smart_tap`. */
+  /**
+   * What a phone with the pass in Google Wallet would pass to a reader: a `smart_tap` credential.
+   */
   tapGoogleWallet(pass: string, options?: Options): Call<T.PhoneTap> {
     return this.call('POST /v1/test_helpers/passes/{id}/smart_tap', { ids: [pass] }, options);
   }
 
-  /** What a phone with the pass in Apple Wallet would give a reader: type `apple_vas`. */
+  /**
+   * What a phone with the pass in Apple Wallet would pass to a reader: an `apple_vas` credential.
+   */
   tapAppleWallet(pass: string, options?: Options): Call<T.PhoneTap> {
     return this.call('POST /v1/test_helpers/passes/{id}/apple_vas', { ids: [pass] }, options);
   }
 
-  /** As if the payer answered in the app. */
+  /** Approves or rejects as the payer would in the app. */
   payerConfirm(
     intent: string,
     body: T.TestPayerConfirmBody,
@@ -241,18 +245,18 @@ export class TestHelpers extends Resource {
     return this.call('POST /v1/test_helpers/payment_intents/{id}/payer_confirm', sent, options);
   }
 
-  /** As if the time of an unpaid intent were over. */
+  /** Expires an unpaid intent. */
   expire(intent: string, options?: Options): Call<T.PaymentIntent> {
     const sent = { ids: [intent] };
     return this.call('POST /v1/test_helpers/payment_intents/{id}/expire', sent, options);
   }
 
-  /** A token as a payer's AI agent would bring it. */
+  /** A token as a payer's AI agent would present it. */
   createAgentToken(body: T.TestCreateAgentTokenBody, options?: Options): Call<T.NewAgentToken> {
     return this.call('POST /v1/test_helpers/agent_tokens', { body }, options);
   }
 
-  /** An event of any type. */
+  /** Sends an event of any type. */
   triggerEvent(body: T.TestTriggerEventBody, options?: Options): Call<T.Event> {
     return this.call('POST /v1/test_helpers/events/trigger', { body }, options);
   }
@@ -261,7 +265,7 @@ export class TestHelpers extends Resource {
     return this.call('GET /v1/test_helpers/clock', {}, options);
   }
 
-  /** Lets time pass for the account's test mode. */
+  /** Advances the clock of the account's test mode. */
   advanceClock(body: T.TestAdvanceClockBody, options?: Options): Call<T.TestClock> {
     return this.call('POST /v1/test_helpers/clock/advance', { body }, options);
   }

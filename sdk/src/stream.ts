@@ -4,28 +4,30 @@ import { ask, type Connection, headersOf, queryOf, sleep } from './request.ts';
 import type { WebhookEvent } from './types.ts';
 
 export interface StreamOptions {
-  /** Types and families, by comma: `payment.succeeded,refund.*`. @default all */
+  /** Event types and families, separated by commas: `payment.succeeded,refund.*`. @default all */
   readonly types?: string;
   /**
-   * The id of the last event that you have seen; `start`: all of the last 30 days.
+   * Id of the last event that you have seen, or `start` for all of the last 30 days.
    *
-   * @default what happens from now on
+   * @default only new events
    */
   readonly after?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Where an account begins that has no event to begin behind. */
+/** The position before an account's first event. */
 export const START = 'start';
-/** The service sends a comment every 15 s: three missed ones are a dead connection. */
+/**
+ * The service sends a comment every 15 s; after three missed ones the connection is considered
+ * dead.
+ */
 const SILENT_MS = 45_000;
 const POLL_MS = 1_000;
 const LONGEST_DELAY_MS = 10_000;
 
 /**
- * Events from one place on, whatever happens to the connection: it always comes back behind the
- * last event that it has yielded. Without a stream (an older service, too many open ones) it asks
- * the list once a second.
+ * Follows events from a position, across reconnects: each resumes after the last yielded event.
+ * Without a stream (an older service, or too many open streams) it polls the list once a second.
  */
 export async function* followEvents(
   to: Connection,
@@ -46,7 +48,7 @@ export async function* followEvents(
     } catch (error) {
       if (signal?.aborted) return;
       const { status = null, code = null } = error instanceof TaplineError ? error : {};
-      // A service without the route takes `stream` for the id of an event.
+      // A service without the stream route takes `stream` for an event's id.
       const isOld = code === 'parameter_unknown' || (last === null && code === 'cursor_invalid');
       if (status === 404 || status === 429 || isOld) polls = true;
       else if (status !== null && status < 500) throw error;
@@ -68,7 +70,7 @@ export async function newestEvent(to: Connection): Promise<string | null> {
   return (await eventPage(to, { limit: 1 })).data[0]?.id ?? null;
 }
 
-/** What the list holds behind an event, oldest first. The list's order is the order of commits. */
+/** Events after a given one, oldest first. The list is in commit order. */
 async function* eventsBehind(to: Connection, last: string | null) {
   const found: WebhookEvent[] = [];
   let cursor: string | undefined;
@@ -126,7 +128,7 @@ async function* streamed(to: Connection, { types, last, signal }: From) {
   }
 }
 
-/** The text between empty lines. */
+/** Splits the text at empty lines. */
 async function* blocksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream() as never).getReader();
   let text = '';

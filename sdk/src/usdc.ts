@@ -3,7 +3,10 @@ import { UsageError } from './errors.ts';
 const DECIMALS = 6;
 const AMOUNT = /^(\d{1,9})(?:\.(\d{1,6}))?$/;
 
-/** USDC atoms: `usdc('2.50')` is 2500000. It takes text, because 0.1 + 0.2 is not 0.3. */
+/**
+ * Converts USDC to atoms: `usdc('2.50')` is 2500000. It takes a string, because 0.1 + 0.2 is not
+ * 0.3.
+ */
 export function usdc(amount: string): number {
   const parts = typeof amount === 'string' ? AMOUNT.exec(amount) : null;
   if (parts === null) {
@@ -16,7 +19,7 @@ export function usdc(amount: string): number {
   return Number(whole + fraction.padEnd(DECIMALS, '0'));
 }
 
-/** The other way: `formatUsdc(2500000)` is '2.50'. At least two decimals. */
+/** The inverse: `formatUsdc(2500000)` is '2.50'. At least two decimals. */
 export function formatUsdc(atoms: number): string {
   if (!Number.isSafeInteger(atoms)) throw new UsageError(`${atoms} is not a number of atoms.`);
   const digits = String(Math.abs(atoms)).padStart(DECIMALS + 1, '0');

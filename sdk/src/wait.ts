@@ -4,9 +4,9 @@ import { type Bell, type Connection, sleep, type Watching } from './request.ts';
 import { followEvents, newestEvent, START } from './stream.ts';
 
 export interface WaitOptions<T> {
-  /** Milliseconds. @default 300000 */
+  /** In milliseconds. @default 300000 */
   readonly timeout?: number;
-  /** What to wait for, where it is not the end. */
+  /** The condition to wait for. @default a final state */
   readonly until?: (object: T) => boolean;
   readonly signal?: AbortSignal;
 }
@@ -18,31 +18,31 @@ interface Waited<T> {
 }
 
 const TIMEOUT_MS = 300_000;
-/** While the stream tells of changes, asking is only the safety net. */
+/** Polling interval while the stream reports changes; only a safety net. */
 const SAFETY_MS = 5_000;
 const POLL_MS = 1_000;
-/** All waits of a client share the limit of its key: together they ask four times a second. */
+/** All waits of a client share its key's rate limit: together they poll four times a second. */
 const SHARE_MS = 250;
 
-/** Not all at one moment, where many began at one. */
+/** Spreads polls of waits that began at the same time. */
 function pauseOf(watching: Watching): number {
   const share = SHARE_MS * watching.bells.size;
   return Math.max(watching.works() ? SAFETY_MS : POLL_MS, share) * (0.75 + Math.random() / 4);
 }
 
-/** Reads the object whenever an event tells of it, and now and then without one. */
+/** Reads the object after every event about it, and now and then without one. */
 export async function waitFor<T>(
   to: Connection,
   waited: Waited<T>,
   { timeout = TIMEOUT_MS, until = waited.until, signal }: WaitOptions<T>,
 ): Promise<T> {
   const deadline = performance.now() + timeout;
-  // Rung by every event that tells of the object, also while it is being read.
+  // Aborted by each event about the object, including one that arrives during a read.
   let rung = new AbortController();
   const ring = () => rung.abort();
   const bell = { id: waited.id, ring };
   signal?.addEventListener('abort', ring);
-  // The place is taken before the first look, so that no change can fall between the two.
+  // Joins the stream before the first read, so that no change is missed in between.
   const watching = join(to, bell);
   await watching.begun;
   try {
@@ -65,24 +65,24 @@ export async function waitFor<T>(
   }
 }
 
-/** A service that is away for a moment comes back; a refusal stays one. */
+/** Temporary failures are ignored; a refusal is final. */
 function unlessPassing(error: unknown): null {
   const status = error instanceof TaplineError ? error.status : 0;
   if (status === null || status >= 500 || status === 429) return null;
   throw error;
 }
 
-/** Everything that is waited for: one stream tells of it all. */
+/** Event types of everything that can be waited for, on one stream. */
 const TYPES = 'payment_intent.*,refund.*';
 
-/** @returns what rings the bell; the first wait of a client opens the stream for the others. */
+/** Registers a wait. The first one opens the stream for all. */
 function join(to: Connection, bell: Bell): Watching {
   to.watching ??= startWatching(to);
   to.watching.bells.add(bell);
   return to.watching;
 }
 
-/** The last one to go closes the stream: a program can end then. */
+/** The last one closes the stream, so that the program can exit. */
 function leave(to: Connection, watching: Watching, bell: Bell): void {
   watching.bells.delete(bell);
   if (watching.bells.size > 0) return;
@@ -104,7 +104,7 @@ function startWatching(to: Connection): Watching {
     }
   };
   follow().catch(() => {
-    // A key without `events:read`, for example: then each one asks.
+    // For example because the key lacks `events:read`; then each wait polls.
     works = false;
     for (const bell of bells) bell.ring();
   });

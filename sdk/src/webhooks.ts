@@ -4,7 +4,7 @@ import type { WebhookEvent } from './types.ts';
 export type { EventType, WebhookEvent } from './types.ts';
 export { TaplineError };
 
-/** The message is not from the service, or too old. Answer 400 and do nothing. */
+/** The message is not from the service, or it is too old. Respond with 400 and do nothing. */
 export class WebhookVerificationError extends TaplineError {}
 
 /** `Headers`, or the `headers` of a Node request. */
@@ -13,9 +13,9 @@ export type WebhookHeaders =
   | { readonly [name: string]: string | readonly string[] | undefined };
 
 export interface VerifyOptions {
-  /** How many seconds a message may be old. @default 300 */
+  /** The maximum age of a message in seconds. @default 300 */
   readonly tolerance?: number;
-  /** The time, in seconds since 1970: for tests. */
+  /** The current Unix time in seconds, for tests. */
   readonly now?: number;
 }
 
@@ -26,11 +26,11 @@ function refused(why: string): WebhookVerificationError {
 }
 
 /**
- * The event of a webhook, once its signature and age are proved: by `Service-Signature`, or where
- * that is missing by the headers of Standard Webhooks.
- * @param rawBody the bytes as they came, before any JSON parsing
- * @param secret the endpoint's `whsec_…`; several while you change endpoints. `undefined` is what
- *   a forgotten setting gives: the message is refused, and the error says so
+ * Verifies a webhook's signature and age and returns its event. Uses `Service-Signature` or,
+ * without it, the Standard Webhooks headers.
+ * @param rawBody The bytes as received, before any JSON parsing.
+ * @param secret The endpoint's `whsec_…`, or several while you change endpoints. `undefined`, the
+ *   result of a missing setting, refuses the message with an error that says so.
  */
 export async function verify(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -56,7 +56,7 @@ export async function verify(
   throw refused('signature does not fit: another secret, or a changed body');
 }
 
-/** The `Service-Signature` of a message, as the service makes it: for tests of your receiver. */
+/** Creates a `Service-Signature` as the service does, for tests of your receiver. */
 export async function sign(
   rawBody: string | Uint8Array | ArrayBuffer,
   secret: string,
@@ -87,10 +87,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Proof {
   readonly time: string;
-  /** What is signed before the body. */
+  /** The signed text before the body. */
   readonly head: string;
   readonly signatures: readonly Bytes[];
-  /** By Standard Webhooks: the key is what the secret encodes. */
+  /** For Standard Webhooks, the key is the decoded secret. */
   readonly isStandard: boolean;
 }
 
@@ -105,7 +105,7 @@ function proofOf(headers: WebhookHeaders): Proof {
   const parts = own.split(',').map((part) => part.trim().split('='));
   const valuesOf = (name: string) =>
     parts.flatMap(([one, text = '']) => (one === name ? text : []));
-  // Two times would be two readings of one header.
+  // Two timestamps would make the header ambiguous.
   const [time = '', second] = isStandard ? [headerOf(headers, 'webhook-timestamp')] : valuesOf('t');
   const signatures = isStandard
     ? standard
@@ -130,11 +130,14 @@ function fromBase64(text: string): Bytes {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }
 
-/** A program has few secrets; what is more, a new one each time, is not kept for ever. */
+/**
+ * A program has few secrets. The limit keeps a program that passes a new one each time from using
+ * ever more memory.
+ */
 const MOST_KEPT = 16;
 const kept = /* @__PURE__ */ new Map<string, ReturnType<typeof keyOf>>();
 
-/** Making a key takes longer than using it, so that of a secret is made once for each form. */
+/** Importing a key takes longer than using it, so each secret is imported once per form. */
 function keptKey(secret: string, isStandard: boolean) {
   const name = `${isStandard} ${secret}`;
   const key = kept.get(name) ?? keyOf(secret, isStandard);
@@ -145,7 +148,7 @@ function keptKey(secret: string, isStandard: boolean) {
 
 async function keyOf(secret: string, isStandard: boolean) {
   const bytes = isStandard ? decoded(secret) : encoder.encode(secret);
-  // Anybody can sign with an empty key.
+  // Anyone could sign with an empty key.
   if (bytes.length === 0) throw refused('secret is empty: it begins with whsec_');
   const hmac = { name: 'HMAC', hash: 'SHA-256' };
   return crypto.subtle.importKey('raw', bytes, hmac, false, ['sign', 'verify']);
