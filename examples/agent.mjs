@@ -1,5 +1,5 @@
-// An agent that buys what is behind a paywall, with x402. Node.js 20 or newer; it needs the
-// packages @x402/fetch, @x402/evm and viem. It knows nothing of Tapline but where test money is.
+// An agent that buys a paid resource with x402. Node.js 20 or newer; it needs the packages
+// @x402/fetch, @x402/evm and viem. Only the faucet is specific to Tapline.
 //
 //   node examples/agent.mjs http://127.0.0.1:8789
 
@@ -16,7 +16,7 @@ const { chain_id: chainId, usdc: asset } = sandbox.test;
 const network = `eip155:${chainId}`;
 const wallet = privateKeyToAccount(process.env.AGENT_PRIVATE_KEY ?? generatePrivateKey());
 
-/** Test USDC, for a wallet that signs in. A real agent's wallet has some already. */
+/** Gets test USDC for a wallet that signs in. A real agent's wallet already has some. */
 async function askFaucet() {
   const api = `${sandbox.base_url}/payer/v1`;
   const post = async (path, body, token) => {
@@ -40,7 +40,7 @@ async function askFaucet() {
 await askFaucet();
 const fetchAndPay = wrapFetchWithPaymentFromConfig(fetch, {
   schemes: [{ network, client: new ExactEvmScheme(wallet) }],
-  // The client's own guard: it pays in tokens that are named here, and in no others.
+  // The client's own safeguard: it pays only in the tokens listed here.
   spendControls: { allowedAssets: [{ network, asset }] },
 });
 const response = await fetchAndPay(url);

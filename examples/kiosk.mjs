@@ -4,8 +4,8 @@
 //   npm start                    in one window: the sandbox
 //   node examples/kiosk.mjs      in another one; then open http://127.0.0.1:8790
 //
-// A kiosk is a terminal: it has a device key and talks to /api/device/v1, so the code that it shows
-// is the terminal's own. The key stays in this server; the browser gets a picture and a status.
+// A kiosk is a terminal: it has a device key and calls /api/device/v1. The key stays in this
+// server; the browser gets only a picture and a status.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -30,14 +30,14 @@ async function device(method, path, { body, key } = {}) {
   return answer;
 }
 
-/** The browser makes the key, one per press: pressing again after an error asks for the same sale. */
+/** The browser creates one key per sale, so clicking again after an error repeats the same sale. */
 async function order(item, key) {
   const body = { amount: MENU[item], description: item };
   const intent = await device('POST', '/payment_intents', { body, key });
   return { id: intent.id, payment_url: intent.payment_url, qr: renderSVG(intent.payment_url) };
 }
 
-/** Answers as soon as the status is another one than the browser has seen. */
+/** Responds as soon as the status differs from the one that the browser has seen. */
 async function statusOf(id, seen) {
   const query = new URLSearchParams({ wait: '20', status: seen });
   const { status, last_payment_error: declined } = await device(

@@ -5,7 +5,7 @@
 //   curl -X POST http://127.0.0.1:8787/orders -d '{"order": "A-1001", "amount": 2500000}'
 //
 // POST /orders asks the terminal to collect an amount. When the customer has paid, Tapline sends a
-// webhook, the signature is verified, and GET /orders/A-1001 says "paid"; after a refund it says so.
+// webhook, the signature is verified, and GET /orders/A-1001 says "paid", or "refunded" after a refund.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -36,18 +36,20 @@ async function tapline(method, path, { body, key } = {}) {
 const orders = new Map();
 const newest = new Map();
 
-/** The key is derived from the order: asking twice for one order makes one payment intent. */
+/**
+ * The key is derived from the order, so repeated requests for one order create one payment intent.
+ */
 async function requestPayment({ order, amount }) {
   const intent = await tapline('POST', '/payment_intents', {
     key: `order-${order}`,
     body: { amount, terminal, order_id: order, description: `Order ${order}` },
   });
-  // The webhook may have been faster, or the order is asked for again after it was paid.
+  // The webhook may have arrived first, or the order was already paid.
   if (!orders.has(order)) orders.set(order, { status: 'waiting' });
   return { ...orders.get(order), paymentIntent: intent.id };
 }
 
-/** Rejects what is not signed with our secret, or was signed more than five minutes ago. */
+/** Rejects messages that are not signed with our secret or are older than five minutes. */
 function verify(rawBody, header, secret) {
   const parts = header.split(',').map((part) => part.trim().split('='));
   const times = parts.filter(([name]) => name === 't').map(([, time]) => time);
@@ -63,8 +65,8 @@ function verify(rawBody, header, secret) {
 const STATUSES = { succeeded: 'paid', partially_refunded: 'partly refunded', refunded: 'refunded' };
 
 /**
- * Deliveries may come twice and in any order. `sequence` rises from event to event of an object, so
- * what is not above the newest one is a repetition, or older than what is known.
+ * Deliveries may be repeated and arrive in any order. An object's `sequence` rises with each event,
+ * so an event that is not above the newest one is a repetition or outdated.
  */
 function apply(event) {
   if (!event.type.startsWith('payment.')) return;
@@ -91,7 +93,7 @@ async function handle(request, rawBody) {
     return order === undefined ? [404, { error: 'no such order' }] : [200, order];
   }
   if (method === 'POST' && url === '/webhooks') {
-    // The signature covers the bytes as they came: verify before parsing.
+    // The signature covers the raw bytes, so verify before parsing.
     const signature = request.headers['service-signature'] ?? '';
     if (!verify(rawBody, signature, endpoint.secret)) return [400, { error: 'bad signature' }];
     apply(JSON.parse(rawBody));
@@ -110,7 +112,7 @@ const server = createServer(async (request, response) => {
 });
 await new Promise((resolve) => server.listen(PORT, '127.0.0.1', resolve));
 
-// Shown once: a real server stores the secret and reuses its endpoint.
+// The secret is shown once. A real server stores it and reuses its endpoint.
 const address = `http://127.0.0.1:${server.address().port}`;
 const endpoint = await tapline('POST', '/webhook_endpoints', {
   body: { url: `${address}/webhooks`, enabled_events: ['payment.*'] },

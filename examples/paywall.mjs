@@ -1,4 +1,4 @@
-// Sells a forecast to x402 clients: programs that pay for what they read. Node.js 20 or newer.
+// Sells a weather forecast to x402 clients, which pay per request. Node.js 20 or newer.
 //
 //   npm start                                       in one window: the sandbox
 //   node examples/paywall.mjs                       in another one
@@ -7,14 +7,14 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { usdc } from 'tapline';
-// In a project of yours: from 'tapline-x402'.
+// In your own project: from 'tapline-x402'.
 import { openFacilitator, paywallOf, serverOf } from '../x402/dist/index.js';
 
 const dataDir = process.env.TAPLINE_DATA_DIR ?? '.tapline';
 const sandbox = JSON.parse(await readFile(`${dataDir}/sandbox.json`, 'utf8'));
 const { secret_key: apiKey, agent_terminal: terminal, rpc_url: rpcUrl } = sandbox.test;
 
-// A real shop keeps the key of its bridge wallet, with a little Ether for gas.
+// A real shop stores the key of its bridge wallet, which needs a little Ether for gas.
 const privateKey = process.env.X402_PRIVATE_KEY ?? `0x${randomBytes(32).toString('hex')}`;
 
 const facilitator = await openFacilitator({
@@ -26,7 +26,7 @@ const facilitator = await openFacilitator({
   rpcUrl,
   limits: { perPayment: usdc('1'), perDay: usdc('100') },
 });
-// The sandbox's own chain gives Ether to anyone who asks.
+// The sandbox's own chain lets anyone set a balance.
 await fetch(rpcUrl, {
   method: 'POST',
   headers: { 'Content-Type': 'application/json' },

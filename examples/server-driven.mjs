@@ -1,5 +1,5 @@
-// A server-driven terminal, for merchants who come from Stripe: its steps, called as Tapline calls
-// them. docs/guides/coming-from.md compares both, line by line. Node.js 20 or newer.
+// A server-driven terminal, for merchants who come from Stripe: the same steps, with Tapline's
+// calls. docs/guides/coming-from.md compares both, line by line. Node.js 20 or newer.
 //
 //   npm start                            (in another shell: the sandbox)
 //   node examples/server-driven.mjs
@@ -25,18 +25,18 @@ const STEPS = {
   '/reader': ({ reader }) => {
     return tapline.terminals.retrieve(reader);
   },
-  // The terminal shows the amount at once: there is no second request that hands it the intent.
+  // The terminal shows the amount at once; no second request is needed.
   '/sell': ({ reader, amount }) => {
     return tapline.paymentIntents.create({ amount: usdc(amount), terminal: reader });
   },
   '/sale': ({ intent }) => {
     return tapline.paymentIntents.retrieve(intent);
   },
-  // In test mode: the customer taps.
+  // In test mode: simulates the customer's tap.
   '/present': ({ reader }) => {
     return tapline.testHelpers.tap(reader);
   },
-  // The tap takes the money: there is nothing to capture, and this waits until it is there.
+  // The tap takes the money and there is no capture, so this only waits for the result.
   '/collect': ({ intent }) => {
     return tapline.paymentIntents.waitFor(intent);
   },

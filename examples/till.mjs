@@ -1,9 +1,9 @@
-// A till: type an amount, the customer taps, the till says what became of it. Node.js 20 or newer.
+// A till: type an amount, the customer taps, and the till prints the result. Node.js 20 or newer.
 //
 //   node examples/till.mjs
 //   > 2.50
 //
-// In test mode nobody is there to tap; `npx tapline tap` does it. So does the word `tap` here.
+// In test mode, run `npx tapline tap` to simulate the customer, or type `tap` here.
 
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -19,7 +19,7 @@ const WORDS = {
   canceled: ({ cancellation_reason: why }) => (why === 'expired' ? 'Nobody paid.' : 'Canceled.'),
 };
 
-/** One sale has one key. Whatever breaks, only this key is ever sent again. */
+/** Each sale has one key. After any failure, only that key is sent again. */
 async function sell(amount) {
   const idempotencyKey = crypto.randomUUID();
   const create = () =>

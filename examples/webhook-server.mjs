@@ -10,12 +10,14 @@ import { createServer } from 'node:http';
 import { verify, WebhookVerificationError } from 'tapline/webhooks';
 
 const secret = process.env.TAPLINE_WEBHOOK_SECRET;
-// A real server keeps both in its database: orders, and the newest event of each payment.
+// A real server stores both in its database: orders, and the newest event of each payment.
 const orders = new Map();
 const newest = new Map();
 const WORDS = { succeeded: 'paid', partially_refunded: 'partly refunded', refunded: 'refunded' };
 
-/** Deliveries may come twice and in any order: only what is newer than the last one counts. */
+/**
+ * Deliveries may be repeated and arrive in any order, so only events newer than the last one count.
+ */
 function apply(event) {
   if (!event.type.startsWith('payment.')) return;
   const { order_id, id, status } = event.data.object;
@@ -31,7 +33,7 @@ const server = createServer(async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   try {
-    // The signature covers the bytes as they came: no JSON parser may touch them before.
+    // The signature covers the raw bytes, so verify before any JSON parsing.
     apply(await verify(Buffer.concat(chunks), request.headers, secret));
     response.writeHead(200).end();
   } catch (error) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
-/** A reporter: the files of tests that failed, one on each line, each once. */
+/** A test reporter that prints each test file with a failure once, one per line. */
 export default async function* failedFiles(source: AsyncIterable<TestEvent>) {
   const seen = new Set<string>();
   for await (const { type, data } of source) {
@@ -15,7 +15,10 @@ export default async function* failedFiles(source: AsyncIterable<TestEvent>) {
   }
 }
 
-/** In a group each file is a suite of its name. A process that ended by itself failed them all. */
+/**
+ * In a group, each file is a suite of its name. If the process itself died, all of its files
+ * failed.
+ */
 function filesOf(entry: string, name: string): readonly string[] {
   const file = relative(process.cwd(), entry);
   if (!file.startsWith('node_modules')) return [file];

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** What commands have written and git keeps: reviewers skip it, so it stays small. */
+/** Files that commands generate and git stores. Reviewers skip them, so they must stay small. */
 
 const ROOT = path.join(import.meta.dirname, '..');
 const KINDS: Readonly<Record<string, RegExp>> = {
@@ -20,7 +20,7 @@ const MOST_LINES = 42_000;
 const MOST_BYTES = 2_200_000;
 /** A longer line is unreadable in a diff. */
 const COLUMNS = 400;
-/** An item a line, whatever its length: each is replaced as a whole. */
+/** Files with one item per line of any length, each replaced as a whole. */
 const LONG_LINES =
   /^contracts\/artifacts\/|\/mutations\/|^docs\/(released\/|settings\.md$)|\/package-lock\.json$/;
 

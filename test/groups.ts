@@ -3,25 +3,24 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * A process per file spends two seconds of a core on imports that its neighbor has just made, and
- * on code that its neighbor has just warmed up. So neighbors share one: each file is a suite of
- * its own, with its own `before` and `after`.
+ * A process per test file spends two seconds of CPU on imports and JIT warm-up that its neighbors
+ * repeat. So files share processes: each is a suite of its own, with its own `before` and `after`.
  */
 const SHARES = /^(src|web|test\/(api|docs|doors|reader|sdk))\//;
-/** More in one process save little, and the last processes of a run would work alone. */
+/** More files per process save little and leave the last processes running alone. */
 const MOST_IN_ONE = 16;
-/** A short run keeps all cores busy rather than few processes. */
+/** A short run uses all cores rather than few processes. */
 const LEAST_PROCESSES = 12;
 
 /**
- * What waits most of its time: for a browser, a chain, a process that starts. All else keeps a core
- * busy. The longest first.
+ * Files that mostly wait: for a browser, a chain, a process to start. All others use the CPU. The
+ * longest first.
  */
 const WAITING = [
   ...['test/faults/', 'contracts/', 'test/journeys/', 'src/ops/', 'src/settlement/'],
   ...['test/cli/', 'test/x402/', 'web/', 'test/'],
 ];
-/** Of those folders, what works. */
+/** Exceptions in those folders, which use the CPU. */
 const WORKING = ['test/api/', 'test/doors/', 'test/tidy', 'src/settlement/contract/'];
 
 function rank(group: readonly string[]): number {
@@ -32,7 +31,7 @@ function rank(group: readonly string[]): number {
 }
 
 /**
- * Whose files may share a process. What is in `src` imports much the same; a page in a browser is
+ * Decides which files may share a process. Files in `src` have similar imports; browser tests are
  * long.
  */
 function roomOf(file: string): string {
@@ -41,13 +40,13 @@ function roomOf(file: string): string {
   return file.startsWith('src/') ? `src ${rank([file])}` : folder;
 }
 
-/** Each list is run by one process. Files of one room keep their order. */
+/** Each list runs in one process. Files of one room keep their order. */
 export function groupFiles(files: readonly string[]): string[][] {
   const most = Math.max(1, Math.min(MOST_IN_ONE, Math.floor(files.length / LEAST_PROCESSES)));
   const groups: string[][] = [];
   for (const inside of Map.groupBy(files, roomOf).values()) {
     const count = Math.ceil(inside.length / most);
-    // Of the same length: nine are five and four.
+    // Splits evenly: nine become five and four.
     for (let n = 0; n < count; n++) {
       const bounds = [n, n + 1].map((at) => Math.round((at * inside.length) / count));
       groups.push(inside.slice(bounds[0], bounds[1]));
@@ -57,8 +56,8 @@ export function groupFiles(files: readonly string[]): string[][] {
 }
 
 /**
- * What waits is spread evenly over what works, so that the cores are as busy in the first minute as
- * in the last; of each kind the long ones come first, so that none runs alone at the end.
+ * Spreads waiting files evenly over CPU-bound ones, so that all cores stay busy throughout the run.
+ * Within each kind the longest come first, so that none runs alone at the end.
  */
 export function inGoodOrder(groups: readonly string[][]): string[][] {
   const sorted = groups.toSorted((a, b) => rank(a) - rank(b));
@@ -71,8 +70,8 @@ export function inGoodOrder(groups: readonly string[][]): string[][] {
 }
 
 /**
- * What Node is to run: written files that import those of their group. Node runs files in the
- * order of their names, so these begin with their place.
+ * Writes one entry file per group, which imports its tests. Node runs files in alphabetical order,
+ * so the names begin with the position.
  */
 export async function writeGroups(
   groups: readonly (readonly string[])[],

@@ -13,11 +13,11 @@ import {
   type Source,
 } from './sources.ts';
 
-/** Which file may import which: the floors of `src` and `web`, no circles, few splinters. */
+/** Import rules: the layers of `src` and `web`, no cycles, few tiny files. */
 
 /**
- * A file of so few lines that one file beside it needs and nobody else hides nothing: two places to
- * read instead of one. How many there are may only fall.
+ * A tiny file used by a single neighbor hides nothing and only makes two places to read. Their
+ * number may only decrease.
  */
 const SMALL_LINES = 60;
 const SPLINTERS: Readonly<Record<string, number>> = {
@@ -55,7 +55,7 @@ test('a folder may import only folders above it in the table, so there is no cir
   }
 });
 
-/** All that is shipped: the service, the web apps and the packages. */
+/** Everything that ships: the service, the web apps and the packages. */
 const shipped = all.filter(({ name }) => {
   return (
     /^(src|web|sdk|cli|x402|reader)\//.test(name) && !/\.test\.tsx?$|^web\/testing\//.test(name)
@@ -71,7 +71,7 @@ const targetsOf = new Map(
   ]),
 );
 
-/** Files that lead to each other, each knot with its files in order. After Tarjan. */
+/** Import cycles, each with its files in order (Tarjan's algorithm). */
 function knots(): string[][] {
   const found: string[][] = [];
   const order = new Map<string, number>();
@@ -96,7 +96,7 @@ function knots(): string[][] {
   return found;
 }
 
-/** May only become fewer and smaller. */
+/** May only decrease in number and size. */
 const KNOTS: readonly (readonly string[])[] = [
   ['web/terminal/reader/credential.ts', 'web/terminal/reader/nfc.ts'],
   [
@@ -113,9 +113,9 @@ test('no two files import each other, by whatever way round, not even their type
   assert.deepEqual(knots().toSorted(), KNOTS);
 });
 
-/** What the web apps share; each may import those before it. */
+/** Shared folders of the web apps. Each may import those before it. */
 const SHARED = ['ui', 'data', 'desk'];
-/** Folders of `web` that import another app, or a shared one above them. May only become fewer. */
+/** Folders of `web` that import another app, or a shared folder above them. May only decrease. */
 const ACROSS = [
   ...['contract → pay', 'contract → wallet', 'operator → dashboard', 'pay → wallet'],
   ...['solvency → contract', 'tag → pay', 'terminal → wallet', 'ui → data', 'wallet → terminal'],
@@ -136,7 +136,7 @@ test('a web app imports what the apps share, and no other app', () => {
   assert.deepEqual([...across].toSorted(), ACROSS);
 });
 
-/** Places in `src` that name one in `web`: the build of the apps, and what is written for them. */
+/** Places in `src` that name one in `web`: the apps' build and its inputs. */
 const NAMES_WEB = {
   'src/app/openapi-command.ts': ['web/data/types'],
   'src/docs/site.ts': ['web/ui/tokens.css'],

@@ -1,6 +1,6 @@
 /**
- * Test files that `npm test` leaves to the long run, and why (test/README.md). They are promises
- * like all others: `npm test -- <part of a name>` and `--changed` run them, and
+ * Test files that `npm test` leaves to the long run, with reasons (test/README.md). Like all others
+ * they are promises: `npm test -- <part of a name>` and `--changed` run them, and
  * `test/long/later.test.ts` runs all of them before an issue is resolved or a version is released.
  */
 export const LATER: Readonly<Record<string, string>> = {

@@ -4,12 +4,12 @@ import path from 'node:path';
 
 const MEMORY = '/dev/shm';
 const PREFIX = 'tapline-tests-';
-/** A run has held 0.7 GB at once. Containers often offer 64 MB: then the disk has to do. */
+/** A run used up to 0.7 GB. Containers often offer 64 MB, in which case the disk is used. */
 const LEAST_FREE = 3 * 2 ** 30;
-/** Like the usual folder: tests start programs as other users. */
+/** The usual permissions of a temporary folder, because tests start programs as other users. */
 const OPEN_TO_ALL = 0o755;
 
-/** Programs that tests unpack have to be allowed to run there. */
+/** Must be mounted without noexec, because tests run programs that they unpack there. */
 function isMemory(mounts: string): boolean {
   return mounts.split('\n').some((line) => {
     const [, where, type, flags = ''] = line.split(' ');
@@ -17,7 +17,7 @@ function isMemory(mounts: string): boolean {
   });
 }
 
-/** What runs that were killed have left. */
+/** Removes what killed runs have left. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     if (!name.startsWith(PREFIX)) continue;
@@ -28,9 +28,9 @@ async function removeLeftovers(): Promise<void> {
 }
 
 /**
- * A folder in memory for the temporary files of a run, its databases among them; null where the
- * machine has none. Each test clones a database of about a thousand files: on a disk that takes 0.2
- * to 0.9 s, most of it in the kernel, and in memory 0.1 s.
+ * A memory-backed folder for a run's temporary files, including its databases; `null` if the
+ * machine has none. Each test clones a database of about a thousand files, which takes 0.2 to 0.9 s
+ * on disk, mostly in the kernel, and 0.1 s in memory.
  */
 export async function memoryFolder(): Promise<string | null> {
   if (!existsSync('/proc/mounts') || !isMemory(readFileSync('/proc/mounts', 'utf8'))) return null;

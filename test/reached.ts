@@ -3,15 +3,15 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Which tests a change can break. An edge is an import, or a string that names a file or folder:
- * so a test that starts `src/app/main.ts` as a process, or reads `deploy/`, is reached too.
+ * Determines which tests a change can break. An edge is an import, or a string that names a file or
+ * folder, so a test that starts `src/app/main.ts` as a process or reads `deploy/` is reached, too.
  */
 const SOURCE = /\.(ts|tsx|mjs|js)$/;
-/** With a slash or a dot: `'test'` is a mode, not the folder of that name. */
+/** Requires a slash or a dot, because `'test'` is a mode and not the folder. */
 const NAMES_FILE = /['"`]([#\w.@-]*[./][\w./@-]*)['"`]/g;
-/** What is only a type breaks no test, but the compiler. */
+/** Type-only imports cannot break a test; the compiler checks them. */
 const TYPES_ONLY = /^(import|export) type [^;]*;/gm;
-/** The packages of this repository by their names. */
+/** This repository's packages by name. */
 const PACKAGES = /'(tapline|tapline-cli|tapline-x402)(\/\w+)?'/g;
 const FOLDERS: Readonly<Record<string, string>> = {
   tapline: 'sdk/src',
@@ -40,13 +40,15 @@ function edgesOf(root: string, file: string): string[] {
   return [...packages, ...named.flatMap(([, name = '']) => targetOf(root, file, name) ?? [])];
 }
 
-/** A file, and the folders that hold it: a test may read one of them. */
+/** A file and its parent folders, because a test may read one of them. */
 function withFolders(file: string): string[] {
   const parts = file.split('/');
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
-/** @returns the tests from which a changed file is reached, the nearest first; paths from `root` */
+/**
+ * @returns the tests that depend on a changed file, nearest first; paths are relative to `root`.
+ */
 export function testsReachedBy(
   changed: readonly string[],
   tests: readonly string[],
@@ -55,7 +57,7 @@ export function testsReachedBy(
   const wanted = new Set(changed.flatMap(withFolders));
   const isScreen = changed.some((file) => file.startsWith('web/') && !file.includes('.test.'));
   const edges = new Map<string, readonly string[]>();
-  /** Files from the test to a changed one; Infinity: there is no way. */
+  /** Number of files between the test and a changed one; Infinity if there is no path. */
   const distanceOf = (test: string): number => {
     const seen = new Map<string, number>([[test, 0]]);
     for (const [file, distance] of seen) {
@@ -64,7 +66,7 @@ export function testsReachedBy(
       edges.set(file, known);
       for (const one of known) if (!seen.has(one)) seen.set(one, distance + 1);
     }
-    // A browser loads the screens; no import leads from a test to them.
+    // Browsers load the screens, so no import connects a test to them.
     return isScreen && test.endsWith('.browser.test.ts') ? wanted.size : Number.POSITIVE_INFINITY;
   };
   return tests
@@ -74,7 +76,7 @@ export function testsReachedBy(
     .map(({ test }) => test);
 }
 
-/** What differs from `main`, committed or not. */
+/** All differences from `main`, committed or not. */
 export function changedFiles(root: string): string[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);

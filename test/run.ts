@@ -15,12 +15,11 @@ import { changedFiles, testsReachedBy } from './reached.ts';
 import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 
 /**
- * Runs the tests: all of them, those that have one of the words in their path (`npm test --
- * payments/pay`), or with `--changed` those that what differs from `main` can break. `--times`
- * says at the end which files took how long. One PostgreSQL serves all test files (each test
- * clones a database of its own from a template in it), one Chromium and one sandbox all tests in
- * a browser (each opens windows and terminals of its own). `--later` runs what is left to the long
- * run (`later.ts`).
+ * Runs the tests: all of them, those with one of the words in their path (`npm test --
+ * payments/pay`), or with `--changed` those that the differences from `main` can break. `--times`
+ * lists the slowest files at the end. One PostgreSQL serves all files (each test clones a database
+ * from a template), and all browser tests share one Chromium and one sandbox (each opens its own
+ * windows and terminals). `--later` runs what is left to the long run (`later.ts`).
  */
 const ROOT = path.join(import.meta.dirname, '..');
 const { values: options, positionals: words } = parseArgs({
@@ -38,54 +37,54 @@ const PATTERNS = [
   'test/**/*.test.ts',
   'web/**/*.test.ts',
 ];
-/** What Node has made of the sources: without it each process of a test makes it again. */
+/** Node's compile cache, without which each test process compiles the sources again. */
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
-/** Files that import the tests of one process. */
+/** Entry files that import the tests of one process. */
 const GROUPS = path.join(ROOT, 'node_modules/.cache/test-groups');
 /**
- * On two cores: many files wait for a chain most of the time. A fourth one makes all of them slower
- * than it saves. `--concurrency` tries another.
+ * For two cores: many files mostly wait for a chain. A fourth process slows all of them more than
+ * it saves. `--concurrency` overrides it.
  */
 const CONCURRENCY = 3;
-/** A test that hangs must not hang the run; the longest takes well under a minute. */
+/** A hanging test must not block the run; the longest takes well under a minute. */
 const TIMEOUT_MS = 300_000;
 /**
- * Files that failed run once more, one at a time on a ground of their own: what fails then is
- * wrong, what passes then is too sensitive to its neighbors and is named. More than these at
- * once are no accident.
+ * Failed files run once more, one at a time in a new environment. A second failure is real; a pass
+ * means that the test is sensitive to load and is reported. More failures than this are no
+ * accident.
  */
 const MOST_AGAIN = 6;
 
 async function testFiles(): Promise<string[]> {
   const files: string[] = [];
   for await (const file of glob(PATTERNS, { exclude: (name) => name === 'node_modules' })) {
-    // Those have a runner of their own: npm run test:long.
+    // Those have their own runner: npm run test:long.
     if (!file.startsWith('test/long/')) files.push(file);
   }
   files.sort();
   if (options.later) return files.filter((file) => LATER[file] !== undefined);
   if (options.changed) return testsReachedBy(changedFiles(ROOT), files, ROOT);
-  // A file that is named whole runs wherever it lies, such as a long one.
+  // A file named by its full path runs wherever it is, including long ones.
   const others = words.filter((word) => !files.some((file) => file.includes(word)));
   const chosen = files.filter((file) => words.some((word) => file.includes(word)));
   const now = files.filter((file) => LATER[file] === undefined);
   return words.length === 0 ? now : [...chosen, ...others];
 }
 
-/** What tests in a browser share, told to them by the environment. */
+/** Resources shared by browser tests, passed through environment variables. */
 async function startBrowserGround(files: readonly string[]) {
   if (!files.some((file) => file.endsWith('.browser.test.ts'))) {
     return { env: {}, stop: async () => {} };
   }
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
   const file = path.join(folder, 'sandbox.json');
-  // Nobody waits for it here: other tests begin meanwhile.
+  // Not awaited here, so that other tests start meanwhile.
   const starting = startSharedSandbox().then(async (shared) => {
     await writeFile(`${file}.new`, JSON.stringify(shared.sandbox));
     await rename(`${file}.new`, file);
     return shared;
   });
-  // Who waits for it hears at once that there is none.
+  // Tests that wait for it learn at once that it failed.
   const started = starting.catch(async (error) => {
     await writeFile(file, JSON.stringify({ error: String(error) }));
     return null;
@@ -101,7 +100,7 @@ async function startBrowserGround(files: readonly string[]) {
   };
 }
 
-/** Runs `files`. @returns the exit code, and the files with a test that failed. */
+/** Runs `files`. @returns the exit code, and the files with a failed test. */
 async function runFiles(
   files: readonly string[],
   concurrency: number,
@@ -153,7 +152,7 @@ async function main(): Promise<number> {
     console.log('No test is reached.');
     return options.changed ? 0 : 1;
   }
-  // Tests import the packages by their names, and weigh what a browser loads.
+  // Tests import the packages by name, and measure what a browser loads.
   const browses = files.some((file) => file.endsWith('.browser.test.ts'));
   const web = browses ? ensureBuilt(tmpdir()).then(ensureCompressed) : null;
   await Promise.all([ensurePackages(), web]);
@@ -173,14 +172,14 @@ async function mainWithTimes(): Promise<number> {
   process.env[TIMES_SETTING] = list;
   const code = await main();
   console.log(timesTable(list));
-  // With PostgreSQL, browser and chains, which end with the run.
+  // Includes PostgreSQL, browser and chains, which end with the run.
   const [took, busy] = [performance.now() / 1_000, childrenSeconds()];
   console.log(`${took.toFixed(0)} s, with ${busy.toFixed(0)} s of processor time in all`);
   await rm(folder, { recursive: true });
   return code;
 }
 
-/** All processes of the run find the folder by the variable. */
+/** All processes of the run find the folder through the variable. */
 async function mainInMemory(): Promise<number> {
   const folder = await memoryFolder();
   if (folder === null) return mainWithTimes();

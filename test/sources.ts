@@ -3,13 +3,13 @@ import { glob } from 'node:fs/promises';
 import path from 'node:path';
 import { parseSync } from 'oxc-parser';
 
-/** The sources of this repository, and what they import. */
+/** The repository's source files and their imports. */
 
 export const ROOT = path.join(import.meta.dirname, '..');
 
-/** Rows of the table in docs/folders.md, in its order. */
+/** Rows of the table in docs/folders.md, in order. */
 interface Folder {
-  /** Below src/. */
+  /** Relative to src/. */
   readonly name: string;
   readonly mayImport: readonly string[];
 }
@@ -28,14 +28,14 @@ function foldersOf(markdown: string): Folder[] {
 
 export const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'docs/folders.md'), 'utf8'));
 export const MAY_IMPORT = new Map(FOLDERS.map(({ name, mayImport }) => [name, mayImport]));
-/** Fewer would mean that the search looks in the wrong place. */
+/** A lower count means that the search looks in the wrong place. */
 export const FEWEST_FILES = 100;
 
-/** Written by a command, as long as the documents that they come from. */
+/** Generated files, as long as the documents that they come from. */
 const GENERATED = /^(sdk\/src\/types|web\/data\/types\/\w+)\.ts$/;
 
 export interface Source {
-  /** From the root, with forward slashes. */
+  /** Relative to the root, with forward slashes. */
   readonly name: string;
   readonly text: string;
 }
@@ -56,7 +56,7 @@ export const product = all.filter(
   ({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'),
 );
 
-/** The deepest folder of the table that holds the file; `null` if the table has none. */
+/** The deepest folder of the table that contains the file, or `null`. */
 export function folderOf(name: string): string | null {
   const parts = name
     .replace(/^src\//, '')
@@ -80,7 +80,7 @@ export function importsOf(source: Source): string[] {
   ];
 }
 
-/** Where an import leads; `null` if out of `src`. */
+/** The target of an import, or `null` if it is outside of `src`. */
 export function pathOf(source: Source, target: string): string | null {
   if (target.startsWith('#')) return `src/${target.slice(1)}`;
   return target.startsWith('.') ? path.join(path.dirname(source.name), target) : null;

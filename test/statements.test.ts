@@ -7,32 +7,34 @@ import type { Table } from '#db/table.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 /**
- * Every statement of the `…-queries.ts` files is prepared against the schema, so that a column that
- * is misspelled in a rare path does not wait for that path. Each exported function is called with
- * values that answer anything, and with a connection that keeps the text and sends nothing.
+ * Prepares every statement of the `…-queries.ts` files against the schema, so that a misspelled
+ * column cannot hide in a rarely used path. Each exported function is called with placeholder
+ * values and a connection that records the text and sends nothing.
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
-/** Fewer would mean that the functions do not come as far as their statements. */
+/** A lower count means that the functions stop before their statements. */
 const FEWEST_STATEMENTS = 600;
 const FEWEST_TABLES = 36;
-/** They need an id or bytes of a true form before they send anything; their own tests run them. */
+/** They require a valid id or bytes before they send anything; their own tests run them. */
 const NOT_REACHED = ['insertBatches', 'searchPayments', 'selectDelivery', 'upsertChainPayments'];
 const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;
 
 type Called = (...args: readonly unknown[]) => unknown;
 
-/** Properties that choose or name a part of the statement, or whose form is checked before. */
+/** Properties that select or name a part of the statement, or whose form is checked first. */
 const FORMED: Readonly<Record<string, string>> = {
   ...{ timeZone: 'UTC', day: '2026-01-01', status: 'pending' },
   ...{ table: 'payments', parent: 'events', column: 'created', name: 'events_default' },
 };
 
-/** How long lists are and what properties are, so that each branch of a function is taken. */
+/**
+ * The lengths of lists and values of properties, varied so that each branch of a function is taken.
+ */
 interface Flavor {
-  /** What is walked over. */
+  /** Number of items when iterated. */
   readonly items: number;
-  /** What a list says of itself. */
+  /** Value of `length`. */
   readonly length: number;
   readonly property: (whole: unknown, name: string) => unknown;
 }
@@ -56,7 +58,7 @@ function anything(flavor: Flavor): unknown {
   return whole;
 }
 
-/** They hold what else is missing. */
+/** Objects whose missing properties are placeholders, too. */
 const OBJECTS = /^(tenant|filters|wanted)$/;
 
 const FLAVORS: readonly Flavor[] = [
@@ -72,7 +74,7 @@ const FLAVORS: readonly Flavor[] = [
   })),
 ];
 
-/** The texts that a function sends, whatever it is given. */
+/** The statements that a function sends with any arguments. */
 async function textsOf(run: Called): Promise<Set<string>> {
   const texts = new Set<string>();
   for (const flavor of FLAVORS) {
@@ -90,7 +92,7 @@ async function textsOf(run: Called): Promise<Set<string>> {
     try {
       await run(connection, ...rest);
     } catch {
-      // What it makes of the answer is not looked at.
+      // How it handles the response does not matter.
     }
   }
   return texts;

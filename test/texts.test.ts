@@ -9,15 +9,18 @@ import { LANGUAGES } from '#core/languages.ts';
 import { DECLINES } from '#payments/decline.ts';
 
 /**
- * The catalog (`texts/`) and what uses it: no visible text stands in a component, no key is missing
- * or unused, and each text gets the values that it names.
+ * Checks the text catalog (`texts/`) and its users: no visible text is hard-coded in a component,
+ * no key is missing or unused, and each text gets its values.
  */
 
 const ROOT = path.join(import.meta.dirname, '..');
 
-/** Moved into the catalog. The operator console, contract and solvency pages stay English. */
+/**
+ * Folders whose texts come from the catalog. The operator console and the contract and solvency
+ * pages stay English.
+ */
 const APPS = 'pay,tag,receipt,terminal,front,dashboard,desk,wallet';
-/** Parts of other folders that have moved. */
+/** Parts of other folders that use the catalog. */
 const MOVED = [
   'web/ui/*.{ts,tsx}',
   'web/data/*.ts',
@@ -26,10 +29,10 @@ const MOVED = [
   'src/apis/pay/receipt-{html,lines,text}.ts',
   'src/apis/pay/refund-receipt.ts',
 ];
-/** Fewer would mean that the search looks in the wrong place. */
+/** A lower count means that the search looks in the wrong place. */
 const FEWEST_FILES = 30;
 
-/** Tests and pictures, names that are English in every language, and codes of countries. */
+/** Left out: tests and screenshots, names that are English in every language, and country codes. */
 const LEFT_OUT = new RegExp(
   String.raw`\.test\.tsx?$|(^|/)([\w-]+-)?shots|/types/|/testing/|` +
     String.raw`/(ui/result|dashboard/page)-names\.ts$|/countries\.ts$`,
@@ -60,7 +63,7 @@ const keys = Object.keys(english).filter((key) => !key.startsWith('@'));
 const moved = await sources(`web/{${APPS}}/**/*.{ts,tsx}`, ...MOVED);
 const users = await sources('web/**/*.{ts,tsx,html}', 'src/**/*.ts');
 
-/** Two letters in a row that are no name: what stays as it is in every language. */
+/** Matches texts with two consecutive letters, and so not symbols that are the same everywhere. */
 const WORDS = /\p{L}{2}/u;
 const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'USDC',
@@ -76,7 +79,7 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'Trust Wallet',
   'Phantom',
   'OKX Wallet',
-  // Keys, codes and what chips are asked.
+  // Keys, codes and chip commands.
   'Delete',
   'Enter',
   'Digit',
@@ -95,7 +98,7 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'input id',
   'a, button, input, select, textarea, summary, label',
   'input, textarea, select, [role=dialog] *',
-  // What wallets sign, names of what is pinned, and what browsers keep.
+  // Texts that wallets sign, names of pinned contracts, and storage keys.
   'Sign in to the Tapline wallet.',
   'Permit',
   'Tapline Settlement',
@@ -112,16 +115,16 @@ const SAME_EVERYWHERE: ReadonlySet<string> = new Set([
   'npx tapline-reader cards write',
   'PaymentAuthorization(uint32 merchant,uint64 amount,uint64 number,bytes8 orderId,bytes32 salt)',
   'The payment is signed.',
-  // In a sentence of the service, which is English.
+  // Parts of the service's messages, which are English.
   'This',
   'Bearer …',
   'Not done in … ms',
-  // What wallets and passkey dialogs store.
+  // Names that wallets and passkey dialogs store.
   'Tapline Wallet',
   'Pays one bill, which the wallet shows.',
 ]);
 
-/** Attributes that people see or hear; those of components are named alike. */
+/** Attributes that users see or hear, with the same names on components. */
 const TOLD_ATTRIBUTES: ReadonlySet<string> = new Set([
   'aria-label',
   'aria-description',
@@ -159,8 +162,8 @@ const INPUTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A word as people write it, or several words. `pay-total` and `payment_intent` are for programs,
- * and so are several classes: they stand in `className`.
+ * Matches a word or several words as people write them. `pay-total` and `payment_intent` are for
+ * programs, and so are several classes in `className`.
  */
 const SENTENCE = new RegExp(
   String.raw`^\p{Lu}\p{Ll}+[.…]?( |$)|^\p{Lu}\p{L}+[^.]* \p{Ll}{2,}|` +
@@ -177,7 +180,7 @@ function elementOf(attribute: JSXAttribute, parents: ReadonlyMap<unknown, string
   return parents.get(attribute) ?? '';
 }
 
-/** Texts of a source that people see and that do not come from the catalog. */
+/** The visible texts in a source that do not come from the catalog. */
 function textsIn({ name, text }: Source): string[] {
   const found: string[] = [];
   const thrown = new Set<unknown>();
@@ -208,7 +211,7 @@ function textsIn({ name, text }: Source): string[] {
       const shown = value.replaceAll(/\s+/g, ' ').trim();
       if (WORDS.test(shown) && !SAME_EVERYWHERE.has(shown)) found.push(shown);
     },
-    // What is thrown is for developers, unless a screen shows its message.
+    // Thrown messages are for developers, unless a screen shows them.
     ThrowStatement({ argument }) {
       if (!isShownError(argument)) markAll(argument, thrown);
     },
@@ -220,7 +223,7 @@ function textsIn({ name, text }: Source): string[] {
       if (callee.type !== 'Identifier' || !callee.name.endsWith('Error')) return;
       for (const one of given) markAll(one as Expression, thrown);
     },
-    // Names that scripts find controls by are English in every language.
+    // Names by which scripts find controls are English in every language.
     Property({ key, value }) {
       if (key.type === 'Literal' && key.value === 'data-name') thrown.add(value);
     },
@@ -241,7 +244,7 @@ function textsIn({ name, text }: Source): string[] {
   return found.map((one) => `${name}: ${one}`);
 }
 
-/** Errors whose messages are written for the reader (`web/wallet/words.ts`). */
+/** Errors whose messages are shown to the user (`web/wallet/words.ts`). */
 const SHOWN_ERRORS: ReadonlySet<string> = new Set(['NotApproved']);
 
 function isShownError(thrown: Expression): boolean {
@@ -284,7 +287,7 @@ test('a text in a component is found, wherever it stands', () => {
   );
 });
 
-/** A whole key, the part of keys before a code, and a place in a page. */
+/** A literal key, a prefix of computed keys, and an attribute in a page. */
 const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{|\{\{([\w.]+)/g;
 
 test('every text of the catalog is used', () => {
@@ -313,7 +316,7 @@ test('every place of a built page names a text that there is', () => {
   assert.deepEqual(missing, []);
 });
 
-/** The values and tags that a text names. */
+/** The values and tags that a text uses. */
 function valuesIn(elements: readonly MessageFormatElement[]): string[] {
   return elements.flatMap((element) => {
     switch (element.type) {
@@ -336,7 +339,7 @@ function valuesIn(elements: readonly MessageFormatElement[]): string[] {
 
 const namesOf = (text: string) => [...new Set(valuesIn(parse(text)))].sort();
 
-/** Names of the properties of an object that is written out; `null` if it is not. */
+/** The property names of an object literal, or `null` for other expressions. */
 function propertiesOf(node: Expression | undefined): string[] | null {
   if (node?.type !== 'ObjectExpression') return null;
   if (node.properties.some(({ type }) => type === 'SpreadElement')) return null;

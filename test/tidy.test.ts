@@ -17,16 +17,16 @@ import {
 } from './sources.ts';
 
 /**
- * House rules that no linter knows, executed. Every rule says how many files it saw: a guard that
- * reads nothing would pass for ever.
+ * House rules that no linter supports. Every rule states how many files it read, so that it cannot
+ * pass without reading any.
  */
 
-/** A bound, no target: one file that hides much is read faster than three that share it. */
+/** A limit, not a target: a single file that hides much is read faster than three that share it. */
 const LINE_LIMIT = 600;
 const FUNCTION_LIMIT = 60;
 const COLUMN_LIMIT = 100;
 
-/** Names that say nothing where a stack trace shows them alone. */
+/** Function names that are meaningless alone in a stack trace. */
 const SAYS_NOTHING = /^(async )?function (write|read|apply|codeOf|record|save|check)\(/gm;
 
 test('parameters and private functions are named after what they are', () => {
@@ -53,8 +53,8 @@ test('parameters and private functions are named after what they are', () => {
 });
 
 /**
- * Calls with a transaction that are not awaited. When such a call fails, nothing handles its error:
- * Node ends the process, and a deadlock is not tried again.
+ * Calls with a transaction that are not awaited. If such a call fails, its error is unhandled: Node
+ * exits, and a deadlock is not retried.
  */
 function unawaited({ name, text }: Source): string[] {
   const found: string[] = [];
@@ -92,8 +92,8 @@ test('nothing but tests imports the test support, and nobody imports main', () =
 });
 
 /**
- * Variables of a module that change: what is kept because it takes long to make, one process's own
- * exit code, and tracing, which is of the process as a whole. What a function needs, it is given.
+ * Mutable module variables that are allowed: caches of expensive values, a process's exit code, and
+ * tracing, which concerns the whole process. Everything else is passed as a parameter.
  */
 const KEPT_IN_MODULES: Readonly<Record<string, readonly string[]>> = {
   'src/core/ids.ts': ['used'],
@@ -111,7 +111,7 @@ test('no module is told at the start what its functions could be given', () => {
   assert.deepEqual(Object.fromEntries(kept), KEPT_IN_MODULES);
 });
 
-/** Names that only these files may use, so that a thing is done in one way. */
+/** Names that only these files may use, so that there is one way to do a thing. */
 const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonly does: string }[] =
   [
     {
@@ -151,14 +151,14 @@ test('files, lines and functions stay short', () => {
     const lines = text.split('\n');
     if (lines.length - 1 > LINE_LIMIT) problems.push(`${name}: ${lines.length - 1} lines`);
     lines.forEach((line, index) => {
-      // A long address or import cannot be broken.
+      // A long URL or import cannot be wrapped.
       if (line.length > COLUMN_LIMIT && !/https?:\/\/|^import |^} from /.test(line)) {
         problems.push(`${name}:${index + 1}: ${line.length} columns`);
       }
     });
     for (const { line, length } of functionLengths(name, text)) {
       functions++;
-      // A `describe` holds its tests; each of them is short by itself.
+      // A `describe` contains its tests, each of which is short.
       if (!name.endsWith('.test.ts') && length > FUNCTION_LIMIT)
         problems.push(`${name}:${line}: a function of ${length} lines`);
     }
@@ -184,8 +184,8 @@ function functionLengths(name: string, text: string): { line: number; length: nu
 }
 
 /**
- * A table is declared once (`src/db/table.ts`), so interfaces of rows and lines of statements may
- * only become fewer. At the start they were 150 and 13,207.
+ * A table is declared once (`src/db/table.ts`), so row interfaces and lines of statements may only
+ * decrease. They started at 150 and 13,207.
  */
 const ROW_INTERFACES = 113;
 const QUERY_LINES = 12_950;
@@ -212,7 +212,7 @@ test('a second, a minute, an hour and a day are declared once', () => {
   );
 });
 
-/** Words that have no place in the code, each with what to do instead. */
+/** Banned patterns in code, each with its replacement. */
 const BANS: readonly { readonly pattern: RegExp; readonly instead: string }[] = [
   { pattern: /\bas any\b|: any\b|<any>/, instead: 'give it a type, or unknown' },
   { pattern: /@ts-(ignore|expect-error|nocheck)/, instead: 'mend the type' },
@@ -246,7 +246,7 @@ test('no object of a request has a getter, which would keep it until a full coll
   );
 });
 
-/** An element, a list of elements, or nothing: what React may put beside other things. */
+/** An element, a list of elements, or nothing: values that React may render beside others. */
 function isDrawn(value: Expression | null): boolean {
   if (value === null || value.type.startsWith('JSX')) return true;
   if (value.type === 'ParenthesizedExpression') return isDrawn(value.expression);
@@ -260,7 +260,10 @@ function isDrawn(value: Expression | null): boolean {
   return value.type === 'Literal' && value.value === null;
 }
 
-/** Components that may return a text of their own: `web/ui/text/jsx-runtime.ts` sees elements. */
+/**
+ * Components that may return a bare text, because `web/ui/text/jsx-runtime.ts` only handles
+ * elements.
+ */
 function bareTexts({ name, text }: Source): string[] {
   const inside: (string | null)[] = [];
   const found: string[] = [];
@@ -283,7 +286,7 @@ function bareTexts({ name, text }: Source): string[] {
   return found;
 }
 
-/** For it React has another function, `createElement`, which the runtime above does not have. */
+/** React compiles these to `createElement`, which the runtime above does not replace. */
 function keysBehindSpreads({ name, text }: Source): string[] {
   const found: string[] = [];
   new Visitor({
@@ -310,7 +313,7 @@ test('every text of the web apps sits in an element: a browser may translate the
   const apps = all.filter(({ name }) => name.startsWith('web/') && name.endsWith('.tsx'));
   assert.ok(apps.length >= FEWEST_FILES, `only ${apps.length} files were seen`);
   assert.deepEqual(apps.flatMap(bareTexts), [], 'return <>{text}</>');
-  // Elements that are made past the runtime of the apps would have bare texts, too.
+  // Elements created without the apps' runtime could contain bare texts, too.
   const past = all.filter(({ name, text }) => {
     const isApp = name.startsWith('web/') && !/\.test\.ts$|jsx-runtime\.ts$/.test(name);
     return isApp && /'react\/jsx-|(?<!document\.)createElement\('/.test(text);
@@ -333,9 +336,11 @@ test('docs/where.md names files that are there', () => {
   );
 });
 
-/** The number of files that a reader may have to open to follow one refund. */
+/** The most files that a reader may have to open to follow one refund. */
 const MOST_OF_A_WALK = 16;
-/** A row of the walk in docs/where.md: file, function, and how the next file is reached. */
+/**
+ * A row of the refund's path in docs/where.md: file, function, and how the next file is reached.
+ */
 const STEP = /^\| \[([^\]]+)\][^|]* \| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm;
 
 test("a refund's walk in docs/where.md visits few files, each of which leads to the next", () => {
@@ -363,7 +368,7 @@ test('what comments cite is in the repository: rules of docs/behavior.md by numb
   const [dangling, cited]: [string[], string[]] = [[], []];
   for await (const name of glob('{src,web,test,sdk,cli,contracts,bench}/**/*.{ts,tsx,sol,md}', {
     cwd: ROOT,
-    // forge keeps folders named after its sources in `out`.
+    // forge creates folders in `out` that are named after its sources.
     exclude: (entry) => entry === 'node_modules' || entry === 'out',
   })) {
     const text = readFileSync(path.join(ROOT, name), 'utf8');
@@ -377,7 +382,7 @@ test('what comments cite is in the repository: rules of docs/behavior.md by numb
   assert.deepEqual(dangling, []);
 });
 
-/** A lock by its number; other locks hash a name. */
+/** An advisory lock with a literal number; other locks hash a name. */
 const NUMBERED_LOCK = /pg_(?:try_)?advisory_(?:xact_)?lock\((?!hashtext)/;
 const LOCK_NUMBER = /\bconst (\w+_LOCK) = ([\d_]+);/g;
 

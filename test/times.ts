@@ -2,29 +2,30 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Names the file that every test process adds its line to; not set: nobody wants to know. The
- * service refuses names that begin like its own settings and are none.
+ * Names the file to which every test process appends a line; unset, nothing is recorded. The prefix
+ * differs from the service's settings, because the service refuses unknown names with its own
+ * prefix.
  */
 export const TIMES_SETTING = 'TEST_TIMES_FILE';
 
 interface FileTimes {
   readonly file: string;
-  /** From the start of its process to the end. */
+  /** From process start to end. */
   readonly seconds: number;
-  /** Processor time of the process itself. */
+  /** CPU time of the process itself. */
   readonly own: number;
-  /** Of the processes that it has started and seen to their end: chains, services, builds. */
+  /** CPU time of its finished children: chains, services, builds. */
   readonly children: number;
 }
 
-/** Kernel ticks in a second, which Linux has fixed for programs. */
+/** Kernel ticks per second, which Linux fixes for user space. */
 const TICKS = 100;
 
-/** Processor time of all waited-for children, and of theirs; 0 where the kernel does not say. */
+/** CPU time of all finished children and their descendants; 0 if the kernel does not report it. */
 export function childrenSeconds(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // Counted behind the name, which may hold spaces: user and system time of waited-for children.
+    // Counted after the name, which may contain spaces: user and system time of finished children.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[13]) + Number(fields[14])) / TICKS;
   } catch {
@@ -32,7 +33,7 @@ export function childrenSeconds(): number {
   }
 }
 
-/** At the end of a test process: how long it took, and how much of that was work. */
+/** At the end of a test process, records its duration and CPU time. */
 export function noteTimes(): void {
   const list = process.env[TIMES_SETTING];
   if (list === undefined) return;
@@ -48,10 +49,10 @@ export function noteTimes(): void {
   });
 }
 
-/** Tables show this many files; the rest is their sum. */
+/** Tables list this many files and sum up the rest. */
 const MOST = 60;
 
-/** The files that took longest, as a table of seconds. */
+/** The slowest files, as a table in seconds. */
 export function timesTable(list: string): string {
   const all = readFileSync(list, 'utf8')
     .split('\n')

@@ -1,4 +1,4 @@
-// Ends everything that a payer's wallet has allowed. It asks the chain alone.
+// Revokes everything that a payer's wallet has approved. It contacts the chain only.
 import { createWalletClient, getAddress, http, parseAbi, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 

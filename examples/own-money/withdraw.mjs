@@ -1,4 +1,4 @@
-// Takes a merchant's whole balance out to its own wallet. It asks the chain alone.
+// Withdraws a merchant's whole balance to its own wallet. It contacts the chain only.
 import { createWalletClient, getAddress, http, parseAbi, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 

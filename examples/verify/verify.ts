@@ -2,7 +2,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** The event, or null when the message is not from the network or older than five minutes. */
+/**
+ * Returns the event, or null if the message is not from the network or is older than five minutes.
+ */
 function verifyWebhook(rawBody: Buffer, header: string, secret: string): { type: string } | null {
   const parts = header.split(',').map((part) => part.trim().split('='));
   const [[, timestamp = ''] = [], second] = parts.filter(([name]) => name === 't');

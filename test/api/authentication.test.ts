@@ -11,7 +11,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** Longer than a key's row is believed. */
+/** Longer than a process caches a key's row. */
 const FORGET_MS = 800;
 
 async function codeFor(key: string | null, headers: Record<string, string> = {}) {
@@ -53,7 +53,7 @@ test('an allowlist is kept to the address, IPv4 and IPv6, alone and as a range',
   assert.equal(await from('192.0.2.8'), '403 ip_not_allowed');
   assert.equal(await from('2001:db9::1'), '403 ip_not_allowed');
   assert.equal(await codeFor(secret), '403 ip_not_allowed');
-  // What the client itself claims stands before what the trusted proxy has seen.
+  // The trusted proxy appends the address it has seen after those that the client claims.
   assert.equal(await from('192.0.2.7, 203.0.113.9'), '403 ip_not_allowed');
 });
 

@@ -13,7 +13,7 @@ const invalid = (because: string, changes: object, param: string, code = 'parame
   param,
 });
 
-/** Each wrong in one way, and the parameter that the refusal names. */
+/** Invalid values of `tipping`, each with the parameter that the error names. */
 function wrongTippings() {
   const percentages = (value: unknown) => ({ tipping: { percentages: value } });
   const both = { percentages: [10], amounts: [1] };
@@ -30,7 +30,7 @@ function wrongTippings() {
   ];
 }
 
-/** Sums in another currency that cannot be, each wrong in one way. */
+/** Amounts in another currency that are invalid in one way each. */
 function wrongPresentments() {
   const priced = (presentment: unknown, more: object = {}) => ({
     amount: undefined,

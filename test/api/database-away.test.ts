@@ -20,12 +20,15 @@ before(async () => {
 });
 
 after(async () => {
-  // First the wire: connections on which answers still wait would be waited for.
+  // Closes the proxy first, because the server would wait for pending responses.
   await wire.close();
   await api.close();
 });
 
-/** Cuts every connection of the server to its database, and each new one, until undone. */
+/**
+ * Cuts every connection between server and database, also new ones, until the returned function is
+ * called.
+ */
 function cutWire(): () => void {
   wire.onClientBytes = () => 'cut';
   return () => {
@@ -84,7 +87,7 @@ test('many requests at once do not queue up behind a database that is gone', asy
   assert.equal((await untilBack(() => create(randomUUID()))).status, 201);
 });
 
-/** Lets the first bytes through that hold this text; what the database says to them is lost. */
+/** Forwards the first message that contains this text and drops the database's response to it. */
 function loseAnswerTo(text: string): () => boolean {
   let isCut = false;
   wire.onClientBytes = (bytes) => {
@@ -112,7 +115,7 @@ async function gauges(): Promise<Map<string, number>> {
 test('without its database the numbers are the last known, and one says so', async () => {
   const depth = 'tapline_queue_depth{queue="expired_intents"}';
   const isUp = 'tapline_metrics_source_up{source="database"}';
-  await sleep(2_100); // Numbers are read again after two seconds.
+  await sleep(2_100); // Metrics are refreshed after two seconds.
   const before = await gauges();
   assert.deepEqual([before.get('tapline_database_up'), before.get(isUp)], [1, 1]);
   assert.ok(before.has(depth));
@@ -161,7 +164,7 @@ test('a refusal whose commit got lost is the same when it is asked for again', a
 
 test('a database that hangs costs a request five seconds, not forever', async () => {
   await createTestIntent(api);
-  await sleep(1_000); // The key has to be read again.
+  await sleep(1_000); // Waits until the key's cached row has expired.
   let hangs = true;
   wire.holdAnswers = () => hangs;
   const { status, body, ms } = await timed(() => api.call({ path: '/v1/terminals' }));

@@ -13,7 +13,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** What a client meets whose primary has become a replica: its connections can only read. */
+/** What clients see when their primary becomes a replica: its connections are read-only. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
   const name = new URL(api.databaseUrl).pathname.slice(1);
   const client = await api.db.connect();
@@ -25,7 +25,7 @@ async function setReadOnly(isReadOnly: boolean): Promise<void> {
     [name],
   );
   await client.end();
-  await sleep(200); // The server hears of the ends of its connections.
+  await sleep(200); // Lets the server notice that its connections have closed.
 }
 
 test('during a failover a change is answered 503 and not done, and reads go on', async () => {

@@ -6,7 +6,7 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { addTestPayment } from '#testing/api-objects.ts';
 
-/** Two nodes that tell each other nothing: a key's row is read again or believed for a while. */
+/** Two nodes without notifications between them, so each relies on its cache of key rows. */
 let api: TestApi;
 let nodes: string[];
 
@@ -37,7 +37,7 @@ async function ask(node: string, secret: string, { method, path, body }: Asked) 
   return { status: response.status, id: answer.id, code: answer.error?.code };
 }
 
-/** Each node has just read the key and believes what it read. */
+/** Makes each node cache the key. */
 async function warmUp(secret: string, path: string): Promise<void> {
   for (const node of nodes) {
     assert.equal((await ask(node, secret, { method: 'GET', path })).status, 200);
@@ -53,7 +53,7 @@ async function addDevice(): Promise<string> {
   return secret;
 }
 
-/** How much there is of what may not be made. */
+/** Counts the objects that must not be created. */
 async function counts() {
   return api.db.query(
     `select (select count(*) from payment_intents) as intents,
@@ -101,11 +101,11 @@ async function deviceChanges(): Promise<Asked[]> {
   return Object.entries(changes).map(([path, body]) => ({ method: 'POST', path, body }));
 }
 
-/** Every change on every node is refused with this code, and there is nothing more than before. */
+/** Every change on every node must be refused with this code and must create nothing. */
 async function assertRefused(secret: string, changes: readonly Asked[], code: string) {
   const before = await counts();
   for (const node of nodes) {
-    // At once: together they are still within the time that a row is believed.
+    // In parallel, so that all requests fall within the cache's lifetime.
     const answers = await Promise.all(changes.map((change) => ask(node, secret, change)));
     assert.deepEqual(
       answers.map((answer, index) => [changes[index]?.path, answer.code]),

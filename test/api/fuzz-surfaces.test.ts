@@ -13,7 +13,7 @@ import { FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Of each surface; `FUZZ_REQUESTS` makes it longer. The merchant API has a test of its own. */
+/** Per API; `FUZZ_REQUESTS` raises it. The merchant API has a test of its own. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
@@ -32,7 +32,7 @@ after(async () => {
 
 const bearer = (key: string) => () => ({ authorization: `Bearer ${key}` });
 
-/** Objects of the merchant, which every surface sees in its own way. */
+/** The merchant's objects, which every API shows in its own way. */
 async function knownObjects(): Promise<KnownIds> {
   const intents = [];
   for (let i = 0; i < 30; i++) intents.push((await createTestIntent(api)).id);
@@ -41,7 +41,7 @@ async function knownObjects(): Promise<KnownIds> {
     payments.push((await addTestPayment(api.db, api.merchant.test)).id);
   }
   return {
-    // Most routes of the dashboard are below it.
+    // Most dashboard routes are below it.
     acct_: Array(4).fill(api.merchant.accountId),
     key_: [api.merchant.test.keyId],
     pi_: intents,
@@ -76,7 +76,8 @@ test(`terminals: ${REQUESTS} wrong requests, answered as documented`, async (t) 
     card_: [String(card.body.id)],
   };
   const device = { url: api.url, document: documentOf('device'), known, requests: REQUESTS };
-  // No guess pairs a device, and test passes are the sandbox's: three routes of twelve stay closed.
+  // Random input pairs no device, and test passes exist in the sandbox only, so three of twelve
+  // routes are not reached.
   await runFuzz({ ...device, reach: 0.7, headersOf: bearer(await addDeviceKey()) });
 });
 
@@ -116,7 +117,8 @@ test(`pay links: ${REQUESTS} wrong requests, answered as documented`, async () =
     document: documentOf('pay'),
     known: { ...known, '{token}': [...tokens, ...tags, 'nothing', '0'.repeat(22)] },
     requests: REQUESTS,
-    // Of five, one opens receipts that are not there, and two pay: a guess seldom signs anything.
+    // Of five routes, one opens receipts, which do not exist here, and two need a signature, which
+    // random input seldom produces.
     reach: 0.4,
     headersOf: () => ({}),
   });

@@ -14,7 +14,7 @@ import type { KnownIds } from '#testing/fuzz.ts';
 import { FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
 import { addPayer } from '#testing/store.ts';
 
-/** `FUZZ_REQUESTS` makes it longer; the long run sends 50,000. */
+/** `FUZZ_REQUESTS` raises it; the long run sends 50,000. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_500);
 
 let api: TestApi;
@@ -60,7 +60,7 @@ async function knownIds(): Promise<KnownIds> {
   };
 }
 
-/** Whose clock may be moved: it takes events and deadlines with it. */
+/** Excluded, because moving the clock expires events and deadlines. */
 const MOVES_CLOCK = 'testAdvanceClock';
 
 test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`, async (t) => {
@@ -71,7 +71,7 @@ test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`,
     document: merchantDocument(declaredMerchantRoutes()),
     known: await knownIds(),
     requests: REQUESTS,
-    // Some seeds delete every endpoint early: what needs one is not reached then.
+    // Some seeds delete every endpoint early, so routes that need one are not reached.
     reach: 0.75,
     headersOf: ({ operationId }) => {
       const key = operationId === MOVES_CLOCK ? timeTraveller : api.merchant.test.key;

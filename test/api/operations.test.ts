@@ -27,7 +27,7 @@ test('health says what is there; chains that are away do not take the process ou
   assert.equal(status, 'ready');
   assert.equal(checks.database?.status, 'ok');
   assert.equal(checks.testnet?.status, 'failing');
-  // Nobody has asked a node what the addresses hold: none can be reached.
+  // No node is reachable, so the token's state is unknown.
   const token = { name: 'Test USD Coin', version: '1', problem: null };
   const settles = { settles: true, reasons: [], profile: 'custom', payments_left: null, token };
   assert.deepEqual(networks, { testnet: settles, mainnet: settles });
@@ -50,7 +50,7 @@ test('refusals are counted by their code', async () => {
   assert.match(text, /tapline_http_refusals_total\{code="api_key_missing"\} \d+/);
 });
 
-/** What tells of the body: the same for who asks for the body and for who does not. */
+/** Headers about the body, which must be the same for GET and HEAD. */
 const ABOUT_THE_BODY = ['content-type', 'content-length', 'etag', 'cache-control', 'allow'];
 
 async function answerOf(method: string, path: string) {

@@ -11,7 +11,7 @@ import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const PATH = '/v1/payment_intents';
-/** Rows of one account: behavior.md 4 promises the same cost on every page of them. */
+/** Rows of one account. behavior.md 4 promises the same cost for every page. */
 const MANY = Number(process.env.PAGINATION_ROWS ?? 50_000);
 
 let api: TestApi;
@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** Rows of one statement: well within the time that a statement may take. */
+/** Rows per insert, well within the statement time-out. */
 const PORTION = 100_000;
 
 async function addMany(key: { accountId: string; livemode: boolean }, terminal: string) {
@@ -56,8 +56,8 @@ function nodes(plan: Plan): Plan[] {
 }
 
 /**
- * Runs statements like a connection of the service, and keeps how each was done: by the one plan
- * that serves all values. (`explain` with values would show a plan for those.)
+ * Runs statements on a connection like the service's and records the generic plan of each, which
+ * serves all values. (`explain` with values would show a custom plan.)
  */
 async function openExplaining() {
   const client = await api.db.connect();
@@ -89,10 +89,10 @@ async function openExplaining() {
 const FIRST = { limit: 20, after: null, createdGte: null, createdLt: null };
 const placeOf = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 3);
 const behind = (n: number) => ({ ...FIRST, after: { created: placeOf(n), position: BigInt(n) } });
-/** Much less than a table, and enough for a page whose rows lie apart. */
+/** Far fewer blocks than the table has, and enough for a page of scattered rows. */
 const MOST_BLOCKS = 120;
 
-/** One page each, and the index that it is a range of. */
+/** One page of a list, and the index whose range it must be. */
 type PageOf = readonly [index: string, read: (sql: Sql) => Promise<unknown>];
 
 async function checkPages(pages: readonly PageOf[]): Promise<void> {
@@ -134,7 +134,7 @@ test(`any page of ${MANY} intents is a range of an index`, async () => {
   ]);
 });
 
-/** Of an account: as many events, deliveries, requests and entries of the audit log. */
+/** Fills an account with equal numbers of events, deliveries, requests and audit log entries. */
 const FILL = [
   `insert into events (id, account_id, livemode, position, created, type, object_id, body)
    select 'evt_' || n, $1, false, n, timestamptz '2026-01-01' + n * interval '3 ms',
@@ -195,7 +195,7 @@ test(`so is a page of ${MANY_OTHERS} events, deliveries, requests and changes`, 
   ]);
 });
 
-/** Every id of a list, page by page, with what `between` does after each page. */
+/** Reads all ids of a list page by page, calling `between` after each page. */
 async function walk(query: string, between: () => Promise<unknown>): Promise<string[]> {
   const ids: string[] = [];
   let cursor = '';
@@ -232,7 +232,7 @@ test('a poller that asks for what came since its newest row misses nothing', asy
   const poll = async () => {
     while (true) {
       const isLast = !working;
-      // Newest first: walk to the end of what came since, then go on from the newest.
+      // Newest first: reads to the end of what is new, then resumes from the newest.
       const ids = await walk(`limit=100&created_gte=${since}`, async () => {});
       for (const id of ids) seen.add(id);
       const newest = ids[0];

@@ -9,9 +9,9 @@ import { openStore, type TestStore } from '#testing/store.ts';
 import { addPayment } from '#testing/store-payments.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 
-/** Instead of 30 s: every request below is made to take longer, however fast the machine. */
+/** Replaces 30 s. Every request below is made to take longer, however fast the machine is. */
 const TIME_LIMIT_MS = 400;
-/** A busy machine's; work that has the lock again needs some milliseconds. */
+/** Allows for a busy machine; work that regains the lock needs only milliseconds. */
 const WORK_LIMIT_MS = 20_000;
 
 let store: TestStore;
@@ -29,7 +29,7 @@ after(async () => {
   await store.close();
 });
 
-/** Holds the account's order lock, for which everything waits that the account lists. */
+/** Holds the account's order lock, for which every change of a listed object waits. */
 async function holdAccount(): Promise<{ release(): Promise<void> }> {
   const { accountId, livemode } = store.standing.tenant;
   const holder = await store.db.connect();
@@ -46,7 +46,7 @@ async function holdAccount(): Promise<{ release(): Promise<void> }> {
   };
 }
 
-/** Until the work of this request has stored its response, with nobody asking for it. */
+/** Waits until the request's work has stored its response although its client is gone. */
 async function untilStored(key: string): Promise<void> {
   const end = performance.now() + WORK_LIMIT_MS;
   for (;;) {
@@ -72,7 +72,7 @@ function assertStillRuns(reply: Reply): void {
   );
 }
 
-/** The process that ran the request may still say for a moment that it runs. */
+/** For a moment, the process that ran the request may still report it as in progress. */
 async function untilDone(send: () => Promise<Reply>): Promise<Reply> {
   const until = performance.now() + 5_000;
   for (;;) {
@@ -82,7 +82,7 @@ async function untilDone(send: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-/** The request runs into the limit, is sent once more meanwhile, and then finds its response. */
+/** The request times out, is repeated meanwhile, and then gets its stored response. */
 async function timeOutAndRetry(send: () => Promise<Reply>, key: string): Promise<Reply> {
   const account = await holdAccount();
   try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { testEndpoint } from '#testing/endpoint.ts';
 
-// What the chain says is tested where a chain runs; here the merchant is not registered yet.
+// On-chain balances are tested with a chain; here the merchant is not registered yet.
 const api = testEndpoint({
   name: 'GET /v1/balance',
   scope: 'balance:read',

@@ -35,7 +35,7 @@ async function open({ query = '', key, lastEventId, node }: Asked = {}): Promise
   return stream;
 }
 
-/** All ids, oldest first, as the list has them. */
+/** All ids, oldest first, according to the list. */
 async function listed(type = ''): Promise<string[]> {
   const ids: string[] = [];
   let cursor = '';
@@ -168,7 +168,7 @@ test('the 21st stream of a key is refused, on whatever node; a closed one makes 
   }
   streams[7]?.close();
   await eventually('there is room', async () => (await open({ key: secret })).status === 200);
-  // Others are not counted with it.
+  // Other accounts have their own limit.
   assert.equal((await open()).status, 200);
   for (const stream of [...streams, ...opened.splice(0)]) stream.close();
 });
@@ -201,7 +201,7 @@ test('a reader that does not read is cut off and misses nothing when it comes ba
   const metadata = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [`note_${i}`, 'y'.repeat(480)]),
   );
-  // More than the system's own buffers and ours hold.
+  // More than all buffers on the way can hold.
   for (let round = 0; round < 60; round++) {
     await Promise.all(
       Array.from({ length: 24 }, () => createTestIntent(api, { description, metadata })),

@@ -27,7 +27,7 @@ interface Raced {
   readonly text: string;
 }
 
-/** The same request `times` times at once, by turns to both nodes. */
+/** Sends the same request `times` times in parallel, alternating between both nodes. */
 async function race(
   path: string,
   body: object | null,
@@ -50,7 +50,7 @@ async function race(
   return Promise.all(Array.from({ length: times }, (_, i) => send(i % 2 === 0 ? api.url : other)));
 }
 
-/** Exactly one ran; the others got its answer again, or heard that it runs. */
+/** Exactly one request ran; the others got its response or an "in progress" error. */
 function assertOnce(raced: readonly Raced[], status: number): void {
   const ran = raced.filter((one) => one.status === status && !one.replayed);
   assert.equal(ran.length, 1, JSON.stringify(raced.map((one) => [one.status, one.replayed])));

@@ -52,7 +52,7 @@ interface Receiver {
   close(): Promise<void>;
 }
 
-/** A merchant's receiver, as the SDK's guide shows it. It keeps what is properly signed. */
+/** A merchant's receiver, as in the SDK's guide. It stores correctly signed events. */
 async function startReceiver(secret: string): Promise<Receiver> {
   const received: Received[] = [];
   const server: Server = createServer(async (request, response) => {
@@ -61,7 +61,7 @@ async function startReceiver(secret: string): Promise<Receiver> {
     const body = Buffer.concat(chunks);
     try {
       const event = await verify(body, request.headers, secret);
-      // The headers of Standard Webhooks are there too, and good.
+      // The Standard Webhooks headers are valid, too.
       const headers = request.headers as Record<string, string>;
       new Webhook(secret).verify(body.toString(), headers);
       received.push({
@@ -119,7 +119,7 @@ describe('listen and trigger', () => {
     await Promise.all([worker(), worker(), worker(), worker()]);
     clearInterval(cutting);
     for (const type of types) await listening.until((line) => typeOf(line) === type);
-    // Nothing was lost: what the network lists is forwarded, each event at least once.
+    // Every listed event was forwarded at least once.
     const { objects } = await cli('events', '--limit', '100');
     const begun = objects.findIndex(({ type }) => type === 'kyb.status_changed');
     const listed = objects.slice(0, begun).map(({ id }) => String(id));
@@ -285,7 +285,8 @@ describe('listen and trigger', () => {
 
 describe('playing the customer', () => {
   test('tap, confirm, expire and clock do what they say', async () => {
-    // First the no: after a yes this pass pays at this merchant without a question.
+    // Rejects first: after an approval, this pass would pay at this merchant without a
+    // confirmation.
     const doubted = await done('tap', '--pass', 'confirm', '--amount', '2.51');
     const rejected = await done('confirm', String(doubted.id), '--reject');
     assert.equal((rejected.last_payment_error as JsonObject).decline_code, 'payer_rejected');
@@ -371,7 +372,8 @@ describe('playing the customer', () => {
     const tailing = startCli(['logs', 'tail', '--status', '4xx', '--limit', '1'], env);
     const id = 'pi_111111111111111111111111';
     const lost = ({ path: asked }: JsonObject) => String(asked).includes(id);
-    // Asked until it is seen: the first look may come before or after any one request.
+    // Sends requests until one is seen, because the first read of the log may come before or after
+    // any single one.
     const asking = setInterval(() => void cli('get', id), 500);
     const seen = await tailing.until(lost).finally(() => clearInterval(asking));
     assert.equal(seen.status, 404);

@@ -19,7 +19,7 @@ let mail: MailServer;
 let https: Server;
 let settings: Record<string, string> = {};
 
-/** A certificate of its own for this machine, good for as long as is said. */
+/** A self-signed certificate for this machine, valid for this many days. */
 function certificate(days: number): { key: string; cert: string; file: string } {
   const file = (name: string) => path.join(folder, `${days}-${name}.pem`);
   execFileSync('openssl', [
@@ -56,7 +56,7 @@ after(async () => {
 const env = () => ({ NODE_EXTRA_CA_CERTS: path.join(folder, '90-cert.pem') });
 const read = (name: string) => readFile(path.join(folder, 'made', name), 'utf8');
 
-/** Looks at these settings. @returns what was found wrong, by its name. */
+/** Checks these settings. @returns the names of the findings. */
 async function wrongIn(changes: Readonly<Record<string, string>>, trust = env()) {
   const place = await mkdtemp(path.join(folder, 'settings-'));
   const all = Object.entries({ ...settings, ...changes });

@@ -13,7 +13,7 @@ export interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** What the server asks of its client. */
+/** A request from the server to its client. */
 export interface RpcRequest {
   readonly id: number;
   readonly method: string;
@@ -29,15 +29,15 @@ export interface ToolAnswer {
 export interface McpClient {
   send(line: string): void;
   ask(method: string, params?: object): Promise<RpcAnswer>;
-  /** What a tool answered: held to the schema that the server gave of it. */
+  /** Calls a tool and validates its result with the server's schema. */
   call(name: string, given?: object): Promise<ToolAnswer>;
-  /** Greets, and says what this client can do. */
+  /** Initializes the session and declares this client's capabilities. */
   greet(capabilities?: object): Promise<void>;
-  /** Lines that answer no question and are no request. */
+  /** Lines that are neither responses nor requests. */
   readonly strays: RpcAnswer[];
-  /** What the server asked, in its order. */
+  /** The server's requests, in order. */
   readonly asked: RpcRequest[];
-  /** Ends its input. @returns the exit code */
+  /** Closes the server's input. @returns the exit code */
   close(): Promise<number | null>;
 }
 
@@ -46,7 +46,10 @@ export interface Tool {
   readonly outputSchema: object;
 }
 
-/** The checks of a strict client: by schema, and the same in text for older ones. */
+/**
+ * The checks of a strict client: the result matches its schema, and its text form has the same
+ * content.
+ */
 export function checkersOf(tools: readonly Tool[]): ReadonlyMap<string, ValidateFunction> {
   const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true });
   return new Map(tools.map(({ name, outputSchema }) => [name, ajv.compile(outputSchema)]));
@@ -61,7 +64,7 @@ export function checkAnswer(answer: ToolAnswer, check: ValidateFunction | undefi
   assert.deepEqual(JSON.parse(content[0]?.text ?? ''), structuredContent);
 }
 
-/** A client of the protocol that is none of ours: raw lines. It answers requests with `reply`. */
+/** An independent protocol client with raw lines. It answers requests with `reply`. */
 export function startMcp(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -8,7 +8,7 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { type McpClient, startMcp, type ToolAnswer } from './mcp-client.ts';
 import { runCli } from './run-cli.ts';
 
-/** A model calls again when it is unsure: each call is made so often. */
+/** An uncertain model calls again, so each call is repeated this often. */
 const TIMES = 10;
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
@@ -32,7 +32,7 @@ after(async () => {
   await folder?.remove();
 });
 
-/** The same call many times at once. @returns the answer that all of them were */
+/** Makes the same call many times in parallel. @returns the one result that all calls must have. */
 async function repeated(name: string, given: object): Promise<ToolAnswer> {
   const answers = await Promise.all(Array.from({ length: TIMES }, () => mcp.call(name, given)));
   const texts = new Set(answers.map((answer) => JSON.stringify(answer)));
@@ -57,7 +57,8 @@ test('it greets as the protocol wants, in a version that both know', async () =>
 });
 
 test('no notification is answered, and no broken line ends the session', async () => {
-  // Known or not, even where its method does something for a request.
+  // Notifications get no response, known or not, even if the same method as a request would do
+  // something.
   for (const method of ['notifications/roots/list_changed', 'tools/call', 'charge']) {
     mcp.send(JSON.stringify({ jsonrpc: '2.0', method, params: { name: 'charge' } }));
   }
@@ -78,7 +79,7 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
   const id = String(created?.payment_intent);
   await tapline.testHelpers.tap(network.sandbox.test.terminal, { payment_intent: id });
   const { payment } = await tapline.paymentIntents.waitFor(id);
-  // After the payment, too, the order stays what it is.
+  // After the payment, the order still has the same intent.
   const again = (await repeated('create_payment', order)).structuredContent;
   assert.deepEqual([again?.payment_intent, again?.status], [id, 'succeeded']);
   const found = (await repeated('find_payment_by_order', { order_id: 'mcp-1' })).structuredContent;
@@ -143,7 +144,7 @@ test('a session’s total never falls, whatever parts of one payment it asks for
   await session.close();
   const other = startMcp(limits, env);
   assert.match(await ask(other, given, '5.00'), /needs_a_person/);
-  // The person gives it back.
+  // The user refunds it.
   await tapline.refunds.create({ payment: given, amount: 5_000_000 });
   assert.match(await ask(other, given, '5.00'), /session.*at most 6\.00 USDC/, 'another 5 USDC');
   assert.match(await ask(other, given, '1.00'), /needs_a_person/);
@@ -164,7 +165,7 @@ test('refunds above the limits of each, session and day are not prepared', async
   assert.match(await wordsOf(session, small), /needs_a_person/, 'the same again is no other one');
   assert.match(await wordsOf(session, other), /session.*at most 5\.00 USDC.*--session-limit/);
   await session.close();
-  // Today 5.00 USDC went back already, in the test before.
+  // The previous test already refunded 5.00 USDC today.
   const day = startMcp(['--day-limit', '9'], env);
   assert.match(await wordsOf(day, small), /needs_a_person/);
   await tapline.refunds.create({ payment: other, amount: 2_000_000 });
@@ -174,7 +175,7 @@ test('refunds above the limits of each, session and day are not prepared', async
 
 test('a client that opens links is asked to, and no answer gives money back', async () => {
   const payment = await sell('mcp-url', '2.00');
-  // It says yes, and sends a form along that says yes too.
+  // The client accepts and also sends form content that says yes.
   let action = 'accept';
   const yes = () => ({ action, content: { confirm: true, amount: '2.00' } });
   const client = startMcp([], env, yes);
@@ -189,7 +190,7 @@ test('a client that opens links is asked to, and no answer gives money back', as
   assert.equal(declined?.status, 'declined');
   assert.deepEqual(client.strays, []);
   await client.close();
-  // One that has forms only is not given one.
+  // A client that supports forms only does not get a form.
   const forms = startMcp([], env, yes);
   await forms.greet({ elicitation: { form: {} } });
   const shown = (await forms.call('refund_payment', { payment })).structuredContent;
@@ -245,7 +246,7 @@ interface Delivery {
   readonly response_body: string | null;
 }
 
-/** As the tool shows it, as soon as it fits. */
+/** The delivery as the tool shows it, once it matches. */
 async function deliveryOf(endpoint: string, fits: (one: Delivery) => boolean): Promise<Delivery> {
   for (let look = 0; look < 100; look++) {
     const { structuredContent } = await mcp.call('list_deliveries', { endpoint });
@@ -289,7 +290,7 @@ test('annotations are true: what says that it only reads, reads only', async () 
   const writing = tools.filter(({ annotations }) => !annotations.readOnlyHint);
   const names = writing.map(({ name }) => name).sort();
   assert.deepEqual(names, ['create_payment', 'refund_payment', 'resend_delivery']);
-  // Each may be repeated, as the tests above do; a message goes out each time.
+  // Each can be repeated, as the tests above do, except that a message is sent each time.
   const once = tools.filter(({ annotations }) => !annotations.idempotentHint);
   assert.deepEqual(
     once.map(({ name }) => name),

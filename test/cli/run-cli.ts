@@ -19,11 +19,11 @@ export interface JsonObject {
 
 export interface Running {
   readonly child: ChildProcess;
-  /** Every object that it has written so far. */
+  /** Every object written so far. */
   readonly objects: JsonObject[];
-  /** Waits until it has written one that fits. */
+  /** Waits until an object matches. */
   until(fits: (object: JsonObject) => boolean): Promise<JsonObject>;
-  /** Ctrl-C. @returns the exit code */
+  /** Sends Ctrl-C. @returns the exit code */
   stop(): Promise<number | null>;
 }
 
@@ -31,7 +31,7 @@ type Env = Readonly<Record<string, string>>;
 
 function start(args: readonly string[], env: Env, input?: string): ChildProcess {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
-    // Settings of the shell that runs the tests must not reach it.
+    // The test runner's own environment must not reach the command.
     env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -52,7 +52,7 @@ export async function runCli(args: readonly string[], env: Env, input?: string):
   return { code, ...text, objects: lines.map((line) => JSON.parse(line)) };
 }
 
-/** A command that goes on, such as `listen`. */
+/** A long-running command, such as `listen`. */
 export function startCli(args: readonly string[], env: Env): Running {
   const child = start([...args, '--json'], env);
   const objects: JsonObject[] = [];

@@ -9,14 +9,14 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 
 const PROGRAM = path.join(import.meta.dirname, '../../cli/bin/tapline.js');
-/** Well-formed is enough: nobody here checks it. */
+/** Well-formed is enough, because nothing here verifies it. */
 const KEY = 'tlsk_test_0000000000000000000000000000000000000';
 const LIVE_KEY = 'tlsk_live_0000000000000000000000000000000000000';
 
 let folder = '';
 let server: Server;
 let address = '';
-/** What the server of a stranger's folder was told, in headers and bodies. */
+/** Headers and bodies that the stranger's server received. */
 const heard: string[] = [];
 
 before(async () => {
@@ -57,7 +57,7 @@ function run(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: En
   });
 }
 
-/** A folder with a sandbox.json, as somebody's repository may bring one. @returns one below it */
+/** A folder with a sandbox.json, as a third party's repository may contain. @returns a subfolder */
 async function folderWith(baseUrl: string, mode = 0o600): Promise<string> {
   const place = await mkdtemp(path.join(folder, 'clone-'));
   await mkdir(path.join(place, '.tapline'));

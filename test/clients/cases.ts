@@ -1,9 +1,9 @@
 import { refusal, type Step } from '../sdk/scripted-api.ts';
 
-/** What a client is told to call. */
+/** The call that a client must make. */
 export type Call = 'create' | 'refund' | 'retrieve' | 'register';
 
-/** What it has to come to, whatever the language calls it. */
+/** The expected result, in the terms of every language. */
 export type Outcome = 'ok' | 'refused' | 'unknown' | 'no_answer';
 
 export interface Case {
@@ -16,11 +16,11 @@ export interface Case {
   readonly outcome: Outcome;
   readonly requests: number;
   readonly key?: string;
-  /** Asked with `resolve()` after an unknown outcome. */
+  /** Checked with `resolve()` after an unknown result. */
   readonly resolve?: {
     readonly script: readonly Step[];
     readonly outcome: Outcome;
-    /** Methods and paths below /v1 that it asks, in their order. */
+    /** Expected requests in order, as methods and paths below /v1. */
     readonly asks: readonly string[];
   };
 }
@@ -78,7 +78,7 @@ const unknownCreate = {
   requests: 1,
 } as const;
 
-/** The same for the clients of all languages. */
+/** The cases, shared by the clients of all languages. */
 export const CASES: readonly Case[] = [
   {
     name: 'all tries of a call have one key and the same bytes',

@@ -12,7 +12,7 @@ import { sign, verify } from 'tapline/webhooks';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 
-/** Debian's php-guzzlehttp-guzzle: a client of PSR-18 that is none of ours. */
+/** Debian's php-guzzlehttp-guzzle: an independent PSR-18 client. */
 const GUZZLE = '/usr/share/php/GuzzleHttp/autoload.php';
 const run = promisify(execFile);
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
@@ -30,18 +30,18 @@ interface Came {
   readonly key?: string;
 }
 
-/** The client of one language, told what to do. */
+/** Drives the client of one language. */
 interface Client {
   readonly language: string;
   readonly agent: RegExp;
   call(asked: Asked): Promise<Came>;
-  /** Of the last unknown outcome. */
+  /** Calls `resolve()` on the last unknown result. */
   resolve(): Promise<Came>;
   verify(message: Message): Promise<Came>;
   close(): Promise<void>;
 }
 
-/** A webhook as it arrives. */
+/** A webhook as received. */
 interface Message {
   readonly body: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -49,7 +49,7 @@ interface Message {
 }
 
 const TIMEOUT_S = 0.3;
-/** Where a server hangs, it is what is waited for; elsewhere it is never reached. */
+/** Short if the server hangs, because the test waits for it; otherwise never reached. */
 const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 5);
 
 let api: ScriptedApi;
@@ -121,7 +121,7 @@ function phpClient(language: string, ...args: readonly string[]): Client {
   return drivenClient(child, { language, agent: /^tapline-php\/\d/ });
 }
 
-/** Compiled once, from the sources here and nothing of a proxy. */
+/** Compiled once, from local sources without a module proxy. */
 async function goClient(): Promise<Client> {
   const folder = mkdtempSync(path.join(tmpdir(), 'tapline-go-'));
   const program = path.join(folder, 'drive');
@@ -142,7 +142,7 @@ function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent
   };
 }
 
-/** A program that takes a line of JSON and answers with one. */
+/** A child process that reads and writes lines of JSON. */
 function driven(child: ChildProcess) {
   const { stdin, stdout } = child;
   assert.ok(stdin !== null && stdout !== null);
@@ -189,7 +189,7 @@ async function hold(client: Client, one: Case): Promise<void> {
   }
   checkRequests(client, one);
   if (one.resolve === undefined) return;
-  // The last step would be answered again: each step stands for one request, all of them read.
+  // Otherwise the last step would repeat. Each step stands for one request, and all must be used.
   api.script(...one.resolve.script);
   const resolved = await client.resolve();
   assert.equal(resolved.outcome, one.resolve.outcome);
@@ -200,7 +200,7 @@ async function hold(client: Client, one: Case): Promise<void> {
   }
 }
 
-/** Languages keep parameters in the order of their own. */
+/** Languages order parameters differently. */
 function sorted(url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://api.example');
   searchParams.sort();
@@ -223,7 +223,10 @@ for (const one of CASES) {
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 const BODY = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: { object: {} } });
 
-/** One message has one spelling: a receiver that keeps signatures against replay relies on it. */
+/**
+ * Each message has one valid spelling of its signature, because receivers store signatures against
+ * replay.
+ */
 const SIGNATURES: readonly (readonly [
   name: string,
   headers: (good: string) => string[],
@@ -265,7 +268,7 @@ for (const [name, headersOf, outcome] of SIGNATURES) {
   });
 }
 
-/** `UPDATE=1` writes it. */
+/** Run with `UPDATE=1` to write it. */
 test('docs/clients.md shows what each client has kept', (t) => {
   const missing = programs.filter((program) => !isHere(program));
   if (!existsSync(GUZZLE)) missing.push('php-guzzlehttp-guzzle');

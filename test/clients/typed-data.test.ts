@@ -13,10 +13,10 @@ import { installTool } from '#testing/tools.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 import { addTestTerminal } from '../../web/testing/till.ts';
 
-/** What the service asks wallets to sign has one digest, whichever library signs it. */
+/** Messages for wallets must have the same digest in every signing library. */
 
 interface Libraries {
-  /** What MetaMask signs with. */
+  /** MetaMask's signing library. */
   readonly metaMask: {
     readonly TypedDataUtils: { eip712Hash(data: object, version: 'V4'): Uint8Array };
     signTypedData(asked: { privateKey: Buffer; data: object; version: 'V4' }): `0x${string}`;
@@ -109,7 +109,7 @@ test('MetaMask, ethers and viem sign one digest of each typed_data', async () =>
     const typed = answer as TypedData;
     const digest = hashTypedData(typed);
     assert.equal(toHex(metaMask.TypedDataUtils.eip712Hash(typed, 'V4')), digest, which);
-    // Its encoder derives the domain's type, and takes none: the one field that is left out.
+    // viem's encoder derives the domain's type, so that one field is left out.
     const { EIP712Domain: _, ...types } = typed.types;
     const { domain = {}, message } = typed;
     assert.equal(ethers.TypedDataEncoder.hash(domain, types, message), digest, which);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-/** What each alert of deploy/prometheus waits for, as Prometheus itself computes it. */
+/** Evaluates the alerts of deploy/prometheus with Prometheus itself. */
 
 const FOLDER = path.join(import.meta.dirname, '../../deploy/prometheus');
 const TESTS = [

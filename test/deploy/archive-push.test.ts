@@ -7,8 +7,8 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 
 /**
- * What each machine of the cluster hands to pgBackRest (deploy/ha/pgbackrest-push.sh), which is
- * played here. `npm run machines` does it with a real one, PostgreSQL and a primary that dies.
+ * How each machine of the cluster passes log files to pgBackRest (deploy/ha/pgbackrest-push.sh),
+ * with a fake pgBackRest. `npm run machines` uses the real one, PostgreSQL and a primary that dies.
  */
 
 const SCRIPT = path.join(import.meta.dirname, '../../deploy/ha/pgbackrest-push.sh');
@@ -36,7 +36,7 @@ exit "$code"
 
 afterEach(() => rm(folder, { recursive: true }));
 
-/** A file of the log, as PostgreSQL marks it. */
+/** Adds a WAL file with PostgreSQL's archive status. */
 async function addFile(name: string, status: 'done' | 'ready', code = 0): Promise<void> {
   const file = path.join(folder, 'pg_wal', name);
   await writeFile(file, name);

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { waitUntil } from '#sandbox/processes.ts';
 
-/** `deploy/container/backup.sh` with a real PostgreSQL, as compose.yaml calls it. */
+/** Runs `deploy/container/backup.sh` with a real PostgreSQL, the way compose.yaml calls it. */
 
 const SCRIPT = path.join(import.meta.dirname, '../../deploy/container/backup.sh');
 const DEBIAN = '/usr/lib/postgresql';
@@ -17,7 +17,7 @@ let folder = '';
 let binaries = '';
 let why: string | null = null;
 
-/** As the user `postgres`: PostgreSQL refuses to run as root. */
+/** Runs as user `postgres`, because PostgreSQL refuses to run as root. */
 async function shell(script: string): Promise<string> {
   const env = {
     PATH: `${binaries}:/usr/bin:/bin`,

@@ -15,15 +15,15 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { runPsqlScript } from '#testing/psql-script.ts';
 import { spawnMain } from '#testing/spawn-network.ts';
 
-/** The two roles that compose.yaml gives the service, in a real PostgreSQL. */
+/** The two database roles of compose.yaml, in a real PostgreSQL. */
 
 const CONTAINER = path.join(import.meta.dirname, '../../deploy/container');
 const PASSWORDS = { owner_password: 'of-the-owner', app_password: 'of-the-app' };
-/** A start beside other tests. */
+/** Allows for a start while other tests run. */
 const START_MS = 120_000;
-/** 1 s is promised; a busy machine gets another one. */
+/** The promise is 1 s; a busy machine gets twice that. */
 const STOP_MS = 2_000;
-/** A start that waits looks twice a second. */
+/** A waiting start checks twice a second. */
 const LOOKS_MS = 1_500;
 const DENIED = /permission denied|must be owner/;
 
@@ -122,7 +122,7 @@ test('a database that a superuser has made is given to the owner, however often'
   await requireRoles('older');
 });
 
-/** The API as `tapline_app`, in a process of its own. */
+/** The API as `tapline_app`, in its own process. */
 function startApi(database: string, name: string) {
   const { child, logs } = spawnMain({
     dataDir: path.join(root, name),
@@ -145,7 +145,7 @@ function startApi(database: string, name: string) {
   return { writes, isAlive: () => child.exitCode === null, logs, stop };
 }
 
-/** The API of a sandbox writes its demo account, and then waits for a worker. */
+/** A sandbox's API creates the demo account and then waits for a worker. */
 const hasAccounts = (database: string) =>
   as('tapline_owner', database, async (client) => {
     const { rows } = await client.query('select from accounts');
@@ -164,7 +164,7 @@ test('an API waits for migrations and then for its grants, and ends while it wai
     await late.writes(/waiting for the grants of this role/);
     const took = await late.stop();
     assert.ok(took < STOP_MS, `SIGTERM took ${Math.round(took)} ms`);
-    // A person types the grants of the handbook one after the other.
+    // The operator runs the handbook's grants one at a time.
     const first = 'grant select, insert, update, delete on all tables in schema public';
     await as('tapline_owner', 'waits', (client) => client.query(`${first} to tapline_app`));
     await sleep(LOOKS_MS);

@@ -9,15 +9,17 @@ import { promisify } from 'node:util';
 import { cidrs } from '#settings/read-setting.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
 
-/** The files that a service is deployed with, as far as they can be tried without deploying. */
+/** Checks the deployment files as far as possible without a deployment. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const DEPLOY = path.join(ROOT, 'deploy');
-/** `systemd-analyze security`: 3.0, in tenths. Node's just-in-time compiler costs a little. */
+/** Limit of `systemd-analyze security` in tenths: 3.0. Node's JIT compiler costs a few points. */
 const EXPOSURE = 30;
-/** What a process may take besides DRAIN_SECONDS (docs/operate.md). */
+/** Time that a process may need besides DRAIN_SECONDS (docs/operate.md). */
 const STOP_SECONDS = 15;
-/** Variables of the other programs: Compose and its images, Patroni, etcd, HAProxy, Kubernetes. */
+/**
+ * Variables of third-party programs: Compose and its images, Patroni, etcd, HAProxy, Kubernetes.
+ */
 const OTHER_PROGRAMS = new RegExp(
   '^(POSTGRES_|PATRONI_|ETCD_|HA_|BACKUP_|TAPLINE_HOST$|TAPLINE_IMAGE$|CADDY_IMAGE$|REDIS_IMAGE$|' +
     '(TAPLINE_)?(OWNER|APP)_PASSWORD$|ON_ERROR_STOP$|SIGNER_CERTIFICATE$|NODE_EXTRA_CA_CERTS$|' +
@@ -25,7 +27,7 @@ const OTHER_PROGRAMS = new RegExp(
 );
 const run = promisify(execFile);
 
-/** What the program wrote; null: it is not installed. */
+/** The program's output, or `null` if it is not installed. */
 async function runIfThere(program: string, args: readonly string[], cwd = ROOT) {
   return run(program, args, { cwd }).catch((error) => {
     if (error.code === 'ENOENT') return null;
@@ -38,7 +40,7 @@ const read = (file: string) => readFile(path.join(DEPLOY, file), 'utf8');
 const KUSTOMIZATION = 'kubernetes/kustomization.yaml';
 const KUBERNETES = ['kustomization', 'api', 'worker', 'registrar', 'network-policy'];
 
-/** Names with an underscore that are given a value, in every notation of these files. */
+/** Matches names with an underscore that are assigned a value, in every notation of these files. */
 const NAMED = /(?<![\w$./-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?=\s?[=:](?!\/))|name: ([A-Z_0-9]+)$/gm;
 
 function strangeNames(text: string): string[] {
@@ -216,7 +218,8 @@ test('a slow etcd costs no primary, and a hung one is off before another leads',
     assert.match(text, new RegExp(`^ +${name}: true$`, 'm'));
   }
   assert.match(text, /^ +mode: required$/m);
-  // The new primary's first commit waits for a standby: for neither its rest nor its slot.
+  // The new primary's first commit waits for a standby, so neither the retry interval nor the slot
+  // may delay it.
   assert.match(text, /^ +wal_retrieve_retry_interval: 500ms$/m);
   assert.match(text, /^ +use_slots: false$/m);
 });

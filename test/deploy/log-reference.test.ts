@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const CALL = /\blog\??\.(?:info|warn|error)\(\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)/gi;
-/** Fewer would mean that the search looks in the wrong place. */
+/** A lower count means that the search looks in the wrong place. */
 const FEWEST_MESSAGES = 50;
 
 async function messages(): Promise<Map<string, string>> {
@@ -39,7 +39,7 @@ test('every message of the log stands in its reference, and no other', async () 
   }
   const all = sources.join('\n');
   for (const message of reference) {
-    // Whatever is written by way of a constant stands somewhere as it is.
+    // A message passed through a constant must appear literally somewhere.
     assert(
       written.has(message) || message === alarms || all.includes(`'${message}'`),
       `docs/log.md explains "${message}", which nothing writes`,

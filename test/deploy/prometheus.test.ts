@@ -5,7 +5,7 @@ import path from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 
-/** The alert rules, their tests, their runbook and the board belong together. */
+/** Alert rules, their tests, their runbook and the dashboard must match. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const FOLDER = path.join(ROOT, 'deploy/prometheus');
@@ -28,7 +28,7 @@ before(async () => {
   assert.ok(alerts.length >= 20, `only ${alerts.length} alerts were found`);
 });
 
-/** What the program calls its numbers, without the endings that Prometheus adds to histograms. */
+/** The names of the program's metrics, without the suffixes that Prometheus adds to histograms. */
 async function namesInSource(): Promise<ReadonlySet<string>> {
   // Written by deploy/backup/backup-age.sh.
   const names = new Set(['backup_completed_timestamp_seconds']);
@@ -79,7 +79,7 @@ test('rules and board name only numbers that the program has', async () => {
   const board = await readFile(path.join(ROOT, 'deploy/grafana/tapline.json'), 'utf8');
   const { panels } = JSON.parse(board) as { panels: unknown[] };
   assert.ok(panels.length > 20);
-  // The name of its variables and tags is no number.
+  // Names of variables and tags are not metrics.
   const expressions = matches(board, /"expr": "(.*)"/g).join('\n');
   const inRules = matches(rules.replaceAll(/name: tapline-\w+/g, ''), /(.*tapline_.*)/g).join('\n');
   assert.deepEqual(unknownNames(inRules, known), []);

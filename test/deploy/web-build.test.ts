@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Debian's `nobody`: as the user of a systemd unit, it owns no file of the program. */
+/** Debian's `nobody`, which owns no file of the program, like the user of a systemd unit. */
 const NOBODY = 65_534;
 const run = promisify(execFile);
 

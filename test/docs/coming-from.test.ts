@@ -6,7 +6,7 @@ import { insteadOf, STRIPE_PATHS } from '#http/foreign-paths.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** Every text and name in a document: properties, paths, types of events, values. */
+/** Every text and name in a document: properties, paths, event types, values. */
 function wordsOf(value: unknown, into = new Set<string>()): Set<string> {
   if (typeof value === 'string') into.add(value);
   if (typeof value !== 'object' || value === null) return into;
@@ -51,7 +51,7 @@ test('what comes in for Stripe’s calls is what the example runs, line by line'
   const lines = (mark: string) =>
     fence.split('\n').flatMap((line) => (line.startsWith(mark) ? [line.slice(1)] : []));
   for (const line of lines('+')) assert.ok(example.includes(line), line);
-  // Fewer lines come in than go out; each call to Tapline that the example makes is shown.
+  // The port adds fewer lines than it removes, and shows each Tapline call of the example.
   assert.ok(lines('+').length < lines('-').length && lines('-').length <= 22, fence);
   const calls = example.filter((line) => /tapline\.|new Tapline/.test(line));
   assert.deepEqual(lines('+').toSorted(), calls.toSorted());

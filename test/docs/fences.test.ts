@@ -14,7 +14,7 @@ const PACKAGES = ['README.md', 'sdk/README.md', 'x402/README.md', 'reader/README
 /** Guides, and the examples of the merchant API's reference. */
 const PAGES = /^\/docs\/(?!api\/(?:device|payer|pay|dashboard|operator)\/).+\.md$/;
 
-/** What the text around a fence has made already, or what is the reader's own. */
+/** Declarations for names from the surrounding text or the reader's own code. */
 const GIVEN = `
 import type { OutcomeUnknownError as Unknown, Refund, Tapline, WebhookEvent, usdc as Usdc } from 'tapline';
 declare global {
@@ -30,7 +30,7 @@ declare global {
 }
 `;
 
-/** Every fence of TypeScript or JavaScript, by a file name that says where it stands. */
+/** Every TypeScript or JavaScript fence, under a file name that identifies its place. */
 async function allFences(): Promise<ReadonlyMap<string, string>> {
   const document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
   const site = await buildSite({ 'openapi.json': document }, { isSandbox: false });

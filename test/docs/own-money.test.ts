@@ -9,7 +9,7 @@ import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** The programs of docs/guides/your-money.md, while there is a chain and no service. */
+/** Runs the programs of docs/guides/your-money.md with a chain and without the service. */
 
 const PROGRAMS = path.join(import.meta.dirname, '../../examples/own-money');
 const AMOUNT = 2_500_000n;

@@ -10,12 +10,12 @@ let pages: ReadonlyMap<string, string>;
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(api.url + path, { headers });
 
-/** Where a page leads to on this site. */
+/** The links of a page within this site. */
 function linksOf(html: string): string[] {
   return [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, to = '']) => to);
 }
 
-/** Every page that can be reached from `/docs`. */
+/** Every page reachable from `/docs`. */
 async function crawl(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const waiting = ['/docs'];
@@ -50,7 +50,7 @@ test('the guides are linked by name, each with its Markdown beside it', async ()
   const index = pages.get('/docs') ?? '';
   for (const name of GUIDES) {
     assert.ok(index.includes(`href="/docs/${name}"`), name);
-    // In the overview behind its link, after the navigation: what it is for, in a sentence.
+    // In the overview, the sentence after the page's link, below the navigation.
     const [, lead] =
       new RegExp(`href="/docs/${name}">[^<]*</a>\\s+(\\w[^<!]*\\.)\\s*<`).exec(index) ?? [];
     assert.ok(lead, `${name} says what it is for`);
@@ -69,7 +69,7 @@ test('no link of any page leads nowhere, anchors included', async () => {
   for (const [path, html] of pages) {
     for (const link of linksOf(html)) {
       const [to = '', anchor] = link.split('#');
-      // The screens are not served here.
+      // This test does not serve the apps.
       if (/^https?:|^\/(icons\/tapline.svg)?$/.test(to)) continue;
       const target = pages.get(to === '' ? path : to);
       if (target === undefined && !known.has(to)) known.set(to, (await get(to)).status === 200);

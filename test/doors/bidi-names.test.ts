@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { checkDirections, readName } from '#core/names.ts';
 
-/** The door: a name that turns the direction of writing changes how its neighbors read. */
+/** The flaw: a name with bidirectional control characters changes how the text around it reads. */
 
 const TURNS = [...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'];
 

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** The door: a packed body was read as if it were not: nothing here unpacks any. */
+/** The flaw: a compressed body was read as plain text, because the server decompresses none. */
 
 let server: DashboardServer;
 

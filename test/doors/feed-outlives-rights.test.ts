@@ -4,9 +4,9 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 
-/** The door: the live feed went on for minutes after a member was removed or had signed out. */
+/** The flaw: the live feed continued for minutes after a member was removed or had signed out. */
 
-/** One second is promised; the rest is this machine's, which runs other tests at the same time. */
+/** The promise is one second; the rest allows for a machine that runs other tests. */
 const WITHIN_MS = 2_500;
 
 let server: DashboardServer;
@@ -21,7 +21,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Opens the feed; the promise resolves with how long it took to end after `cut`. */
+/** Opens the feed; resolves with the milliseconds until it ended after `cut`. */
 async function timeToEnd(client: PersonClient, cut: () => Promise<unknown>): Promise<number> {
   const stop = new AbortController();
   const response = await fetch(`${server.dashboard}/accounts/${account}/test/feed`, {

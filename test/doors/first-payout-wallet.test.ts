@@ -7,7 +7,10 @@ import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** The door: an admin alone chose the wallet of the first payout, and no owner heard of it. */
+/**
+ * The flaw: an admin alone could choose the wallet of the first payout, without any owner being
+ * notified.
+ */
 
 const OWNER = 'owner@first.test';
 

@@ -10,7 +10,7 @@ import { buildServer } from '#http/server.ts';
 import { readConfig } from '#settings/config.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 
-/** What every answer tells a browser, whether it is a page, data or a refusal. */
+/** Security headers of every response: pages, data and errors. */
 
 let server: DashboardServer;
 

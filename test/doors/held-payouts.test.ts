@@ -17,7 +17,10 @@ import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
-/** The door: a thief registers a merchant, sells to stolen passes, and is gone with the money. */
+/**
+ * The flaw: a thief registers a merchant, sells to stolen passes, and withdraws before anyone
+ * notices.
+ */
 
 const OWNER = 'owner@held.test';
 const SALE = 5_000_000;
@@ -100,7 +103,7 @@ async function sell(): Promise<void> {
   );
 }
 
-/** What GET /v1/balance says, and the dashboard, in Unix seconds. */
+/** Unix seconds, according to both GET /v1/balance and the dashboard. */
 async function heldUntil(): Promise<number | null> {
   const { held_until: shown } = (await api.get('/balance')).body;
   const onDashboard = await owner.get(path('balance'));
@@ -113,7 +116,7 @@ type Call = 'withdraw' | 'withdrawOwn' | 'holdPayouts' | 'pauseSettling' | 'paus
 const dataOf = (functionName: Call, args: readonly unknown[]): Hex =>
   encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
 
-/** The contract's error when `from` calls it now; null: it would do it. */
+/** The contract's error if `from` calls it now, or `null` if the call would succeed. */
 async function refusal(from: Hex, functionName: Call, args: readonly unknown[]) {
   const to = network.config.settlement;
   try {

@@ -5,7 +5,7 @@ import { type DashboardServer, startDashboardServer } from '#testing/dashboard-s
 import { addMember, addOwner, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** The door: 300 mails in 4.5 s from a fresh account, its name (a URL) in the subject. */
+/** The flaw: a new account could send 300 emails in 4.5 s, with its name (a URL) in the subject. */
 
 let server: DashboardServer;
 

@@ -7,7 +7,9 @@ import { isRefusal } from '#core/answer.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addOwner } from '#testing/people.ts';
 
-/** The door: with a live key a test helper read the body before it said that it is none. */
+/**
+ * The flaw: with a live key, a test helper read the body before it answered that it does not exist.
+ */
 
 let server: DashboardServer;
 const keys = { test: '', live: '' };
@@ -31,7 +33,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** Sends the headers and never the body. */
+/** Sends the headers but never the body. */
 async function headersOnly(path: string, key: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const asking = request(`${server.merchantApi}${path}`, {

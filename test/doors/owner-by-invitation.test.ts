@@ -8,8 +8,9 @@ import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#te
 import { PersonClient } from '#testing/person-client.ts';
 
 /**
- * The door: an owner's stolen session cannot withdraw, but could make another owner, who sets up a
- * factor of their own, removes everybody else and announces a wallet. Only the thief got a mail.
+ * The flaw: an owner's stolen session cannot withdraw, but it could invite another owner, who sets
+ * up a second factor, removes all others and announces a payout wallet. Only the thief received an
+ * email.
  */
 
 const OWNER = 'olga@owners.test';
@@ -52,7 +53,7 @@ async function change(userId: string, role: string) {
   return owner.patch(path(`members/${userId}`), { role, version: await versionOf(userId) });
 }
 
-/** The page of a hold link, on this test's server. */
+/** A hold link's page on this test's server. */
 async function linkOf(email: string): Promise<string> {
   const url = await mailedUrl(server, email, HOLD);
   return url.replace(server.origin, server.web);

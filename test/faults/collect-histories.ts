@@ -3,10 +3,10 @@ import path from 'node:path';
 import { type History, toHistories, toText } from '#testing/step-history.ts';
 
 // node test/faults/collect-histories.ts <folder of STEP_HISTORY> <file>
-// Keeps of recorded histories those that show something new: an observation in a phase that had not
-// led to this phase and these effects before. The longest come first.
+// Selects recorded histories that show something new: an observation in a phase that has not led to
+// this phase and these effects before. The longest come first.
 
-/** What a reader can still look through, and a repository holds. */
+/** Few enough for a person to review and for the repository to store. */
 const MOST_ENTRIES = 150;
 
 const [folder = '', target = ''] = process.argv.slice(2);
@@ -14,7 +14,7 @@ const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
 const files = names.filter((name) => name.endsWith('.jsonl')).sort();
 const all = files.flatMap((name) => {
   const lines = readFileSync(path.join(folder, name), 'utf8').split('\n');
-  // A process that was killed may have left half a line.
+  // A killed process may have left an incomplete line.
   return toHistories(lines.filter((line) => line.endsWith('}')));
 });
 

@@ -11,10 +11,10 @@ import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.t
 import { makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 
-/** Taps are refused 10 s after a worker's last sign of life: the test taps well before. */
+/** Taps are refused 10 s after a worker's last heartbeat, so the test taps before that. */
 const FROZEN_MS = 8_000;
 const DECLINED_MS = 6_000;
-/** Awake again, a worker needs some seconds for its leases, and a block or two. */
+/** After waking up, a worker needs a few seconds for its leases and a block or two. */
 const AWAKE_MS = 6_000;
 
 let ground: ChaosGround;
@@ -78,7 +78,7 @@ describe('no worker for longer than a payment lives', () => {
       await chain.close();
       const signed = await db.query(`select 1 from chain_transactions where kind = 'payment'`);
       assert.deepEqual(signed, []);
-      // And the worker works: the same intent is paid by the next tap.
+      // The worker still works: another tap pays the same intent.
       const again = await terminal.post(`${path}/tap`, { credential }, 'again');
       assert.equal(again.body.status, 'succeeded', JSON.stringify(again.body));
     } finally {

@@ -16,23 +16,23 @@ import { openFilesLimit, openIdleConnections, resourcesOf } from '#testing/idle-
 import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { type SpawnedNetwork, spawnNetwork } from '#testing/spawn-network.ts';
 
-/** The fewest that the service starts with. */
+/** The smallest pool that the service accepts. */
 const POOL = 4;
 const IDLE_WANTED = 10_000;
-/** Files that a process has open beside them: databases, chains, logs, its own clients. */
+/** Other open files of a process: databases, chains, logs, outgoing connections. */
 const OTHER_FILES = 500;
 const FILES_LIMIT = openFilesLimit();
 const IDLE_CONNECTIONS = Math.min(IDLE_WANTED, FILES_LIMIT - OTHER_FILES);
-/** What they may cost the server: 11 kB each were measured, and its heap grows in steps. */
+/** Memory budget for idle connections: 11 kB each were measured, and the heap grows in steps. */
 const IDLE_MEGABYTES = 400;
 const SLOW_CLIENTS = 200;
-/** What goes on with a byte a second; undefined: a client that never says anything. */
+/** Requests sent at one byte per second. `undefined` for a client that never sends anything. */
 const SLOW_BEGINNINGS = [
   'GET /api/v1/payment_intents HTTP/1.1\r\nHost: x\r\nX-Slow: ',
   'POST /api/v1/payment_intents HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n',
   undefined,
 ];
-/** A request may wait for a connection to the database for 5 s, and for anything for 30 s. */
+/** A request waits up to 5 s for a database connection and up to 30 s in all. */
 const ANSWERED_MS = 31_000;
 const RECOVERED_MS = 30_000;
 const TAPS = 30;
@@ -76,7 +76,7 @@ async function recovers(stage: Stage): Promise<void> {
   assert.ok(await waitUntil(() => well().catch(() => false), RECOVERED_MS), 'no recovery');
 }
 
-/** Every key has become exactly one intent, and the same answer however often it is asked. */
+/** Every key must have exactly one intent and always return the same response. */
 async function completesOnce(stage: Stage, keys: readonly string[]): Promise<void> {
   const ids = new Set<unknown>();
   for (const key of keys) {
@@ -89,7 +89,7 @@ async function completesOnce(stage: Stage, keys: readonly string[]): Promise<voi
   assert.deepEqual(await checkInvariants(stage.db, { atRest: false }), []);
 }
 
-/** One after the other. @returns the milliseconds of the slowest. */
+/** Creates intents one at a time. @returns the slowest response in milliseconds. */
 async function slowestCreate(stage: Stage, count: number): Promise<number> {
   let slowest = 0;
   for (let asked = 0; asked < count; asked++) {
@@ -115,7 +115,8 @@ describe('when something runs out', () => {
     await blocker.query('select 1 from account_modes for update');
     const keys = Array.from({ length: 40 }, () => randomUUID());
     const began = performance.now();
-    // One create per batch holds a connection and waits for the row; the others wait behind them.
+    // One create per batch holds a connection while it waits for the row; the others queue behind
+    // them.
     const answers = Promise.all(keys.map((key) => create(stage, key)));
     await sleep(300);
     const reads = await Promise.all(
@@ -187,7 +188,7 @@ describe('when something runs out', () => {
   });
 });
 
-/** A small file system of its own, or null where this user may not make one. */
+/** A small file system for the test, or `null` if this user may not mount one. */
 async function mountSmall(): Promise<{ readonly path: string; unmount(): Promise<void> } | null> {
   const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);
   await mkdir(folder);
@@ -257,7 +258,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
     }
     assert.ok(refused > 0, 'the disk was not full');
     const credential = { type: 'nfc_id', value: mode.passes.ok };
-    // Beside each other: they share batches, and each statement of one meets the full disk.
+    // In parallel, so that they share batches and each of a batch's statements meets the full disk.
     const taps = await Promise.all(
       intents.map((id) => till.post(`/payment_intents/${id}/tap`, { credential })),
     );
@@ -269,7 +270,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
       assert.equal(status === 503, headers.get('retry-after') !== null);
     }
     await rm(filler);
-    // A server that could not write its log has ended itself, and its supervisor starts it again.
+    // A server that cannot write its WAL stops, and its supervisor restarts it.
     await stage.ground.database.start();
     await recovers(stage);
     await completesOnce(stage, keys.slice(-20));

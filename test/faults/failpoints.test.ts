@@ -21,19 +21,19 @@ import { readLink, sign } from '#testing/pay-links.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
-/** Points inside relayer and webhook worker are tested one by one, and faster, beside them. */
+/** Points inside the relayer and the webhook worker have faster tests of their own. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
 /**
- * No sale passes there: see `recovery.test.ts`, `relayer-answered.test.ts`, the mails below, and
- * for keys that a signer keeps `relayer-signer.test.ts`.
+ * Points that no sale reaches: see `recovery.test.ts`, `relayer-answered.test.ts`, the emails below
+ * and, for keys in a remote signer, `relayer-signer.test.ts`.
  */
 const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
-/** The folder of an earlier build. Its processes die, and those of this one go on. */
+/** Root of an earlier build. Its processes are killed, and this build's continue. */
 const firstRoot = process.env.EARLIER_BUILD;
 const REST_MS = 30_000;
 const DEATH_MS = 15_000;
-/** Of the payment: succeeded, cashback_paid, refunded. */
+/** Events of the payment: succeeded, cashback_paid, refunded. */
 const WEBHOOKS = 3;
 
 let ground: ChaosGround;
@@ -86,7 +86,7 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   return answer;
 }
 
-/** A sale and a part of it back, each sent again with the same key until it is answered. */
+/** A sale and a partial refund, each sent again with the same key until there is a response. */
 async function payAndRefund({ merchant, terminal }: Party, point: Failpoint) {
   const created = await merchant.post('/payment_intents', {
     amount: 1_000_000,
@@ -110,7 +110,7 @@ async function payAndRefund({ merchant, terminal }: Party, point: Failpoint) {
   return { tapped, paid, refunded, intent };
 }
 
-/** A wallet signs once; the page sends the signature until it is answered. */
+/** The wallet signs once; the page sends the signature until there is a response. */
 async function payByLink({ merchant, terminal }: Party, api: ChaosProcess) {
   const created = await merchant.post('/payment_intents', {
     amount: 1_000_000,
@@ -134,7 +134,10 @@ async function payByLink({ merchant, terminal }: Party, api: ChaosProcess) {
   return { sent, paid, intent };
 }
 
-/** Deliveries go on when the lease of the dead worker is over: 20 s that only some tests wait. */
+/**
+ * Deliveries resume when the dead worker's lease expires after 20 s, which only some tests wait
+ * for.
+ */
 async function comeToRest(point: Failpoint): Promise<void> {
   const told = point.startsWith('webhooks.');
   let broken: string[] = ['nothing was checked'];
@@ -150,7 +153,7 @@ async function comeToRest(point: Failpoint): Promise<void> {
   await chain.close();
 }
 
-/** Its receiver has heard of the payment, and each event is told by one delivery. */
+/** The receiver got the payment's events, each in exactly one delivery. */
 async function checkTold(paymentId: string, before: number): Promise<void> {
   assert.ok(receiver.received.length >= before + WEBHOOKS);
   const [told] = await db.query<{ n: number }>(
@@ -161,7 +164,7 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
   assert.equal(told?.n, WEBHOOKS);
 }
 
-/** Where a signed payment passes. Batches (`sender_taken`) never hold one. */
+/** Failpoints that a signed payment reaches. Batches (`sender_taken`) never contain one. */
 const OF_AUTHORIZATIONS = FAILPOINTS.filter(
   (name) =>
     /^(payments|settlement)\./.test(name) &&
@@ -169,7 +172,7 @@ const OF_AUTHORIZATIONS = FAILPOINTS.filter(
     !BESIDE_SALES.test(name),
 );
 
-/** Signed and not yet sent: the worst moment for a payment that has a transaction of its own. */
+/** Signed but not yet sent: the worst moment for a payment with its own transaction. */
 const WORST = 'settlement.signed_committed';
 
 describe('a process killed around a payment that a wallet has signed', () => {
@@ -224,7 +227,7 @@ describe('a process killed between two steps', () => {
   }
 });
 
-/** A change that its owner has to hear of, and the words of the mail. */
+/** Changes that email their owner, and the text of each email. */
 const TOLD_BY_MAIL = {
   'mail.taken': {
     subject: /^The second factor/,
@@ -264,7 +267,7 @@ describe('a process killed while it tells an owner of a change', () => {
         assert.ok(await waitUntil(() => worker.starts() > 1, DEATH_MS), 'nothing died');
         const before = (await mailsOf(name, subject)).length;
         assert.equal(before, point === 'mail.taken' ? 0 : 1);
-        // Another worker takes it over after a minute, which the test does not wait.
+        // Another worker takes it over after a minute, which the test skips.
         await db.query(`update mail_outbox set due_at = '-infinity' where sent_at is null`);
         const isSent = async () => (await mailsOf(name, subject)).length > before;
         assert.ok(await waitUntil(isSent, REST_MS), 'the mail was never sent');

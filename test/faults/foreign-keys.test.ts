@@ -12,14 +12,18 @@ import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** Somebody has the key of an operator and settles past the service, which has lost nothing. */
+/**
+ * An attacker has an operator key and settles without the service, which itself has lost no data.
+ */
 
 const AMOUNT = 2_500_000n;
 const REFUNDED = 500_000n;
 const WITHDRAWN = 300_000n;
-/** Numbers that the service has not drawn. */
+/** Settlement numbers that the service has not drawn. */
 const DRAWN_BY_NOBODY = 900_000_000n;
-/** Reconciliation looks once a minute, and at blocks that are 15 seconds old: the second look. */
+/**
+ * Reconciliation runs once a minute on blocks at least 15 seconds old, so the second run finds it.
+ */
 const FOUND_MS = 150_000;
 
 let world: RestoreGround;
@@ -32,7 +36,7 @@ after(() => world?.close());
 const ADMIN = path.join(import.meta.dirname, '../../src/ops/admin-command.ts');
 const PASSWORD = 'a long staff passphrase';
 
-/** @returns what it prints; a refusal throws. */
+/** @returns the command's output. Throws if it refuses. */
 function admin(...args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, DATABASE_URL: world.ground.database.url };
@@ -121,7 +125,7 @@ describe('the key of an operator settles, refunds and withdraws, behind the serv
     const accountId = world.sandbox.account;
     const ask = (key: string, amount: bigint) =>
       world.onChain((chain) => askToWithdraw({ db, chain, idKey }, { accountId, key, amount }));
-    // What they paid out has left the balance, and is held too until somebody has decided.
+    // The amount paid out has left the balance and is also held until an operator decides.
     const left = AMOUNT - 2n * REFUNDED - 2n * WITHDRAWN;
     const held = await ask('an atom too much', left + 1n);
     assert.equal(held.status, 409, JSON.stringify(held.body));
@@ -179,7 +183,7 @@ describe('a start finds a nonce that the database does not know, and cannot tell
       0,
       world.nodes.length,
       ...(await Promise.all([
-        // Other names have other data folders, which remember nothing.
+        // New names have new data folders, without earlier state.
         startChaosProcess(ground, { name: 'fresh api', role: 'api' }),
         startChaosProcess(ground, { name: 'fresh other', role: 'api' }),
         startChaosProcess(ground, { name: 'fresh worker', role: 'worker' }),
@@ -193,7 +197,7 @@ describe('a start finds a nonce that the database does not know, and cannot tell
     await waitUntil(async () => (await count(isAsked)) === 1, REST_MS);
     const body = { amount: 100, terminal: world.sandbox.test.terminal };
     const ask = (key: string) => world.node(0).merchant.post('/payment_intents', body, key);
-    // A process without keys learns of the question within a second or two.
+    // A process without keys learns about the proposal within one or two seconds.
     await waitUntil(async () => (await ask(`closed? ${Date.now()}`)).status === 503, REST_MS);
     assert.equal((await ask('while closed')).status, 503);
     assert.equal((await world.recovery()).asked, asked);

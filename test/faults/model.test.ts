@@ -19,7 +19,7 @@ import {
 import { errorCodeOf } from '#testing/error-code.ts';
 import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
 
-/** Some seeds with every test run, 100 in the long run, many at night: FAULTS=nightly. */
+/** A few seeds in each test run, 100 in the long run, many at night: FAULTS=nightly. */
 const NIGHTLY_RUNS = 300;
 const RUNS = Number(
   process.env.FAULTS_RUNS ?? (process.env.FAULTS === 'nightly' ? NIGHTLY_RUNS : 6),
@@ -29,7 +29,7 @@ const COMMANDS = 30;
 let network: QuickNetwork;
 let merchant: Caller;
 let terminal: Caller;
-/** Facts of the real network that outlive a run. */
+/** State of the real network that outlives a run. */
 const paidHere = new Set<ModelPass>();
 
 before(async () => {
@@ -42,11 +42,11 @@ before(async () => {
 after(() => network?.close());
 
 interface Real {
-  /** Order ids are unique for ever, so each run has its own few. */
+  /** Order IDs are unique forever, so each run uses its own. */
   readonly run: number;
   /** Balance before the run. */
   readonly balance: number;
-  /** The last request that had a key, to be sent again. */
+  /** The last request with a key, for replay. */
   last: {
     readonly path: string;
     readonly body: unknown;
@@ -71,7 +71,7 @@ async function post(real: Real, path: string, body: unknown, from = merchant): P
   return reply;
 }
 
-/** The answer is the refusal that the model says, or the intent as the model has it. */
+/** The response must be the refusal that the model expects, or the intent in the model's state. */
 function checkReply(reply: Reply, expected: Expected, intent: ModelIntent): void {
   if (expected.kind === 'refused') {
     assert.deepEqual([reply.status, errorCodeOf(reply.body)], [expected.status, expected.code]);
@@ -109,7 +109,7 @@ function checkIntent({ body }: Reply, intent: ModelIntent): void {
   assert.equal(body.payment, intent.paymentId);
 }
 
-/** A command on the intent that stands at `at` (modulo how many there are). */
+/** A command on the intent at index `at`, modulo their number. */
 function onIntent(
   name: string,
   at: number,
@@ -169,7 +169,7 @@ function tapCommand(at: number, pass: ModelPass): Command {
     const path = `/payment_intents/${intent.id}/tap`;
     const body = { credential: { type: 'nfc_id', value } };
     const reply = await terminal.post(path, body, `model tap ${++keys}`);
-    // Another terminal's intent does not exist for this one.
+    // Another terminal's intent is not visible to this one.
     if ((await terminalOf(intent)) !== counter) {
       assert.deepEqual([reply.status, errorCodeOf(reply.body)], [404, 'resource_missing']);
       return;
@@ -242,19 +242,22 @@ const refundCommand = (at: number, amount: number | null) =>
     assert.equal(paid.status, left === 0 ? 'refunded' : 'partially_refunded');
   });
 
-/** A field whose value makes another request of a valid one. */
+/** An optional field that turns a valid request into a different one. */
 const OPTIONAL_FIELD: Readonly<Record<string, string>> = {
   '/payment_intents': 'description',
   '/refunds': 'reason',
 };
 
-/** The same key again: the same answer, and nothing happens; with another body: refused. */
+/**
+ * Repeats a key: with the same body it must replay the response without effect, with another body
+ * it must be refused.
+ */
 const replayCommand = (changed: boolean): Command => ({
   check: () => true,
   run: async (_model, real) => {
     if (real.last === null) return;
     const { path, key, body, reply } = real.last;
-    // Validation refusals free their key, so the request would run again.
+    // Validation errors release their key, so the request would run again.
     if (reply.status === 400) return;
     const field = OPTIONAL_FIELD[path];
     if (changed && field === undefined) return;
@@ -271,7 +274,7 @@ const replayCommand = (changed: boolean): Command => ({
   toString: () => (changed ? 'send other body with last key' : 'send last again'),
 });
 
-/** Everything that can be read says what the model says. */
+/** Every read must match the model. */
 const readCommand: Command = {
   check: () => true,
   run: async (model, real) => {
@@ -305,7 +308,7 @@ const at = fc.nat({ max: 9 });
 const amount = fc.oneof(
   { weight: 8, arbitrary: fc.integer({ min: 1, max: 3_000_000 }) },
   { weight: 1, arbitrary: fc.integer({ min: 50_000_000, max: 60_000_000 }) },
-  // The same again and again, so that tokens fit.
+  // Few amounts, so that tokens often match.
   { weight: 4, arbitrary: fc.constantFrom(1_000_000, 1_000_001) },
 );
 const pass = fc.oneof(

@@ -6,9 +6,11 @@ import { BEHAVIORS, type Behavior } from '#testing/provider-behaviors.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A service whose only node misbehaves for a while: what a node does not show is no evidence. */
+/**
+ * A service whose only node misbehaves for a while. A missing answer must never count as evidence.
+ */
 
-/** From the moment when the node behaves again until everything is decided. */
+/** From the node's recovery until every job has a result. */
 const DECIDED_MS = 15_000;
 
 let world: RestoreGround;
@@ -29,12 +31,12 @@ interface Asked {
   readonly refunds: readonly unknown[];
 }
 
-/** Customers do not wait for the node. @returns what is to be decided. */
+/** Customers act while the node misbehaves. @returns the jobs that need a result. */
 async function ask(name: string, taps: number, refundable: readonly string[]): Promise<Asked> {
   const orders = Array.from({ length: taps }, (_, place) => `${name}-${place}`);
   const created = await Promise.all(orders.map((order) => world.create(0, order)));
   const intents = created.map(({ body }) => body.id);
-  // The till tries again while it is told to.
+  // The till retries as long as it is told to.
   for (const intent of intents) void world.tap(0, intent, `tap ${intent}`).catch(() => {});
   const refunds = await Promise.all(
     refundable.map(async (payment) => {
@@ -73,7 +75,10 @@ async function alarms(): Promise<string[]> {
   return (await world.db.query<{ kind: string }>(sql)).map(({ kind }) => kind);
 }
 
-/** Customers tap and a shop refunds meanwhile; afterwards all is as if the node had been well. */
+/**
+ * Customers tap and a shop refunds meanwhile; afterwards the state must equal that of a healthy
+ * node.
+ */
 async function whileNode(
   name: string,
   odd: { readonly behavior: Behavior; readonly ms: number; readonly taps: number },

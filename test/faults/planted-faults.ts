@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline';
 import { copyTree } from '../mutations/judge.ts';
 import { type Mutation, mutate } from '../mutations/mutation.ts';
 
-/** A fault that a chaos run once found: its mend is taken out of a copy of the tree. */
+/** A fault that a chaos run once found. Its fix is removed in a copy of the tree. */
 export interface PlantedFault {
   /** Also the name of its schedule in `schedules/`. */
   readonly id: string;
   readonly mutation: Mutation;
-  /** Of the broken promises, what shows this fault. */
+  /** Matches the broken promise that reveals this fault. */
   readonly shows: RegExp;
 }
 
@@ -51,24 +51,24 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 
 export interface Played {
   readonly broken: readonly string[];
-  /** Faults that fell at their recorded moment, and those that had one. */
+  /** How many faults were injected at their recorded moment, and how many had one. */
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
-/** A copy of the tree with this fault in it, for chaos runs. */
+/** A copy of the tree with this fault, for chaos runs. */
 export function plant(root: string, { mutation }: PlantedFault) {
   const folder = mkdtempSync(path.join(tmpdir(), 'tapline-planted-'));
   copyTree(root, folder);
   const file = path.join(folder, mutation.file);
   writeFileSync(file, mutate(readFileSync(file, 'utf8'), mutation));
   return {
-    /** @param args Of `npm run faults`. */
+    /** @param args Arguments of `npm run faults`. */
     play: (args: readonly string[]) => play(folder, args),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
-/** The report is the one JSON object among the lines. */
+/** The report is the single JSON line of the output. */
 async function play(folder: string, args: readonly string[]): Promise<Played> {
   const child = spawn(process.execPath, ['test/faults/run.ts', ...args], {
     cwd: folder,

@@ -1,5 +1,5 @@
-// Loaded before a process's own code (`node --import`): each step of its relayers becomes a line in
-// a file of its own in the folder STEP_HISTORY.
+// Preloaded with `node --import`: writes each relayer step as a line to a file of its own in the
+// folder STEP_HISTORY.
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
 import { recordSteps } from '#testing/step-history.ts';

@@ -23,12 +23,12 @@ import {
 } from '#testing/restore-ground.ts';
 import type { Seen } from '#testing/store-payments.ts';
 
-/** One copy that is put back, after everything has happened that it does not know of. */
+/** One backup, restored after every kind of later change. */
 
 const AMOUNT = 2_500_000n;
-/** With the fees of behavior.md 6.2, less the cashback. */
+/** Amount with the fees of behavior.md 6.2, minus the cashback. */
 const CHARGE = 2_511_250n;
-/** Numbers that the service has not drawn. */
+/** Settlement numbers that the service has not drawn. */
 const DRAWN_BY_NOBODY = 900_000_000n;
 
 let world: RestoreGround;
@@ -53,7 +53,7 @@ interface Known {
   readonly payer: Hex;
 }
 
-/** The demo merchant, and who pays with the pass `ok`, as the contract knows them. */
+/** The demo merchant and the payer of pass `ok`, as the contract identifies them. */
 async function selectKnown(): Promise<Known> {
   const [row] = await world.db.query<{ merchant_number: bigint; address: Hex }>(
     `select m.merchant_number, y.address from account_modes m, passes s

@@ -5,10 +5,10 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** Workers that die in the middle of a recovery. */
+/** Workers that die during a recovery. */
 
 const NIGHTLY = process.env.FAULTS === 'nightly';
-/** Of the places where recovery may die, the one with most behind it: the others are nightly. */
+/** The crash point that leaves the most work. The others run nightly. */
 const SHORT = 'recovery.payments_booked';
 
 let world: RestoreGround;

@@ -20,7 +20,7 @@ import {
   type RestoreGround,
 } from '#testing/restore-ground.ts';
 
-/** Payers, cards and codes of the time that a restored database has lost. */
+/** Payers, cards and codes created in the period that a restored database has lost. */
 
 const AMOUNT = 2_500_000;
 const WEB = 'http://127.0.0.1:4242';
@@ -30,7 +30,7 @@ let outside: OutsideService;
 let idKey: IdKey;
 let row: RecoveryRow;
 
-/** What was tapped, or sent, in the lost time. */
+/** Presented or sent during the lost period. */
 interface Credential {
   readonly type: string;
   readonly value: string;
@@ -43,7 +43,7 @@ interface LostSale {
 
 const lost = new Map<string, LostSale>();
 const lostOf = (order: string) => present(lost.get(order), `sale ${order}`);
-/** The highest `sequence` that a receiver was sent before the database was put back. */
+/** The highest `sequence` that a receiver got before the restore. */
 let seen: number;
 let spentUrl: string;
 let ownUrl: string;
@@ -58,7 +58,7 @@ function tap(intent: unknown, credential: Credential): Promise<Reply> {
   return persist(() => world.node(0).terminal.post(path, { credential }));
 }
 
-/** A new intent that is paid so. */
+/** A new intent paid with this credential. */
 async function sell(order: string, credential: Credential): Promise<Reply> {
   const created = await world.create(0, order);
   assert.equal(created.status, 201, JSON.stringify(created.body));
@@ -70,7 +70,7 @@ function keep(order: string, paid: Reply): void {
   lost.set(order, { intent: paid.body.id, payment: paid.body.payment });
 }
 
-/** A wallet that the service has never heard of, paying by the link on the terminal. */
+/** A wallet unknown to the service, which pays by the terminal's link. */
 async function payByWallet(intent: unknown): Promise<Reply> {
   const account = await outside.addWallet();
   const id = String(intent);
@@ -79,7 +79,7 @@ async function payByWallet(intent: unknown): Promise<Reply> {
   return payByLink(caller(`${world.nodes[0]?.url}/pay/v1`, ''), token, { account });
 }
 
-/** The payer of the pass `ok`. */
+/** The payer of pass `ok`. */
 async function selectDemo(): Promise<{ payerId: string; passId: string }> {
   const [found] = await world.db.query<{ payerId: string; passId: string }>(
     `select y.id as "payerId", s.id as "passId" from passes s join payers y on y.id = s.payer_id
@@ -88,7 +88,7 @@ async function selectDemo(): Promise<{ payerId: string; passId: string }> {
   return present(found, 'demo payer');
 }
 
-/** A card of the demo payer, as it is in the copy, and what it gives at its next taps. */
+/** A card of the demo payer, as stored in the backup, and its messages at the next taps. */
 async function addCard(payerId: string): Promise<(counter: number) => string> {
   const card = await world.db.transaction((tx) =>
     createCard(tx, {
@@ -108,7 +108,7 @@ async function addCode(demo: { payerId: string; passId: string }): Promise<strin
   return made.secret;
 }
 
-/** Someone whose wallet the contract knows signs up, and gets a pass. */
+/** A person whose wallet the contract already knows signs up and gets a pass. */
 async function signUp(): Promise<string> {
   const address = await outside.addPayer();
   const made = await world.db.transaction(async (tx) => {
@@ -174,7 +174,7 @@ describe('a sale of the lost time by somebody whom the restored database does no
     it(`is refunded: ${order}`, async () => {
       const body = { payment: lostOf(order).payment, amount: AMOUNT };
       const refund = await persist(() => merchant().post('/refunds', body));
-      // Pending while the network has only just opened.
+      // Still pending while the network has only just reopened.
       let now = refund;
       await waitUntil(async () => {
         now = await merchant().get(`/refunds/${refund.body.id}`);

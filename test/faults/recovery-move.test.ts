@@ -7,14 +7,17 @@ import { type MovingShop, openMovingShop, SALE, until } from '#testing/moving-sh
 import type { OutsideContract } from '#testing/outside-chain.ts';
 import { spawnMain } from '#testing/spawn-network.ts';
 
-/** A merchant moves to the next contract while processes die, and the database forgets the move. */
+/**
+ * A merchant moves to the next contract while processes die and the restored database lacks the
+ * move.
+ */
 
 const CHAIN_ID = 41_203;
 
 let shop: MovingShop;
 let second: OutsideContract;
 let pass = '';
-/** An intent that the copy has, paid at the first contract after the copy. */
+/** An intent in the backup, paid on the first contract after the backup. */
 let open = '';
 let atFirst = '';
 let atSecond = '';
@@ -80,7 +83,7 @@ test('and sells on at the next contract: nothing is foreign, the books agree', a
   assert.equal(await shop.settledAt(payment), second.settlement.toLowerCase());
   const staff = await shop.staff();
   const alarms = (await staff.get('/alarms')).body.data as { kind: string }[];
-  // That senders had got further on the chain is what shows the loss.
+  // Nonces beyond the database's reveal the loss.
   assert.deepEqual(
     alarms.filter(({ kind }) => kind !== 'nonce_ahead'),
     [],

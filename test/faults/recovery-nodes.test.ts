@@ -8,9 +8,9 @@ import { openRestoreGround, persist, type RestoreGround } from '#testing/restore
 import { signTransfer } from '#testing/sign-transfer.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** A database that is put back: behind a node that gives little, and to before a transfer. */
+/** Restores behind a node with limited history, and to a moment before a transfer. */
 
-/** What a wallet sends out, in atoms. */
+/** Amount that a wallet sends, in atoms. */
 const SENT = 2_500_000n;
 
 let world: RestoreGround;

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A copy that is put back while every process is stopped, and lacks no transaction of a sender. */
+/** A restore while every process is stopped, to a backup that lacks no transaction of a sender. */
 
 const PROCESSES = [
   { name: 'api', role: 'api' },
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-/** Stops everything, puts the copy back and starts again. */
+/** Stops everything, restores the backup and starts again. */
 async function putBack(name: string, whileStopped: () => Promise<void> = async () => {}) {
   const { nodes, ground } = world;
   await Promise.all(nodes.map((node) => node.close()));
@@ -29,7 +29,7 @@ async function putBack(name: string, whileStopped: () => Promise<void> = async (
   nodes.splice(0, nodes.length, ...(await Promise.all(started)));
 }
 
-/** Places that receivers were told of, or are. */
+/** Sequences that receivers have seen or will see. */
 async function newestSequence(): Promise<number> {
   const { body } = await world.node(0).merchant.get('/events?limit=1');
   const [newest] = body.data as { sequence: number }[];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A database that is put back or taken over while the chain goes on. */
+/** A database that is restored or fails over while the chain advances. */
 
 let world: RestoreGround;
 

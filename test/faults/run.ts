@@ -10,17 +10,17 @@ import type { Strike } from '#testing/chaos/chaos-schedule.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]`:
- * one chaos run, in ten minutes at most. `--block-ms 200` takes chains with short blocks, whose
- * nodes answer a broadcast with its receipt. `--profile arc` tells the service that blocks are
- * final at once, and then none is lost. `--losses` also puts the database back to an earlier
- * copy and fails over; `--nightly` does so too, and adds every crash point and many seeds of the
- * model. Ends with 1 and the broken promises when there are any.
+ * one chaos run of ten minutes at most. `--block-ms 200` uses chains with short blocks, whose nodes
+ * answer a broadcast with its receipt. `--profile arc` tells the service that blocks are final at
+ * once, and then none is reorganized. `--losses` also restores the database from an earlier backup
+ * and fails over; `--nightly` does so too, and adds every crash point and many seeds of the model.
+ * Exits with 1 and lists the broken promises if there are any.
  *
- * `--linger-seconds n` leaves everything up for so long after a broken promise, and writes the
+ * `--linger-seconds n` keeps everything running for that long after a broken promise and writes the
  * processes' logs to temporary files.
  *
- * Its seed repeats the choices of a run. `--replay file` also repeats when each fault fell, from
- * the schedule that a run writes to a temporary file, or to that of `--schedule file`.
+ * The seed reproduces a run's choices. `--replay file` also reproduces when each fault was
+ * injected, from the schedule that a run writes to a temporary file or to `--schedule file`.
  */
 const { values } = parseArgs({
   options: {
@@ -39,16 +39,16 @@ const { values } = parseArgs({
   },
 });
 
-/** What repeats a run: its choices, and the moments of its faults. */
+/** What reproduces a run: its choices and the times of its faults. */
 type Schedule = Pick<
   ChaosOptions,
   'seed' | 'seconds' | 'clients' | 'blockMs' | 'profile' | 'reach' | 'only'
 > & {
-  /** Null: faults fall when the seed says. */
+  /** `null` if the seed determines the times of the faults. */
   readonly strikes: readonly Strike[] | null;
 };
 
-/** Reached in the last third of a run. */
+/** Low enough to be reached in the last third of a run. */
 const REFUNDS_PER_SECOND = 600_000n;
 
 function profileOf(text: string): ProfileName {

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { runChaos } from '#testing/chaos/chaos.ts';
 import { createRandom } from '#testing/chaos/chaos-random.ts';
 
-/** The same choices at every run of the tests; `npm run faults` makes new ones. */
+/** Fixed choices for the test suite; `npm run faults` makes new ones. */
 const SEED = 8;
-/** Long enough for two faults; `npm run faults` takes its time. */
+/** Long enough for two faults; `npm run faults` runs longer. */
 const SECONDS = 12;
-/** Far below what even a busy machine settles: the run must not pass because nothing happened. */
+/** Far below what a busy machine settles, so that a run without payments cannot pass. */
 const FEWEST_PAYMENTS = 8;
 
 test('no promise is broken while processes, database and chain are killed', async (t) => {

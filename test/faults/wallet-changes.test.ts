@@ -22,33 +22,33 @@ import { addShop, shopOwner, shopWallet } from '#testing/ways/shops.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**
- * A settlement wallet is announced, comes into force, or is canceled, while the database is put
- * back to an earlier copy, a reorganization removes the step, or the worker dies. After each of
- * them the ledger and the dashboard say what the contract holds.
+ * A settlement wallet is announced, takes effect or is canceled while the database is restored from
+ * an earlier backup, a reorganization removes the step, or the worker dies. Afterwards ledger and
+ * dashboard must match the contract.
  */
 
 const STEPS = ['announced', 'applied', 'canceled'] as const;
 type Step = (typeof STEPS)[number];
 
 const WALLET_DELAY_S = 3;
-/** What a worker gets done between its start and its death: the leases of the last one run out. */
+/** Lifetime of a worker between kills. The last one's leases expire. */
 const LIFE_MS = 9_000;
-/** Reconciliation looks once a minute. */
+/** Reconciliation runs once a minute. */
 const FOLLOWED_MS = 120_000;
 
 interface Shop {
   readonly name: string;
   readonly account: string;
   readonly merchantNumber: bigint;
-  /** The wallet that the contract has for it, as far as the test knows. */
+  /** The wallet that the contract should have. */
   wallet: string;
-  /** The last one that was announced. */
+  /** The last announced wallet. */
   next: string;
 }
 
 let world: RestoreGround;
 let shops: Readonly<Record<Step, Shop>>;
-/** Anybody: it puts wallets into force. */
+/** Any account may put an announced wallet into effect. */
 let stranger: PrivateKeyAccount;
 
 async function openOne(step: Step, fault: string): Promise<Shop> {
@@ -63,7 +63,7 @@ async function openOne(step: Step, fault: string): Promise<Shop> {
   return { name, account, merchantNumber: row.number, wallet, next: '' };
 }
 
-/** New shops for a fault: nothing is left of the one before. */
+/** New shops for each fault, independent of earlier ones. */
 async function openShops(fault: string): Promise<void> {
   const opened: [Step, Shop][] = [];
   for (const step of STEPS) opened.push([step, await openOne(step, fault)]);
@@ -94,7 +94,7 @@ function payouts(chain: Chain) {
   return { ...loop, chains: [chain], people };
 }
 
-/** What the contract holds. */
+/** The contract's state. */
 function held({ merchantNumber }: Shop) {
   return world.onChain(async (chain) => {
     const [found] = await readMerchantWallets(chain, [merchantNumber]);
@@ -103,7 +103,7 @@ function held({ merchantNumber }: Shop) {
   });
 }
 
-/** What the rows say. */
+/** The database's state. */
 async function inRows({ account }: Shop) {
   const [row] = await world.db.query<{ wallet: string; announced: string | null }>(
     `select m.settlement_wallet as wallet, w.wallet as announced from account_modes m
@@ -159,7 +159,7 @@ async function withdraw(shop: Shop): Promise<string> {
   return world.onChain(async (chain) => (await askToWithdraw({ db, chain, idKey }, asked)).said);
 }
 
-/** As the dashboard does once a second factor was proven. */
+/** Requests as the dashboard does after a second factor. */
 async function ask(shop: Shop): Promise<void> {
   const account = privateKeyToAccount(generatePrivateKey());
   shop.next = account.address;
@@ -190,7 +190,7 @@ async function announce(shop: Shop): Promise<void> {
   await until('the announcement', () => isAnnounced(shop), FOLLOWED_MS);
 }
 
-/** By somebody who is neither the merchant nor the service, once the delay has passed. */
+/** Sent by a third party once the delay has passed. */
 async function apply(shop: Shop): Promise<void> {
   const args = [Number(shop.merchantNumber)] as const;
   const data = encodeFunctionData({ abi: settlementAbi, functionName: 'applyWallet', args });
@@ -209,7 +209,7 @@ async function apply(shop: Shop): Promise<void> {
   shop.wallet = shop.next;
 }
 
-/** At once, and then again each time that the worker has lived for a while. */
+/** Kills the worker at once, and again after each lifetime. */
 async function keepKilling(worker: ChaosProcess, ends: AbortSignal): Promise<void> {
   while (!ends.aborted) {
     const starts = worker.starts();
@@ -220,7 +220,7 @@ async function keepKilling(worker: ChaosProcess, ends: AbortSignal): Promise<voi
   }
 }
 
-/** The dashboard shows the announcement, withdrawals wait for it, and the owner cancels it. */
+/** The dashboard shows the announcement, withdrawals are blocked, and the owner cancels it. */
 async function isCancelable(shop: Shop): Promise<void> {
   const { wallet, change } = await shown(shop);
   assert.ok(sameWallet(wallet, shop.wallet));
@@ -231,11 +231,11 @@ async function isCancelable(shop: Shop): Promise<void> {
   assert.match(await withdraw(shop), /amount_too_large/);
 }
 
-/** What each step has to have led to, whatever fault struck. */
+/** The required state after each step, whatever the fault. */
 const IS_KEPT: Readonly<Record<Step, (shop: Shop) => Promise<void>>> = {
   announced: (shop) =>
     isCancelable(shop).catch(async (error) => {
-      // A fault can take longer than the wait, and then the service puts the wallet into force.
+      // If the fault outlasts the delay, the service has put the wallet into effect.
       if (!(await isInForce(shop))) throw error;
       await until('the ledger', () => agrees(shop), FOLLOWED_MS);
       await IS_KEPT.applied(shop);
@@ -262,7 +262,7 @@ async function play(): Promise<void> {
   ]);
 }
 
-/** The ledger agrees with the contract again, and the dashboard says the same. */
+/** Ledger, contract and dashboard agree again. */
 function tableOf(): void {
   for (const step of STEPS) {
     it(`${step}: the ledger and the dashboard say what the contract holds`, async () => {
@@ -336,8 +336,8 @@ describe('a reorganization removes the step', () => {
     await world.ground.testnet.reorganize(Number(last - first));
     const [waits, gone] = [shops.announced, shops.canceled];
     assert.deepEqual([await isAnnounced(waits), (await held(gone)).announced], [false, gone.next]);
-    // What the service sent, it sends again; what others sent is gone. While no payment is under
-    // way, it looks for blocks that left the chain once a minute.
+    // The service resends its own transactions; those of others are lost. Without pending payments,
+    // it looks for reorganized blocks once a minute.
     await until(
       'the announcements',
       async () =>

@@ -13,13 +13,13 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { runPsqlScript } from '#testing/psql-script.ts';
 import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A watchtower as its operator starts it, with the database role that `deploy/watch` gives it. */
+/** A watchtower as its operator starts it, with the database role from `deploy/watch`. */
 
 const ROLE = path.join(import.meta.dirname, '../../deploy/watch/role.sql');
 const PASSWORD = 'watch-only';
 const STOLEN = 200_000_000n;
 const NUMBER = 900_000_001n;
-/** Two blocks, and a pause in the next. On a busy machine it may take some more. */
+/** Two blocks, and the pause in the next one. A busy machine may need more. */
 const STOPPED_MS = 20_000;
 const MAILED_MS = 10_000;
 
@@ -53,7 +53,7 @@ after(async () => {
   await world?.close();
 });
 
-/** What psql does with the file. @returns the address with the role in it. */
+/** Runs the file in psql. @returns the database URL with the role. */
 async function grantRole(): Promise<string> {
   const { ground } = world;
   const url = new URL(ground.database.url);
@@ -74,7 +74,7 @@ function roleUrl(): string {
   return url.href;
 }
 
-/** A worker without a mail server writes each mail to a file of its own folder. */
+/** A worker without a mail server writes each email to a file in its folder. */
 async function isMailed(): Promise<boolean> {
   const folder = path.join(world.ground.folder, 'worker 0', 'mail');
   const files = await readdir(folder).catch(() => []);

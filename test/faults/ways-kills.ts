@@ -1,4 +1,4 @@
-/** What `ways.test.ts` does to every way of paying. */
+/** The faults that `ways.test.ts` applies to every way of paying. */
 export const STRIKES = [
   'put back',
   'lost tail',
@@ -11,7 +11,7 @@ export const STRIKES = [
 ] as const;
 export type Strike = (typeof STRIKES)[number];
 
-/** Of each fault: the mutation that any way notices. */
+/** The mutation per fault that any way must detect. */
 const OF_STRIKE: Readonly<Record<Strike, string>> = {
   'put back': 'a payment of the lost time is not booked',
   'lost tail': 'a loss ends nothing that may have been used',
@@ -23,7 +23,7 @@ const OF_STRIKE: Readonly<Record<Strike, string>> = {
   'foreign key': 'what somebody else has settled is booked like a loss',
 };
 
-/** Of a way that has a mutation of its own there. */
+/** Mutations that only one way detects. */
 const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>> = {
   'put back': {
     'a rotating code': 'rotating codes of the lost time pay on',
@@ -42,7 +42,7 @@ const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>
   },
 };
 
-/** The mutation that this way has to notice under this fault. */
+/** The mutation that this way must detect under this fault. */
 export function killedBy(strike: Strike, way: string): string {
   return OF_WAY[strike]?.[way] ?? OF_STRIKE[strike];
 }

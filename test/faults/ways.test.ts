@@ -24,16 +24,16 @@ import { MUTATIONS } from '../mutations/mutation-list.ts';
 import { killedBy, STRIKES } from './ways-kills.ts';
 
 /**
- * Every way of paying of the table, under every fault. `npm test` puts the database back once, with
- * all cells; the other faults are in `npm run test:long -- test/long/ways.test.ts`. Each of them
- * takes half a minute.
+ * Every way of paying in the table under every fault. `npm test` restores the database once, with
+ * all cells; the other faults take half a minute each and run in `npm run test:long --
+ * test/long/ways.test.ts`.
  */
 const LONG = { skip: process.env.WAYS === 'long' ? false : 'in the long run' };
-/** Reconciliation looks once a minute, and at blocks that are 15 seconds old. */
+/** Reconciliation runs once a minute on blocks at least 15 seconds old. */
 const FOUND_MS = 150_000;
-/** One of each way, when the copy does not matter. */
+/** One sale per way, if the backup does not matter. */
 const ONE_EACH = CELLS.filter(({ young, way, tip }) => young === 'nothing' && tip === way.atTill);
-/** After a loss that is not the first: sales of which nothing or all is in the copy. */
+/** For losses after the first: sales that the backup contains fully or not at all. */
 const OLD_AND_YOUNG = CELLS.filter(({ young }) => young === 'nothing' || young === 'payer');
 
 type Credential = PaymentMethod['credential'];
@@ -75,14 +75,14 @@ async function lose(plays: readonly Play[]): Promise<void> {
 interface Loss {
   readonly label: string;
   readonly cells: readonly Cell[];
-  /** Called when everything is paid, and before the copy is put back. */
+  /** Called when everything is paid, before the restore. */
   readonly transfer?: (paidBefore: readonly Play[], all: readonly Play[]) => Promise<void>;
   readonly promote?: boolean;
-  /** Called right after the copy was put back. */
+  /** Called right after the restore. */
   readonly meanwhile?: () => Promise<void>;
 }
 
-/** Sells, puts the database back to a copy from before, and looks at every sale. */
+/** Sells, restores an earlier backup, and checks every sale. */
 async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Promise<void> {
   const { world } = ways;
   const { old, first, plays } = await beginOld(ways, cells, label);
@@ -102,7 +102,7 @@ async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Prom
 
 const paymentOf = ({ told }: Play) => String(told?.payment);
 
-/** Each way of refunding, of a payment in the copy and of one that will be lost. */
+/** Every way of refunding, for a payment in the backup and for one that will be lost. */
 async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]): Promise<void> {
   const office = await openOffice(ways);
   const at = { ...ways, office };
@@ -132,7 +132,7 @@ describe('every way of paying, when the database is put back to an earlier copy'
       const { world } = ways;
       const firstEnv = { TAPLINE_FAILPOINT: point };
       let worker: ChaosProcess | undefined;
-      // Whoever else works would recover before it.
+      // Stops other workers, which would otherwise recover first.
       const transfer = async () => {
         for (const one of world.nodes.splice(2)) await one.close();
       };
@@ -150,7 +150,9 @@ describe('every way of paying, when the database is put back to an earlier copy'
   }
 });
 
-/** @returns what is broken when nothing was lost: everybody was told what is so. */
+/**
+ * @returns what is broken although nothing was lost: every participant must know the true state.
+ */
 async function checkAll(plays: readonly Play[]): Promise<string[]> {
   return [...(await checkPlays(ways, plays, 1)), ...(await ways.judge())];
 }

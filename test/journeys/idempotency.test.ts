@@ -8,7 +8,7 @@ import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
 
-/** A request that is right, and another one that the same key must not be used for. */
+/** A valid request, and a different one that must not reuse its key. */
 interface Prepared {
   readonly path: string;
   readonly body: object;
@@ -22,7 +22,7 @@ interface Operation {
 
 type Send = (path: string, body: object, key: string | null) => Promise<Reply>;
 
-/** As many as send the same request with the same key at once. */
+/** How many clients send the same request with the same key in parallel. */
 const AT_ONCE = 5;
 const AMOUNT = 2_500_000;
 
@@ -35,7 +35,7 @@ const merchant = () => caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.te
 const device = () => caller(`${shared.sandbox.base_url}/device/v1`, deviceKey);
 
 before(async () => {
-  // Of its own: the owner's sign-in changes.
+  // A private sandbox, because the owner's sign-in changes.
   shared = await startSharedSandbox();
   const { web_url: url, dashboard } = shared.sandbox;
   owner = new PersonClient(`${url}/api/dashboard/v1`);

@@ -5,8 +5,8 @@ import type { OutsideContract } from '#testing/outside-chain.ts';
 import { spawnMain } from '#testing/spawn-network.ts';
 
 /**
- * docs/operate.md, "Moving to a new contract", rehearsed: one installation and one database, whose
- * merchant and payer move from the first contract to the second while both are there.
+ * Rehearses "Moving to a new contract" of docs/operate.md: in one installation, merchant and payer
+ * move from the first contract to the second while both are in use.
  */
 
 const CHAIN_ID = 41_200;
@@ -14,7 +14,7 @@ const CHAIN_ID = 41_200;
 let shop: MovingShop;
 let second: OutsideContract;
 let pass = '';
-/** An intent of before the move. */
+/** An intent from before the move. */
 let open = '';
 let other = '';
 const paid: string[] = [];
@@ -28,7 +28,7 @@ after(() => shop?.close());
 
 const modeOf = (path: string) => `/accounts/${shop.network.sandbox.account}/test${path}`;
 
-/** Goes live, or moves, and waits until the chain has said so. */
+/** Goes live or moves, and waits until the chain has confirmed it. */
 async function goLive(account?: string): Promise<void> {
   await shop.askToGoLive(account);
   await shop.untilLive(account);

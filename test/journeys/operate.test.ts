@@ -29,7 +29,7 @@ import { PersonClient } from '#testing/person-client.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** docs/operate.md, followed: from an empty database to the first live payment, in production. */
+/** Follows docs/operate.md from an empty database to the first live payment in production. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const NETWORKS = ['testnet', 'mainnet'] as const;
@@ -42,7 +42,7 @@ let database: TestDatabase;
 let mail: MailServer;
 let folder = '';
 let webUrl = '';
-/** Where the proxy in front of a network takes its people. */
+/** The public URL at the proxy in front of a network. */
 const PUBLIC_URL = 'https://pay.tapline.test';
 let service: ChildProcess | null = null;
 const chains = new Map<Network, ThrowawayChain>();
@@ -100,7 +100,7 @@ async function until<T>(what: string, look: () => Promise<T | null>): Promise<T>
   throw new Error(`waited for ${what}`);
 }
 
-/** Presses the button in the mail about somebody's first factor: it counts from then on. */
+/** Clicks the button in the email about a first factor, which activates the factor. */
 async function pressInMail(email: string): Promise<void> {
   const link = await until('the mail about the factor', async () => {
     const message = mail.messages.map(decode).findLast((one) => one.includes(email));
@@ -111,7 +111,7 @@ async function pressInMail(email: string): Promise<void> {
   assert.equal(pressed.status, 200, await pressed.text());
 }
 
-/** Quoted-printable, as mail clients write it. */
+/** Decodes quoted-printable, as mail clients write it. */
 function decode(message: string): string {
   return message.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=');
 }
@@ -137,7 +137,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The chain's own business: a token, and coin for everyone who has to pay gas. */
+/** Not part of the service: deploys a token and gives every account gas. */
 async function fund(network: Network, addresses: readonly Hex[]): Promise<void> {
   const wallet = walletOn(network, generatePrivateKey());
   for (const address of addresses) {
@@ -197,7 +197,7 @@ test('keys are made and the contract is deployed by command', async () => {
 
 test('a production start says what is missing, and starts with it', async () => {
   env.NODE_ENV = 'production';
-  // A static pass is tapped below, for the first time.
+  // A static pass is tapped below for the first time.
   env.STATIC_PASS_CONFIRM_FROM = 'off';
   env.DATABASE_URL = database.url;
   env.DATABASE_DURABILITY = 'single';
@@ -310,7 +310,7 @@ interface Pass {
   readonly secret: string;
 }
 
-/** A customer with USDC, an allowance and a spending policy, who signs in and makes a pass. */
+/** A customer with USDC, an allowance and a spending policy, who signs in and creates a pass. */
 async function enrol(): Promise<Pass> {
   const key = generatePrivateKey();
   const payer = walletOn('mainnet', key);

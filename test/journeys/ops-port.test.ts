@@ -31,7 +31,7 @@ async function statusOf(port: string, path: string): Promise<number | null> {
   return answer?.status ?? null;
 }
 
-/** A counter, and the labels that a rule or a line of `/metrics` names. */
+/** A counter and its labels, as a rule or a line of `/metrics` names it. */
 interface Series {
   readonly name: string;
   readonly labels: readonly string[];
@@ -44,7 +44,7 @@ function seriesIn(text: string, pattern: RegExp): Series[] {
   }));
 }
 
-/** Prometheus sees no increase in the first value of a series, so a series must begin at 0. */
+/** Prometheus sees no increase in a series' first value, so a series must start at 0. */
 async function requireCountersAtZero(port: string): Promise<void> {
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
   const zeros = seriesIn(await answer.text(), /^(tapline_\w+_total)(?:\{(.*)\})? 0$/gm);

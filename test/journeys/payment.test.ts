@@ -22,7 +22,7 @@ import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { unpackTerms } from '../../contracts/payment-tree.ts';
 
-/** One whole network for this file: real database, real chains, real HTTP. */
+/** A complete network for this file: real database, real chains, real HTTP. */
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
 let receiver: TestReceiver;
@@ -159,7 +159,7 @@ test('a payment goes all the way: intent, terminal, tap, chain, balance, webhook
   await checkWebhooks(String(endpoint.body.secret), intentId);
 });
 
-/** Every event arrived, signed, and is byte for byte what the API returns. */
+/** Every event arrived, was signed, and equals the API's response byte for byte. */
 async function checkWebhooks(secret: string, intentId: string): Promise<void> {
   const expected = [
     'payment_intent.created',
@@ -232,7 +232,7 @@ test('killing the process right after the tap ends in the same payment, once', a
   const intentId = await create(1_000_000);
   const key = 'tap-before-the-crash';
   const lost = tap(intentId, 'ok_2', key).catch(() => null);
-  // The tap has left its row; the block that settles it is still to come.
+  // The tap has written its row; the block that settles it has not been mined yet.
   for (;;) {
     const { body } = await merchant.get(`/payment_intents/${intentId}`);
     if (body.status !== 'requires_payment_method') break;

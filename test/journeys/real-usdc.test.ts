@@ -24,16 +24,16 @@ import {
 } from '../../contracts/test/fiat-token.ts';
 import { runCli } from '../cli/run-cli.ts';
 
-/** `npm start` on somebody else's test network, whose token is Circle's USDC, and a shop's day. */
+/** `npm start` on an external test network with Circle's USDC, and a shop's day. */
 
 const CHAIN_ID = 41_100;
 const AMOUNT = 2_500_000;
 const TAPS = 20;
-/** A transfer that USDC refuses is tried again after a minute. */
+/** A transfer that USDC refuses is retried after a minute. */
 const WAIT_MS = 180_000;
 const MONEY = 1_000_000_000n;
 const NAMES = { before: 'USD Coin', after: 'USDC of the bridge' };
-/** What is signed has the new name by then. */
+/** Signatures use the new name by then. */
 const RENAMED_WITHIN_MS = 60_000;
 
 describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
@@ -64,7 +64,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     await folder?.remove();
   });
 
-  /** By Circle. */
+  /** Sent by Circle's role. */
   function order(functionName: string, ...args: unknown[]): Promise<Hex> {
     const { abi } = fiatTokenPart('FiatTokenV2_2');
     const data = encodeFunctionData({ abi, functionName, args });
@@ -129,7 +129,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     });
   });
 
-  /** What this payer signs for a sale that any wallet may pay. */
+  /** The message that this payer signs for a pay link. */
   const shown = (token: string) => readLink(pay(), token, payer.address);
   const pay = () => caller(`${network.sandbox.base_url}/pay/v1`, 'none');
 
@@ -242,7 +242,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
 
   it('signs with the new name within a minute, and says so', async () => {
     const token = await newLink();
-    // The tests between take about as long: the name is seldom waited for.
+    // The tests in between take about as long, so this seldom waits.
     const link = await until('the new name', async () => {
       const isLate = performance.now() > renamedAt + RENAMED_WITHIN_MS;
       const read = await shown(token);

@@ -21,7 +21,7 @@ import { compareSales, keepSelling, type SalesOptions } from '#testing/sales.ts'
 import { type SpawnedNetwork, spawnMain } from '#testing/spawn-network.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Longer than the balancer needs to notice. */
+/** Longer than the load balancer needs to notice. */
 const DRAIN_SECONDS = '1';
 const START_MS = 60_000;
 
@@ -46,7 +46,7 @@ after(async () => {
   await rm(nextRelease, { recursive: true, force: true });
 });
 
-/** One of each kind, as the release after this one may have (CONTRIBUTING.md, "A migration"). */
+/** One migration of each kind, as the next release may have (CONTRIBUTING.md, "A migration"). */
 const MIGRATIONS = {
   '9997_next_release.sql': 'alter table payment_intents add column of_next_release text;\n',
   '9998_next_release_index.sql': `-- concurrently
@@ -86,7 +86,7 @@ async function makeNextRelease(): Promise<string> {
   return root;
 }
 
-/** `npm run migrate` of the next release. @returns what it printed. */
+/** Runs `npm run migrate` of the next release. @returns its output. */
 async function migrateNext(): Promise<string> {
   const env = { ...process.env, ...chaosEnv(ground) };
   const command = path.join(nextRelease, 'src/ops/migrate-command.ts');
@@ -97,7 +97,7 @@ async function migrateNext(): Promise<string> {
   return stdout;
 }
 
-/** What the migrations have made; the backfill reaches every intent that was there. */
+/** Checks the migrations' results; the backfill must reach every existing intent. */
 async function requireMigrated(intent: string): Promise<void> {
   const rows = await db.query<{ filled: string; valid: boolean }>(
     `select of_next_release as filled,
@@ -112,7 +112,7 @@ async function requireMigrated(intent: string): Promise<void> {
 interface Node {
   readonly url: string;
   start(root: string): Promise<void>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -153,7 +153,7 @@ function salesOptions(sandbox: SandboxFile, balancer: Balancer): SalesOptions {
   };
 }
 
-/** Waits for something that does not come, again and again, and keeps what was odd. */
+/** Long-polls repeatedly for a change that never comes, and records unexpected results. */
 function keepPolling({ node, deviceKey }: SalesOptions, intentId: string) {
   const odd: string[] = [];
   let polls = 0;
@@ -231,7 +231,7 @@ test('nothing fails or doubles while two nodes under load change their release',
   for (const node of pair) assert.equal(await node.stop(), 0);
 });
 
-/** New customers keep coming: one who waits for a settlement starts no other sale. */
+/** New customers arrive at this interval; one who waits for a settlement starts no other sale. */
 const ARRIVAL_MS = 400;
 
 test('nobody is refused while the only worker is replaced', async (t) => {

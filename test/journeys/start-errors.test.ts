@@ -18,7 +18,7 @@ before(async () => {
 
 after(() => folder.remove());
 
-/** Starts with these settings and expects one line on standard error and a failure. */
+/** Starts with these settings and expects a failure with one line on standard error. */
 async function failedStart(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
@@ -66,7 +66,7 @@ test('a database that is lost during the start is named', async (t) => {
   assert.ok(versionWasRead);
 });
 
-/** The newest migration of the last build before the first release. */
+/** The newest migration of the last build before the baseline. */
 const FORMER = '0627_refused_pushes.sql';
 const REFUSED = new RegExp(`before the first release.*${FORMER}.*new data folder or an empty data`);
 

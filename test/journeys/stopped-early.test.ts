@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { caller } from '#testing/api-client.ts';
 import { spawnMain, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** Processes that are told to stop by somebody else than `payment.test.ts` does, or sooner. */
+/** Processes that are stopped by another signal than in `payment.test.ts`, or earlier. */
 
 let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
-/** What the first start has made. */
+/** State created by the first start. */
 let terminals: unknown;
 
 async function startAndStop(): Promise<unknown> {
@@ -44,7 +44,7 @@ test('npm start ends with all of it when npm is told to, with 0', async () => {
 test('who is told to stop while it starts ends with 0, and nothing is lost', async () => {
   const { child, logs } = spawnMain({ dataDir: folder.path });
   const ended = once(child, 'close');
-  // The database is adopted or started first, long before anything listens.
+  // Starting or adopting the database comes first, long before anything listens.
   const postmaster = path.join(folder.path, 'postgres/postmaster.pid');
   while (!existsSync(postmaster)) await sleep(5);
   child.kill('SIGTERM');

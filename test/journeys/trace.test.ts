@@ -36,7 +36,7 @@ const SECRET = 'receiver-key-0123456789';
 const SEEN_MS = 20_000;
 
 const spans: OtlpSpan[] = [];
-/** Of every batch of spans, as one text. */
+/** Resource attributes of every batch of spans, as text. */
 const resources = new Set<string>();
 const heard: IncomingHttpHeaders[] = [];
 const collectorHeaders: IncomingHttpHeaders[] = [];
@@ -76,7 +76,7 @@ before(async () => {
       WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
       OTEL_EXPORTER_OTLP_ENDPOINT: `${await listen(collector)}/otlp`,
       OTEL_EXPORTER_OTLP_HEADERS: `x-key=${SECRET}`,
-      // What nobody asks for is not traced: only the merchant's own sale is.
+      // Only requests with a trace context are traced: here, the merchant's own sale.
       OTEL_TRACES_SAMPLER_ARG: '0',
     },
   });
@@ -116,7 +116,7 @@ test('one trace holds a sale, from the create over the tap to the webhook', asyn
   const order = { amount: 2_500_000, terminal };
   const intent = await post('/v1/payment_intents', key, order, { traceparent });
   const credential = { type: 'nfc_id', value: passes.ok };
-  // The terminal knows nothing of the merchant's trace.
+  // The terminal does not know the merchant's trace.
   const paid = await post(`/device/v1/payment_intents/${intent.id}/tap`, device, { credential });
   assert.equal(paid.status, 'succeeded');
   const names = ['pay', 'settle', 'book', 'webhook payment.succeeded'];

@@ -14,13 +14,16 @@ import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
- * While an update rolls out, processes of the previous release run on the schema of the next one.
- * This is the previous release's commit; move it when a release is tagged. `null` until the first
- * one is: this program then takes that part, and NEXT_RELEASE is the next release's migration.
+ * During a rolling update, processes of the previous release run on the next one's schema. This is
+ * the previous release's commit; update it when a release is tagged. `null` before the first
+ * release: the current program then stands in, and NEXT_RELEASE is the next release's migration.
  */
 const PREVIOUS_RELEASE = null as string | null;
 
-/** Adds to every table what a migration may add: no statement may depend on a table's columns. */
+/**
+ * Adds everything that a migration may add to every table: no statement may depend on the exact
+ * columns.
+ */
 const NEXT_RELEASE = `-- A column of every table, and a table that refers to others.
 do $$
 declare
@@ -60,7 +63,7 @@ async function migrateToNext(database: TestDatabase): Promise<void> {
   assert.deepEqual(await migrate(database.db, { folder }), [name]);
 }
 
-/** A network of the previous release over a database that has the next release's schema. */
+/** A network of the previous release on a database with the next release's schema. */
 async function startPrevious(root: string) {
   const database = await testDatabase();
   undo.push(database.close);
@@ -95,7 +98,7 @@ test('the previous release takes, settles and refunds a payment on the new schem
   const sale = { amount: 2_500_000, terminal: mode.terminal, order_id: 'TWO-REL' };
   const created = await merchant.post('/payment_intents', sale);
   assert.equal(created.status, 201, JSON.stringify(created.body));
-  // Decided with the locks held, the other way of creating.
+  // The other way of creating, decided under locks.
   assert.equal((await merchant.post('/payment_intents', sale)).status, 409);
   const path = `/payment_intents/${created.body.id}`;
   const credential = { type: 'nfc_id', value: mode.passes.ok };
@@ -126,7 +129,7 @@ test('the changelog says which credentials the previous release refuses', async 
     isSecret(kind: string, text: string): boolean;
   };
   const kinds = Object.keys(SECRET_PREFIXES) as SecretKind[];
-  // A kind that is new belongs to something new: the previous release has never heard of either.
+  // A new kind belongs to a new feature, and the previous release knows neither.
   const refused = kinds
     .filter((kind) => kind in previous.SECRET_PREFIXES)
     .filter((kind) => !previous.isSecret(kind, newSecret(kind)))

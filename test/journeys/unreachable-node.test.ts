@@ -11,9 +11,9 @@ import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import { spawnMain, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Starts of the service while no node of one of its chains can be reached. */
+/** Starts the service while no node of one of its chains is reachable. */
 
-/** Much slower than any start. */
+/** Far longer than any start. */
 const WAIT_MS = 90_000;
 
 let database: TestDatabase;

@@ -13,26 +13,25 @@ import { openShop } from '#testing/sales-round.ts';
 import { startReceiver } from '#testing/webhook-receiver.ts';
 
 /**
- * A connection plans a statement once, when a network is young, and keeps the plan until the first
- * `analyze`. Every statement that the service sends in a round of sales is planned here while the
- * tables hold more and more rows of one account, without statistics and with those of 100 rows, and
- * each of these plans is run in the end.
+ * A connection plans a statement once, while a network is young, and keeps the plan until the first
+ * `analyze`. This test plans every statement of a round of sales while the tables of one account
+ * grow, without statistics and with those of 100 rows, and finally runs each of these plans.
  */
 
-/** Of each table; the long run has more (test/long/budgets.test.ts). */
+/** Per table; the long run has more (test/long/budgets.test.ts). */
 const ROWS = Number(process.env.YOUNG_ROWS ?? 2_000);
 const SIZES = [0, 50, 100, 200, 400, 1_000, 3_000, 10_000, 30_000, 100_000];
 const ANALYZED_AT = 100;
-/** A round twice: the second one finds what the first one has left. */
+/** Two rounds: the second one meets what the first one left. */
 const ROUNDS = 2;
-/** What a statement may read: a page of a list, or what is open. */
+/** Limit of rows that a statement may read: a page of a list, or everything open. */
 const MOST_ROWS = 150;
 const MOST_PAGES = 300;
-/** Fewer would mean that the log was not read. */
+/** A lower count means that the log was not parsed. */
 const FEWEST_STATEMENTS = 150;
 const MOVES_PAYMENTS = /update payments p set tx_hash = c\.tx_hash/;
 
-/** These do in one step what they are for, whatever the plan. */
+/** These perform their purpose in one step, whatever the plan. */
 const EXEMPT: Readonly<Record<string, RegExp>> = {
   'a sandbox’s first start': /kind = 'merchant_registration'|subject_id = any\(\$1\) and status/,
   'a reconciliation compares what has changed, at first all': /reconciliation_differences/,
@@ -68,7 +67,7 @@ before(async () => {
 });
 after(() => log?.close());
 
-/** As a worker does once a minute: a quick round ends before that, a slow one does not. */
+/** A worker runs it once a minute, which a quick round does not last. */
 async function reconcile({ testnet }: QuickNetwork): Promise<void> {
   const chain = await openChain(testnet, silentLog);
   try {
@@ -89,7 +88,7 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<unkn
   }
 }
 
-/** A copy of what the rounds have left. */
+/** A copy of the database after the rounds. */
 async function copy(name: string): Promise<string> {
   const url = new URL(log.database.url);
   const template = url.pathname.slice(1);
@@ -101,7 +100,7 @@ async function copy(name: string): Promise<string> {
   return url.toString();
 }
 
-/** Plans at each size, and runs all plans at the last one. */
+/** Creates plans at each size and runs them all at the last one. */
 async function readAll(url: string, analyzedAt: number | null): Promise<[string, Reading][]> {
   const kept: KeptPlans[] = [];
   let filled = 0;
@@ -119,7 +118,7 @@ async function readAll(url: string, analyzedAt: number | null): Promise<[string,
   return readings;
 }
 
-/** The indexes by which the busiest statements have to read, whatever the size. */
+/** Indexes that the busiest statements must use at any size. */
 const INDEXES = [
   [/order_id, id, amount, recovered from payment_intents/, ['payment_intents_order_id']],
   [/from payment_intents\s+where id = \$1 .* for update/s, ['payment_intents_pkey']],

@@ -13,15 +13,15 @@ import { freePort, waitUntil } from '#sandbox/processes.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * Whether somebody is woken: deploy/prometheus with Debian's Prometheus and Alertmanager, a network
- * and a probe that buys in it, and a pager that the test reads. Addresses are replaced, no more.
+ * Whether alerts reach a person: deploy/prometheus with Debian's Prometheus and Alertmanager, a
+ * network, a probe that buys in it, and a pager that the test reads. Only addresses are replaced.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PROGRAMS = ['prometheus', 'prometheus-alertmanager'];
-/** Nobody sells for longer than this before somebody has been woken. */
+/** Maximum time from the last possible sale until the pager is notified. */
 const PAGED_MS = 180_000;
-/** While all is well: longer than the `for` of most rules that page. */
+/** Quiet period without faults, longer than the `for` of most paging rules. */
 const QUIET_MS = 90_000;
 const START_MS = 120_000;
 const run = promisify(execFile);
@@ -54,7 +54,7 @@ after(async () => {
   for (const step of undo.reverse()) await step();
 });
 
-/** Ends with the test. */
+/** Stopped at the end of the test. */
 function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
   const child: ChildProcess = spawn(program, args, { cwd: ROOT, env, stdio: 'ignore' });
   undo.push(async () => {
@@ -81,7 +81,7 @@ function startProbe(port: number): void {
   });
 }
 
-/** What Alertmanager tells the pager. */
+/** Receives Alertmanager's notifications for the pager. */
 async function startPager(): Promise<string> {
   const server = createServer(async (request, response) => {
     let text = '';
@@ -102,7 +102,7 @@ async function startPager(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-/** A file of the folder with some of its text replaced; each must be there. */
+/** Copies a file with some of its text replaced; each text must exist. */
 async function adapt(file: string, changes: readonly (readonly [string, string])[]) {
   let text = await readFile(file, 'utf8');
   for (const [from, to] of changes) {
@@ -165,7 +165,7 @@ test('when every process is dead, somebody is woken, once and for that reason', 
   const since = performance.now();
   assert(await waitUntil(async () => woken().length > 0, PAGED_MS), 'nobody was woken');
   const seconds = (performance.now() - since) / 1000;
-  // What follows from the same cause would come now.
+  // Follow-up alerts of the same cause would arrive now.
   await sleep(PAGED_MS - seconds * 1000);
   assert.deepEqual(
     woken().map(({ names }) => names),

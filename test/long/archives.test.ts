@@ -10,9 +10,9 @@ import { ensurePackages } from '#packages/built.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * The client's archive in empty projects: each way of loading it, the TypeScript that most people
- * have, a bundle for browsers, and the package managers of Bun and Deno. What they need lives in
- * folders with lockfiles of their own.
+ * Installs the client's archive in empty projects: each way of loading it, the common TypeScript
+ * version, a browser bundle, and the package managers of Bun and Deno. Their tools live in folders
+ * with lockfiles of their own.
  */
 
 const run = promisify(execFile);
@@ -96,7 +96,7 @@ const MODES: readonly (readonly string[])[] = [
   ['preserve', '--moduleResolution', 'bundler'],
 ];
 
-/** Our declarations are checked with the rest: nothing is skipped. */
+/** Type-checks our declarations as well: no `skipLibCheck`. */
 async function compile(file: string, modules: readonly string[]): Promise<string> {
   const tsc = compiler.installed('.bin/tsc');
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];
@@ -117,7 +117,8 @@ for (const modules of MODES) {
       TYPED.replace('create(order)', 'create({ till: 1 })'),
     );
     assert.match(await compile('wrong.mts', modules), /'till' does not exist/);
-    // In node16 a module of this kind cannot be required: that Node could not do it yet.
+    // With node16, TypeScript does not allow `require` of an ES module, which that Node could not
+    // do yet.
     await writeFile(path.join(project, 'use.cts'), REQUIRED);
     const required = await compile('use.cts', modules);
     if (modules[0] === 'node16') assert.match(required, /TS1471|TS1479|TS1542/);

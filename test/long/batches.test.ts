@@ -18,11 +18,11 @@ import { startTestNode } from '../../contracts/test/test-node.ts';
 
 const BATCHES = 100_000;
 const REBUILT_WITHIN_MS = 60_000;
-/** Events that a node gives in one answer; roots that one transaction adds to the probe. */
+/** Events per response of the node, and roots that one transaction adds to the probe. */
 const PORTION = 2_000;
 const AT_ONCE = 1_000;
 const CONTRACT = { livemode: false, edition: 0 } as const;
-/** Where the test's node is given the code of RangeProbe.sol. */
+/** Address of RangeProbe.sol's code on the test's node. */
 const PROBE = numberToHex(0x7ee_0002, { size: 20 });
 
 function settled(batch: number): PaymentSettled {
@@ -73,7 +73,7 @@ test(`${BATCHES} batches are rebuilt from events within a minute`, async (t) => 
   }
 });
 
-/** Ten batches a block on average, as at ten a second with blocks of a second. */
+/** Batches that one transaction adds to the probe. */
 const BATCHES_A_TRANSACTION = 100;
 const EMPTY_BLOCKS = 9;
 
@@ -108,7 +108,7 @@ test(`${BATCHES} batches are read from a node and rebuilt within a minute`, asyn
   }
 });
 
-/** Ten batches a second, by blocks of a second. */
+/** Ten batches per second with one-second blocks. */
 const BATCHES_PER_BLOCK = 10;
 const OLDEST_BLOCKS = 60;
 const REFUNDS = 1_000;
@@ -135,7 +135,7 @@ test(`${REFUNDS} refunds of sales that are 0 to 60 s old need a transaction each
       await stopMining();
       assert.ok(outcomes.every(({ succeeded }) => succeeded));
       for (const id of paid) sales.push({ id: await world.recordPayment(id), block });
-      // From sales of any age up to a minute.
+      // Sales up to one minute old.
       const young = sales.filter((sale) => block - sale.block <= OLDEST_BLOCKS);
       for (let i = 0; i < REFUNDS_PER_BLOCK; i++) {
         const sale = present(young[(block * 31 + i * 97) % young.length], 'sale');

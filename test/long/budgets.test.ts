@@ -4,8 +4,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 /**
- * Tests that draw their cases, with a large budget. `npm test` runs the same files with a small one
- * and the same promises; test/README.md lists both.
+ * Property tests with a large budget. `npm test` runs the same files with a small one;
+ * test/README.md lists both.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<string, string>>])[] = [
@@ -24,7 +24,7 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
 
 for (const [file, settings] of BUDGETS) {
   test(`${file} with ${JSON.stringify(settings)}`, async () => {
-    // Or the runner takes it for a file of its own run, and says nothing of its failures.
+    // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
     const { NODE_TEST_CONTEXT: _own, ...environment } = process.env;
     const child = spawn(process.execPath, ['--test', file], {
       cwd: ROOT,

@@ -19,8 +19,8 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
 /**
- * Two cells behind the balancer of `deploy/cells`: each with its database, its callers, its chain
- * and contract. Nothing but the one shared address is used by merchants and payers.
+ * Two cells behind the load balancer of `deploy/cells`, each with its database, processes, chain
+ * and contract. Merchants and payers use only the one shared address.
  */
 
 const SALES = 200;
@@ -43,7 +43,7 @@ interface Cell {
 interface Payer {
   readonly home: number;
   readonly account: PrivateKeyAccount;
-  /** Made by its home. */
+  /** Created by its home cell. */
   readonly pass: string;
 }
 
@@ -51,7 +51,7 @@ const cells: Cell[] = [];
 const payers: Payer[] = [];
 let balancer: ChildProcess;
 let balancerFolder: string;
-/** Where everybody comes. */
+/** The shared address. */
 let shared: string;
 
 async function freePort(): Promise<number> {
@@ -124,7 +124,7 @@ async function fund({ network }: Cell, to: PrivateKeyAccount): Promise<void> {
   await node.extend(publicActions).waitForTransactionReceipt({ hash });
 }
 
-/** Known in every cell by its wallet; its pass is its home's. */
+/** A payer known to every cell by its wallet; its pass belongs to its home cell. */
 async function addPayer(home: number): Promise<Payer> {
   const account = privateKeyToAccount(generatePrivateKey());
   const passes: string[] = [];
@@ -139,7 +139,7 @@ async function addPayer(home: number): Promise<Payer> {
 const merchantOf = ({ network }: Cell): Caller =>
   caller(`${shared}/api/v1`, network.sandbox.test.secret_key);
 
-/** Whether the balancer brings its merchant there again. */
+/** True once the load balancer routes the merchant there again. */
 async function answers(cell: Cell): Promise<true | null> {
   const answer = await merchantOf(cell)
     .get('/payments?limit=1')
@@ -227,7 +227,7 @@ interface Reply {
   readonly body: string;
 }
 
-/** As a browser that was sent to this host; `fetch` chooses the host itself. */
+/** Like a browser sent to this host; `fetch` sets the host header itself. */
 async function visit(
   host: string,
   asked: { readonly method: string; readonly body?: object; readonly cookie?: string },
@@ -325,7 +325,8 @@ test('limits are those of the cell: a small one at home is kept abroad, too', as
     });
   assert.equal((await limit(AMOUNT - 1)).status, 200);
   const abroad = present(cells[1], 'cell');
-  // Cell 1 may go on for a minute with what it has heard; a pass that it has not heard of asks.
+  // Cell 1 may use what it heard within the last minute; for an unknown pass it must ask the home
+  // cell.
   const fresh = String((await me.post('/passes', { label: 'Watch' })).body.nfc_id);
   const declined = await tap(abroad, await createSale(abroad), fresh);
   assert.equal(declineOf(declined).decline_code, 'limit_exceeded');
@@ -384,7 +385,7 @@ test('one cell is killed: the other sells, and says what it cannot know', async 
   const token = await signInWallet(webUrl, visitor.account, { chainId: mode.chain_id });
   const unheard = await caller(`${webUrl}/api/payer/v1`, token).post('/passes', { label: 'New' });
   await gone.network.kill();
-  // What it has heard of within the minute goes on; everything of its own does anyway.
+  // Passes heard of within the minute keep working, as do its own.
   await sell(alive, visitor);
   await sell(alive, present(payers[1], 'payer of cell 1'));
   const declined = declineOf(
@@ -405,7 +406,7 @@ test('one cell is killed: the other sells, and says what it cannot know', async 
   await sell(gone, present(payers[1], 'payer of cell 1'));
 });
 
-/** Of a merchant, over all pages: what is left of its payments is what it can take out. */
+/** Sums up a merchant's payments over all pages: what remains of them must be withdrawable. */
 async function checkBalance(cell: Cell): Promise<number> {
   const merchant = merchantOf(cell);
   let [left, count, cursor] = [0, 0, ''];

@@ -10,11 +10,11 @@ import { brunoCollection } from '#docs/collections.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
-/** Postman's and Bruno's own programs read their collections, and send them to a network. */
+/** Runs the collections with Postman's and Bruno's own programs against a network. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
-/** The stream of events never ends. */
+/** The event stream never ends. */
 const REQUEST_MS = 3_000;
 
 let folder: string;
@@ -37,7 +37,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** What the guide says to set: address, key and a terminal. */
+/** The settings in the guide: URL, key and a terminal. */
 function settings(): string[] {
   const { base_url: address, test: mode } = network.sandbox;
   const set = { base_url: address, api_key: mode.secret_key, terminal: mode.terminal };
@@ -49,7 +49,7 @@ interface Sent {
   readonly status: number;
 }
 
-/** What needs nothing but the answers before it, in the order of the collection. */
+/** Requests that need only the responses before them, in the collection's order. */
 const WORK = [
   ...['createPaymentIntent', 'listPaymentIntents', 'retrievePaymentIntent', 'cancelPaymentIntent'],
   ...['listPayments', 'listRefunds', 'listTerminals', 'retrieveTerminal', 'retrieveBalance'],
@@ -57,7 +57,7 @@ const WORK = [
   ...['deleteWebhookEndpoint', 'listRequestLog', 'testCreateAgentToken', 'testAdvanceClock'],
 ];
 
-/** Each was sent; those that can work did; no request was one that the service cannot read. */
+/** Each request was sent, those that can succeed did, and none was malformed. */
 function check(sent: readonly Sent[]): void {
   const statuses = new Map(sent.map(({ name, status }) => [name, status]));
   const worked = WORK.map((name) => [name, statuses.get(name)] as const);

@@ -23,16 +23,16 @@ import { type Certificates, makeCertificates } from './machines/service.ts';
 import { fillSettings } from './machines/settings.ts';
 
 /**
- * "Containers on one machine" of docs/deploy.md and docs/backup.md, typed word by word on a machine
- * with an engine and nothing else: from the first command to people who buy, an update meanwhile, a
- * power cut, and a restore to a moment.
+ * Runs "Containers on one machine" of docs/deploy.md and docs/backup.md word for word on a machine
+ * with only a container engine: first start, sales, an update meanwhile, a power failure, and a
+ * restore to a point in time.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PASSWORD = randomBytes(12).toString('hex');
 const UP_MS = 240_000;
 const SALE_MS = 6_000;
-/** The shortest that a start in production takes. */
+/** The shortest delays that production accepts. */
 const DELAYS = { walletDelay: 86_400, payoutHold: 86_400 };
 const run = promisify(execFile);
 
@@ -48,7 +48,7 @@ let door = '';
 const shops: Sales[] = [];
 const undo: Undo = [];
 
-/** What the world outside of the machine would supply, and the test's own look at the books. */
+/** Services from outside the machine, and the test's own access to the database. */
 const OVERRIDE = `services:
   database:
     ports: ["5432:5432"]
@@ -83,7 +83,7 @@ after(async () => {
   for (const step of undo.reverse()) await step();
 });
 
-/** One that the next ones build upon. */
+/** A step on which later ones depend. */
 function step(name: string, work: () => Promise<string | undefined>): void {
   test(name, async (t) => {
     if (why !== null) return t.skip(why);
@@ -97,7 +97,7 @@ function step(name: string, work: () => Promise<string | undefined>): void {
 const ourFolder = () => path.join(place, 'deploy/container');
 const inFolder = (commands: string) => engine.type(commands, { cwd: ourFolder() });
 
-/** As with an editor: the example must be there. */
+/** Edits a file as a person would; the example text must exist. */
 async function edited(name: string, example: string, change: (line: string) => string) {
   const file = path.join(ourFolder(), name);
   const text = await readFile(file, 'utf8');
@@ -111,7 +111,7 @@ const typed = (wanted: RegExp) => inFolder(linesOf(block, wanted));
 const CALL = { jsonrpc: '2.0', id: 1, method: 'anvil_setBalance' } as const;
 const addressOf = (key: unknown) => privateKeyToAccount(key as Hex).address;
 
-/** Types it for one of the two chains. @returns the settings that it prints. */
+/** Runs the guide's commands for one of the two chains. @returns the settings that they print. */
 async function deployContract(
   settings: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
@@ -187,7 +187,7 @@ step('init makes the files of settings, and says what is missing', async () => {
 const firstInit = () => linesOf(block, /run --rm init/).split('\n')[0] ?? '';
 
 step('a whole network comes up, and init says NO to nothing', async () => {
-  // compose.yaml sets where the database is.
+  // compose.yaml sets the database.
   const { DATABASE_URL: _, ...settings } = await outsideSettings(ground, undo, OUTSIDE);
   await fillSettings(ourFolder(), { ...settings, ...(await deployContract(settings)) });
   await typed(/^docker compose up -d/);
@@ -265,7 +265,7 @@ step('a restore to a moment, typed', async () => {
   await inFolder(linesOf(text, /once/).replace('exec ', 'exec -T '));
   const said = await restoreOnce({
     db,
-    // Nobody is asked to pay until the books are whole.
+    // Payments stay blocked until the ledger is complete.
     sellFor: () => sellFor('repeat'),
     restore: async (moment) => {
       await inFolder(linesOf(text, /compose (stop|run|up)/).replace(example, moment));

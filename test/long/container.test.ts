@@ -12,13 +12,13 @@ import { chaosEnv } from '#testing/chaos/chaos-process.ts';
 import { makeBaseFolder } from './container/base.ts';
 
 /**
- * The image, built and started with what Debian has: `apt install buildah debootstrap`, as root. No
- * image is fetched: the base is a Debian of debootstrap with the Node.js of node_modules and npm.
- * Isolation is a chroot, so the read-only root and the limits of compose.yaml are not tried here.
+ * Builds and starts the image with Debian's tools: `apt install buildah debootstrap`, as root. No
+ * image is fetched: the base is a debootstrap Debian with Node.js from node_modules and npm.
+ * Isolation is a chroot, so the read-only root and the limits of compose.yaml are not tested here.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Of Tapline, on disk. With Debian and Node.js it stays under 200 MB to download. */
+/** Size of Tapline on disk. With Debian and Node.js the download stays under 200 MB. */
 const ABOVE_BASE_MB = 130;
 const BUILD_MS = 900_000;
 const START_MS = 180_000;
@@ -63,12 +63,12 @@ before(async () => {
   await makeBase();
 });
 
-/** A container that was killed leaves what was mounted for it; a folder with mounts is busy. */
+/** A killed container leaves its mounts, which block the removal of the folder. */
 async function unmountAll(): Promise<void> {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   const places = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
   const below = places.filter((place) => place.startsWith(`${folder}/`));
-  // The newest first: some are mounted inside of others.
+  // Newest first, because some are mounted inside others.
   for (const place of below.reverse()) await run('umount', ['-l', place]).catch(() => {});
 }
 
@@ -84,7 +84,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
 });
 
-/** Starts a container of the image with these settings; it shares this machine's network. */
+/** Starts a container of the image with these settings, on this machine's network. */
 async function startContainer(env: Readonly<Record<string, string>>, args: readonly string[]) {
   const container = await buildah('from', 'localhost/tapline');
   const place = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];

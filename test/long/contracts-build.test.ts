@@ -8,7 +8,7 @@ import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
 import { openWallet, WALLET_PASSWORD } from '../../web/testing/wallet.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** What a start reads; packages and tools come along as links. */
+/** Files that a start reads; packages and tools are linked. */
 const COPIED = [
   'src',
   'web',
@@ -27,7 +27,7 @@ let folder: string;
 let network: SpawnedNetwork;
 let browser: TestBrowser;
 
-/** The operator's file of contracts, before the build. */
+/** The operator's contracts file, before the build. */
 async function name(testnet: Readonly<Record<string, unknown>>): Promise<void> {
   await writeFile(path.join(folder, 'web/contracts.json'), JSON.stringify({ testnet }));
 }
@@ -59,7 +59,7 @@ test('a wallet built for other contracts signs nothing, even at the first use', 
   const first = await spawnNetwork({ dataDir });
   const { chain_id: chainId, usdc } = first.sandbox.test;
   await first.stop();
-  // Everything is the service's own, except for the contract that may take the money.
+  // Everything is the service's own except for the contract that may take the money.
   const usdcDomain = { name: 'USD Coin', version: '2' };
   await name({ chainId, usdc, usdcDomain, settlement: STRANGER });
   network = await spawnNetwork({ dataDir, root: folder });

@@ -18,7 +18,7 @@ import { keepSelling, type Sale, type Sales } from '#testing/sales.ts';
 import { type Archived, openArchived, whyNot } from './drill/archived.ts';
 import { bookedSales, paidOf } from './ha/strikes.ts';
 
-/** `npm run drill`: the machine of the database is lost, and an earlier moment is restored. */
+/** `npm run drill`: loses the database's machine and restores an earlier moment. */
 
 const ADMIN = path.join(import.meta.dirname, '../../src/ops/admin-command.ts');
 const REST_MS = 180_000;
@@ -55,7 +55,7 @@ after(async () => {
 
 const apiUrl = () => processes.flatMap((one) => one.url ?? [])[0] ?? '';
 
-/** A session that recovery has to end, because it may have been ended in the lost time. */
+/** A session that recovery must end, because it may have been ended in the lost period. */
 async function signIn(): Promise<void> {
   const browser = new PersonClient(`${apiUrl()}/dashboard/v1`);
   const answer = await browser.post('/session', { ...sandbox.dashboard });
@@ -111,7 +111,7 @@ test('a restored backup is completed from the chain, and says what cannot come b
   await sleep(1_000);
   const lost = await sellFor(4_000);
   const endpoint = await addEndpoint();
-  // Whatever is in the archive by now is what a restore has; the rest burns with the machine.
+  // Only what has been archived by now can be restored.
   await sleep(8_000);
   const began = performance.now();
   await archived.lose();

@@ -31,8 +31,8 @@ import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/sp
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /**
- * A hundred merchants sell while the network gets its next contract, and move to it one by one: no
- * sale is lost or made twice, and each is refunded where it was paid.
+ * A hundred merchants sell while the network gets its next contract, and move to it one by one. No
+ * sale is lost or duplicated, and each is refunded on the contract where it was paid.
  */
 
 const CHAIN_ID = 41_201;
@@ -40,7 +40,7 @@ const MERCHANTS = 100;
 const PAYERS = 20;
 const AMOUNT = 100_000;
 const MONEY = 1_000_000_000n;
-/** Of each merchant, from one sale to the next. */
+/** Time between two sales of a merchant. */
 const PAUSE_MS = 6_000;
 const MOVE_EVERY_MS = 500;
 const SECRET = randomBytes(32).toString('hex');
@@ -57,7 +57,7 @@ interface Merchant {
 interface Payer {
   readonly account: PrivateKeyAccount;
   readonly pass: string;
-  /** The agreement to the next contract, once a tap has asked for it. */
+  /** The agreement to the next contract, once a tap has required it. */
   agreed: Promise<unknown> | null;
 }
 
@@ -73,9 +73,9 @@ let chain: Chain;
 const merchants: Merchant[] = [];
 const payers: Payer[] = [];
 let selling = true;
-/** The test has ended, or has failed. */
+/** The test has ended or failed. */
 let isOver = false;
-/** Taps that the service answered with 5xx, or not at all, while it was replaced. */
+/** Taps answered with 5xx, or not at all, while the service was replaced. */
 let unanswered = 0;
 
 const envOf = ({ env }: OutsideContract) => ({
@@ -172,7 +172,7 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
   throw new Error(`waited for ${what}`);
 }
 
-/** Of the merchants of this test, those on the contract of this edition. */
+/** How many of this test's merchants are on this contract version. */
 async function countLive(edition: number): Promise<number> {
   const rows = await db.query<{ count: bigint }>(
     `select count(*) from account_modes
@@ -184,7 +184,7 @@ async function countLive(edition: number): Promise<number> {
 
 const apiOf = ({ key }: Merchant): Caller => caller(`${network.sandbox.base_url}/v1`, key);
 
-/** Until the service answers: it is replaced meanwhile. */
+/** Retries while the service is being replaced. */
 async function answered(ask: () => ReturnType<Caller['post']>) {
   for (;;) {
     if (isOver) throw new Error('the test is over');

@@ -11,7 +11,7 @@ import type { Engine } from './engines/hands.ts';
 import { type Journeys, ZONE } from './engines/journey.ts';
 import { OTHER_JOURNEYS } from './engines/other-journeys.ts';
 
-/** Journeys of each surface in three engines: people bring all of them. */
+/** Journeys of each app in three browser engines, because users bring all of them. */
 
 const JOURNEYS: Journeys = { ...OTHER_JOURNEYS, ...COUNTER_JOURNEYS, ...DESK_JOURNEYS };
 

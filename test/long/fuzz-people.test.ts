@@ -16,13 +16,13 @@ import { type FuzzAnswer, runFuzz } from '#testing/fuzz-run.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
-/** Passwords are hashed for many of these requests: they take a minute. */
+/** Many of these requests hash a password, so they take a minute. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 let api: TestApi;
 let refunding: { stop(): Promise<void> };
-/** Made before the operators stop the account. */
+/** Created before the operators disable the account. */
 let known: KnownIds;
 
 before(async () => {
@@ -36,7 +36,7 @@ after(async () => {
   await api.close();
 });
 
-/** Objects of the merchant, which every surface sees in its own way. */
+/** The merchant's objects, which every API shows in its own way. */
 async function knownObjects(): Promise<KnownIds> {
   const intents = [];
   for (let i = 0; i < 30; i++) intents.push((await createTestIntent(api)).id);
@@ -45,7 +45,7 @@ async function knownObjects(): Promise<KnownIds> {
     payments.push((await addTestPayment(api.db, api.merchant.test)).id);
   }
   return {
-    // Most routes of the dashboard are below it.
+    // Most dashboard routes are below it.
     acct_: Array(4).fill(api.merchant.accountId),
     key_: [api.merchant.test.keyId],
     pi_: intents,
@@ -88,7 +88,7 @@ function documentOf(surface: string) {
   return document;
 }
 
-/** Ends the session of the person who fuzzes: another person tries these. */
+/** Routes that end the fuzzer's own session, so another user calls them. */
 const ENDS_SESSIONS = [
   'SignOut',
   'SignOutEverywhere',
@@ -121,7 +121,7 @@ test(`operators: ${REQUESTS} wrong requests, answered as documented`, async () =
   await runFuzz({ ...run, requests: REQUESTS / 10, headersOf: () => ending.headers() });
 });
 
-/** How old the proof is, and whether the factor counts already. */
+/** The age of the proof, and whether the factor is active yet. */
 const FACTORS = ['stale', 'young', 'fresh'] as const;
 type Factor = (typeof FACTORS)[number];
 
@@ -130,12 +130,12 @@ async function putFactors(factor: Factor): Promise<void> {
   const before = new Date(now - 5 * 60_000);
   const provenAt = factor === 'stale' ? before : new Date(now);
   const trustedFrom = factor === 'young' ? new Date(now + 3_600_000) : null;
-  // In a sandbox who has no factor and has just signed in is not asked.
+  // In a sandbox, a user without a factor who has just signed in is not asked for one.
   await api.db.query('update sessions set second_factor_at = $1, created = $2', [provenAt, before]);
   await api.db.query('update users set factor_trusted_from = $1', [trustedFrom]);
 }
 
-/** Whether the declaration asks this person at this path for a factor of that age. */
+/** True if the declaration requires a factor of this age for this user and path. */
 function isAsked(route: DeclaredRoute, path: string, factor: Factor): boolean {
   const { asks } = consentOf(route);
   if (factor === 'fresh') return false;
@@ -156,7 +156,7 @@ async function addTeam(): Promise<Map<string, PersonClient>> {
   return people;
 }
 
-/** Those who left a change behind without an entry, or owners without their mail. */
+/** Changes without an audit log entry, or without the email to owners. */
 async function unrecorded(
   changes: ReadonlyMap<string, string>,
   mailed: readonly string[],
@@ -170,14 +170,14 @@ async function unrecorded(
   return rows.map(({ id }) => changes.get(id));
 }
 
-/** What was seen of one person's requests. */
+/** Results of one user's requests. */
 interface Watched {
   refused: number;
-  /** Changes that were made, or were there already. */
+  /** Changes that were made or already in effect. */
   done: number;
-  /** What was asked, by request, where the audit log has to tell. */
+  /** Requests that the audit log must record, by request id. */
   readonly changes: Map<string, string>;
-  /** Those of them that owners hear of. */
+  /** Those that owners must be notified of. */
   readonly mailed: string[];
 }
 
@@ -188,8 +188,8 @@ interface Asker {
 }
 
 /**
- * Answered as done where it is so already, and then there is nothing to write down. First times are
- * tested in consent.test.ts (terminals, keys) and four-eyes.test.ts (payers).
+ * Succeed without an entry if already in effect. Their first time is tested in consent.test.ts
+ * (terminals, keys) and four-eyes.test.ts (payers).
  */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'enableAccount',
@@ -217,7 +217,7 @@ function judge(
   const ofTeam = ROLES.find((one) => one === route.access);
   assert.ok(!isDone || ofTeam === undefined || hasRole(role as Role, ofTeam), what);
   assert.ok(!isDone || !isAsked(route, request.path, factor), what);
-  // A list of requests holds other people's codes: only this answer's own counts.
+  // Lists of requests contain codes of other users, so only this response's own code counts.
   const asked = status === 403 && /"second_factor_(required|too_new)"/.test(text ?? '');
   assert.ok(factor !== 'fresh' || !asked, what);
   watched.refused += asked ? 1 : 0;

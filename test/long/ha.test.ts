@@ -10,21 +10,23 @@ import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.t
 import { outage, requireWhole } from './ha/strikes.ts';
 
 /**
- * `npm run ha`: the cluster of deploy/ha under two API and two worker processes that sell without a
- * pause, while its primary is killed, frozen, cut off and filled up.
+ * `npm run ha`: the cluster of deploy/ha under two API and two worker processes that sell
+ * continuously while its primary is killed, frozen, cut off and filled up.
  */
 
 const KILLS = Number(process.env.HA_KILLS ?? '5');
 const CLIENTS = 6;
-/** Longer than Patroni's ttl, so that another machine leads when the frozen one thaws. */
+/** Longer than Patroni's ttl, so that another machine leads when the frozen one resumes. */
 const FROZEN_MS = 20_000;
-/** Until somebody has heard the alert: nobody replaces a primary that only cannot grow. */
+/**
+ * Time for a person to react to the alert, because a primary with a full disk is not failed over.
+ */
 const FULL_MS = 60_000;
-/** While nothing breaks. An hour is `HA_SOAK_MINUTES=60`. */
+/** Duration without faults. Use `HA_SOAK_MINUTES=60` for an hour. */
 const SOAK_MS = 60_000 * Number(process.env.HA_SOAK_MINUTES ?? '5');
-/** The comparison afterwards takes its time, too. */
+/** Includes time for the comparison afterwards. */
 const SOAK_TIMEOUT_MS = SOAK_MS + 600_000;
-/** Until writes are back after a primary's machine is lost: the median of the kills. */
+/** Median time until writes resume after a primary's machine is lost. */
 const BACK_SECONDS = 10;
 
 let why: string | null = null;
@@ -56,7 +58,7 @@ before(async () => {
 
 after(async () => {
   if (why !== null) return;
-  // Those of a test that failed sell on.
+  // Those of a failed test would otherwise continue to sell.
   for (const shop of shops) void shop.stop();
   await Promise.all(processes.map((one) => one.close()));
   processes = [];
@@ -94,7 +96,7 @@ interface RecoveryRow {
   readonly payments: number;
 }
 
-/** What was sold, and what the newest recovery of the books has done. */
+/** Summarizes the sales and the newest recovery. */
 async function told(shop: Sales): Promise<string> {
   const tapped = shop.sales.filter(({ status }) => status !== null);
   const paid = tapped.filter(({ status }) => status === 'succeeded').length;

@@ -13,7 +13,7 @@ import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
 import { fund } from '../../web/testing/payer.ts';
 import { addTestTerminal, paymentsOf } from '../../web/testing/till.ts';
 
-/** The library of the chips' maker, unmodified, signs a sale on our emulated chip in Chromium. */
+/** The chip manufacturer's unmodified library signs a sale on our emulated chip in Chromium. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const CHIP_USDC = 10_000_000n;
@@ -79,7 +79,7 @@ test('libhalo signs a sale that the till hands in, once and for this sale alone'
   const chipKey = generatePrivateKey();
   const chip = privateKeyToAccount(chipKey);
   await fund(sandbox, chip, CHIP_USDC);
-  // Its dependencies were written for Node, and ask which one.
+  // The library's dependencies were written for Node and check its version.
   await window.page.evaluate((key) => {
     const process = { env: {}, version: 'v24.0.0', browser: true, nextTick: queueMicrotask };
     Object.assign(globalThis, { chipKey: key, process });
@@ -98,7 +98,7 @@ test('libhalo signs a sale that the till hands in, once and for this sale alone'
   const at = (id: string) => `/payment_intents/${id}/authorization`;
   const { body } = await till.get(`${at(sale)}?from=${from}`);
   const { domain, types: told, message } = body.typed_data as Record<string, object>;
-  // It signs with ethers, which derives the type of the domain.
+  // Signs with ethers, which derives the domain's type.
   const { EIP712Domain: _, ...types } = told as { readonly EIP712Domain: object };
   const signed = await exec({
     name: 'sign',

@@ -13,13 +13,13 @@ import type { StartNode } from '#testing/test-network.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * The providers' course on another chain's code than the one that all other tests run on. Hardhat
- * lives in a folder of its own: it is larger than half of the service.
+ * The provider suite on a different chain implementation than in all other tests. Hardhat lives in
+ * a folder of its own, because it is larger than half of the service.
  */
 
 const BLOCK_MS = 250;
 const ROUNDS = 3;
-/** It loads for seconds on a busy machine. */
+/** Loading takes seconds on a busy machine. */
 const READY_MS = 120_000;
 
 let temporary: TemporaryFolder;

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { LATER } from '../later.ts';
 
-/** The files that `npm test` leaves to the long run, on the same ground as there. */
+/** The files that `npm test` leaves to the long run, in the same environment. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
 test('what npm test leaves out', async (t) => {
-  // Or the runner takes it for a file of its own run, and says nothing of its failures.
+  // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
   const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
   const child = spawn(process.execPath, ['test/run.ts', '--later'], {
     cwd: ROOT,

@@ -44,26 +44,26 @@ import { filled } from './machines/settings.ts';
 import { PROGRAM as program, whyNot as whyNoPooler } from './pgbouncer/pooler.ts';
 
 /**
- * `npm run machines`: docs/ha.md, typed word by word on three machines and a fourth one for
- * backups, from etcd to people who buy; then the machines are lost in turn, and at last the lights
- * go out. The test fills in what a person fills in. Left out, because this machine cannot: the
- * kernel's watchdog, and systemd itself.
+ * `npm run machines`: runs docs/ha.md word for word on three machines and a fourth one for backups,
+ * from etcd to sales. Then machines fail in turn, and finally all lose power. The test fills in
+ * values as an operator would. Not covered, because this machine cannot: the kernel's watchdog and
+ * systemd itself.
  */
 
 const UP_MS = 240_000;
-/** Until writes are back. The guide says ten seconds; this machine does much else. */
+/** Time until writes resume. The guide promises ten seconds; this machine is busier. */
 const BACK_MS = 60_000;
-/** Until somebody is told. */
+/** Time until a person is notified. */
 const TOLD_MS = 180_000;
-/** A file of the log a minute, and the next one finds no room. */
+/** One WAL file per minute, and the next one has no space. */
 const REPLACED_MS = 150_000;
 /** Longer than most rules wait. */
 const QUIET_MS = 90_000;
-/** The shortest that a start in production takes. */
+/** The shortest delays that production accepts. */
 const DELAYS = { walletDelay: 86_400, payoutHold: 86_400 };
 const SALE_MS = 6_000;
 const CLIENTS = 2;
-/** People take their time; and three databases, nine processes and a room share two cores. */
+/** Pause between sales, because three databases and nine processes share two cores. */
 const PAUSE_MS = 300;
 const word = () => randomBytes(12).toString('hex');
 const SECRETS = {
@@ -100,7 +100,7 @@ before(async () => {
 });
 
 after(async () => {
-  // Those of a test that failed sell on.
+  // Those of a failed test would otherwise continue to sell.
   for (const shop of shops) void shop.stop();
   for (const step of undo.reverse()) await step();
   await db?.close();
@@ -108,7 +108,7 @@ after(async () => {
   await ground?.close();
 });
 
-/** A merchant with its terminal and payers, as the sandbox makes them. */
+/** A merchant with its terminal and payers, created like the sandbox's. */
 async function makeMerchant(): Promise<SandboxFile> {
   const made = await makeDemo(ground);
   await made.stop();
@@ -127,7 +127,7 @@ function sell(onFailure: 'report' | 'repeat' = 'repeat'): Sales {
 
 const books = (shop: Sales) => requireWhole({ db, ground }, shop);
 
-/** One that the next ones build upon. @param whyLeftOut they can do without it */
+/** A step on which later ones depend. @param whyLeftOut Set if later steps do not need it. */
 function step(
   name: string,
   work: () => Promise<void>,
@@ -222,7 +222,7 @@ step('step 5: Patroni makes one cluster of them', async () => {
   await everywhere(async (machine) => {
     await machine.type(install.join('\n'));
     await edit(machine, 'etc/patroni_env.conf', (text) => filled(asOwn(machine, text), PATRONI));
-    // This machine has no watchdog; nothing else of the file is changed.
+    // This machine has no watchdog; the rest of the file is unchanged.
     const off = (text: string) => text.replace('mode: required', 'mode: "off"');
     await edit(machine, 'etc/patroni/config.yml', off);
     await machine.type(start.join('\n'));
@@ -241,7 +241,7 @@ step('step 5: Patroni makes one cluster of them', async () => {
 step('step 6: HAProxy leads to the primary from each machine', async () => {
   await everywhere(async (machine) => {
     await machine.type(blockOf(steps, 6));
-    // Until it has asked each of them, it takes all of them for primaries.
+    // Before its first checks, HAProxy treats every server as the primary.
     await sleep(2_000);
     const sees = () =>
       ask(machine, 'select not pg_is_in_recovery()').then(
@@ -344,7 +344,7 @@ step(
       'nobody comes by PgBouncer',
     );
     for (const { from, query } of connections.filter(({ from }) => from.startsWith('10.0.0.1'))) {
-      // The test's own come from outside.
+      // The test's own connections come from outside.
       if (from !== OUTSIDE) assert.match(query, /^(listen|select pg_notify|copy request_log) ?/);
     }
     pooled = true;
@@ -352,18 +352,18 @@ step(
   whyNoPooler,
 );
 
-/** A part of what follows: `MACHINES_PART='lights|freezes|restore'`. */
+/** Selects parts of the test: `MACHINES_PART='lights|freezes|restore'`. */
 const WANTED = new RegExp(process.env.MACHINES_PART ?? '');
 
 interface Strike {
   readonly what: string;
   readonly hit: () => Promise<unknown>;
   readonly heal: () => Promise<unknown>;
-  /** The message that has to come; null: none may come. */
+  /** The expected notification, or `null` if none may be sent. */
   readonly told: { readonly receiver: 'pager' | 'tickets'; readonly name: string } | null;
 }
 
-/** One Leader, two that follow it, and Tapline on each machine. */
+/** One leader, two followers, and Tapline on each machine. */
 async function untilWhole(): Promise<void> {
   let said = '';
   const isWhole = async () => {
@@ -377,7 +377,7 @@ async function untilWhole(): Promise<void> {
   assert(await waitUntil(isWhole, UP_MS), said);
 }
 
-/** People buy while something is lost. @returns a line that says how it went. */
+/** Sells while a machine fails. @returns a line that describes the result. */
 async function strike({ what, hit, heal, told }: Strike): Promise<string> {
   const shop = sell();
   await sleep(3_000);
@@ -401,7 +401,7 @@ async function strike({ what, hit, heal, told }: Strike): Promise<string> {
   return `${what}: ${shop.sales.length} sales, writes back after ${seconds.toFixed(1)} s${after}`;
 }
 
-/** Which machine leads, as Patroni says it. */
+/** The leading machine, according to Patroni. */
 async function leader(): Promise<GuideMachine> {
   const said = await first().type(LIST);
   const [, name] = /^\| (db\d) .*Leader/m.exec(said) ?? [];
@@ -410,7 +410,7 @@ async function leader(): Promise<GuideMachine> {
   return found;
 }
 
-/** Which machine has the address that people use. */
+/** The machine that holds the shared address. */
 async function holder(): Promise<GuideMachine> {
   for (const machine of room.machines) {
     if ((await machine.type('ip addr show eth0')).includes(SHARED_ADDRESS)) return machine;
@@ -426,7 +426,7 @@ const giveCertificates = (certificate: 'good' | 'old') =>
     await machine.type('systemctl restart caddy');
   });
 
-/** What stands between people and the database, by its unit. */
+/** Services between clients and the database, by unit. */
 const BETWEEN = ['keepalived', 'caddy', 'haproxy', 'pgbouncer'] as const;
 
 const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
@@ -454,7 +454,7 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
         (one) => one.name !== name,
         () => false,
       );
-    // The person who is paged comes late: the primary has died by then, often while it archived.
+    // The operator arrives late: the primary has died by then, often while archiving.
     const heal = async () => {
       await waitUntil(isReplaced, REPLACED_MS);
       await emptyDisk();
@@ -485,7 +485,7 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
   },
 };
 
-/** Something that happens to the whole room. @param run gives a line that says how it went */
+/** An event that affects the whole room. @param run Returns a line that describes the result. */
 function happens(name: string, run: () => Promise<string>): void {
   if (!WANTED.test(name)) return;
   test(name, async (t) => {
@@ -499,7 +499,7 @@ for (const [name, prepare] of Object.entries(STRIKES)) {
   happens(name, async () => strike(await prepare()));
 }
 
-/** It waits for the transactions that were open when it began. */
+/** Creating an index waits for transactions that were already open. */
 const LONG_INDEX = {
   name: '9998_next_release.sql',
   sql: `-- concurrently
@@ -535,7 +535,7 @@ happens('an update with a long index fails no request', async () => {
   return `updated in ${seconds.toFixed(0)} s: ${shop.sales.length} sales, no request failed`;
 });
 
-/** For a few seconds. */
+/** Sells for a few seconds. */
 async function sellFor(): Promise<Sales> {
   const shop = sell();
   await sleep(SALE_MS);

@@ -9,23 +9,23 @@ import { Client } from 'pg';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** The payment provider in Medusa's payment module and in a whole shop, on a real network. */
+/** The payment provider in Medusa's payment module and in a complete shop, on a real network. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
-/** Without the progress bars of Medusa's logger, and without its reports. */
+/** Disables the logger's progress bars and Medusa's telemetry. */
 const SHOP_ENV = {
   ...{ PATH: process.env.PATH ?? '', NODE_ENV: 'production', MEDUSA_DISABLE_TELEMETRY: 'true' },
 };
 
-/** Medusa writes a line for each request. */
+/** Medusa logs a line per request. */
 const OUTPUT = 64 * 2 ** 20;
 
 let folder: string;
-/** `integrations/medusa` of a checkout that has nothing else, as `npm ci` left it. */
+/** A checkout of `integrations/medusa` only, after `npm ci`. */
 let checkout: string;
-/** Where a merchant installs the provider, and Medusa beside it. */
+/** A project in which a merchant has installed the provider beside Medusa. */
 let shop: string;
 let data: Awaited<ReturnType<typeof temporaryDataDir>>;
 let network: SpawnedNetwork;
@@ -39,7 +39,7 @@ before(async () => {
   await cp(path.join(ROOT, 'integrations/medusa'), checkout, { recursive: true, filter: isSource });
   await mkdir(path.join(folder, 'sdk'));
   await cp(path.join(ROOT, 'sdk/package.json'), path.join(folder, 'sdk/package.json'));
-  // No package of ours is in a registry yet: the lockfile links the client's folder.
+  // Our packages are not in a registry yet, so the lockfile links the client's folder.
   await run('npm', ['ci', ...QUIET], { cwd: checkout });
   data = await temporaryDataDir();
   network = await spawnNetwork({ dataDir: data.path });
@@ -59,7 +59,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A package as the network serves it, where npm would put it. */
+/** Unpacks a served package where npm would install it. */
 async function unpack(name: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   const archive = path.join(folder, name);
@@ -133,7 +133,7 @@ test('an abandoned cart is canceled or ordered, and never paid without an order'
   await cp(path.join(import.meta.dirname, 'medusa/shop'), path.join(shop, 'shop'), {
     recursive: true,
   });
-  // A completion gives up before the cart is abandoned; one that began later still waits.
+  // A completion times out before the cart is abandoned; a later one is still waiting.
   const settings = { ...(await shopSettings('shop')), waitSeconds: 30 };
   const unused = JSON.stringify({ ...settings, webhookSecret: 'whsec_unused' });
   const env = { ...SHOP_ENV, HOME: folder, SHOP_SETTINGS: unused };

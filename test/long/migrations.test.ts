@@ -9,14 +9,14 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
-/** A large table is migrated while merchants go on creating. MIGRATION_ROWS: how large. */
+/** Migrates a large table while merchants continue to create. MIGRATION_ROWS sets its size. */
 
 const ROWS = Number(process.env.MIGRATION_ROWS ?? 1_000_000);
 const ROWS_A_STEP = 100_000;
-/** What a merchant's server may wait for a create meanwhile: 99 of 100. */
+/** The 99th percentile that a create may take meanwhile. */
 const P99_MS = 250;
 const ALONE_MS = 30_000;
-/** One create each, so that a machine with two cores has room for both. */
+/** One create each, so that a machine with two cores has capacity for both. */
 const PAUSE_MS = 25;
 
 const FILES = {
@@ -63,7 +63,7 @@ async function create(): Promise<string> {
   return String(body.id);
 }
 
-/** Canceled intents of another account, which look like the one that the API makes. */
+/** Canceled intents of another account, copied from one that the API created. */
 async function generate(): Promise<void> {
   const id = await create();
   await merchant.post(`/payment_intents/${id}/cancel`);
@@ -82,7 +82,7 @@ async function generate(): Promise<void> {
   await database.db.query('analyze payment_intents');
 }
 
-/** Creates one after the other until it is told to stop. @returns how long each took. */
+/** Creates one intent at a time until stopped. @returns each duration. */
 function keepCreating() {
   const took: number[] = [];
   let stopping = false;
@@ -104,7 +104,7 @@ function keepCreating() {
   };
 }
 
-/** Of sorted milliseconds. */
+/** Takes sorted milliseconds. */
 function p99Of(took: readonly number[]): number {
   return took[Math.floor(took.length * 0.99)] ?? Number.POSITIVE_INFINITY;
 }

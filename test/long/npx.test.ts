@@ -10,7 +10,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensurePackages } from '#packages/built.ts';
 
-/** `npx tapline` in an empty folder, once the packages are published: into this test's registry. */
+/** `npx tapline` in an empty folder with the packages published to this test's registry. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -25,7 +25,7 @@ interface Manifest {
   readonly version: string;
 }
 
-/** What a registry answers for a package that has one version. */
+/** A registry's response for a package with one version. */
 function packumentOf(manifest: Manifest): object {
   const { name, version } = manifest;
   const dist = { tarball: `${address}/${name}-${version}.tgz` };

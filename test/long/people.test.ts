@@ -6,7 +6,7 @@ import { walk } from '../journeys/people/journey.ts';
 import { countPresses } from '../journeys/people/presses.ts';
 import { WITH_A_WALLET } from '../journeys/people/wallets.ts';
 
-/** All journeys of people; the quick ones also have a file of their own. */
+/** All user journeys. The quick ones also run from a file of their own. */
 
 const stage = sharedStage();
 

@@ -32,7 +32,7 @@ before(async () => {
   const first = await makeDemo(ground);
   sandbox = first.sandbox;
   await first.stop();
-  // The test's own view goes past the pooler.
+  // The test's own connection bypasses the pooler.
   db = openDatabase({ url: ground.database.url, maxConnections: 3 });
   const client = await db.connect();
   await client.query(await roleStatements(new URL(ground.database.url).username));
@@ -86,7 +86,7 @@ async function requireWhole(shop: Sales): Promise<void> {
 test('sales go through PgBouncer in transaction mode', async (t) => {
   if (why !== null) return t.skip(why);
   const shop = await sellFor(6_000, 'report');
-  // A node that a busy machine keeps from answering is not what this is about.
+  // Ignores node time-outs of a busy machine, which are not the subject here.
   assert.deepEqual(
     shop.failures.filter((said) => !said.includes(CHAIN_AWAY)),
     [],

@@ -11,9 +11,9 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTestNetwork } from '#testing/test-network.ts';
 
-/** The goals: calls of one network without a subscription, whatever the time between blocks. */
+/** Goals for RPC calls of one network without a subscription, at any block time. */
 const MOST_IDLE = 15;
-/** Where five blocks come in a second. */
+/** The same with five blocks per second. */
 const MOST_IDLE_FAST = 60;
 const MOST_PER_PAYMENT = 8;
 const MOST_IN_BURSTS = 3;
@@ -29,12 +29,12 @@ interface Ground {
   readonly world: RelayerWorld;
   readonly payers: readonly PrivateKeyAccount[];
   calls(): number;
-  /** Calls of this process by method, since the start. */
+  /** Calls of this process by method, since its start. */
   methods(): Map<string, number>;
   stopMining(): Promise<void>;
 }
 
-/** A relayer whose rhythm has been learned, behind a proxy that counts. */
+/** A relayer that has learned the block time, behind a counting proxy. */
 async function onGround(
   chain: { readonly blockMs: number; readonly learnMs: number; readonly announces: boolean },
   measure: (ground: Ground) => Promise<void>,
@@ -68,7 +68,7 @@ async function onGround(
   }
 }
 
-/** Taps: the check before it, and the payment to its outcome. */
+/** Taps: the check, and the payment until its result. */
 async function pay({ world }: Ground, payers: readonly PrivateKeyAccount[]): Promise<void> {
   const { merchantNumber } = world.merchant;
   const check = createPaymentCheck(world.network.chain);

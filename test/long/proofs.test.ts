@@ -5,7 +5,9 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { findSolver, prove } from '../../contracts/proofs/prove.ts';
 
-/** What contracts/README.md says is proved, and that the proof would see a claim that is wrong. */
+/**
+ * Checks what contracts/README.md claims is proved, and that the proof would detect a wrong claim.
+ */
 
 const SECONDS = 120;
 const LEAST_CLAIMS = 16;

@@ -5,10 +5,10 @@ import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
 
 const ALL = Object.keys(BEHAVIORS) as BehaviorName[];
-/** It takes hundreds of seconds at slow blocks: the others are done meanwhile. */
+/** Takes hundreds of seconds with slow blocks, so it starts first. */
 const LONGEST: BehaviorName = 'lets broadcasts be mined 20 blocks late';
 const LONGEST_FIRST = [LONGEST, ...ALL.filter((name) => name !== LONGEST)];
-/** Chains of slow blocks wait most of the time, so that many fit beside each other. */
+/** Chains with slow blocks mostly wait, so many run in parallel. */
 const SIDE_BY_SIDE = 6;
 const CONNECTIONS = 8;
 

@@ -22,7 +22,7 @@ import { insertCard } from '../reader/virtual-card.ts';
 
 /**
  * The reader on the real PC/SC service, with cards in a virtual reader. Needs Debian's packages
- * `pcscd` and `vsmartcard-vpcd`; without them the file says so.
+ * `pcscd` and `vsmartcard-vpcd`; without them the tests are skipped with that reason.
  */
 const PCSCD = '/usr/sbin/pcscd';
 const VPCD_SETTINGS = '/etc/reader.conf.d/vpcd';
@@ -124,7 +124,7 @@ test('a service that ends is waited for, and the next card is read', { skip }, a
   assert.equal(tap.status, 'read');
 });
 
-/** The program as people start it; resolves once it said so. */
+/** Starts the program as a user does; resolves when it reports that it is ready. */
 async function startProgram(args: readonly string[], ready: string) {
   const child = spawn(process.execPath, [BIN, ...args, '--json'], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -150,13 +150,13 @@ test('cards write makes a card of a blank chip in the reader, which is then read
     meta_read_key: randomBytes(16).toString('hex'),
     file_read_key: randomBytes(16).toString('hex'),
   };
-  // Two programs that speak to one card at once would disturb each other.
+  // Two programs that access one card would disturb each other.
   end.abort();
   await watching;
   const program = await startProgram(['cards', 'write'], '"ready"');
   program.child.stdin.write(`${JSON.stringify(settings)}\n`);
   await program.isReady;
-  // A chip whose signature NXP has made: the program asks for no other.
+  // A chip with NXP's real signature, which the program requires.
   const { uid, signature } = REAL_CHIPS[0];
   const chip = emulatedChip(uid, { signature: Buffer.from(signature, 'hex') });
   const inserted = await insertCard(VPCD_PORT, chip.transceive);

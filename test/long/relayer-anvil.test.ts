@@ -26,21 +26,20 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-// Random histories of one transaction each, on a real chain: broadcasts that get lost, pools that
-// forget, reorganizations, crashes, offers that are raised. What the step takes for its result has
-// to be what anvil has mined.
+// Random histories of one transaction each on a real chain: lost broadcasts, evicted transactions,
+// reorganizations, crashes, fee bumps. The state machine's result must match what anvil mined.
 
 const HISTORIES = Number(process.env.ANVIL_HISTORIES ?? 1_000);
 const SEED = Number(process.env.ANVIL_SEED ?? Date.now() % 1_000_000);
 const CHAIN_ID = 31_777;
 const MOVES = 24;
-/** Blocks within which calm settles everything, as in the model. */
+/** Blocks in which a fault-free period settles everything, as in the model. */
 const CALM_BLOCKS = 30;
 const CONFIRMATIONS = 1n;
 const GWEI = 1_000_000_000n;
 const FEES = { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: GWEI };
 const FEE_CEILING = 200n * GWEI;
-/** Deeper than any reorganization: histories do not touch each other. */
+/** Deeper than any reorganization, so that histories do not affect each other. */
 const APART = 4;
 
 const account = privateKeyToAccount(generatePrivateKey());
@@ -69,11 +68,11 @@ before(async () => {
 });
 after(() => node.stop());
 
-/** One transaction of a relayer that knows it, its rows, and the node that it asks. */
+/** One transaction with its relayer, its rows, and the node that it queries. */
 class Follower {
   readonly nonce: bigint;
   readonly #roll: (sides: number) => number;
-  /** As its rows have them. */
+  /** As stored in its rows. */
   #stored: Attempt[] = [];
   #known: Transaction | null = null;
   #head: Block | null = null;
@@ -93,7 +92,7 @@ class Follower {
     return this.#stored;
   }
 
-  /** From here on nothing is lost. */
+  /** No more faults from here on. */
   calm(): void {
     this.#isLossy = false;
   }
@@ -104,7 +103,7 @@ class Follower {
     await this.#carryOut([{ kind: 'broadcast' }]);
   }
 
-  /** All that was known is lost, and its rows are read. */
+  /** Discards all memory and reads the rows again. */
   load(): void {
     this.#head = null;
     if (this.#result !== null) return;
@@ -116,7 +115,7 @@ class Follower {
     this.#known = fromRows(facts, { wanted: null, query: 'always', isBarred: false });
   }
 
-  /** Reads a head, the receipts, and the nonce, as the relayer's loops do. */
+  /** Reads a head, the receipts and the nonce, like the relayer's loops. */
   async poll(): Promise<void> {
     const head = await newest();
     await this.#reopen();
@@ -128,7 +127,7 @@ class Follower {
       await this.#observe(
         isSkipped ? { kind: 'blocks_skipped', number: head.number } : { kind: 'reorganized' },
       );
-      // What was skipped may have left the chain as well.
+      // A skipped block may have been reorganized as well.
       if (isSkipped) await this.#observe({ kind: 'reorganized' });
     }
     await this.#askReceipts(head);
@@ -185,7 +184,7 @@ class Follower {
     );
   }
 
-  /** A result whose block left the chain. */
+  /** Reopens a result whose block left the chain. */
   async #reopen(): Promise<void> {
     if (this.#result === null) return;
     const raw = (await ask('eth_getTransactionReceipt', this.#result.hash)) as RawReceipt | null;

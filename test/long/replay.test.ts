@@ -3,10 +3,10 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { PLANTED_FAULTS, plant } from '../faults/planted-faults.ts';
 
-/** A fault that is found by chance again and again is found by its schedule more often than not. */
+/** A fault that chance finds only sometimes must be reproduced by its schedule in most replays. */
 const REPLAYS = 5;
 const FOUND = 3;
-/** What is planted never comes to rest: the other promises do within this. */
+/** A planted fault never comes to rest; the other promises settle within this time. */
 const REST_S = 15;
 
 const ROOT = path.join(import.meta.dirname, '../..');

@@ -8,8 +8,8 @@ import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 
 /**
- * Runs what takes too long for every change: the files of this folder, or those that are named. A
- * dated row per file goes to bench/long.md, with what its tests measured (`t.diagnostic`).
+ * Runs tests that are too slow for every change: the files of this folder, or those named. A dated
+ * row per file goes to bench/long.md, with what its tests measured (`t.diagnostic`).
  */
 const TABLE = path.join(import.meta.dirname, '../../bench/long.md');
 const HEADING = `# Long runs
@@ -20,7 +20,7 @@ All loads are those of a machine with two cores.
 | date | file | passed | failed | minutes | measured |
 |---|---|---|---|---|---|
 `;
-/** A test that hangs must not hang the run. */
+/** A hanging test must not block the run. */
 const TIMEOUT_MS = 1_800_000;
 
 interface Tally {
@@ -48,7 +48,7 @@ async function runFile(file: string): Promise<Tally> {
     if (details.type !== 'suite') tally.failed++;
   });
   tests.on('test:diagnostic', ({ message, file: from }) => {
-    // The runner's own sums belong to no file.
+    // The runner's own summary belongs to no file.
     if (from !== undefined) tally.measured.push(message);
   });
   tests.compose(spec).pipe(process.stdout, { end: false });
@@ -59,7 +59,7 @@ async function runFile(file: string): Promise<Tally> {
 async function main(): Promise<number> {
   const files = await longTests(process.argv.slice(2));
   if (files.length === 0) throw new Error('no long test was found');
-  // Tests import the packages by their names.
+  // Tests import the packages by name.
   await Promise.all([ensurePackages(), ensureBuilt(tmpdir()).then(ensureCompressed)]);
   const postgres = await startThrowawayPostgres();
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
@@ -70,7 +70,7 @@ async function main(): Promise<number> {
     const minutes = ((performance.now() - started) / 60_000).toFixed(1);
     const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
     const cells = [date, path.basename(file), tally.passed, tally.failed, minutes];
-    // Read again: another run may have written to it meanwhile.
+    // Read again, because another run may have written to it meanwhile.
     const table = await readFile(TABLE, 'utf8').catch(() => HEADING);
     const row = `| ${[...cells, tally.measured.join('; ')].join(' | ')} |\n`;
     await writeFile(TABLE, table + row);

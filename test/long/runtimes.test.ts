@@ -13,7 +13,9 @@ import { ensurePackages } from '#packages/built.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
-/** The client makes a whole sale in runtimes that are not Node; they have a folder of their own. */
+/**
+ * The client makes a whole sale in other runtimes than Node, which live in a folder of their own.
+ */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -73,7 +75,7 @@ export default {
   fetch: async (request) => Response.json(await journey(sdk, webhooks, await request.json())),
 };`;
 
-/** Modules by name, as workerd reads them from its configuration. */
+/** Modules by name, as workerd's configuration lists them. */
 async function configure(): Promise<string> {
   const dist = path.join(await ensurePackages(), 'sdk/dist');
   const files = (await readdir(dist)).filter((name) => name.endsWith('.js'));

@@ -14,10 +14,10 @@ import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
 import { googlePhone } from '../reader/emulated-phones.ts';
 
 /**
- * What others wrote of these protocols, as an oracle: Google's sample reader (Apache-2.0),
- * unchanged, reads our emulated phone. Needs Debian's `openjdk-17-jdk-headless`,
- * `libbcprov-java` and `libbcpkix-java`, and the sample in `TAPLINE_THIRD_PARTY`; without them the
- * file says so.
+ * An independent implementation as a reference: Google's unmodified sample reader (Apache-2.0)
+ * reads our emulated phone. Needs Debian's `openjdk-17-jdk-headless`, `libbcprov-java` and
+ * `libbcpkix-java`, and the sample in `TAPLINE_THIRD_PARTY`; without them the test is skipped with
+ * that reason.
  */
 const THIRD_PARTY =
   process.env.TAPLINE_THIRD_PARTY ?? path.join(import.meta.dirname, '../../../shared/third-party');
@@ -31,7 +31,7 @@ const run = promisify(execFile);
 const missing = [SAMPLE, '/usr/bin/javac', ...JARS].find((place) => !existsSync(place));
 const skip = missing !== undefined && `${missing} is not there`;
 
-/** The key that the sample has in its source. */
+/** The key in the sample's source. */
 function sampleKey() {
   const source = readFileSync(path.join(SAMPLE, 'NegotiateCryptoCommand.java'), 'utf8');
   const [pem] = /-----BEGIN[\s\S]*?END EC PRIVATE KEY-----/.exec(source) ?? [];

@@ -8,23 +8,23 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { openPairGround, type PairGround, ROUNDS, type StolenKey } from './drill/pair-ground.ts';
 
 /**
- * Each pair of keys of the contract is stolen. Both thieves act in each block, a flood included,
- * and a watchtower looks at each block. Then people do what docs/operate.md says. The table of
- * pairs in SECURITY.md is the result: `WRITE_DRILL=1` writes it again.
+ * Steals each pair of the contract's keys. Both thieves act in each block, including floods, and a
+ * watchtower reads each block. Then the operator follows docs/operate.md. The results form the
+ * table of pairs in SECURITY.md; `WRITE_DRILL=1` writes it.
  */
 
 const SECURITY = path.join(import.meta.dirname, '../../SECURITY.md');
 const BEGIN = '<!-- What the drill of pairs measured: test/long/stolen-pairs.test.ts -->\n';
 const END = '<!-- End of what the drill of pairs measured -->';
-/** Blocks from a theft until the watchtower's transaction is mined, and both nodes name it. */
+/** Blocks from a theft until the watchtower's transaction is mined and both nodes report it. */
 const MOST_BLOCKS = 2;
 
 /**
  * - pause: the watchtower pauses settling and refunds.
  * - drop: it drops the wallets that the registrar proposed.
- * - people: it lost its coin or its role; a guardian or the second steward stops the thieves.
+ * - people: it lost its gas money or its role; a guardian or the second steward stops the thieves.
  * - nothing: no sale and no wallet is taken; at most the booked fees.
- * - new contract: the thieves keep the last guardian, and cancel every operation.
+ * - new contract: the thieves keep the last guardian and cancel every operation.
  */
 type End = 'pause' | 'drop' | 'people' | 'nothing' | 'new contract';
 
@@ -131,7 +131,7 @@ describe('each pair of keys is stolen', () => {
       await ground.passDelay();
       await assert.rejects(ground.applyWallet(merchantNumber), 'it was dropped');
       assert.equal(await ground.usdcOf(thief), 0n);
-      // The operator's key can still pay the merchant out, to the merchant's own wallet.
+      // The operator's key can still pay out to the merchant's own wallet.
       await ground.withdraw(merchantNumber, wallet.address, balance);
       assert.equal(await ground.usdcOf(wallet.address), balance);
     }));

@@ -4,16 +4,16 @@ import { openSharedSandbox } from '#testing/shared-sandbox.ts';
 import { openBrowser, PHONE } from '../../web/testing/browser.ts';
 import { addTestTerminal, openTill, type TillWindow } from '../../web/testing/till.ts';
 
-/** What an hour brings: a poll every ten seconds, and a sale a minute. */
+/** The activity of an hour: a poll every ten seconds and a sale per minute. */
 const POLLS = 360;
 const SALES = 60;
-/** The first sales load and compile what the later ones only use. */
+/** The first sales load and compile code that later ones reuse. */
 const WARM_UP = 5;
-/** What a poll may take, and a second. */
+/** Time-out of a poll, plus a second. */
 const POLL_TIMEOUT_MS = 16_000;
-/** What a browser's own bookkeeping may vary by. A leaked poll or sale would leave more. */
+/** Variation of the browser's own memory. A leaked poll or sale would exceed it. */
 const MOST_BYTES = 300_000;
-/** With what is compiled late, and the browser's list of the requests that were made. */
+/** Includes late compilation and the browser's request history. */
 const MOST_FIRST_BYTES = 1_000_000;
 
 interface Kept {
@@ -32,7 +32,7 @@ async function sell(till: TillWindow, times: number): Promise<void> {
   }
 }
 
-/** Each one ends the poll under way, as a network that comes and goes does, and begins another. */
+/** Each call aborts the current poll, like a network that drops, and starts another. */
 async function poll(till: TillWindow, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     await till.page.evaluate(`window.dispatchEvent(new Event('online'))`);
@@ -41,7 +41,7 @@ async function poll(till: TillWindow, times: number): Promise<void> {
 }
 
 async function measure(till: TillWindow): Promise<Kept> {
-  // Each poll has a timer that gives it up, which is kept until its time has come.
+  // Each poll's time-out timer lives until it expires.
   await till.page.waitForTimeout(POLL_TIMEOUT_MS);
   const session = await till.context.newCDPSession(till.page);
   await session.send('Performance.enable');
@@ -69,7 +69,7 @@ test('an hour of work leaves no more in a till than the hour before', async (t) 
     await poll(till, POLLS);
     return measure(till);
   };
-  // Browsers note the last requests of a page, up to a number: the first hour fills that up.
+  // Browsers record a limited number of a page's requests; the first hour fills that record.
   const before = await hour();
   const after = await hour();
   const inKb = (from: Kept, to: Kept) => `${Math.round((to.bytes - from.bytes) / 1000)} KB`;

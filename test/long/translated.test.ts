@@ -6,12 +6,11 @@ import { test } from 'node:test';
 import { TRANSLATION_SETTING } from '../../web/testing/translation.ts';
 
 /**
- * The tests of the apps once more, on pages that the browser translates: each text node is replaced
- * at once, and again whenever it changes. Buttons have to show the sum that they charge, and no app
- * may end.
+ * Runs the app tests again on pages that the browser translates: each text node is replaced at once
+ * and whenever it changes. Buttons must show the amount that they charge, and no app may crash.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Fewer would mean that the search looks in the wrong place. */
+/** A lower count means that the search looks in the wrong place. */
 const FEWEST_FILES = 40;
 
 test('every app goes on, and shows the right sums, while its pages are translated', async () => {
@@ -20,7 +19,7 @@ test('every app goes on, and shows the right sums, while its pages are translate
     if (!file.includes('node_modules')) files.push(file);
   }
   assert.ok(files.length >= FEWEST_FILES, `only ${files.length} files were seen`);
-  // Or the runner takes it for a file of its own run, and says nothing of its failures.
+  // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
   const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
   const child = spawn(process.execPath, ['test/run.ts', ...files.sort()], {
     cwd: ROOT,

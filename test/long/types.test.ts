@@ -10,15 +10,15 @@ import { operationsOf } from '#app/typescript-types.ts';
 import { installTool, type Tool } from '#testing/tools.ts';
 
 /**
- * Our types beside those of openapi-typescript, which lives in a folder of its own because it needs
- * an older TypeScript. Two programs that read one document have to say the same of it.
+ * Compares our generated types with those of openapi-typescript, which lives in a folder of its own
+ * because it needs an older TypeScript. Both must agree.
  */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 const MAKE = path.join(ROOT, 'src/app/openapi-command.ts');
 const TSC = path.join(ROOT, 'node_modules/.bin/tsc');
-/** A document and the types made from it. */
+/** A document and the types generated from it. */
 const PAIRS = [
   ['openapi.json', 'sdk/src/types.ts'],
   ['openapi/device.json', 'web/data/types/device.ts'],
@@ -27,9 +27,9 @@ const PAIRS = [
   ['openapi/dashboard.json', 'web/data/types/dashboard.ts'],
   ['openapi/operator.json', 'web/data/types/operator.ts'],
 ] as const;
-/** What several of them import. */
+/** Types that several of them import. */
 const SHARED = 'web/data/types/shared.ts';
-/** The comparison file's beginning: true only where both types are the same, member by member. */
+/** Head of the comparison file: true only if both types are identical, member by member. */
 const HEAD = `import type * as Ours from './ours.ts';
 import type { components, paths } from './theirs.ts';
 type Same<A, B> =
@@ -110,7 +110,7 @@ for (const [source, target] of PAIRS) {
     const lines = comparisons(JSON.parse(await readFile(file, 'utf8')));
     assert.ok(lines.length >= 8, `only ${lines.length} types were compared`);
     assert.equal(await compile(lines), '');
-    // The comparison itself can fail.
+    // Verifies that the comparison can fail.
     const wrong = same('wrong', 'Ours.ApiError', "{ error: { type: 'other' } }");
     assert.match(await compile([wrong]), /does not satisfy the constraint 'true'/);
   });

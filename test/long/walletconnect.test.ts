@@ -16,8 +16,9 @@ import { addTestTerminal, paymentsOf } from '../../web/testing/till.ts';
 import type { WalletData } from './walletconnect/wallet.ts';
 
 /**
- * A wallet of another device pays by WalletConnect: the library of web/walletconnect, unmodified,
- * on both sides, and a relay of our own between them. The company's relay was never asked.
+ * A wallet on another device pays through WalletConnect: the unmodified library of
+ * web/walletconnect on both sides, and our own relay between them. The company's relay is never
+ * contacted.
  */
 
 const run = promisify(execFile);
@@ -31,7 +32,7 @@ interface Posted {
   readonly tag: number;
 }
 
-/** Tells each message to all who have subscribed to its topic, and to those who come later. */
+/** Forwards each message to all subscribers of its topic, also to later ones. */
 class Relay {
   #server: WebSocketServer | null = null;
   readonly #topics = new Map<WebSocket, Set<string>>();
@@ -157,7 +158,7 @@ after(async () => {
   relay.stop();
 });
 
-/** Presses the button, and gives the code to the wallet. */
+/** Clicks the button and passes the code to the wallet. */
 async function invite(window: TestWindow, key: Hex, says: WalletData['says']) {
   const { page } = window;
   await page.getByRole('button', { name: 'Pay with WalletConnect' }).click();

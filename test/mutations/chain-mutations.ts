@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts';
 
-/** In what the relayer, its outcomes and a recovery do. */
+/** Bugs in the relayer, its results and recovery. */
 export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a settled payment of another payer answers the request',

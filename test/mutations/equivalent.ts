@@ -1,10 +1,13 @@
 import type { Mutation } from './mutation.ts';
 
-/** A mutation that no test can notice, and why: the mutated program does the same in every case. */
+/**
+ * A mutation that no test can detect, with the reason: the mutated program behaves the same in
+ * every case.
+ */
 export interface Proof {
   readonly file: string;
   readonly from: string;
-  /** What stands right before the place: the same text may be there more than once. */
+  /** The text right before the place, because the same code may occur more than once. */
   readonly behind: string;
   readonly proof: string;
 }
@@ -93,7 +96,7 @@ const PROOFS: readonly Proof[] = [
   },
 ];
 
-/** The proof that the mutation changes nothing, or undefined. */
+/** The proof that the mutation changes nothing, or `undefined`. */
 export function proofOf(
   mutation: Mutation,
   source: string,

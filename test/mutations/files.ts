@@ -1,6 +1,6 @@
 /**
- * The money's way, and the tests that have to notice a bug in it: those that are responsible for
- * the file, not all of its folder, so that a mutant is judged in seconds.
+ * Files on the path of the money, each with the tests that must detect a bug in it. Only the
+ * responsible tests are listed, so that a mutant is judged in seconds.
  */
 const CREATE = [
   'src/payments/create.test.ts',
@@ -76,7 +76,7 @@ const ORDER = [
 
 const ANSWERED = ['src/settlement/relayer/relayer-answered.test.ts', ...ORDER];
 
-/** What people pay with, and what becomes of it afterwards. */
+/** Payment credentials and what follows a payment. */
 const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   'src/payments/credentials/nfc-sun.ts': CARDS_AND_CODES,
   'src/payments/credentials/qr.ts': CARDS_AND_CODES,
@@ -119,7 +119,7 @@ const RECOVERY = [
   'test/faults/ways.test.ts',
 ];
 
-/** Most of it only whole processes with a database that is put back can tell. */
+/** Mostly detectable only with whole processes and a restored database. */
 const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
   'src/recovery/book-payments.ts': RECOVERY,
   'src/recovery/book-transfers.ts': RECOVERY,
@@ -264,8 +264,8 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Of the guard's loop only whole processes with a database that is put back can tell, which takes
- * minutes: nothing is generated into it. Its judgment is tested by itself.
+ * The guard's loop is only detectable with whole processes and a restored database, which takes
+ * minutes, so no mutations are generated for it. Its decision function has its own tests.
  */
 const BY_HAND_ONLY = [
   'src/settlement/relayer/network-guard.ts',
@@ -277,7 +277,8 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   ...OF_THE_REST,
   ...OF_WAYS,
   ...OF_RECOVERY,
-  // By hand only, and here, so that the generated choice in the groups above stays.
+  // Manual mutations only. Listed here so that the generated choice in the groups above does not
+  // change.
   'src/settlement/relayer/send/sign.ts': [
     ...SIGNERS,
     'src/settlement/relayer/relayer-told.test.ts',
@@ -297,7 +298,9 @@ export const FILES: Readonly<Record<string, readonly string[]>> = {
   'src/accounts/manager-code.ts': ['src/apis/device/device-routes.test.ts'],
 };
 
-/** What generated mutations go into, and how many. A new group leaves the choice in others. */
+/**
+ * The files and number of generated mutations. A new group leaves the choice in others unchanged.
+ */
 export const GENERATED_INTO = [
   { files: Object.keys(OF_THE_REST).filter((file) => !BY_HAND_ONLY.includes(file)), count: 66 },
   { files: Object.keys(OF_WAYS), count: 60 },

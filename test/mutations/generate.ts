@@ -3,7 +3,7 @@ import path from 'node:path';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
 import { digest, type Mutation } from './mutation.ts';
 
-/** What the generator does to a file, each in every place where it can. */
+/** The kinds of change that the generator makes wherever they apply. */
 export const KINDS = ['comparison', 'where term', 'lock', 'arguments', 'await'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -43,7 +43,7 @@ function awaits(file: string, text: string): Candidate[] {
   const visitor = new Visitor({
     AwaitExpression: (node) => {
       const from = text.slice(node.start, node.argument.start);
-      // A result that nobody waits for is a bug of its own kind: the value is not used here.
+      // Dropping an `await` is a kind of bug of its own; the value is not used here.
       const to = from.replace('await ', 'void ');
       if (isStatement(text, node)) {
         found.push({ name: 'await', file, from, to, offset: node.start });
@@ -78,13 +78,13 @@ function swappedArguments(file: string, text: string): Candidate[] {
   return found;
 }
 
-/** Names and paths: what is easily swapped. */
+/** Names and member paths, which are easily swapped. */
 function isName(node: Expression): boolean {
   return node.type === 'Identifier' || node.type === 'MemberExpression';
 }
 
 const LOCK = / for (?:update|share|no key update)(?: of \w+)?(?: skip locked)?/g;
-// A term of a condition, up to the next one, the end of its line or of the statement.
+// One condition term, up to the next one or the end of its line or statement.
 const TERM = /\n?[ ]*\band [a-z_.]+ (?:=|<|<=|>|>=|is(?: not)?) (?:any\(\$\d+[^)]*\)|[^\s)`;]+)/g;
 
 function inSql(text: string): { readonly start: number; readonly sql: string }[] {
@@ -105,7 +105,7 @@ function dropped(
   );
 }
 
-/** Every mutation of the file that the generator knows, in the order of the file. */
+/** Every possible mutation of the file, in order. */
 export function candidates(file: string, text: string): Candidate[] {
   return [
     ...comparisons(file, text),
@@ -116,13 +116,13 @@ export function candidates(file: string, text: string): Candidate[] {
   ].sort((a, b) => a.offset - b.offset);
 }
 
-/** Of its own place alone, so that a change elsewhere leaves the choice as it is. */
+/** Depends on its own place only, so that a change elsewhere leaves the choice unchanged. */
 function drawn(seed: number, text: string, one: Candidate): string {
   const nth = text.slice(0, one.offset).split(one.from).length;
   return digest([seed, one.file, one.name, one.from, one.to, nth].join('\n'));
 }
 
-/** Which mutations are wanted: of these files, chosen by the seed. */
+/** The requested mutations: the files, and a seed that chooses among them. */
 export interface Choice {
   readonly root: string;
   readonly files: readonly string[];
@@ -136,8 +136,8 @@ export function generate(choice: Choice): Mutation[] {
 }
 
 /**
- * `count` mutations of these files, chosen by the seed: of each kind as many as of the others
- * while there are some, so that the many comparisons do not crowd out the few locks.
+ * `count` mutations of these files, chosen by the seed, with equal numbers of each kind while
+ * available, so that the many comparisons do not crowd out the few locks.
  */
 export function choose(
   choice: Choice,

@@ -14,7 +14,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { type Mutation, mutate, type Verdict } from './mutation.ts';
 
-/** A mutant that never ends is caught, too. The longest file takes a minute. */
+/** A mutant that never ends counts as detected. The slowest file takes a minute. */
 const TIMEOUT_MS = 300_000;
 const LINKS = ['node_modules', 'cli/node_modules', 'reader/node_modules'];
 
@@ -23,13 +23,13 @@ export interface Judgment {
   readonly by: string;
 }
 
-/** A copy of the tree in which bugs are planted one after the other. */
+/** A copy of the tree in which one bug at a time is planted. */
 export interface Plot {
   judge(mutation: Mutation, tests: readonly string[]): Promise<Judgment>;
   remove(): void;
 }
 
-/** All that belongs to the tree: tests and compiler look at more of it than at `src`. */
+/** Copies the whole tree, because tests and compiler read more than `src`. */
 export function copyTree(root: string, folder: string): void {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const listed = spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
@@ -43,7 +43,7 @@ export function copyTree(root: string, folder: string): void {
   }
 }
 
-/** @param databaseUrl Of a cluster in which each test clones a database of its own. */
+/** @param databaseUrl A cluster in which each test clones its own database. */
 export function openPlot(root: string, databaseUrl: string): Plot {
   const folder = mkdtempSync(path.join(tmpdir(), 'tapline-mutant-'));
   copyTree(root, folder);
@@ -57,7 +57,7 @@ export function openPlot(root: string, databaseUrl: string): Plot {
 interface Place {
   readonly folder: string;
   readonly databaseUrl: string;
-  /** Test files that pass where nothing is planted. */
+  /** Test files that pass without a planted bug. */
   readonly sound: Set<string>;
 }
 
@@ -70,7 +70,7 @@ async function judge(
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, mutate(source, mutation));
   try {
-    // The tests are quicker than the compiler, which is asked about what they let through.
+    // Tests are quicker than the compiler, which only checks mutants that the tests missed.
     const failed = await firstFailure(place, tests);
     if (failed === null) {
       const complaint = compile(place.folder);
@@ -85,7 +85,7 @@ async function judge(
   }
 }
 
-/** A test that fails by itself catches nothing. @throws for one that does, twice. */
+/** A test that fails without a bug detects nothing. @throws if it fails twice. */
 async function checkSound(place: Place, file: string): Promise<void> {
   if (place.sound.has(file)) return;
   for (let tries = 0; tries < 2; tries++) {
@@ -102,7 +102,7 @@ function compile(folder: string): string | null {
   return status === 0 ? null : (/error (TS\d+)/.exec(stdout)?.[1] ?? 'tsc');
 }
 
-/** One file after the other, in their order: @returns the first test that fails, or null. */
+/** Runs one file at a time. @returns the first failing test, or `null`. */
 async function firstFailure(
   place: Place,
   tests: readonly string[],
@@ -127,7 +127,7 @@ async function failureOf({ folder, databaseUrl }: Place, test: string): Promise<
       cwd: folder,
       env: { ...process.env, TAPLINE_TEST_DATABASE_URL: databaseUrl },
       stdio: ['ignore', 'pipe', 'ignore'],
-      // A group of its own, so that the chains and servers of its tests end with it.
+      // In its own process group, so that its chains and servers end with it.
       detached: true,
     },
   );
@@ -155,6 +155,6 @@ function endGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // The process has already ended.
   }
 }

@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts';
 
-/** In what is decided and written for payments, refunds, payouts, keys and webhooks. */
+/** Bugs in the decisions and rows of payments, refunds, payouts, keys and webhooks. */
 export const LEDGER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a token held by an intent that waits for its payer counts as free',

@@ -2,18 +2,18 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseSync } from 'oxc-parser';
 
-/** One bug, planted in one file of a copy of the tree. */
+/** One bug in one file of the copied tree. */
 export interface Mutation {
-  /** What goes wrong, or which kind of change a generated one is. */
+  /** The consequence of the bug, or the kind of a generated change. */
   readonly name: string;
-  /** From the root, for example src/payments/settle.ts. */
+  /** Relative to the root, for example src/payments/settle.ts. */
   readonly file: string;
-  /** What is replaced. Hand-made: occurs exactly once in the file. */
+  /** The replaced text. In manual mutations it occurs exactly once in the file. */
   readonly from: string;
   readonly to: string;
-  /** The test file that has to notice it; the others of the file are asked behind it. */
+  /** The test file that must detect it. The file's other tests run after it. */
   readonly by?: string;
-  /** Where `from` begins, for generated mutations: the same text may occur more than once. */
+  /** Position of `from` in generated mutations, because the text may occur more than once. */
   readonly offset?: number;
 }
 
@@ -28,14 +28,17 @@ export interface Result {
   readonly from: string;
   readonly to: string;
   readonly verdict: Verdict;
-  /** The test that failed, or the proof that no test can. */
+  /** The test that failed, or the proof that none can. */
   readonly by: string;
   readonly seconds: number;
-  /** Of the file that was mutated, of the server's without comments: a change is judged again. */
+  /**
+   * Hash of the mutated file, for the server's files without comments. After a change it is judged
+   * again.
+   */
   readonly fileHash: string;
 }
 
-/** One result a line. */
+/** One result per line. */
 export function readResults(file: string): Map<string, Result> {
   const results = JSON.parse(readFileSync(file, 'utf8')) as Result[];
   return new Map(results.map((result) => [result.id, result]));
@@ -46,7 +49,7 @@ export function writeResults(file: string, results: readonly Result[]): void {
   writeFileSync(file, `[\n${lines.join(',\n')}\n]\n`);
 }
 
-/** The source with the bug in it. @throws when its place is gone or not unique. */
+/** The source with the bug. @throws if its place is missing or ambiguous. */
 export function mutate(source: string, mutation: Mutation): string {
   const { from, to, name, file } = mutation;
   if (mutation.offset === undefined) {
@@ -59,19 +62,19 @@ export function mutate(source: string, mutation: Mutation): string {
   return source.slice(0, mutation.offset) + to + source.slice(end);
 }
 
-/** Counted from 1. */
+/** One-based. */
 export function lineOf(source: string, mutation: Mutation): number {
   const offset = mutation.offset ?? source.indexOf(mutation.from);
   return source.slice(0, offset).split('\n').length;
 }
 
-/** Stays the same while the file does: results are found again by it. */
+/** Stable as long as the file is, so that results can be found again. */
 export function mutationId(mutation: Mutation, fileHash: string): string {
   const text = [mutation.file, mutation.offset ?? '', mutation.from, mutation.to, fileHash];
   return digest(text.join('\n'));
 }
 
-/** The source up to `end`, without comments, each white space as one. */
+/** The source up to `end`, without comments and with collapsed white space. */
 export function codeOf(source: string, end = source.length): string {
   const comments = parseSync('source.ts', source).comments.filter((one) => one.end <= end);
   const starts = [0, ...comments.map((comment) => comment.end)];

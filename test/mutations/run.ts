@@ -1,11 +1,11 @@
-// Plants one bug at a time into a copy of the tree and shows that a test notices.
+// Plants one bug at a time in a copy of the tree and shows that a test detects it.
 //
-//   npm run mutations                          all hand-made ones and those of the seed
+//   npm run mutations                          all manual ones and those of the seed
 //   npm run mutations -- --seed 7              other generated ones
-//   npm run mutations -- --only facts,refunds  those in files named so, in this order
+//   npm run mutations -- --only facts,refunds  those in matching files, in this order
 //
-// Bounded and resumable: results are kept in results.json, and what was judged is not judged again
-// while the code of its file is the same. Exits with 1 when a mutation survives that has no proof.
+// Bounded and resumable: results are stored in results.json, and a mutation is judged again only if
+// the code of its file has changed. Exits with 1 if a mutation survives without a proof.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,10 +30,13 @@ import { writeTable } from './table.ts';
 const ROOT = path.join(import.meta.dirname, '..', '..');
 const RESULTS = path.join(import.meta.dirname, 'results.json');
 const README = path.join(import.meta.dirname, 'README.md');
-/** One of its rules is that what works in a transaction is awaited. */
+/** Includes the rule that promises inside a transaction are awaited. */
 const HOUSE_RULES = 'test/tidy.test.ts';
 const SEED = 20261120;
-/** Tests have time limits: two mutants at once on two cores are caught by being slow. */
+/**
+ * Tests have time limits, so two mutants at once on two cores could be "detected" merely by being
+ * slow.
+ */
 const WORKERS = 1;
 
 interface Task {
@@ -43,7 +46,7 @@ interface Task {
   readonly source: string;
 }
 
-/** Another comment is not another program: what was judged stays judged. */
+/** Ignores comments, which do not change the program. */
 function taskId(mutation: Mutation, source: string): string {
   const { offset } = mutation;
   const place = offset === undefined ? {} : { offset: codeOf(source, offset).length };
@@ -55,7 +58,7 @@ function toTask(origin: Result['origin'], mutation: Mutation): Task {
   return { id: taskId(mutation, source), origin, mutation, source };
 }
 
-/** A run that is stopped has judged as many of the one as of the other. */
+/** Alternates both lists, so that a stopped run has judged equally many of each. */
 function inTurns(some: readonly Task[], others: readonly Task[]): Task[] {
   const length = Math.max(some.length, others.length);
   return Array.from({ length }, (_, i) => [some[i] ?? [], others[i] ?? []].flat()).flat();
@@ -84,9 +87,9 @@ async function judgeOne(plot: Plot, task: Task): Promise<Result> {
   };
 }
 
-/** Judges what is left, and writes each result as it comes, so that a stopped run goes on. */
+/** Judges the remaining tasks and writes each result at once, so that a stopped run can resume. */
 async function work(tasks: readonly Task[], done: Map<string, Result>): Promise<void> {
-  // What survived may have its test by now.
+  // Survivors are judged again, because a test may exist by now.
   const isLeft = ({ id }: Task) => (done.get(id)?.verdict ?? 'survived') === 'survived';
   const queue = tasks.filter(isLeft);
   console.log(`${tasks.length} mutations, ${tasks.length - queue.length} judged before`);

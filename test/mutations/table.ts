@@ -3,7 +3,7 @@ import type { Result } from './mutation.ts';
 
 const MARK = '<!-- The rest is written by ';
 
-/** The one table of results, at the end of a README.md. */
+/** Writes the results table at the end of a README.md. */
 export function writeTable(
   readme: string,
   results: readonly Result[],

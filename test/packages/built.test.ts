@@ -21,15 +21,15 @@ import { promisify } from 'node:util';
 import { PACKAGES } from '#packages/built.ts';
 import { childrenSeconds } from '../times.ts';
 
-/** The packages are built by the first program that needs them, wherever this repository is. */
+/** The packages are built by the first program that needs them, wherever the repository is. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
 const COMMAND = 'src/packages/build-command.ts';
 const CACHE = 'node_modules/.cache/tapline-packages';
-/** Debian's `nobody`: as the user of a systemd unit, it owns no file of the program. */
+/** Debian's `nobody`, which owns no file of the program, like the user of a systemd unit. */
 const NOBODY = 65_534;
-/** Of a core, for all packages. */
+/** CPU seconds for all packages. */
 const MOST_SECONDS = 3;
 
 let folder: string;
@@ -45,7 +45,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly link?: boolean }>>;
 }
 
-/** What of this repository builds packages, beside what `npm ci --omit=dev` installs. */
+/** Files needed to build packages, besides what `npm ci --omit=dev` installs. */
 async function productionClone(name: string): Promise<string> {
   const to = path.join(folder, name);
   const isSource = (file: string) => !/\/(dist|node_modules)$/.test(file);
@@ -71,7 +71,7 @@ async function productionClone(name: string): Promise<string> {
 const at = (clone: string, file: string, ...args: string[]) =>
   run(process.execPath, [path.join(clone, file), ...args]);
 
-/** Names and contents; links to what is installed are not part of a package. */
+/** Names and contents. Links to installed packages are not part of a package. */
 async function contentOf(place: string): Promise<Map<string, string>> {
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
   const files = entries
@@ -105,7 +105,7 @@ test('a production install builds at its first command; many at once keep one bu
   for (const { stdout } of starts) assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
   const [hash = '', ...others] = await readdir(path.join(clone, CACHE));
   assert.deepEqual(others, []);
-  // Programs in the repository import the packages by their names.
+  // Programs in the repository import the packages by name.
   const program = "console.log(typeof (await import('tapline')).Tapline)";
   const used = await run(process.execPath, ['--input-type=module', '-e', program], { cwd: clone });
   assert.equal(used.stdout, 'function\n');
@@ -118,7 +118,7 @@ test('a changed source is built again by the next start', async () => {
   await appendFile(path.join(clone, 'sdk/src/index.ts'), 'export const changed: boolean = true;\n');
   await at(clone, 'x402/bin/tapline-x402.js').catch(() => {});
   assert.match(await readFile(path.join(clone, 'sdk/dist/index.js'), 'utf8'), /changed = true/);
-  // Another copy of the tree may use the earlier one; after a day without a start it goes.
+  // Another copy of the tree may use the earlier build; after a day without a start it is deleted.
   const cache = path.join(clone, CACHE);
   const newest = path.dirname(path.dirname(await realpath(path.join(clone, 'sdk/dist'))));
   const earlier = (await readdir(cache)).filter((name) => name !== path.basename(newest));

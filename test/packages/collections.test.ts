@@ -40,7 +40,7 @@ before(async () => {
 });
 after(() => api?.close());
 
-/** `GET /v1/payments/{}`, of a document's path or a collection's address. */
+/** For example `GET /v1/payments/{}`, from a document's path or a collection's URL. */
 function plain(method: string, address: string): string {
   const below = address.replace('{{base_url}}', '').replaceAll(/\{+\w+\}+/g, '{}');
   return `${method.toUpperCase()} ${below}`;
@@ -79,7 +79,7 @@ test('no key, no secret and nobody’s id is in them; what is read is set somewh
   }
 });
 
-/** What needs a chain, a receiver of webhooks or a recent date, and the endless stream. */
+/** Requests that need a chain, a webhook receiver or a recent date, and the endless stream. */
 const LEFT_OUT = /\/(events\/stream|test_helpers\/.*|confirm|test|replay|balance)$/;
 
 test('its requests work against a running server, one after the other', async () => {
@@ -112,7 +112,7 @@ test('its requests work against a running server, one after the other', async ()
   const quick = items.filter(({ request }) => !LEFT_OUT.test(request.url.raw));
   const isLast = ({ request }: Item) => ['PATCH', 'DELETE'].indexOf(request.method);
   for (const item of quick.toSorted((a, b) => isLast(a) - isLast(b))) await send(item);
-  // Two sales, two orders: the key and the order of a press are new.
+  // Two sales are two orders, because each click creates a new key and order ID.
   await send(items.find(({ request }) => request.url.raw.endsWith('/payment_intents')) as Item);
   for (const one of [
     ...['POST /v1/payment_intents', 'GET /v1/payment_intents/{}', 'GET /v1/payments'],

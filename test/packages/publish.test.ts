@@ -10,7 +10,7 @@ import { json, text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 
-/** Packages are published by their tags, into a registry that keeps what it is sent. */
+/** Packages are published from their tags to a registry that records what it receives. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PLACE = 'https://forge.example/shops/tapline';
@@ -57,7 +57,7 @@ async function run(
 ) {
   const [program, ...rest] = args;
   const flags = [`--registry=http://${address}/`, `--//${address}/:_authToken=none`];
-  // Attestations need the identity of a build service, which no machine here has.
+  // Provenance attestations need a build service's identity, which is missing here.
   const child = spawn(program, [...rest, ...flags, '--no-provenance'], {
     cwd,
     env: {
@@ -78,7 +78,7 @@ async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(path.join(ROOT, folder, 'package.json'), 'utf8'));
 }
 
-/** Whether the changes of this version have been closed, as a release needs. */
+/** True if the version's changelog section is closed, as a release requires. */
 async function isClosed(folder: string, version: string): Promise<boolean> {
   const changes = await readFile(path.join(ROOT, folder, 'CHANGELOG.md'), 'utf8').catch(() => null);
   return changes === null || changes.includes(`\n## ${version}\n`);

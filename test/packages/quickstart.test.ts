@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 const GUIDE = path.join(import.meta.dirname, '../../docs/guides/quickstart.md');
-/** A number that has no name on this machine, as in most containers. */
+/** A user id without a name on this machine, as in most containers. */
 const NOBODY = 54_321;
-/** Within the five minutes of the guide, on a machine with other work. */
+/** Below the guide's five minutes, allowing for a busy machine. */
 const STEP_MS = 60_000;
 
 const isRoot = process.getuid?.() === 0;
@@ -33,7 +33,7 @@ after(async () => {
   await data?.remove();
 });
 
-/** It leads a group: its jobs end with it. */
+/** Kills the process group, so that its jobs end, too. */
 async function endShell(): Promise<void> {
   if (shell?.pid === undefined || (shell.exitCode ?? shell.signalCode) !== null) return;
   const ended = once(shell, 'close');
@@ -46,7 +46,7 @@ interface Fence {
   readonly text: string;
 }
 
-/** The code between these headings of the guide, in its order. */
+/** The code between these headings of the guide, in order. */
 async function fences(from: string, to: string): Promise<readonly Fence[]> {
   const [, rest = ''] = (await readFile(GUIDE, 'utf8')).split(from);
   const [part = ''] = rest.split(to);
@@ -58,7 +58,7 @@ async function fences(from: string, to: string): Promise<readonly Fence[]> {
 const OTHERS = '## In Python, PHP or Go';
 const OWN_NETWORK = '## A network of your own';
 
-/** The guide's first lines with this network's address and key. */
+/** The guide's first lines with this network's URL and key. */
 function withSettings(text: string): string {
   const { base_url: address, test: mode } = network.sandbox;
   const filled = text
@@ -68,21 +68,21 @@ function withSettings(text: string): string {
   return filled;
 }
 
-/** What somebody who has nothing yet types into, and the folder that it works in. */
+/** A new user's shell and its working folder. */
 interface Machine {
   readonly cwd: string;
   readonly home: string;
   readonly command: readonly [program: string, ...args: string[]];
   readonly uid?: number;
   readonly gid?: number;
-  /** What `PROOF` answers with there. */
+  /** The expected output of `PROOF` there. */
   readonly is: RegExp;
 }
 
-/** Who types, at what, with which files at home, and who else has a name. */
+/** Shows the user, terminal, home folder and other users. */
 const PROOF = 'id; tty; ls -A "$HOME"; ls /etc/passwd';
 
-/** Empty folders, and where possible a user without a name. */
+/** Empty folders and, if possible, a user without a name. */
 async function emptyFolders(name: string): Promise<{ cwd: string; home: string }> {
   const [cwd, home] = [path.join(folder, name, 'shop'), path.join(folder, name, 'home')];
   await chmod(folder, 0o755);
@@ -101,9 +101,9 @@ async function bareMachine(): Promise<Machine> {
 }
 
 /**
- * A container without an engine: namespaces of its own for mounts, processes and names, and a root
- * that holds the system's programs, Node.js, npm and the folder; no /etc, no name, no terminal, no
- * capabilities. The network is the machine's.
+ * A container without an engine: namespaces for mounts, processes and host names, and a root with
+ * the system's programs, Node.js, npm and the folder, but no /etc, user name, terminal or
+ * capabilities. It shares the machine's network.
  */
 const CONTAINER = `set -eu
 root=$1 shop=$2 node=$3 npm=$4
@@ -140,12 +140,12 @@ async function container(): Promise<Machine> {
 }
 
 interface Shell {
-  /** Types words, and waits for what they bring. */
+  /** Types a command and waits for its output. */
   type(words: string, brings: RegExp): Promise<void>;
 }
 
 function startShell({ cwd, home, command: [program, ...args], ...user }: Machine): Shell {
-  // No terminal, and no settings but those that every machine has. No registry answers.
+  // No terminal and only basic environment variables. No registry answers.
   const env = {
     ...{ PATH: process.env.PATH, HOME: home, npm_config_registry: 'http://127.0.0.1:9/' },
     ...{ PIP_NO_INDEX: '1', GOPROXY: 'off' },
@@ -205,7 +205,7 @@ for (const [number, [where, machine, skip]] of MACHINES.entries()) {
   });
 }
 
-/** What a person sees: the server runs. Go compiles its library first. */
+/** What a user waits for: the server runs. Go compiles its standard library first. */
 const UNTIL_LISTENING =
   'until curl -so /dev/null http://127.0.0.1:8788; do sleep 0.2; done; echo listening';
 

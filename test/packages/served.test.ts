@@ -12,7 +12,7 @@ import { inflateRawSync } from 'node:zlib';
 import fastify, { type FastifyInstance } from 'fastify';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
 
-/** The packages as a network serves them, in folders that know nothing of this one. */
+/** The packages as a network serves them, in folders without access to this repository. */
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -128,7 +128,7 @@ test('people find the commands; every link of the page leads to a file', async (
   assert.equal(bare.headers.get('location'), '/packages/');
 });
 
-/** Sent as it stands: `fetch` would resolve the dots before. */
+/** Sent verbatim, because `fetch` would resolve the dots. */
 async function statusOf(target: string): Promise<string> {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -175,7 +175,7 @@ test('doctor sees whether the installed command is the one that is served', asyn
   const known = { ...env, TAPLINE_BASE_URL: `${origin}/api`, TAPLINE_API_KEY: key };
   const packages = async () => {
     const doctor = run('npx', ['--no-install', 'tapline', 'doctor', '--json'], { cwd, env: known });
-    // There is no API here: the other findings are bad.
+    // The other findings are failures, because there is no API here.
     const { stdout } = await doctor.catch((error: { stdout: string }) => error);
     const findings = stdout
       .trim()
@@ -226,7 +226,7 @@ test('pip installs the Python client, without an index', async () => {
   ].join('\n');
   const { stdout } = await run('python3', ['-c', program], { env: { ...env, PYTHONPATH: to } });
   assert.match(stdout, /^\d+\.\d+\.\d+ 2500000$/m);
-  // Type checkers pass over the annotations of an installed package without it.
+  // Without this file, type checkers ignore an installed package's annotations.
   assert.equal(await readFile(path.join(to, 'tapline/py.typed'), 'utf8'), '');
   const [version] = stdout.split(' ');
   const manifest = await readFile(path.join(ROOT, 'python/pyproject.toml'), 'utf8');
@@ -236,7 +236,7 @@ test('pip installs the Python client, without an index', async () => {
   assert.ok(about.includes(`Summary: ${summary}\n`), about);
 });
 
-/** What a careful program says to the client. */
+/** A strictly typed program that uses the client. */
 const TYPED = `
 import asyncio
 from tapline import AsyncTapline, OutcomeUnknownError, Tapline, usdc, verify
@@ -272,7 +272,7 @@ test('a strict type checker believes the installed Python client', async (t) => 
 
 const ZIP_ENTRY = 0x04034b50;
 
-/** Of the entries of an archive, as their own headers say them. */
+/** The entries of a zip archive, according to their local headers. */
 function unzipped(bytes: Buffer): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (let at = 0; bytes.readUInt32LE(at) === ZIP_ENTRY; ) {
@@ -310,7 +310,7 @@ test('the PHP archive is what Composer reads: one class a file, where PSR-4 look
   assert.ok(files.get('README.md')?.includes(`tapline-php-${manifest.version}.zip`));
 });
 
-/** What a shop does first, and an error whose class has a file of its own. */
+/** A shop's first steps, and an error whose class has a file of its own. */
 const SHOP = `
 echo Tapline\\usdc('2.50'), ' ', Tapline\\Client::VERSION, ' ';
 $fees = ['acquirer' => 1, 'protocol' => 20, 'cashback' => 3, 'of a later version' => 4];
@@ -388,7 +388,7 @@ test('Composer installs the PHP client from a folder, as its guide says', async 
   await writeFile(path.join(cwd, 'archives', file), bytes);
   await writeFile(path.join(cwd, 'composer.json'), '{}');
   const known = { cwd, env: { ...env, COMPOSER_ALLOW_SUPERUSER: '1' } };
-  // The registry is left out only here: the test asks nobody.
+  // The registry is disabled because the test must not contact it.
   await run('composer', ['config', 'repo.packagist', 'false'], known);
   const archives = path.join(cwd, 'archives');
   await run('composer', ['config', 'repositories.tapline', 'artifact', archives], known);

@@ -4,7 +4,7 @@ import type { Transceive } from '../../reader/src/protocols/apdu.ts';
 import { encodeTlv } from '../../reader/src/protocols/tlv.ts';
 import { tag } from './emulated-phones.ts';
 
-/** Chips that sign, as their makers' documents describe their commands. viem signs for them. */
+/** Chips that sign, emulated from their manufacturers' documents. viem signs for them. */
 
 const hex = (text: string) => Buffer.from(text, 'hex');
 const OK = hex('9000');
@@ -43,7 +43,7 @@ function selects(bytes: Uint8Array, aid: Buffer): boolean {
   return bytes[1] === 0xa4 && bytes[2] === 0x04 && dataOf(bytes).equals(aid);
 }
 
-/** A HaLo chip: its address is on it, and behind its own application it takes commands. */
+/** A HaLo chip: it shows a URL and takes commands through its own application. */
 export function haloChip(account: PrivateKeyAccount): Transceive {
   const key = Buffer.from(hexToBytes(account.publicKey));
   const ndef = tag({ address: `https://nfc.ethglobal.com/?av=A02&pk1=${key.toString('hex')}` });
@@ -69,7 +69,7 @@ export function keycardCash(account: PrivateKeyAccount): Transceive {
   };
 }
 
-/** `path`: its owner gave it a path that needs no PIN. `raw`: it answers as newer ones do. */
+/** `path`: its owner allowed a path without a PIN. `raw`: it responds like newer cards. */
 export function keycard(
   account: PrivateKeyAccount,
   { path = true, raw = false }: { readonly path?: boolean; readonly raw?: boolean } = {},

@@ -5,13 +5,13 @@ import { newUid } from '#testing/card-chip.ts';
 import type { Transceive } from '../../reader/src/protocols/apdu.ts';
 
 /**
- * An NTAG 424 DNA as NXP's data sheet has it: keys, access rights, secure messaging, mirrors. Its
- * cryptography is the server's, so that reader and chip share no mistake.
+ * An NTAG 424 DNA emulated from NXP's data sheet: keys, access rights, secure messaging, mirrors.
+ * It uses the server's cryptography, so that reader and chip do not share a mistake.
  */
 export interface EmulatedChip {
   readonly transceive: Transceive;
   readonly uid: string;
-  /** How often somebody proved to have a key, and failed to. */
+  /** Successful and failed authentications. */
   readonly seen: { authenticated: number; refused: number };
 }
 
@@ -53,13 +53,13 @@ function unpadded(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(0x80));
 }
 
-/** Stands for NXP, which signs the numbers of its chips. */
+/** Stands in for NXP, which signs its chips' UIDs. */
 const maker = createECDH('secp224r1');
 maker.generateKeys();
 export const MAKER_KEY: Uint8Array = maker.getPublicKey();
 const ORDER = 0xffffffffffffffffffffffffffff16a2e0b8f03e13dd29455c5c2a3dn;
 
-/** Two chips of NXP's, with the signatures that they came with. */
+/** Two real NXP chips with their signatures. */
 export const REAL_CHIPS = [
   {
     uid: '0463474AA26A80',
@@ -77,7 +77,9 @@ export const REAL_CHIPS = [
 
 const integer = (bytes: Buffer) => BigInt(`0x${bytes.toString('hex')}`);
 
-/** ECDSA of the number itself. With s = (e + r·d) / k, for a k whose inverse Fermat gives. */
+/**
+ * ECDSA over the UID itself: s = (e + r·d) / k, with the inverse of k by Fermat's little theorem.
+ */
 export function signUid(uid: string): Buffer {
   const once = createECDH('secp224r1');
   const r = integer(once.generateKeys().subarray(1, 29)) % ORDER;
@@ -90,7 +92,7 @@ export function signUid(uid: string): Buffer {
   return hex([r, s].map((part) => part.toString(16).padStart(56, '0')).join(''));
 }
 
-/** @param made what the maker has written into it; by default it is signed with `MAKER_KEY`. */
+/** @param made The signature written in the factory; by default made with `MAKER_KEY`. */
 export function emulatedChip(
   uid = newUid(),
   made: { readonly signature: Buffer | null } = { signature: signUid(uid) },
@@ -105,7 +107,9 @@ class Chip {
   readonly #uid: string;
   readonly #signature: Buffer | null;
   readonly #keys = Array.from({ length: 5 }, () => ({ key: Buffer.alloc(16), version: 0 }));
-  /** Comes from the factory empty, free to read and to write, its settings under the master key. */
+  /**
+   * Factory state: empty, freely readable and writable, with settings protected by the master key.
+   */
   readonly #file: NdefFile = { bytes: Buffer.alloc(256), settings: hex('00e0ee') };
   #selected = 0;
   #counter = 0;
@@ -124,7 +128,7 @@ class Chip {
     const data = bytes.subarray(5, 5 + (bytes[4] ?? 0));
     if (cla === 0x00) return this.#iso(ins ?? 0, { p1, p2, data, le: bytes.at(-1) ?? 0 });
     if (cla !== 0x90) return hex('6e00');
-    // Another command ends a proof that was not finished.
+    // Another command aborts an unfinished authentication.
     if (ins !== 0xaf) this.#proof = null;
     if (ins === 0x60) {
       this.#parts = [hex('04040201001105'), Buffer.concat([hex(this.#uid), Buffer.alloc(7)])];
@@ -165,7 +169,7 @@ class Chip {
     return Buffer.concat([bytes.subarray(at, at + le), ISO_OK]);
   }
 
-  /** The file as it is read: the first reading after a selection counts. */
+  /** The file's content as read: the first read after a selection increments the counter. */
   #mirrored(): Buffer {
     const { bytes, settings } = this.#file;
     if (((settings[0] ?? 0) & 0x40) === 0 || this.#session !== null) return bytes;
@@ -228,7 +232,10 @@ class Chip {
     return Buffer.concat([data, this.#mac(session, 0, data), OK]);
   }
 
-  /** What was sealed under the session, or null where its MAC is wrong: the session ends. */
+  /**
+   * The decrypted data of a session's command, or `null` if its MAC is wrong, which ends the
+   * session.
+   */
   #opened(session: Session, ins: number, data: Buffer): Buffer | null {
     const body = data.subarray(0, -8);
     if (!this.#mac(session, ins, body).equals(data.subarray(-8))) {

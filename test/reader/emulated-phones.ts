@@ -19,25 +19,25 @@ import { createEphemeralKey, type EphemeralKey } from '../../reader/src/protocol
 import { decodeTlv, encodeTlv, findTag } from '../../reader/src/protocols/tlv.ts';
 import { deriveKey, keyIdOf, VAS_IV } from '../../reader/src/protocols/vas.ts';
 
-/** Phones and cards, as the public descriptions of their protocols have them. */
+/** Phones and cards, emulated from public protocol descriptions. */
 
 export interface GooglePhone {
   readonly transceive: Transceive;
-  /** What the phone saw: it checks the reader's signature as a real one does. */
+  /** The phone's observations: it verifies the reader's signature like a real one. */
   readonly seen: { signed: boolean; portions: number };
 }
 
 export interface GooglePhoneOptions {
   readonly collectorId: number;
   readonly collectorKey: KeyObject;
-  /** The redemption value of its pass; null: it has none. */
+  /** The redemption value of its pass, or `null` without one. */
   readonly value: string | null;
   readonly compressed?: boolean;
-  /** Bytes of answer that it gives at once. */
+  /** Bytes of a response that it returns at once. */
   readonly portion?: number;
-  /** Older phones give nonce and key only once Smart Tap itself is selected. */
+  /** Older phones return nonce and key only after Smart Tap itself is selected. */
   readonly old?: boolean;
-  /** Of the pass: generic, as ours is, or a loyalty card. */
+  /** Type of the pass: generic, as ours is, or a loyalty card. */
   readonly object?: 'gr' | 'ly';
 }
 
@@ -119,7 +119,7 @@ function smartTap(nonce: Uint8Array): Uint8Array {
   return Buffer.concat([hex('00000001'), message, OK]);
 }
 
-/** @returns the keys of the conversation, or null for a reader that may not ask. */
+/** @returns the session keys, or `null` if the reader is not authorized. */
 function negotiate(
   data: Uint8Array,
   phone: { nonce: Uint8Array; key: EphemeralKey; options: GooglePhoneOptions },
@@ -168,7 +168,7 @@ function passData(
 ): Buffer<ArrayBuffer> {
   const issuer = externalRecord('i', hex('04'), hex('0102030405'));
   const content = externalRecord('n', hex('00'), Buffer.from(pass.value, 'utf8'));
-  // A loyalty card names what it holds beside its type.
+  // A loyalty card also names the type of its content.
   const number = pass.object === 'ly' ? { ...content, type: 'T', id: 'n' } : content;
   const object = externalRecord(pass.object ?? 'gr', encodeMessage(issuer, number));
   const plain = encodeMessage(externalRecord('asv', encodeMessage(issuer, object)));
@@ -230,7 +230,7 @@ function vasAnswer(options: ApplePhoneOptions): Uint8Array {
   return encodeTlv(0x70, Buffer.concat(fields));
 }
 
-/** A type 4 tag that holds one record: an address, or a text. */
+/** A type 4 tag with one record: a URL or a text. */
 export function tag(content: { readonly address: string } | { readonly text: string }): Transceive {
   const record =
     'address' in content
@@ -261,5 +261,5 @@ export function tag(content: { readonly address: string } | { readonly text: str
   };
 }
 
-/** A bank card: it knows none of these applications. */
+/** A bank card, which supports none of these applications. */
 export const bankCard: Transceive = async () => NOT_FOUND;

@@ -12,9 +12,9 @@ import { SettingError } from '../../reader/src/settings.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const bytesOf = (text: string) => Buffer.from(text, 'latin1').toString('hex');
-/** Reset, and the table of Western Europe. */
+/** Reset, and selection of the Western European code page. */
 const HEAD = '1b40' + '1b7413';
-/** Three lines, and the cut. */
+/** Three line feeds, and the cut. */
 const TAIL = '1b6403' + '1d5601';
 
 test('a ticket is reset, text, cut: byte by byte', () => {
@@ -48,7 +48,7 @@ test('nothing that a person typed reaches the printer as a command', () => {
   assert.equal(text, 'Shop@V ???? "x".\n\n');
 });
 
-/** A printer in the network that keeps what it is sent. */
+/** A network printer that records what it receives. */
 async function networkPrinter() {
   const received: Buffer[] = [];
   const server = createSocketServer((socket: Socket) => {

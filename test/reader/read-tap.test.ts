@@ -15,7 +15,7 @@ import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
 import { haloChip, keycard } from './emulated-chips.ts';
 import { applePhone, bankCard, googlePhone, tag } from './emulated-phones.ts';
 
-/** Cards and phones whose bytes are changed on the way; the long run has more. */
+/** Cards and phones whose bytes are corrupted; the long run has more rounds. */
 const ROUNDS = Number(process.env.READER_CONVERSATIONS ?? 2_000);
 const COLLECTOR_ID = 20_180_608;
 const collectorKey = signingKey(randomBytes(32));
@@ -154,7 +154,7 @@ test('a card that stops answering ends the tap, not the till', async (t) => {
   assert.equal((await tapped).status, 'unreadable');
 });
 
-/** Bytes that a broken or hostile card might send in the place of the right ones. */
+/** Bytes that a broken or hostile card might send instead. */
 function mutated(bytes: Uint8Array, random: () => number): Uint8Array {
   const copy = Uint8Array.from(bytes);
   const at = Math.floor(random() * copy.length);
@@ -167,7 +167,7 @@ function mutated(bytes: Uint8Array, random: () => number): Uint8Array {
   return copy;
 }
 
-/** Repeatable: a failure names its round. */
+/** Reproducible, so that a failure can name its round. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -179,11 +179,11 @@ function seeded(seed: number): () => number {
 const chip = privateKeyToAccount(generatePrivateKey());
 const digest = randomBytes(32);
 
-/** A device with the value that its tap may give, and no other. */
+/** A device and the only value that its tap may yield. */
 const DEVICES: readonly (() => readonly [string, Transceive, string])[] = [
   () => ['google', googlePhone(google).transceive, 'redeem-me'],
   () => ['apple', applePhone(apple), apple.message],
-  // The network checks what a SUN card gave: its MAC covers every byte that counts.
+  // The network verifies a SUN card's message: its MAC covers every relevant byte.
   () => ['tag', tag({ address: SUN }), ''],
   () => ['halo', haloChip(chip), ''],
   () => ['keycard', keycard(chip), ''],
@@ -208,13 +208,13 @@ test(`${ROUNDS} conversations with changed bytes: no crash, no wrong value`, asy
       const { public_key, r, s } = tapped.signed;
       const parts = { r: BigInt(`0x${r}`), s: BigInt(`0x${s}`) };
       const signature = ethereumSignature(digest, parts, Buffer.from(public_key, 'hex'));
-      // Handed in is only what the key signed that it was asked for.
+      // Only a signature over the requested digest may be submitted.
       if (signature === null) continue;
       assert.equal(signature, await chip.sign({ hash: toHex(digest) }), `round ${round}: ${name}`);
     }
     if (tapped.status !== 'read' || name === 'tag') continue;
     read++;
-    // Bytes that do not matter may change; the value itself is either right or not given.
+    // Irrelevant bytes may change, but the value is either correct or missing.
     const value = Buffer.from(tapped.credential.value, 'base64url').toString('latin1');
     assert.ok(value.endsWith(expected), `round ${round}: ${name} gave a changed value`);
   }

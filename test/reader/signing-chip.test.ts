@@ -12,7 +12,7 @@ import { haloChip, keycard, keycardCash } from './emulated-chips.ts';
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** As a network with the address of `from` asks for it. */
+/** The message that a network requests for address `from`. */
 const typedData = {
   domain: {
     name: 'USD Coin',
@@ -56,7 +56,7 @@ describe('what chips leave to the reader', () => {
       ],
     };
     const message = { name: 'Cow', wallet: '0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826' };
-    // domainSeparator and the hash of Cow, as the EIP's own example code prints them.
+    // The domain separator and the hash of Cow, from the EIP's own example.
     const separator = 'f2cee375fa42b42143804025fc449deafd50cc031ca257e0b194a650a912090f';
     const cow = 'fc71e5fa27ff56c350aa531bc129ebdf613b772b6604664f5d8dbe21b85eb0c8';
     assert.equal(

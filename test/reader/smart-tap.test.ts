@@ -11,7 +11,7 @@ import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { DeviceApi, readTap } from '../../reader/src/index.ts';
 import { googlePhone } from './emulated-phones.ts';
 
-/** A pass in Google Wallet at the reader of a terminal, whose network signs for it. */
+/** A pass in Google Wallet at a terminal's reader, whose network signs for it. */
 
 const COLLECTOR_ID = 20_180_608;
 const actor = { type: 'system', name: 'test' } as const;
@@ -24,7 +24,7 @@ let version = 0;
 
 const change = () => ({ actor, reason: 'A test.', now: store.clock.now() });
 
-/** @returns the private half of a new key in use, which stands for what Google knows of it. */
+/** @returns the private half of a new active key, which stands in for Google's registration. */
 async function newKey() {
   const collectorId = BigInt(COLLECTOR_ID);
   const made = await store.db.transaction((tx) =>
@@ -54,7 +54,7 @@ function turn(isOn: boolean, id = store.terminalId) {
   return store.db.transaction((tx) => switchSmartTap(tx, ref, isOn));
 }
 
-/** A pass, and what it says in Google Wallet. */
+/** A pass and its value in Google Wallet. */
 async function newPass() {
   const session = await signInWallet(server.url, newWallet(), { now: store.clock.now() });
   const me = server.payer(session);

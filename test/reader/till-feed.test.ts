@@ -31,7 +31,7 @@ async function openFeed(known: { readonly code?: string; readonly tokenHash?: st
   return { feed, kept };
 }
 
-/** A page that says this as its first word. */
+/** A page that connects with this hello. */
 async function connect(feed: TillFeed, hello: unknown, origin = ORIGIN) {
   const socket = new WebSocket(`ws://127.0.0.1:${feed.port}/till`, { origin });
   const said: Record<string, unknown>[] = [];
@@ -74,7 +74,7 @@ test('the code of a till is good once; the token that it becomes is kept hashed'
 
 test('a tap reaches the newest page of the till and nobody else', async () => {
   const { feed } = await openFeed({ tokenHash: hashOf('token') });
-  // No page is connected: the tap is dropped, and the next page does not get it.
+  // Without a connected page the tap is dropped, and the next page does not get it.
   feed.tell(TAPPED);
   const first = await connect(feed, { token: 'token' });
   assert.deepEqual(await first.next(), { status: 'welcome' });

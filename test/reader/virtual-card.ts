@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Transceive } from '../../reader/src/protocols/apdu.ts';
 
-/** A card in the virtual reader of vsmartcard (vpcd); an emulated card answers for it. */
+/** A card in the virtual reader of vsmartcard (vpcd), answered by an emulated card. */
 export interface VirtualCard {
   remove(): void;
 }
@@ -10,7 +10,7 @@ const POWER_OFF = 0;
 const POWER_ON = 1;
 const RESET = 2;
 const ASK_ATR = 4;
-/** A contactless card without history, as readers show it. */
+/** The ATR that readers report for a contactless card without historical bytes. */
 const ATR = Buffer.from('3b80800101', 'hex');
 
 export async function insertCard(port: number, card: Transceive): Promise<VirtualCard> {

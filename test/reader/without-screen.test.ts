@@ -35,7 +35,7 @@ after(() => shared.close());
 interface Till {
   readonly terminal: TestTerminal;
   readonly events: TillEvent[];
-  /** The first event of this status that has not been waited for. */
+  /** The next event with this status. */
   until(status: TillEvent['status']): Promise<TillEvent>;
   tap(card: Parameters<typeof readTap>[0]): Promise<void>;
   end(): Promise<void>;
@@ -215,13 +215,13 @@ test('a charge that is canceled stops waiting, and an old tap pays nothing later
 });
 
 test('a key that has ended ends the reader with a word', async () => {
-  // The key that the dashboard showed ended when the pairing code was used.
+  // The key shown in the dashboard was revoked when the pairing code was used.
   const till = await startTill((server, _, first) => new DeviceApi(server, first));
   await till.until('unpaired');
   await till.end();
 });
 
-/** The way to the server, until it is cut: then it swallows what comes, as after a sleep. */
+/** A proxy to the server. When cut, it swallows all data, as after a sleep. */
 async function openWay(to: string) {
   const { hostname, port } = new URL(to);
   const sockets: Socket[] = [];

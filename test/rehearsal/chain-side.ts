@@ -11,32 +11,32 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/requests.ts';
 import type { Rehearsal } from './rehearse.ts';
 
-/** What a step cost, from what it gave. */
+/** A step's costs, derived from its result. */
 export type Costs<T> = (value: T) => Promise<{ readonly cost: bigint; readonly gas: bigint }>;
 
-/** A chain by its public methods alone, with a key that has coin. */
+/** A chain through public RPC methods only, with a funded key. */
 export interface ChainSide {
   readonly chainId: number;
-  /** As the node calls itself. */
+  /** The node's client version. */
   readonly client: string;
   readonly payer: PrivateKeyAccount;
-  /** Whether the token is ours, to be minted. */
+  /** True if the token is ours and can be minted. */
   readonly ownToken: boolean;
   token: Hex;
-  /** Of the paying key, and of all that were given some, in wei. */
+  /** Balance in wei of the paying key and of all keys that it funded. */
   coin(): Promise<bigint>;
   send(sent: {
     readonly to?: Hex;
     readonly data?: Hex;
     readonly value?: bigint;
   }): Promise<TransactionReceipt>;
-  /** Coin for so much gas at twice the present price. */
+  /** Sends the cost of this much gas at twice the current price. */
   give(key: Hex, gas: bigint): Promise<void>;
   costOf(hash: Hex): Promise<{ readonly cost: bigint; readonly gas: bigint }>;
-  /** What the second provider says. */
+  /** The second provider's answer. */
   again(hash: Hex): Promise<{ readonly succeeded: boolean; readonly blockNumber: bigint }>;
   tokensAgain(address: Hex): Promise<bigint>;
-  /** Sends what the other keys have left back to the paying one. @returns how much. */
+  /** Returns what the other keys have left to the paying one. @returns the sum. */
   sweep(): Promise<bigint>;
 }
 
@@ -109,7 +109,7 @@ async function sweep(own: Wallet, others: readonly Wallet[]): Promise<bigint> {
   for (const wallet of others) {
     const balance = await own.getBalance({ address: wallet.account.address });
     const { maxFeePerGas, maxPriorityFeePerGas } = await own.estimateFeesPerGas();
-    // Some chains charge for the data on top.
+    // Some chains charge for calldata on top.
     const value = balance - 3n * TRANSFER_GAS * maxFeePerGas;
     if (value <= 0n) continue;
     const fees = { gas: TRANSFER_GAS, maxFeePerGas, maxPriorityFeePerGas };

@@ -16,14 +16,14 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 import { type ChainSide, type Costs, openChainSide } from './chain-side.ts';
 
 export interface Rehearsal {
-  /** The service is given all of them. */
+  /** All are given to the service. */
   readonly rpcUrls: readonly string[];
-  /** By which everything is read back. */
+  /** The second provider, through which everything is checked. */
   readonly secondUrl: string;
   readonly key: Hex;
-  /** null: a test token is deployed, which anybody may mint. */
+  /** `null` deploys a test token that anyone may mint. */
   readonly usdc: Hex | null;
-  /** Of this run; keys that hold coin are kept there until the end. */
+  /** This run's folder, in which funded keys are kept until the end. */
   readonly folder: string;
   readonly say: (line: string) => void;
 }
@@ -31,15 +31,15 @@ export interface Rehearsal {
 export interface Step {
   readonly name: string;
   readonly seconds: number;
-  /** In wei; null: it sends nothing. */
+  /** In wei; `null` if the step sends nothing. */
   readonly cost: bigint | null;
-  /** null: several transactions, or none. */
+  /** `null` if there are several transactions or none. */
   readonly gas: bigint | null;
 }
 
 export interface Rehearsed {
   readonly steps: readonly Step[];
-  /** What the second provider said, and that it agrees. */
+  /** What the second provider confirmed. */
   readonly readBack: readonly string[];
   readonly chainId: number;
   readonly client: string;
@@ -52,14 +52,17 @@ const WITHDRAWN = 1_500_000;
 const MONEY = 4_000_000n;
 const SALES = 3;
 const OPERATORS = 2;
-/** A full batch at its limit, and some: a sender with less takes no work. */
+/** A full batch at its gas limit plus a reserve: a sender with less takes no work. */
 const SENDER_GAS = 12_000_000n;
 const REGISTRAR_GAS = 3_000_000n;
-/** A public chain takes its time. */
+/** Allows for a slow public chain. */
 const WAIT_MS = 300_000;
 const LOOK_MS = 100;
 
-/** From a funded key to money paid out, on somebody else's chain, with the service as it starts. */
+/**
+ * Runs from a funded key to a payout on an external chain, with the service as it starts in
+ * production.
+ */
 export async function rehearse(rehearsal: Rehearsal): Promise<Rehearsed> {
   const chain = await openChainSide(rehearsal);
   const steps: Step[] = [];
@@ -96,12 +99,12 @@ export async function rehearse(rehearsal: Rehearsal): Promise<Rehearsed> {
   }
 }
 
-/** @returns the settings with which the service starts. */
+/** @returns the settings for the service. */
 async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<string, string>> {
   const [url = ''] = rehearsal.rpcUrls;
   const operators = Array.from({ length: OPERATORS }, newKey);
   const [registrar, guardian, second] = [newKey(), newKey(), newKey()];
-  // Lost keys are lost coin.
+  // Stored first, because a lost key means lost funds.
   const keys = [...operators, registrar].map(({ key }) => key);
   await writeFile(path.join(rehearsal.folder, 'keys.txt'), `${keys.join('\n')}\n`, { mode: 0o600 });
   const usdc = rehearsal.usdc ?? (await deployToken(chain));
@@ -128,7 +131,7 @@ async function deploy(rehearsal: Rehearsal, chain: ChainSide): Promise<Record<st
     CHAIN_TESTNET_DEPLOYED_AT_BLOCK: String(blockNumber),
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
-    // Nobody is there to be asked, and slow chains have their time.
+    // No operator is present to confirm, and slow chains get enough time.
     ...{ STATIC_PASS_CONFIRM_FROM: 'off', SETTLEMENT_TIMEOUT_SECONDS: '300' },
   };
 }
@@ -227,7 +230,7 @@ async function until(what: string, look: () => Promise<Body>, status: string): P
   throw new Error(`waited in vain for ${what}: ${JSON.stringify(found)}`);
 }
 
-/** @throws where the second provider says otherwise than the service. */
+/** @throws if the second provider contradicts the service. */
 async function readAgain(network: SpawnedNetwork, chain: ChainSide, day: Day): Promise<string[]> {
   const lines: string[] = [];
   const agree = (what: string, told: unknown, ours: unknown) => {

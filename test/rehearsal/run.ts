@@ -24,7 +24,7 @@ const USAGE = `npm run rehearse -- --network testnet --rpc-url <url>[,<url>] [op
     --out <folder>           default docs/rehearsals`;
 
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** Their coin is money. */
+/** Networks whose native currency has value. */
 const REAL: readonly string[] = ['base', 'arc', 'ethereum'];
 const OUT = path.join(import.meta.dirname, '../../docs/rehearsals');
 
@@ -79,7 +79,7 @@ async function run(): Promise<void> {
 
 interface About {
   readonly isPublic: boolean;
-  /** One provider for both. */
+  /** True if both use the same provider. */
   readonly isSame: boolean;
   readonly note: string | null;
   readonly coin: string;

@@ -66,7 +66,7 @@ describe('a POST', () => {
       await assert.rejects(create(), (error) => !(error instanceof OutcomeUnknownError));
       assert.equal(api.seen.length, 1);
     }
-    // It said that nothing was done, so there is no harm in asking again.
+    // The service said that nothing was done, so a retry is safe.
     api.script(NOTHING_DONE, DONE);
     await create();
     assert.equal(api.seen.length, 2);
@@ -238,7 +238,7 @@ describe('an outcome that is not known', () => {
   });
 
   test('is what giving up a POST leaves; giving up a GET is only that', async () => {
-    // A server of its own: what was given up may still arrive there when another test has begun.
+    // A private server, because aborted requests could still arrive during another test.
     const own = await startScriptedApi();
     own.script('hang');
     const { refunds, payments } = own.tapline;

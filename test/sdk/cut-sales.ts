@@ -4,10 +4,10 @@ import { Tapline } from 'tapline';
 import { startTestApi } from '#testing/api.ts';
 import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 
-/** So many at once keep the server busy, and the test short. */
+/** Enough parallel sales to keep the server busy and the test short. */
 const AT_ONCE = 32;
 
-/** One sale per byte of request and answer, each with its connection cut there. */
+/** One sale per byte of request and response, each with its connection cut at that byte. */
 export async function cutSales(t: TestContext, everyBytes: number): Promise<void> {
   const api = await startTestApi();
   const port = Number(new URL(api.url).port);
@@ -15,7 +15,7 @@ export async function cutSales(t: TestContext, everyBytes: number): Promise<void
   let sales = 0;
   let replays = 0;
   const sell = async (cut: Cut | null) => {
-    // Always as long, so that a byte means the same in every request.
+    // Of constant length, so that an offset has the same meaning in every request.
     const order_id = (sales++).toString(36).padStart(8, '0');
     const proxy = await startCuttingProxy(port, cut);
     const tapline = new Tapline(key, { baseUrl: `http://127.0.0.1:${proxy.port}/api` });
@@ -44,7 +44,7 @@ export async function cutSales(t: TestContext, everyBytes: number): Promise<void
     [api.merchant.test.tenant.accountId],
   );
   assert.deepEqual(row, { all: cuts.length + 1, orders: cuts.length + 1 });
-  // All but the last bytes of the answer: then it is whole.
+  // The cut at the very last byte leaves a complete response.
   assert.ok(replays > (answer / everyBytes) * 0.9, `${replays} replays`);
   await api.close();
 }

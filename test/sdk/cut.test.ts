@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { cutSales } from './cut-sales.ts';
 
-// Every byte takes a minute on a busy machine: see test/long/sdk-cut.test.ts.
+// Every byte would take a minute on a busy machine: see test/long/sdk-cut.test.ts.
 test('one sale is one intent, wherever in request and answer the connection ends', (t) =>
   cutSales(t, 5));

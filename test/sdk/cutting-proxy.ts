@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Where the first connection ends: after so many bytes of what one side sends. */
+/** Where the first connection ends: after this many bytes from one side. */
 export interface Cut {
   readonly of: 'request' | 'answer';
   readonly after: number;
@@ -9,12 +9,12 @@ export interface Cut {
 
 export interface CuttingProxy {
   readonly port: number;
-  /** Bytes that have come from either side of the first connection. */
+  /** Bytes received from each side of the first connection. */
   readonly seen: { request: number; answer: number };
   close(): Promise<void>;
 }
 
-/** Cuts its first connection at one byte, and lets the others pass. */
+/** Cuts its first connection at one byte and forwards all others. */
 export async function startCuttingProxy(target: number, cut: Cut | null): Promise<CuttingProxy> {
   const seen = { request: 0, answer: 0 };
   const sockets = new Set<Socket>();
@@ -31,7 +31,7 @@ export async function startCuttingProxy(target: number, cut: Cut | null): Promis
       const room = cut?.of === side ? Math.max(cut.after - seen[side], 0) : bytes.length;
       seen[side] += bytes.length;
       to.write(bytes.subarray(0, room));
-      // What was passed on arrives before the end does: `destroy` would drop it.
+      // `end` delivers what was forwarded; `destroy` would drop it.
       if (bytes.length > room || (cut?.of === side && seen[side] === cut.after)) {
         to.end(() => end());
       }

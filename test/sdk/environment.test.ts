@@ -28,7 +28,7 @@ function setEnvironment(env: { readonly key?: string; readonly url?: string }): 
   }
 }
 
-/** Reads the balance. @returns the key that the service got */
+/** Reads the balance. @returns the key that the service received. */
 async function keySentBy(tapline: Tapline): Promise<string | undefined> {
   api.script(EMPTY);
   await tapline.balance.retrieve();
@@ -124,7 +124,7 @@ test('an account without an event yet streams at once, from its start', async ()
   const [asked, opened, ...others] = api.seen.map(({ url }) => url.replace('/api/v1', ''));
   assert.deepEqual([asked, opened], ['/events?limit=1', '/events/stream?after=start']);
   assert.deepEqual(others, []);
-  // A service that does not know the word is asked for its list, as before.
+  // A service without the stream route is polled through its list.
   const refused = refusal(400, 'invalid_request_error', 'cursor_invalid');
   const page = { ...none, data: [event] };
   api.script({ status: 200, body: none }, refused, { status: 200, body: page });

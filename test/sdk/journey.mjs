@@ -1,6 +1,6 @@
-// A whole sale with the published package, in any runtime that has fetch and WebCrypto.
+// A complete sale with the published package, in any runtime with fetch and WebCrypto.
 
-/** Creates, taps, waits, pays, lists, refunds, and verifies a webhook. @returns what it saw */
+/** Creates, taps, waits, pays, lists, refunds, and verifies a webhook. @returns what it saw. */
 export async function journey(
   { Tapline, usdc, InvalidRequestError },
   { sign, verify },

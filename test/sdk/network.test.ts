@@ -30,7 +30,7 @@ after(async () => {
   await folder?.remove();
 });
 
-/** The Nodes of the package's promise: older ones from npm, in a folder of their own, and ours. */
+/** The supported Node versions: older ones from npm in a folder of their own, and ours. */
 async function installNodes(to: string): Promise<string[]> {
   const tool = await installTool('nodes', to);
   const older = ['node-20', 'node-22'];
@@ -56,7 +56,7 @@ test('a whole sale works in Node 20, 22 and 24', async (t) => {
   assert.deepEqual(versions, ['v20', 'v22', 'v24']);
 });
 
-/** Sells and gives back, with the connection of each step cut at a place of its own. */
+/** Sells and refunds, with each step's connection cut at a different byte. */
 async function saleWithCuts(order_id: string, cuts: readonly Cut[]): Promise<string> {
   const port = Number(new URL(at.baseUrl).port);
   const through = async <T>(cut: Cut, act: (client: Tapline) => Promise<T>): Promise<T> => {
@@ -77,7 +77,7 @@ async function saleWithCuts(order_id: string, cuts: readonly Cut[]): Promise<str
 }
 
 test('money moves once and back once, wherever the connections are cut', async () => {
-  // Headers and bodies of requests end near byte 500, those of answers near byte 1,000 or 1,900.
+  // Headers and bodies of requests end near byte 500, those of responses near byte 1,000 or 1,900.
   const places = [0, 1, 90, 250, 400, 500, 900, 1_200, 1_700];
   const cuts = places.flatMap((after) => [
     { of: 'request' as const, after },
@@ -151,7 +151,7 @@ test('all that is waited for shares one stream, and no wait asks on its own', as
   const ended = await Promise.all(waits);
   assert.ok(ended.every(({ status }) => status === 'canceled'));
   assert.equal(count('/stream'), 1);
-  // One look before the event and one after it; a few may have missed the place in between.
+  // One read before the event and one after it; a few may miss the time in between.
   assert.ok(count('/pi') <= 3 * ids.length, `${count('/pi')} looks`);
   assert.equal(count('/events'), 1);
 });

@@ -10,16 +10,16 @@ import { KEY } from './scripted-api.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 const DIST = path.join(await ensurePackages(), 'sdk/dist');
 const WHOLE_BYTES = 10_000;
-/** Two forms of signatures are read, and keys are kept. */
+/** Budget for two signature formats and the key cache. */
 const WEBHOOKS_BYTES = 1_500;
 
-/** Size of modules as they are published. */
+/** Size of the published modules. */
 function gzipped(files: readonly string[]): number {
   const text = files.map((file) => readFileSync(path.join(DIST, file), 'utf8')).join('');
   return gzipSync(text, { level: 9 }).length;
 }
 
-/** A module and what it imports. */
+/** A module and its imports. */
 function withImports(file: string, seen = new Set<string>()): Set<string> {
   seen.add(file);
   const text = readFileSync(path.join(DIST, file), 'utf8');
@@ -48,13 +48,13 @@ test('it needs no other package and nothing of Node', () => {
     for (const [, from] of text.matchAll(/(?:from|import\() ?'([^']+)'/g)) {
       assert.match(String(from), /^\.\//, `${file} imports ${from}`);
     }
-    // Asked for, not relied on: workers have none.
+    // Read with optional chaining, because workers have no `process`.
     const rest = text.replaceAll('globalThis.process?.env?.', '');
     assert.doesNotMatch(rest, /\b(process|Buffer|require|__dirname)\b/, file);
   }
 });
 
-/** Calls every method of every resource and notes what it would send. */
+/** Calls every method of every resource and records the request that it would send. */
 async function routesOfMethods(): Promise<Set<string>> {
   const routes = new Set<string>();
   const note: typeof fetch = async (input, init) => {
@@ -69,7 +69,7 @@ async function routesOfMethods(): Promise<Set<string>> {
     for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(resource))) {
       if (name === 'constructor' || name === 'stream') continue;
       const method = (resource as Record<string, (...args: unknown[]) => unknown>)[name];
-      // Methods take an id, then a body or options; those without an id ignore the text.
+      // Methods take an id, then a body or options; those without an id ignore the string.
       const result = method?.call(resource, ...(method.length === 0 ? [{}] : ['x', {}]));
       await ((result as { page?: unknown }).page ?? result);
     }
@@ -87,7 +87,7 @@ test('every operation has a method', async () => {
   assert.ok(operations.length >= 30);
   const methods = await routesOfMethods();
   const missing = operations
-    // The stream is followed, not called: `events.stream`.
+    // The stream has a method of another kind: `events.stream`.
     .filter((operation) => operation !== 'GET /v1/events/stream')
     .filter((operation) => !methods.has(operation.replaceAll(/\{\w+\}/g, '{id}')));
   assert.deepEqual(missing, []);
@@ -115,7 +115,7 @@ test('formatUsdc() is the way back', () => {
 
 test('orderId() keeps what fits, and makes 8 characters of what does not, always the same', () => {
   for (const text of ['A-1001', '7', 'a_b-C012']) assert.equal(orderId(text), text);
-  // Made by another program: each language's client has to come to the same.
+  // Computed by an independent program. The client of every language must produce the same ids.
   const made = { order_01HZX3V0M7: 'r-Nyt8hN', 'Bestellung Nr. 12 – Köln': '9uMFAlKK' };
   for (const [text, id] of Object.entries(made)) assert.equal(orderId(text), id);
   const many = Array.from({ length: 20_000 }, (_, n) => orderId(`order_${1_000_000 + n}`));

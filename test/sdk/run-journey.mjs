@@ -1,4 +1,5 @@
-// node run-journey.mjs <baseUrl> <apiKey> <terminal>: the journey under whatever runs this file.
+// node run-journey.mjs <baseUrl> <apiKey> <terminal>: the journey in the runtime that executes this
+// file.
 import * as sdk from '../../sdk/dist/index.js';
 import * as webhooks from '../../sdk/dist/webhooks.js';
 import { journey } from './journey.mjs';

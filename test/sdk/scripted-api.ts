@@ -10,7 +10,7 @@ export interface Seen {
   readonly body: string;
 }
 
-/** What the server does with one request: an answer, or a connection that breaks. */
+/** What the server does with one request: respond, or break the connection. */
 export type Step =
   | {
       readonly status: number;
@@ -20,12 +20,12 @@ export type Step =
   | 'cut'
   | 'hang';
 
-/** A service that misbehaves as it is told: faults that a real one shows too rarely for a test. */
+/** A service with scripted faults that a real one shows too rarely for a test. */
 export interface ScriptedApi {
   readonly tapline: Tapline;
   readonly baseUrl: string;
   readonly seen: Seen[];
-  /** What it does with the next requests; without a step, the last one again. */
+  /** Scripts the next requests; afterwards the last step repeats. */
   script(...steps: Step[]): void;
   close(): Promise<void>;
 }

@@ -10,11 +10,11 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { installTool, type Tool } from '#testing/tools.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
-/** Unmodified x402 clients buy from a shop whose money is settled by Tapline. */
+/** Unmodified x402 clients buy from a shop whose payments Tapline settles. */
 
 const run = promisify(execFile);
 const PRICE = 2_500_000;
-/** 30 and 20 basis points of fees, 5 of them back as cashback. */
+/** Fees of 30 and 20 basis points, minus 5 of cashback. */
 const TOTAL = PRICE + 7_500 + 5_000 - 1_250;
 const FUNDS = 10_000_000n;
 
@@ -103,7 +103,7 @@ describe('@x402/axios', () => {
   let tool: Tool;
 
   before(async () => {
-    // A folder of its own: it is published for an older core than the other clients.
+    // In a folder of its own, because it requires an older core than the other clients.
     folder = await mkdtemp(path.join(tmpdir(), 'tapline-axios-'));
     tool = await installTool('axios-client', folder);
   });

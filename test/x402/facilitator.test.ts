@@ -15,7 +15,7 @@ import { routesOf, serverOf } from '../../x402/src/index.ts';
 import { priceOf, totalOf } from '../../x402/src/price.ts';
 import { openX402Ground, type X402Ground } from './x402-ground.ts';
 
-/** The routes that x402 servers call, asked by the unmodified client of `@x402/core`. */
+/** The routes that x402 servers call, used by the unmodified client of `@x402/core`. */
 
 const PRICE = 1_000_000;
 const TOTAL = PRICE + 3_000 + 2_000 - 500;
@@ -52,11 +52,11 @@ interface Signed {
   readonly requirements: PaymentRequirements;
 }
 
-/** What an x402 client sends for a resource, signed by the real package. */
+/** An x402 client's payload for a resource, signed by the real package. */
 async function sign(buyer: PrivateKeyAccount, resource: string): Promise<Signed> {
   const requirements = {
     ...ground.facilitator.requirements({ price: PRICE, resource }),
-    // A busy machine takes its time: nothing here is about signatures that end.
+    // Long enough for a busy machine; expiring signatures are not tested here.
     maxTimeoutSeconds: 3_600,
   } as PaymentRequirements;
   const { network, asset } = requirements;
@@ -101,7 +101,7 @@ describe('settle', () => {
     const before = await ground.merchantReceived();
     const { payload, requirements } = await sign(buyer, 'https://shop.test/once');
     assert.equal((await client.verify(payload, requirements)).isValid, true);
-    // On a busy machine an answer may be "pending" at first.
+    // On a busy machine the first response may be "pending".
     const settle = () => settledBy(() => client.settle(payload, requirements));
     const together = await Promise.all(Array.from({ length: ASKED_AGAIN }, settle));
     for (let time = 0; time < ASKED_AGAIN; time++) together.push(await settle());
@@ -110,7 +110,7 @@ describe('settle', () => {
     for (const settled of together) assert.deepEqual(settled, first);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(TOTAL));
     assert.equal(await ground.merchantReceived(), before + BigInt(PRICE));
-    // What was bought is not sold again.
+    // A used signature does not buy again.
     const { isValid, invalidReason } = await client.verify(payload, requirements);
     assert.deepEqual([isValid, invalidReason], [false, 'invalid_exact_evm_nonce_already_used']);
   });
@@ -208,7 +208,7 @@ test('what was taken for a sale that ended unpaid goes back once, by any process
   const resource = `https://shop.test/lost-${buyer.address}`;
   const { payload, requirements } = await sign(buyer, resource);
   assert.equal((await hasty.settle(payload, requirements)).errorReason, 'settlement_pending');
-  // Nobody asks again, and the intent's time runs out.
+  // The client never calls again, and the intent expires.
   const { data } = (await ground.merchant.get('/payment_intents?limit=5')).body as {
     data: { id: string; description: string | null }[];
   };

@@ -6,7 +6,9 @@ import { type OutsideChain, startOutsideChain } from '#testing/outside-chain.ts'
 import { startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
-/** A network whose addresses are set as block explorers and scripts often print them. */
+/**
+ * A network configured with lower-case addresses, as block explorers and scripts often print them.
+ */
 
 const CHAIN_ID = 41_107;
 const PRICE = 2_500_000;

@@ -23,23 +23,23 @@ import {
   serverOf,
 } from '../../x402/src/index.ts';
 
-/** A real network, a facilitator with a bridge wallet of its own, and buyers who know neither. */
+/** A real network, a facilitator with its own bridge wallet, and independent buyers. */
 export interface X402Ground {
   readonly shared: SharedSandbox;
   readonly merchant: Caller;
   readonly facilitator: Facilitator;
   readonly bridge: PrivateKeyAccount;
-  /** As another process with the same settings. */
+  /** A second process with the same settings. */
   another(changed?: Partial<FacilitatorOptions>): Promise<Facilitator>;
   settings(): FacilitatorOptions & { readonly privateKey: `0x${string}` };
   fund(account: Address, atoms: bigint): Promise<void>;
   newBuyer(atoms: bigint): Promise<PrivateKeyAccount>;
   usdcOf(account: Address): Promise<bigint>;
-  /** Atoms that the merchant got from the bridge. Others sell in the same sandbox meanwhile. */
+  /** Atoms that the bridge paid to the merchant. Other tests sell in the same sandbox meanwhile. */
   merchantReceived(): Promise<bigint>;
-  /** Lowers what the bridge may pay for one sale; null lifts the limit. */
+  /** Limits what the bridge may pay per sale; `null` removes the limit. */
   limitBridge(atoms: number | null): Promise<void>;
-  /** A shop with a paywall. @returns its address */
+  /** A shop with a paywall. @returns its URL */
   openShop(price: number, facilitator?: Facilitator): Promise<string>;
   close(): Promise<void>;
 }
@@ -48,9 +48,9 @@ const ABI = parseAbi([
   'function mint(address to, uint256 amount)',
   'function balanceOf(address account) view returns (uint256)',
 ]);
-/** Gas for a test's life. */
+/** Gas for the duration of a test. */
 const ETHER = 10n ** 18n;
-/** viem looks every four seconds unless told. */
+/** Replaces viem's default of four seconds. */
 const LOOK_MS = 100;
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
 
@@ -109,7 +109,7 @@ interface Payments {
   readonly next_cursor: string | null;
 }
 
-/** What this payer has paid the merchant in all, over all pages of its payments. */
+/** The total that this payer has paid the merchant, over all pages of its payments. */
 async function received(merchant: Caller, payer: Address): Promise<bigint> {
   let sum = 0n;
   let cursor: string | null = null;
@@ -126,7 +126,7 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** The sandbox's chain, as a faucet sees it. */
+/** Funds accounts on the sandbox's chain, like a faucet. */
 function onChain(mode: Mode) {
   const chain = { ...foundry, id: mode.chain_id };
   const transport = http(mode.rpc_url);
@@ -179,7 +179,10 @@ function startShops() {
   };
 }
 
-/** As the packages' own guide shows it; the test token has to be allowed like any unusual one. */
+/**
+ * Set up as in the packages' own guide; the test token must be allowed explicitly, like any unusual
+ * one.
+ */
 export function payingFetch({ shared }: X402Ground, account: PrivateKeyAccount) {
   const { chain_id, usdc } = shared.sandbox.test;
   const network = `eip155:${chain_id}` as const;

@@ -11,7 +11,7 @@ import {
 } from '../../../web/testing/till.ts';
 import type { Journey, JourneyScene } from './journey.ts';
 
-/** Journeys that a cashier begins. */
+/** Journeys that start at the till. */
 
 async function pay(till: TillWindow, amount: string): Promise<void> {
   await till.ask(amount);
@@ -26,7 +26,7 @@ async function tillAt({ sandbox, browser }: JourneyScene, terminal: TestTerminal
   return till;
 }
 
-/** The link of the terminal's open payment, as its code holds it. */
+/** The pay link of the terminal's open payment, as in its QR code. */
 async function linkOfOpen({ sandbox }: JourneyScene, { deviceKey }: TestTerminal): Promise<string> {
   const response = await fetch(`${sandbox.base_url}/device/v1/payment_intents/next?wait=5`, {
     headers: { Authorization: `Bearer ${deviceKey}` },
@@ -54,7 +54,7 @@ const stranger: Journey = {
     await till.page.getByRole('button', { name: 'Receipt' }).click();
     const slip = till.page.getByRole('dialog');
     await slip.getByRole('img', { name: 'The receipt' }).waitFor();
-    // What the phone's camera reads there.
+    // The link that the phone's camera reads from the receipt.
     const path = await slip.getByRole('link', { name: 'Print' }).getAttribute('href');
     await phone.page.goto(`${sandbox.web_url}/${path?.replace('#print', '')}`);
     await phone.page.getByText('2.50').first().waitFor();
@@ -115,7 +115,7 @@ const twice: Journey = {
   },
 };
 
-/** Its owner has a second factor from then on: it comes last. */
+/** Last, because afterwards its owner has a second factor. */
 export const FORGOTTEN_PIN: Journey = {
   name: 'a forgotten PIN',
   width: 390,

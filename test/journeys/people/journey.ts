@@ -6,12 +6,12 @@ export interface JourneyScene {
   readonly browser: CountingBrowser;
 }
 
-/** What a person comes for, across the apps, from the first press to its end. */
+/** What a user wants to achieve across the apps, from the first click to the result. */
 export interface Journey {
   readonly name: string;
-  /** Of the screen where most of it happens, in pixels. */
+  /** Width in pixels of the screen on which most of it happens. */
   readonly width: number;
-  /** Runs with `npm test`; the others with `npm run test:long`. */
+  /** Runs in `npm test`; the others in `npm run test:long`. */
   readonly quick?: boolean;
   run(scene: JourneyScene): Promise<void>;
 }

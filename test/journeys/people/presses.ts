@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { BrowserContextOptions } from 'playwright-core';
 import type { TestBrowser } from '../../../web/testing/browser.ts';
 
-/** What each journey takes: a journey that takes more presses fails, whoever has added them. */
+/** Number of clicks per journey. A journey that needs more fails. */
 const TABLE = new URL('presses.md', import.meta.url);
 const HEADING = `# Presses of each journey
 
@@ -15,7 +15,7 @@ that takes more than this fails;
 |---|---|---|
 `;
 
-/** As text: the tests of the server know no `document`. */
+/** A string, because the server's tests have no `document` type. */
 const NOTE_PRESSES = `{
   const note = () => window.notePress();
   addEventListener('pointerdown', note, true);
@@ -23,10 +23,10 @@ const NOTE_PRESSES = `{
   addEventListener('change', ({ target }) => { if (target.tagName === 'SELECT') note(); }, true);
 }`;
 
-/** A browser that counts what people press in its windows. */
+/** A browser that counts clicks and taps in its windows. */
 export interface CountingBrowser extends TestBrowser {
   pressed(): number;
-  /** What a journey prepares is no part of it. */
+  /** Resets the counter after a journey's preparation. */
   startOver(): void;
 }
 
@@ -65,7 +65,7 @@ async function readTable(): Promise<Map<string, Row>> {
   );
 }
 
-/** Fails when it took more presses than the table says, or stands in no row of it. */
+/** Fails if the journey took more clicks than the table allows or is not in the table. */
 export async function comparePresses(name: string, found: Row): Promise<void> {
   const table = await readTable();
   if (process.env.WRITE_PRESSES !== undefined) {

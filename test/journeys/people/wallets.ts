@@ -16,7 +16,7 @@ import {
 } from '../../../web/testing/wallet.ts';
 import type { Journey } from './journey.ts';
 
-/** Journeys that a customer begins. */
+/** Journeys that start with the customer. */
 
 async function importWallet(wallet: WalletWindow, key: string): Promise<void> {
   await wallet.button(/^Import wallet/).click();

@@ -8,22 +8,22 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { makeBaseFolder } from '../container/base.ts';
 
 /**
- * A machine with a container engine and nothing else: a Docker daemon in a network namespace of its
- * own, so that its firewall and its ports are nobody else's. No image is fetched: Debian's programs
- * stand under the names that compose.yaml asks for.
+ * A machine with only a container engine: a Docker daemon in a network namespace of its own, so
+ * that its firewall and ports are isolated. No image is fetched: Debian's programs stand in under
+ * the names in compose.yaml.
  */
 
 const SPACE = 'tlcompose';
-/** This machine, as the engine's sees it: chains, a mail server and the registry are there. */
+/** This machine as the engine sees it: chains, a mail server and the registry are here. */
 export const OUTSIDE = '10.97.0.1';
-/** Where the engine's machine is reached. */
+/** Address of the engine's machine. */
 export const ADDRESS = '10.97.0.2';
 const FOLDER = path.join(tmpdir(), 'tapline-compose-');
 const CGROUPS = 'tapline-compose';
 const STAND_INS = path.join(import.meta.dirname, 'images');
 const UP_MS = 60_000;
 const TYPED_MS = 900_000;
-/** The first with `required: false`. Debian 13's package runs on Debian 12 as well. */
+/** The first version with `required: false`. Debian 13's package also runs on Debian 12. */
 const OLDEST = [2, 24] as const;
 const run = promisify(execFile);
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
@@ -31,15 +31,15 @@ const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.
 export interface Engine {
   /** Removed at the end. */
   readonly folder: string;
-  /** Types commands in this folder. @throws with what they wrote when one fails. */
+  /** Runs commands in this folder. @throws with their output if one fails. */
   type(commands: string, options: { readonly cwd: string }): Promise<string>;
-  /** SIGKILL to the daemon and to all that it runs. */
+  /** Sends SIGKILL to the daemon and everything that it runs. */
   kill(): Promise<void>;
   boot(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Why there can be no engine here; null: there can. */
+/** Why the engine cannot run here, or `null`. */
 export async function whyNoEngine(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'namespaces need root';
   for (const program of ['dockerd', 'docker', 'debootstrap', 'iptables']) {
@@ -52,7 +52,7 @@ export async function whyNoEngine(): Promise<string | null> {
   return `Compose ${OLDEST.join('.')} is missing: docker-compose of Debian 13`;
 }
 
-/** One wire to this machine, and through it to where packages are. */
+/** One virtual link to this machine, and through it to the package registries. */
 const WIRES = [
   `ip netns add ${SPACE}`,
   `ip link add ${SPACE}0 type veth peer name eth0 netns ${SPACE}`,
@@ -67,19 +67,19 @@ const WIRES = [
 const OUTWARD = `POSTROUTING -s ${OUTSIDE}/24 ! -o ${SPACE}0 -j MASQUERADE`;
 
 async function killContainers(): Promise<void> {
-  // Cgroups of the first version, or of the second.
+  // Cgroups of version 1 or 2.
   const files = ['pids/', ''].map((part) => `/sys/fs/cgroup/${part}${CGROUPS}/*/cgroup.procs`);
   await sh(`cat ${files.join(' ')} 2>/dev/null | xargs -r kill -9`).catch(() => {});
 }
 
-/** The newest first: some are mounted inside of others. */
+/** Newest first, because some are mounted inside others. */
 async function unmountAll(): Promise<void> {
   const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
   const own = mounts.filter((place) => place.startsWith(FOLDER));
   for (const place of own.reverse()) await sh(`umount -l ${place}`).catch(() => {});
 }
 
-/** Removes what this run, or one that was killed, has left. */
+/** Removes what this run, or a killed one, has left. */
 async function clean(): Promise<void> {
   await killContainers();
   await unmountAll();
@@ -88,7 +88,7 @@ async function clean(): Promise<void> {
   await sh(`ip netns del ${SPACE}`).catch(() => {});
 }
 
-/** The images that compose.yaml would fetch, made of Debian's packages. */
+/** Builds the images that compose.yaml would fetch from Debian's packages. */
 async function makeImages(type: (command: string) => Promise<string>, folder: string) {
   const base = await makeBaseFolder(path.join(folder, 'base'));
   await type(`tar -C ${base} -c . | docker import - docker.io/library/node:24-bookworm-slim`);
@@ -121,7 +121,7 @@ function startDaemon({ socket, data, state, pid, log }: Places): ChildProcess {
 async function killDaemon(daemon: ChildProcess, state: string): Promise<void> {
   if (daemon.pid !== undefined && daemon.exitCode === null && daemon.signalCode === null) {
     const ended = once(daemon, 'exit');
-    // Its own containerd is in its group.
+    // Its own containerd is in its process group.
     process.kill(-daemon.pid, 'SIGKILL');
     await ended;
   }
@@ -164,7 +164,7 @@ export async function openEngine(): Promise<Engine> {
   };
   const kill = () => killDaemon(daemon, places.state);
   const boot = async () => {
-    // What only memory held.
+    // State that only memory held.
     for (const place of [places.state, places.pid])
       await rm(place, { recursive: true, force: true });
     daemon = startDaemon(places);

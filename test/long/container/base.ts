@@ -12,8 +12,8 @@ exec node /usr/local/lib/npm/bin/npm-cli.js "$@"
 const run = promisify(execFile);
 
 /**
- * The root of a Debian with the Node.js of node_modules and npm, as the base images of Node.js are:
- * no image is fetched. `TAPLINE_TEST_BASE` names one that debootstrap has made before.
+ * A Debian root with Node.js from node_modules and npm, like the official Node.js base images,
+ * without fetching an image. `TAPLINE_TEST_BASE` reuses a root that debootstrap has created.
  */
 export async function makeBaseFolder(wanted: string): Promise<string> {
   const folder = process.env.TAPLINE_TEST_BASE ?? wanted;
@@ -25,7 +25,7 @@ export async function makeBaseFolder(wanted: string): Promise<string> {
   const npm = await run('sh', ['-c', 'dirname "$(dirname "$(readlink -f "$(command -v npm)")")"']);
   await cp(process.execPath, path.join(folder, 'usr/local/bin/node'));
   await cp(npm.stdout.trim(), path.join(folder, 'usr/local/lib/npm'), { recursive: true });
-  // Whose certificates this machine trusts, the build trusts too.
+  // The build trusts the same certificates as this machine.
   await cp(path.join('/', CERTIFICATES), path.join(folder, CERTIFICATES));
   await writeFile(path.join(folder, 'usr/local/bin/npm'), NPM);
   await chmod(path.join(folder, 'usr/local/bin/npm'), 0o755);

@@ -5,15 +5,18 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 
-/** A PostgreSQL of Debian with pgBackRest and the file of deploy/backup, that can be lost. */
+/**
+ * A Debian PostgreSQL with pgBackRest and the configuration of deploy/backup, which the drill can
+ * destroy.
+ */
 export interface Archived {
   readonly url: string;
   backUp(): Promise<void>;
-  /** The database's own time, to restore to. */
+  /** The database's time, as a restore target. */
   now(): Promise<string>;
-  /** The machine is gone: server and files. */
+  /** Destroys server and files. */
   lose(): Promise<void>;
-  /** From the archive, as it was at that time, on a new timeline. */
+  /** Restores the archive at that time, on a new timeline. */
   restore(to: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,7 +28,7 @@ const IN_RECOVERY = `'select pg_is_in_recovery()'`;
 const run = promisify(execFile);
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
-/** Why the drill cannot run here; null: it can. */
+/** Why the drill cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'it starts PostgreSQL as another user, which needs root';
   for (const program of ['pgbackrest', 'setpriv']) {
@@ -36,7 +39,7 @@ export async function whyNot(): Promise<string | null> {
   return server === '' ? 'PostgreSQL is not installed (Debian: apt install postgresql)' : null;
 }
 
-/** The configuration that is shipped, with the places of this test. */
+/** The shipped configuration with this test's paths. */
 async function configure(folder: string, port: number): Promise<string> {
   const shipped = await readFile(CONFIG, 'utf8');
   const places = [`lock-path=${folder}/lock`, `spool-path=${folder}/spool`];
@@ -59,7 +62,7 @@ interface Place {
   readonly config: string;
 }
 
-/** Waits until it takes writes. @returns a psql that one statement is added to */
+/** Waits until it accepts writes. @returns a psql command line to which a statement is added. */
 async function startServer({ folder, bin, port, config }: Place): Promise<string> {
   const settings = [
     ...[`port=${port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`],

@@ -43,18 +43,18 @@ interface Operation {
 }
 
 interface Robbed {
-  /** Blocks from the first theft until the watchtower had stopped it; `null` if it did not. */
+  /** Blocks from the first theft until the watchtower stopped it, or `null` if it did not. */
   readonly stopped: number | null;
-  /** Atoms of USDC that left the payer, or that the treasurer's thief collected. */
+  /** Atoms of USDC that left the payer or that the treasurer's thief collected. */
   readonly taken: bigint;
 }
 
-/** In each block, of one payer. */
+/** Per block, from one payer. */
 const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 const DAY_S = 86_400;
 const DELAY_S = 2 * DAY_S;
-/** Wallets or operations that a thief announces in one block. */
+/** Wallets or operations that a thief announces per block. */
 const FLOOD = 8;
 /** More blocks than a pause takes. */
 export const ROUNDS = 6;
@@ -81,8 +81,8 @@ const isRefused = (sent: Promise<void>) =>
   );
 
 /**
- * A contract whose delays are 48 hours. The owner keeps a proposer's and a steward's key, and there
- * are two honest guardians; each key that can be stolen is another one.
+ * A contract with delays of 48 hours. The owner holds one proposer key and one steward key, and
+ * there are two honest guardians. Each stealable key is a different one.
  */
 export async function openPairGround(database: TestDatabase): Promise<PairGround> {
   const terms = { payoutHold: DELAY_S };
@@ -103,7 +103,7 @@ export class PairGround {
   private readonly settlement: Hex;
   private readonly timelock: Hex;
   private readonly reader;
-  /** Whose wallets the registrar's thief wants to replace. */
+  /** Merchants whose wallets the registrar's thief wants to replace. */
   private readonly merchants: TestMerchant[] = [];
   private readonly thiefsOperations: Operation[] = [];
   private thiefsShop: TestMerchant | null = null;
@@ -130,7 +130,7 @@ export class PairGround {
     };
   }
 
-  /** A merchant that has sold, with its number and its wallet. */
+  /** A merchant with sales, its number and its wallet. */
   get merchant(): TestMerchant {
     return this.world.merchant;
   }
@@ -143,7 +143,7 @@ export class PairGround {
     return present(this.thiefsShop, 'the shop of the thief');
   }
 
-  /** Hands out the keys, sets the delay of 48 hours, and makes a sale before the theft. */
+  /** Assigns the keys, sets the delay of 48 hours, and makes a sale before the theft. */
   async prepare(): Promise<void> {
     const { network } = this.world;
     for (const { address } of [...Object.values(this.thieves), this.secondGuardian]) {
@@ -170,7 +170,7 @@ export class PairGround {
     await this.sendInOneBlock([this.schedule(this.owner, this.ownersGrant)]);
   }
 
-  /** The thieves act in each block, and the watchtower looks at each block. */
+  /** The thieves act in each block, and the watchtower reads each block. */
   async rob(stolen: readonly StolenKey[], watchKey = this.world.network.watchKey): Promise<Robbed> {
     const { world, chains } = this;
     const before = await world.network.usdcOf(this.payer);
@@ -186,7 +186,7 @@ export class PairGround {
     return { stopped, taken: ofPayer + ofFees };
   }
 
-  /** docs/operate.md, key by key. @returns true if no thief can do anything afterwards. */
+  /** Performs docs/operate.md, key by key. @returns true if no thief can do anything afterwards. */
   async answer(stolen: readonly StolenKey[]): Promise<boolean> {
     const { owner, thieves, thiefsOperations } = this;
     const guardian = await this.honestGuardian();
@@ -198,7 +198,7 @@ export class PairGround {
     for (const key of stolen) {
       if (key === 'steward' || key === 'proposer') continue;
       const role = key === 'watcher' ? 'watch' : key;
-      // Refused for the last guardian.
+      // Reverts for the last guardian.
       const revocation = call('revokeRole', [roleId(role), thieves[key].address]);
       await this.send(owner, revocation).catch(() => undefined);
     }
@@ -207,7 +207,7 @@ export class PairGround {
       if (stolen.includes(key)) removals.push(await this.scheduleRemoval(key));
     }
     if (stolen.includes('guardian') && removals.length > 0) {
-      // Refused where the guardian's key was revoked above.
+      // Reverts if the guardian's key was revoked above.
       const cancel = call('cancelOperations', [removals.map(({ id }) => id)]);
       await this.send(thieves.guardian, cancel).catch(() => undefined);
     }
@@ -217,7 +217,7 @@ export class PairGround {
     for (const { merchantNumber } of this.merchants) {
       await requireRefusal(this.applyWallet(merchantNumber));
     }
-    // The contract takes sales again: from now on only the roles keep the thieves out.
+    // The contract accepts sales again, so from now on only roles keep the thieves out.
     await this.send(owner, call('unpauseSettling'));
     return this.isOver(stolen);
   }
@@ -268,21 +268,21 @@ export class PairGround {
     return watchKey;
   }
 
-  /** By the registrar's thief. @returns the thief's wallet. */
+  /** As the registrar's thief. @returns the thief's wallet. */
   async announceWallet(merchantNumber: bigint): Promise<Hex> {
     const [wallet, proposal] = await this.proposalFor(merchantNumber);
     await this.sendInOneBlock([proposal]);
     return wallet;
   }
 
-  /** By the operator's thief. */
+  /** As the operator's thief. */
   withdraw(merchantNumber: bigint, wallet: Hex, amount: bigint): Promise<void> {
     const number = this.withdrawal++;
     const data = withdrawCall({ merchantNumber, wallet, amount, number });
     return this.send(this.thieves.operator, data);
   }
 
-  /** By the proposer's thief. @returns the ids of its operations. */
+  /** As the proposer's thief. @returns the ids of its operations. */
   async flood(): Promise<Hex[]> {
     const operations = await this.wishes();
     const { proposer } = this.thieves;
@@ -319,7 +319,7 @@ export class PairGround {
       const nonce = await rpc.call('eth_getTransactionCount', [from.address, 'pending']);
       const raw = await from.signTransaction({
         ...{ type: 'legacy', chainId: TEST_CHAIN_ID, nonce: Number(nonce), to, data, value },
-        // Blocks take the dearest first; a plain transfer costs exactly its gas.
+        // Blocks order transactions by fee; a plain transfer needs exactly its gas.
         ...{ gas: data === '0x' ? 21_000n : GAS, gasPrice: GAS_PRICE - BigInt(hashes.length) },
       });
       hashes.push((await rpc.call('eth_sendRawTransaction', [raw])) as Hex);
@@ -360,7 +360,7 @@ export class PairGround {
     return { from, to: this.timelock, data: scheduleCall(wanted, salt, BigInt(DELAY_S)) };
   }
 
-  /** The operations that a proposer's thief wants, again and again. */
+  /** The operations that a proposer's thief schedules repeatedly. */
   private wishes(): Promise<Operation[]> {
     const { settlement, timelock } = this;
     const thief = this.thieves.proposer.address;
@@ -375,7 +375,7 @@ export class PairGround {
   }
 
   private async actTogether(stolen: readonly StolenKey[], isFirst: boolean): Promise<void> {
-    // The watcher's thief sends its coin away first, and a pause is lifted before the sale.
+    // The watcher's thief moves its gas money away first, and a pause is lifted before the sale.
     const order = new Set<StolenKey>(['watcher', 'steward', ...stolen]);
     const calls: Call[] = [];
     for (const key of order) {
@@ -446,7 +446,10 @@ export class PairGround {
     return ['unpauseSettling', 'unpauseRefunding'].map((name) => this.callBy(steward, name));
   }
 
-  /** Of the watchtower, and of all guardians but one: a thief's, if there is one. */
+  /**
+   * Revocations of the watchtower and of all guardians but the last, which is a thief's if there is
+   * one.
+   */
   private revocations(stolen: readonly StolenKey[]): readonly Call[] {
     const { steward, guardian } = this.thieves;
     const { guardian: firstGuardian, watcher } = this.world.network;
@@ -466,7 +469,7 @@ export class PairGround {
     return null;
   }
 
-  /** Each key's thief tries once more. @returns true if all of that is refused. */
+  /** Each thief tries once more. @returns true if everything is refused. */
   private async isOver(stolen: readonly StolenKey[]): Promise<boolean> {
     const { thieves } = this;
     const nothing = await this.operationOf(this.settlement, call('pauseSettling'));

@@ -6,7 +6,7 @@ import { type Engine, type Hands, PATIENCE_MS, until } from './hands.ts';
 
 const WINDOW = { viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' };
 
-/** What a modal dialog leaves to be clicked: its buttons may have the names of those behind it. */
+/** Limits clicks to a modal dialog, because buttons behind it may have the same names. */
 const REACHED = 'dialog:modal, body:not(:has(dialog:modal))';
 
 function handsOn(first: Page): Hands {
@@ -21,7 +21,7 @@ function handsOn(first: Page): Hands {
     click: (role, name) => page.locator(REACHED).getByRole(role, { name }).first().click(),
     clickAt: (selector) => page.locator(selector).first().click(),
     fill: async (label, text) => {
-      // By keys: what is put into a field at once does not reach the page in Debian's Firefox.
+      // Typed by keys, because text set at once does not reach the page in Debian's Firefox.
       await field(label).press('ControlOrMeta+a');
       await field(label).pressSequentially(text);
     },
@@ -58,7 +58,7 @@ export function chromiumEngine(): Engine {
   return engineOf('Chromium', null, async () => {
     const server = await launchChromium();
     const browser = await chromium.connect(server.wsEndpoint());
-    // Or the process of the tests would wait for it.
+    // Otherwise the test process would wait for it.
     browser.once('disconnected', () => void server.close());
     return browser;
   });
@@ -66,7 +66,7 @@ export function chromiumEngine(): Engine {
 
 const FIREFOX = process.env.ENGINES_FIREFOX ?? '/usr/bin/firefox-esr';
 
-/** Debian's own, by WebDriver BiDi. */
+/** Debian's Firefox, through WebDriver BiDi. */
 export function firefoxEngine(): Engine {
   const missing = existsSync(FIREFOX) ? null : `${FIREFOX} is missing (Debian: firefox-esr)`;
   return engineOf('Firefox', missing, () =>

@@ -3,20 +3,20 @@ import { existsSync } from 'node:fs';
 import { freePort } from '../../../web/testing/free-port.ts';
 import { type Engine, type Hands, until } from './hands.ts';
 
-/** WebKit, the engine of Safari, as Debian builds it, by its own WebDriver on a virtual screen. */
+/** WebKit, Safari's engine, as Debian builds it, through its own WebDriver on a virtual screen. */
 const DRIVER = process.env.ENGINES_WEBKIT ?? '/usr/bin/WebKitWebDriver';
 const SCREEN = '/usr/bin/xvfb-run';
 const WINDOW = { width: 1280, height: 900 };
-/** Wider than any window of a journey. */
+/** Wider than any journey's window. */
 const SCREEN_SIZE = '-screen 0 1600x1024x24';
 
-/** How WebDriver names an element. */
+/** WebDriver's key for an element reference. */
 const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
 type Found = Readonly<Record<string, string>> | null;
 
 /**
- * Where an element is, in the middle of the window. Null while it moves, as what loads above it
- * moves it: a click would go to its old place.
+ * The element's position when it is at rest, else null: while content above still loads, a click
+ * would hit the old position.
  */
 const AT_REST = `
   const at = (found) => {
@@ -27,7 +27,7 @@ const AT_REST = `
     return place === null || since - found.seenAt.since < 300 ? null : place;
   };`;
 
-/** What is shown, is not covered by a dialog, and has the role and name that are looked for. */
+/** The visible control with this role and name that no dialog covers. */
 const CONTROL = `${AT_REST}
   const [role, source, flags] = arguments;
   const name = new RegExp(source, flags);
@@ -61,7 +61,7 @@ const CHOOSE = `
   list.dispatchEvent(new Event('change', { bubbles: true }));
   return true;`;
 
-/** By its place: WebKit's driver takes no cell of a table for something that can be clicked. */
+/** By coordinates, because WebKit's driver does not accept a table cell as clickable. */
 const MIDDLE = `${AT_REST}
   const { x, y, width, height } = at(document.querySelector(arguments[0])) ?? {};
   if (x === undefined) return null;
@@ -157,7 +157,7 @@ export function webkitEngine(): Engine {
   let send: Send | null = null;
   const start = async (): Promise<Send> => {
     const port = await freePort();
-    // Its own group: xvfb-run leaves its screen behind when it is killed alone.
+    // In its own process group, because xvfb-run leaves its screen behind if it is killed alone.
     driver = spawn(
       SCREEN,
       ['-a', '-s', SCREEN_SIZE, DRIVER, `--port=${port}`, '--host=127.0.0.1'],

@@ -5,16 +5,16 @@ import { TRANSLATE } from '../../../web/testing/translation.ts';
 import { type Hands, until } from './hands.ts';
 import { type Journeys, openTill, ZONE } from './journey.ts';
 
-/** The till, and where people pay without one. */
+/** Journeys of the till, and of payments without one. */
 
-/** Enough that every engine collects its garbage. */
+/** Enough to make every engine collect garbage. */
 const GARBAGE = `(() => {
   let kept = 0;
   for (let round = 0; round < 200; round++) kept += new Array(500_000).fill(round).length;
   return kept;
 })()`;
 
-/** What is typed, and what the till makes of it. */
+/** Typed texts and the amounts that the till reads. */
 const SUMS: readonly (readonly [string, RegExp])[] = [
   ['0,500', /Charge 0\.50 USDC/],
   ['1,500', /Write 1500 or 1\.50/],
@@ -26,7 +26,7 @@ const SUMS: readonly (readonly [string, RegExp])[] = [
   ['2,5', /Charge 2\.50 USDC/],
 ];
 
-/** The keys of a reader that types as Americans do, on a computer with a German keyboard. */
+/** The keys of a reader with an American layout, on a computer with a German keyboard. */
 function typeUnderGerman(pass: string): string {
   const keys = [...pass].map((letter) => {
     const key = { y: 'z', z: 'y', Y: 'Z', Z: 'Y', _: '?' }[letter] ?? letter;
@@ -42,8 +42,8 @@ function typeUnderGerman(pass: string): string {
 }
 
 /**
- * A camera that sees nothing, and whose picture ends on command. Its track is a plain target of
- * events: Firefox gives listeners of a real one only the events that the browser itself made.
+ * A camera without a picture whose track ends on command. The track is a plain EventTarget, because
+ * Firefox delivers only its own events to listeners of a real one.
  */
 const CAMERA = `(() => {
   const getUserMedia = async () => {
@@ -115,7 +115,7 @@ export const COUNTER_JOURNEYS: Journeys = {
     await hands.sees(/Paid/);
     await read();
     await hands.sees(/Already paid/);
-    // At once: what says so covers no button.
+    // At once, since the toast covers no button.
     await hands.click('button', /^New payment/);
     await hands.sees(/Charge/);
     assert.equal((await paymentsOf(ground.sandbox, own)).length, 1);

@@ -4,12 +4,12 @@ import { paymentsOf, postAsMerchant } from '../../../web/testing/till.ts';
 import { type Hands, until } from './hands.ts';
 import { type Ground, type Journeys, signIn, ZONE } from './journey.ts';
 
-/** The dashboard and the operator console. */
+/** Journeys of the dashboard and the operator console. */
 
-/** Pages with rows that lead to pages of their own. */
+/** Pages whose rows lead to pages of their own. */
 const LISTS = ['Overview', 'Payments', 'Refunds', 'Intents', 'Request log'];
 
-/** Marks a cell of the second row that holds no control. @returns where its row leads. */
+/** Marks a cell without controls in the second row. @returns the target of its row. */
 const MARK_CELL = `(() => {
   const link = document.querySelectorAll('main .row-link')[1];
   const cells = [...(link?.closest('tr').cells ?? [])];
@@ -18,7 +18,7 @@ const MARK_CELL = `(() => {
   return plain === undefined ? null : link.href;
 })()`;
 
-/** Of the first rows, and of the links of the navigation, those that something else covers. */
+/** Rows and navigation links that another element covers. */
 const COVERED = `[
   ...document.querySelectorAll('nav a'),
   ...[...document.querySelectorAll('main tr:has(.row-link)')].slice(0, 8),
@@ -35,7 +35,7 @@ async function opens(hands: Hands, address: string): Promise<void> {
   );
 }
 
-/** At this width, each row and each link of the lists opens its own page. */
+/** At this width, each row and each navigation link opens its own page. */
 async function walkLists(hands: Hands, ground: Ground, width: number): Promise<void> {
   const { sandbox, terminal } = ground;
   for (const amount of [1_000_000, 2_000_000]) {
@@ -60,7 +60,7 @@ async function walkLists(hands: Hands, ground: Ground, width: number): Promise<v
   }
 }
 
-/** What the page says of each moment on it, and the same moment in the account's zone. */
+/** Each displayed time with the same moment in the account's zone. */
 const TIMES = `[...document.querySelectorAll('main time')].map((time) => {
   const shape = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' };
   const [language] = Intl.DateTimeFormat.supportedLocalesOf(
@@ -75,7 +75,7 @@ const passkeyButtons = (hands: Hands) =>
       one.textContent.startsWith('Use a passkey')).length`,
   );
 
-/** As a script sets it: nothing hears of it. */
+/** Set like a script does, without events. */
 const setDates = (value: string) => `(() => {
   for (const field of document.querySelectorAll('input[type=date]')) field.value = '${value}';
   return document.querySelectorAll('input[type=date]').length;
@@ -152,7 +152,7 @@ export const DESK_JOURNEYS: Journeys = {
     await signIn(hands, ground, 'dashboard');
     await hands.click('link', /^Payments/);
     await hands.click('link', new RegExp(first.payment));
-    // What left the wallet: 0.50 % of fees on top, 0.05 % of cashback.
+    // The amount that left the wallet: 0.50 % of fees added, 0.05 % of cashback subtracted.
     await hands.sees(/7\.28/);
     await hands.sees(/Events and webhooks/);
     const later = await sale();

@@ -4,9 +4,8 @@ import { createInterface } from 'node:readline';
 import { WebSocket, WebSocketServer } from 'ws';
 
 /**
- * Starts the Firefox of the system for Playwright, which speaks WebDriver BiDi with it, and answers
- * the commands that a Firefox of this age does not know and no journey needs. Everything else goes
- * through as it is.
+ * Starts the system's Firefox for Playwright, which controls it through WebDriver BiDi, and answers
+ * commands that this Firefox version lacks and no journey needs. Everything else is forwarded.
  */
 const NOT_KNOWN = /^emulation\.set(?!Timezone|Locale)/;
 

@@ -1,38 +1,41 @@
 export type Role = 'button' | 'link' | 'radio' | 'switch';
 
-/** What a person does in a browser, whatever drives it. */
+/** A user's actions in a browser, independent of its driver. */
 export interface Hands {
   goto(url: string): Promise<void>;
-  /** Makes the window this wide. */
+  /** Sets the window's width. */
   resize(width: number): Promise<void>;
-  /** Clicks the control of this name where it is on the screen: what covers it gets the click. */
+  /**
+   * Clicks at the position of the control with this name, so an element that covers it gets the
+   * click.
+   */
   click(role: Role, name: RegExp): Promise<void>;
-  /** Clicks the middle of the first element that fits. */
+  /** Clicks the middle of the first matching element. */
   clickAt(selector: string): Promise<void>;
-  /** Types into the field of this label. */
+  /** Types into the field with this label. */
   fill(label: string, text: string): Promise<void>;
-  /** Chooses an option of the native list with this label. */
+  /** Chooses an option of the native select with this label. */
   choose(label: string, option: string): Promise<void>;
-  /** Waits until the page shows this. */
+  /** Waits until the page shows this text. */
   sees(text: RegExp): Promise<void>;
-  /** Goes on in the window that the last click has opened. */
+  /** Continues in the window that the last click opened. */
   followNewWindow(): Promise<void>;
   evaluate<T>(expression: string): Promise<T>;
-  /** The window as it is drawn: two are equal where nothing on it differs. */
+  /** A screenshot; two are equal if nothing differs. */
   picture(): Promise<string>;
   close(): Promise<void>;
 }
 
 export interface Engine {
   readonly name: string;
-  /** Why it cannot run here; null: it can. */
+  /** Why it cannot run here, or `null`. */
   readonly missing: string | null;
-  /** A window of 1,280 px with nothing stored. */
+  /** A window of 1,280 px without stored data. */
   open(): Promise<Hands>;
   close(): Promise<void>;
 }
 
-/** An answer of a slow machine: a payment, a page and a wallet each take less. */
+/** Maximum response time of a slow machine for a payment, a page or a wallet. */
 export const PATIENCE_MS = 60_000;
 
 export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {

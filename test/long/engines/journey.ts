@@ -8,14 +8,14 @@ export interface Ground {
   readonly terminal: TestTerminal;
 }
 
-/** Each begins in a window of its own with nothing stored. */
+/** Each journey starts in a new window without stored data. */
 export type Journey = (hands: Hands, ground: Ground) => Promise<void>;
 export type Journeys = Readonly<Record<string, Journey>>;
 
-/** The time zone of the account: not that of any browser here. */
+/** The account's time zone, different from that of every browser here. */
 export const ZONE = 'Asia/Tokyo';
 
-/** Opens a till of its own, and starts its shift. */
+/** Opens a till of its own and starts its shift. */
 export async function openTill(hands: Hands, { sandbox }: Ground): Promise<TestTerminal> {
   const own = await addTestTerminal(sandbox);
   await hands.goto(`${sandbox.web_url}/terminal#key=${own.deviceKey}`);

@@ -5,7 +5,7 @@ import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
 import type { Hands } from './hands.ts';
 import type { Ground, Journeys } from './journey.ts';
 
-/** The wallet, and the pages that anybody may read. */
+/** Journeys of the wallet and the public pages. */
 
 async function makeWallet(hands: Hands, { sandbox }: Ground): Promise<void> {
   await hands.goto(`${sandbox.web_url}/wallet`);
@@ -17,11 +17,11 @@ async function makeWallet(hands: Hands, { sandbox }: Ground): Promise<void> {
   await hands.sees(/100\.00/);
 }
 
-/** An address of the test chain that holds nothing else. */
+/** An address on the test chain without a balance. */
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
-/** A passphrase that sign-up takes. */
+/** A passphrase that sign-up accepts. */
 const PASSWORD = 'a long shop passphrase';
-/** Of decisions: from the front page to the first test payment. */
+/** The required limit from the front page to the first test payment. */
 const MOST_CLICKS = 6;
 
 export const OTHER_JOURNEYS: Journeys = {
@@ -49,7 +49,7 @@ export const OTHER_JOURNEYS: Journeys = {
     await hands.followNewWindow();
     await hands.fill('Amount', '2.50');
     await click('button', /^Charge/);
-    // The choice of a pass is a click as well.
+    // Choosing a pass counts as a click.
     clicks++;
     await hands.choose('Test pass', 'ok');
     await hands.sees(/Paid/);

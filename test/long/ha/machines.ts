@@ -8,9 +8,9 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { startProxy } from './proxy.ts';
 
 /**
- * Three machines on one: each is a network namespace with an address of its own and a small disk
- * (tmpfs), in which etcd, Patroni and PostgreSQL of Debian run with the files of deploy/ha. Their
- * network can be cut and all that runs on one be killed or frozen, as if it were a machine.
+ * Three machines simulated on one: each is a network namespace with its own address and a small
+ * disk (tmpfs), running Debian's etcd, Patroni and PostgreSQL with the files of deploy/ha. Each can
+ * be cut off, killed or frozen like a machine.
  */
 
 const HA = path.join(import.meta.dirname, '../../../deploy/ha');
@@ -18,16 +18,16 @@ const PROGRAMS = ['ip', 'patroni', 'etcd', 'haproxy', 'setpriv', 'mount'];
 const PACKAGES = 'patroni python3-etcd etcd-server haproxy postgresql';
 const SUBNET = '10.98.42';
 const BRIDGE = 'tlha';
-/** For the log that an hour of sales writes, beside what is kept of it. */
+/** Room for an hour's WAL besides what is retained. */
 const DISK = '3g';
 const LOG_KEPT = '512MB';
-/** A cluster needs about 20 s to come up on a busy machine. */
+/** A cluster takes about 20 s to start on a busy machine. */
 const UP_MS = 180_000;
 const run = promisify(execFile);
 
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
-/** Why the cluster cannot run here; null: it can. */
+/** Why the cluster cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
   for (const program of PROGRAMS) {
@@ -44,28 +44,28 @@ export async function whyNot(): Promise<string | null> {
 export interface Machine {
   readonly name: string;
   readonly address: string;
-  /** SIGKILL to all that runs on it. */
+  /** Sends SIGKILL to every process on it. */
   kill(): Promise<void>;
   /** Starts etcd and Patroni (again). */
   start(): Promise<void>;
   freeze(): Promise<void>;
   thaw(): Promise<void>;
-  /** Nobody reaches it, and it reaches nobody. */
+  /** Cuts the network in both directions. */
   cutOff(): Promise<void>;
   connect(): Promise<void>;
   fillDisk(): Promise<void>;
   emptyDisk(): Promise<void>;
-  /** Kills PostgreSQL alone: Patroni sees it die. */
+  /** Kills PostgreSQL only, so that Patroni notices. */
   killServer(): Promise<void>;
 }
 
 export interface Cluster {
   readonly machines: readonly Machine[];
-  /** By way of HAProxy: the primary. */
+  /** The primary, through HAProxy. */
   readonly url: string;
-  /** By way of HAProxy: the standbys. */
+  /** The standbys, through HAProxy. */
   readonly readUrl: string;
-  /** By Patroni's word; null while there is none. */
+  /** According to Patroni; `null` while there is none. */
   primary(): Promise<Machine | null>;
   /** Grows with each failover. */
   timeline(): Promise<number>;
@@ -79,7 +79,7 @@ interface Secrets {
   readonly replication: string;
 }
 
-/** `NAME=value` lines. */
+/** Parses `NAME=value` lines. */
 function parse(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => /^[A-Z]/.test(line));
   return Object.fromEntries(
@@ -87,10 +87,10 @@ function parse(text: string): Record<string, string> {
   );
 }
 
-/** One bridge on one machine: no certificates, and no users of etcd. */
+/** Left out, because one bridge on one machine needs no certificates and no etcd users. */
 const OF_TLS = /CERT|KEY_FILE|CA_FILE|PATRONI_ETCD_(PROTOCOL|CACERT|CERT|KEY|USERNAME|PASSWORD)$/;
 
-/** An example's settings for a machine of this cluster, all addresses and names replaced. */
+/** The settings of an example file with this cluster's addresses and names. */
 async function settingsOf(file: string, number: number): Promise<Record<string, string>> {
   const text = await readFile(path.join(HA, file), 'utf8');
   const moved = text
@@ -116,9 +116,9 @@ async function prepareFolder(root: string, name: string): Promise<string> {
     )
     .replace('pgpass: /tmp/pgpass-patroni', `pgpass: ${folder}/run/pgpass`)
     .replace('wal_keep_size: 2GB', `wal_keep_size: ${LOG_KEPT}`)
-    // There is no repository here.
+    // There is no backup repository here.
     .replace('archive_mode: "on"', 'archive_mode: "off"')
-    // There is no watchdog here: what then is lost is what the test looks at.
+    // There is no watchdog here; the test measures what is lost without one.
     .replace('mode: required', 'mode: "off"');
   await writeFile(path.join(folder, 'patroni.yml'), config);
   await sh(`chown -R postgres:postgres ${folder}`);
@@ -202,7 +202,7 @@ async function openMachine(root: string, number: number, secrets: Secrets): Prom
   };
 }
 
-/** Removes what an earlier run, or a test that was killed, has left. */
+/** Removes what an earlier run or a killed test has left. */
 async function clean(root: string | null): Promise<void> {
   for (const number of [1, 2, 3]) {
     const namespace = `tlha-db${number}`;
@@ -215,7 +215,7 @@ async function clean(root: string | null): Promise<void> {
   if (root !== null) await rm(root, { recursive: true, force: true });
 }
 
-/** What Patroni of the machine says; null: nothing in time. */
+/** The response of the machine's Patroni, or `null` if it did not arrive in time. */
 async function askPatroni({ address }: Machine, about: string) {
   try {
     const signal = AbortSignal.timeout(3_000);
@@ -241,7 +241,7 @@ async function membersOf(machine: Machine): Promise<Member[]> {
   return answer === null ? [] : ((JSON.parse(answer.text) as { members?: Member[] }).members ?? []);
 }
 
-/** The last lines of each machine's Patroni. */
+/** The last lines of each machine's Patroni log. */
 async function newestLogs(root: string): Promise<string> {
   return sh(`tail -n 15 ${root}/db*/patroni.log | cut -c1-200`).catch(String);
 }

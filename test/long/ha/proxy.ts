@@ -4,18 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#sandbox/processes.ts';
 
 const CONFIG = path.join(import.meta.dirname, '../../../deploy/ha/haproxy.cfg');
-/** Until it has asked each machine what it is. */
+/** Time in which it checks every machine once. */
 const STARTED_MS = 500;
 
-/** The HAProxy of deploy/ha on this machine, for programs of a test. */
+/** HAProxy of deploy/ha on this machine, for test programs. */
 export interface Proxy {
-  /** Ports of 127.0.0.1, as the configuration names them. */
+  /** Ports on 127.0.0.1, as configured. */
   readonly primary: number;
   readonly standby: number;
   readonly process: ChildProcess;
 }
 
-/** @param network the first three numbers of the machines' addresses; they end in 11 to 13. */
+/** @param network The first three numbers of the machines' addresses, which end in 11 to 13. */
 export async function startProxy(network: string): Promise<Proxy> {
   const [primary, standby, pooled] = [await freePort(), await freePort(), await freePort()];
   const machines = Object.fromEntries([1, 2, 3].map((n) => [`HA_DB${n}`, `${network}.1${n}`]));

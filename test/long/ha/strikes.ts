@@ -9,18 +9,18 @@ import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 import { compareSales, type Sale, type Sales } from '#testing/sales.ts';
 
-/** What a cluster that is struck has to show afterwards. */
+/** What must hold after a fault in the cluster. */
 
-/** An order that nobody pays expires after two minutes; checking an hour's books takes 15 s. */
+/** An unpaid order expires after two minutes, and checking an hour of sales takes 15 s. */
 const REST_MS = 240_000;
-/** Shorter pauses are the machine's, not an outage. */
+/** Shorter pauses come from the test machine and are not an outage. */
 const SILENCE_MS = 1_500;
 const STEADY_MS = 4_000;
 const OUTAGE_MS = 360_000;
-/** Nothing was struck that people need, when they bought all this time. */
+/** If sales succeeded for this long, the fault affected nothing that they need. */
 const CALM_MS = 20_000;
 
-/** The longest time without an acknowledged write, from now until writes go on. In seconds. */
+/** The longest time without an acknowledged write, from now until writes resume. In seconds. */
 export async function outage(shop: Sales): Promise<number> {
   const began = performance.now();
   let last = began;
@@ -40,7 +40,7 @@ export async function outage(shop: Sales): Promise<number> {
   return longest / 1000;
 }
 
-/** What the books, the shop and the chain say of each other. */
+/** Compares ledger, shop and chain. */
 export async function requireWhole(
   { db, ground }: { readonly db: Database; readonly ground: ChaosGround },
   shop: Sales,
@@ -63,12 +63,12 @@ export const paidOf = ({ sales }: Sales) => sales.filter(({ status }) => status 
 interface BookedSale {
   readonly id: string;
   readonly status: string;
-  /** It came back from the chain. */
+  /** True if it was rebuilt from the chain. */
   readonly recovered: boolean;
   readonly payments: number;
 }
 
-/** What the books say of these sales; those that they do not know are missing. */
+/** The ledger's entries for these sales; unknown ones are missing. */
 export async function bookedSales(db: Database, sales: readonly Sale[]): Promise<BookedSale[]> {
   return db.query<BookedSale>(
     `select i.id, i.status, i.recovered, count(p.id)::int as payments

@@ -5,31 +5,31 @@ import { waitUntil } from '#sandbox/processes.ts';
 import type { Sales } from '#testing/sales.ts';
 import { bookedSales, paidOf } from '../ha/strikes.ts';
 
-/** What a database that was put back to a moment has to show. */
+/** What must hold after a restore to a point in time. */
 
 const COMPLETE_MS = 240_000;
 
 export interface Restorable {
   readonly db: Database;
-  /** People buy for some seconds. */
+  /** Sells for a few seconds. */
   sellFor(): Promise<Sales>;
   /**
-   * @param moment as PostgreSQL says it
-   * @param timeline the one before, where the moment of an earlier restore was too early
+   * @param moment In PostgreSQL's format.
+   * @param timeline The previous timeline, if an earlier restore's target was too early.
    */
   restore(moment: string, timeline?: string): Promise<void>;
 }
 
-/** A moment of the database. */
+/** The database's current time. */
 async function now(db: Database): Promise<string> {
   const [row] = await db.query<{ readonly now: string }>('select now()::text as now');
   assert(row !== undefined);
-  // Nothing is booked at the moment itself.
+  // Leaves a gap, so that nothing is booked at the exact target time.
   await sleep(1_000);
   return row.now;
 }
 
-/** Waits until each is booked once. @returns how many of them came back from the chain. */
+/** Waits until each sale is booked once. @returns how many were rebuilt from the chain. */
 async function rebuiltOf(db: Database, shops: readonly Sales[]): Promise<number> {
   const paid = shops.flatMap(paidOf);
   const booked = () => bookedSales(db, paid).catch(() => []);
@@ -42,7 +42,9 @@ async function rebuiltOf(db: Database, shops: readonly Sales[]): Promise<number>
   return books.filter(({ recovered }) => recovered).length;
 }
 
-/** People buy before and after the moment. @returns a line that says what came from where. */
+/**
+ * Sells before and after the target time. @returns a line that states where each sale came from.
+ */
 export async function restoreOnce(at: Restorable): Promise<string> {
   const { db, sellFor, restore } = at;
   const before = await sellFor();
@@ -61,8 +63,8 @@ export async function restoreOnce(at: Restorable): Promise<string> {
 }
 
 /**
- * The first moment was too early: once more, to a later one.
- * @param timeline of the database before both
+ * The first target was too early, so restore again to a later one.
+ * @param timeline Of the database before both.
  */
 export async function restoreTwice(at: Restorable, timeline: string): Promise<string> {
   const { db, sellFor, restore } = at;

@@ -8,9 +8,9 @@ import { startMailServer } from '#testing/mail-server.ts';
 import { startProxy } from '../ha/proxy.ts';
 import { OUTSIDE } from './room.ts';
 
-/** What lies outside of the room: chains, a mail server, merchants, a pager. */
+/** Services outside the room: chains, a mail server, merchants, a pager. */
 
-/** That keepalived gives to one of the machines. */
+/** The address that keepalived assigns to one of the machines. */
 export const SHARED_ADDRESS = '10.0.0.10';
 export const HOST_NAME = 'pay.example.com';
 const ANSWER_MS = 30_000;
@@ -21,7 +21,7 @@ function portOf(server: { address(): unknown }): number {
   return (server.address() as AddressInfo).port;
 }
 
-/** Who is at this address reaches what listens here on this port. @returns where. */
+/** Makes a local port reachable at this address. @returns the URL. */
 export async function publish(port: number, undo: Undo, address = OUTSIDE): Promise<string> {
   const server = createServer((socket) => {
     const onward = connect(port, '127.0.0.1');
@@ -34,7 +34,7 @@ export async function publish(port: number, undo: Undo, address = OUTSIDE): Prom
   return `${address}:${portOf(server)}`;
 }
 
-/** What the operator of a network knows; `address`: where its machines reach what is here. */
+/** Settings that only the operator knows. `address`: where the machines reach local services. */
 export async function outsideSettings(
   ground: ChaosGround,
   undo: Undo,
@@ -65,8 +65,8 @@ interface Front {
 }
 
 /**
- * The address that people use, for programs that cannot be told a certificate authority: an address
- * of this machine that passes all on, and takes only what `ca` has signed for the host name.
+ * A local address that forwards to the shared one, for programs that cannot be given a certificate
+ * authority. It accepts only certificates that `ca` has signed for the host name.
  */
 export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
   const server = createHttpServer((incoming, answer) => {
@@ -90,16 +90,16 @@ export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
   return `http://127.0.0.1:${portOf(server)}`;
 }
 
-/** The way to whichever machine of the room is primary, as HAProxy leads there. */
+/** A connection to the room's current primary, through HAProxy. */
 export async function openWayToPrimary(undo: Undo): Promise<number> {
   const proxy = await startProxy(OUTSIDE.slice(0, OUTSIDE.lastIndexOf('.')));
   undo.push(() => proxy.process.kill('SIGKILL'));
   return proxy.primary;
 }
 
-/** A message that says something new: what fires and was not told before. */
+/** A notification with an alert that was not reported before. */
 export interface Notice {
-  /** `performance.now()` when it came. */
+  /** `performance.now()` at arrival. */
   readonly at: number;
   readonly receiver: string;
   readonly names: readonly string[];
@@ -112,7 +112,9 @@ interface SentAlert {
   readonly labels: { readonly alertname: string };
 }
 
-/** Takes what Alertmanager says to pager and tickets. @returns its address in the room. */
+/**
+ * Receives Alertmanager's notifications for pager and tickets. @returns its address in the room.
+ */
 export async function openPager(notices: Notice[], undo: Undo): Promise<string> {
   const told = new Set<string>();
   const server = createHttpServer(async (incoming, answer) => {

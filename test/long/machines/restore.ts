@@ -3,9 +3,12 @@ import { waitUntil } from '#sandbox/processes.ts';
 import { blocksUnder } from './guide.ts';
 import type { GuideMachine, Room } from './room.ts';
 
-/** docs/backup.md, "Under Patroni", "Restore to a moment": each command where its comment says. */
+/**
+ * Runs "Under Patroni", "Restore to a moment" of docs/backup.md, each command where its comment
+ * says.
+ */
 
-/** `patronictl` needs what Patroni is told, and asks twice. */
+/** `patronictl` needs Patroni's settings and asks for confirmation twice. */
 const READ_SETTINGS = 'set -a; . /etc/patroni_env.conf; set +a';
 const ANSWERS = "printf 'tapline\\nYes I am aware\\n'";
 const LED_MS = 60_000;
@@ -13,11 +16,11 @@ const EXAMPLE_MOMENT = '2026-11-20 20:00:00+00';
 
 interface Command {
   readonly text: string;
-  /** As its comment says; null: on the first machine. */
+  /** The machine that the comment names, or `null` for the first one. */
   readonly where: string | null;
 }
 
-/** A command may go over several lines, with its comment on the last. */
+/** A command may span several lines, with its comment on the last. */
 function commandsOf(block: string): Command[] {
   const whole = block
     .replaceAll(/\\\n\s*/g, '')
@@ -29,7 +32,7 @@ function commandsOf(block: string): Command[] {
   });
 }
 
-/** @throws with what PostgreSQL wrote while it was restored, if it did not come up. */
+/** @throws with PostgreSQL's output during the restore if it did not start. */
 async function typed(machine: GuideMachine, command: string): Promise<void> {
   try {
     await machine.type(`${READ_SETTINGS}\n${command}`);
@@ -46,9 +49,9 @@ async function untilLed(machine: GuideMachine): Promise<void> {
 }
 
 /**
- * Types it. `untilFollowed` waits where the guide says so.
- * @param moment as PostgreSQL says it
- * @param timeline the one before, where the moment of an earlier restore was too early
+ * Runs the guide's commands. `untilFollowed` waits where the guide says so.
+ * @param moment In PostgreSQL's format.
+ * @param timeline The previous timeline, if an earlier restore's target was too early.
  */
 export async function restoreToMoment(
   { machines }: Room,

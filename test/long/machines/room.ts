@@ -6,22 +6,22 @@ import { promisify } from 'node:util';
 import { present } from '#core/assert.ts';
 
 /**
- * Four machines on which a guide's commands can be typed as they are: each has a root of its own
- * (an overlay over this machine's, so what is installed here is installed there), the addresses of
- * the guide, and a `systemctl` that starts the units. Their network is in a namespace of its own,
- * with one way out: this machine is `OUTSIDE` there, where people and chains are.
+ * Four simulated machines on which a guide's commands run unchanged. Each has its own root (an
+ * overlay over this machine's, so installed packages are shared), the guide's addresses, and a
+ * `systemctl` that starts the units. Their network is a namespace with one link: this machine is
+ * `OUTSIDE` there and hosts clients and chains.
  */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-/** Where each machine finds this repository. */
+/** The repository's path on each machine. */
 const REPOSITORY = '/srv/tapline';
 const ROOM = 'tlroom';
-/** The rest of the world, as the room sees it. */
+/** This machine's address as seen from the room. */
 export const OUTSIDE = '10.0.0.1';
 const FOLDER = path.join(tmpdir(), 'tapline-room-');
 const NAMES = ['db1', 'db2', 'db3', 'backup'] as const;
 const MEMORY = '6g';
-/** Of the database: more than the log that it keeps for others (`wal_keep_size`). */
+/** Database disk size, more than the WAL retained for standbys (`wal_keep_size`). */
 const DISK = '3g';
 const DATABASES = 'var/lib/postgresql';
 const DEVICES = [...['null c 1 3', 'zero c 1 5', 'random c 1 8', 'urandom c 1 9', 'tty c 5 0']]
@@ -31,7 +31,7 @@ const run = promisify(execFile);
 
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
-/** Why machines cannot be had here; null: they can. */
+/** Why machines cannot be simulated here, or `null`. */
 export async function whyNoMachines(packages: readonly string[]): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'namespaces and overlays need root';
   const installed = await sh(`dpkg-query -W -f '\${Package} ' ${packages.join(' ')}`).catch(
@@ -48,19 +48,19 @@ export async function whyNoMachines(packages: readonly string[]): Promise<string
 export interface GuideMachine {
   readonly name: string;
   readonly address: string;
-  /** Its root, seen from here. */
+  /** Path of its root on this machine. */
   readonly root: string;
-  /** Types commands as root, in the repository. @throws with what they wrote when one fails. */
+  /** Runs commands as root in the repository. @throws with their output if one fails. */
   type(commands: string, env?: Readonly<Record<string, string>>): Promise<string>;
-  /** The same, where packages can be fetched: the room has no way to the registry. */
+  /** The same with access to package registries, which the room does not have. */
   typeOnline(commands: string): Promise<string>;
-  /** SIGKILL to all that runs on it. */
+  /** Sends SIGKILL to every process on it. */
   kill(): Promise<void>;
-  /** What is enabled starts. */
+  /** Starts every enabled unit. */
   boot(): Promise<void>;
   freeze(): Promise<void>;
   thaw(): Promise<void>;
-  /** Nobody reaches it, and it reaches nobody. */
+  /** Cuts the network in both directions. */
   cutOff(): Promise<void>;
   connect(): Promise<void>;
   fillDisk(): Promise<void>;
@@ -68,13 +68,13 @@ export interface GuideMachine {
 }
 
 export interface Room {
-  /** Those of the cluster. */
+  /** The cluster's machines. */
   readonly machines: readonly GuideMachine[];
   readonly backup: GuideMachine;
   close(): Promise<void>;
 }
 
-/** A root of its own, of which this machine's is the lower layer. */
+/** A root of its own, with this machine's as the lower layer. */
 async function openRoot(disk: string): Promise<string> {
   const root = path.join(disk, 'root');
   await mkdir(disk);
@@ -83,19 +83,19 @@ async function openRoot(disk: string): Promise<string> {
   const layers = `lowerdir=/,upperdir=${disk}/upper,workdir=${disk}/work`;
   await sh(`mount -t overlay overlay -o ${layers} ${root}`);
   await openDisk(disk, path.join(root, DATABASES));
-  // Nothing of this machine is bound into it: what is removed afterwards is its own.
+  // Nothing of this machine is bind-mounted, so the removal afterwards is safe.
   await sh(`mount -t proc proc ${root}/proc && mount -t tmpfs -o mode=0755 tmpfs ${root}/dev`);
-  // node_exporter asks the first process what is mounted.
+  // node_exporter reads the mounts of process 1.
   await sh(`echo '/dev/vda /${DATABASES} ext4 rw 0 0' > ${disk}/mounts`);
   await sh(`mount --bind ${disk}/mounts ${root}/proc/1/mounts`);
   const devices = `${DEVICES} && ln -s /proc/self/fd fd && mkdir shm`;
   await sh(`cd ${root}/dev && ${devices} && mount -t tmpfs tmpfs shm`);
   await sh(`mount -t tmpfs -o mode=0755 tmpfs ${root}/run && mkdir -m 1777 ${root}/run/lock`);
   await sh(`install -d -o postgres -g postgres -m 2775 ${root}/run/postgresql`);
-  // A machine with a kernel of its own has udev.
+  // A machine with its own kernel has udev.
   await sh(`mkdir -p ${root}/etc/udev/rules.d ${root}/etc/modules-load.d`);
   await sh(`mkdir -p ${root}${REPOSITORY} && cp -r ${ROOT}/deploy ${root}${REPOSITORY}/deploy`);
-  // What is enabled there is what is typed there.
+  // Only units that the guide enables are enabled.
   await sh(`rm -rf ${root}/etc/systemd/system/*.wants`);
   await copyFile(
     path.join(import.meta.dirname, 'systemctl'),
@@ -105,7 +105,7 @@ async function openRoot(disk: string): Promise<string> {
   return root;
 }
 
-/** A file system of its own, as node_exporter tells of: overlays and memory are no disks to it. */
+/** A file system of its own, because node_exporter ignores overlays and memory file systems. */
 async function openDisk(disk: string, place: string): Promise<void> {
   const image = path.join(disk, 'disk.img');
   const before = path.join(disk, 'before');
@@ -133,7 +133,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const OWN = { PATH, HOME: '/root', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' };
 const TYPED_MS = 300_000;
 
-/** How this machine reaches the registry. */
+/** The settings with which this machine reaches the registry. */
 function online(): Record<string, string> {
   const settings = Object.entries(process.env).filter(([name]) =>
     /proxy|^npm_config_|CERT/i.test(name),
@@ -160,7 +160,7 @@ async function openMachine(folder: string, name: string, number: number): Promis
   const root = await openRoot(disk);
   const space = await connectWire(name, address);
   const type = typist(root, ['ip', 'netns', 'exec', space]);
-  // Some have ended before they are reached.
+  // Some processes have already ended.
   const signal = (which: string) =>
     sh(`ip netns pids ${space} | xargs -r kill -${which} 2>/dev/null || true`);
   return {
@@ -171,7 +171,7 @@ async function openMachine(folder: string, name: string, number: number): Promis
     typeOnline: (commands) => typist(root, [])(commands, online()),
     kill: async () => {
       await signal('KILL');
-      // What only memory held.
+      // State that only memory held.
       await rm(path.join(root, 'run/units'), { recursive: true, force: true });
     },
     boot: async () => void (await type('systemctl start multi-user.target')),
@@ -185,7 +185,7 @@ async function openMachine(folder: string, name: string, number: number): Promis
   };
 }
 
-/** Removes what this run, or one that was killed, has left. */
+/** Removes what this run, or a killed one, has left. */
 async function clean(): Promise<void> {
   for (const name of NAMES) {
     await sh(`ip netns pids ${ROOM}-${name} | xargs -r kill -9`).catch(() => {});
@@ -195,7 +195,7 @@ async function clean(): Promise<void> {
   await sh(`ip link del ${ROOM}0`).catch(() => {});
   const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
   const own = mounts.filter((place) => place.startsWith(FOLDER));
-  // The newest first: some are mounted inside of others.
+  // Newest first, because some are mounted inside others.
   for (const place of own.reverse()) await sh(`umount -l ${place}`).catch(() => {});
   const folders = own.map((place) => place.split('/', FOLDER.split('/').length).join('/'));
   for (const folder of new Set(folders)) {
@@ -203,7 +203,7 @@ async function clean(): Promise<void> {
   }
 }
 
-/** A network of the four, with one wire to this machine. */
+/** A network of the four, with one link to this machine. */
 async function openNetwork(): Promise<void> {
   await sh(
     [

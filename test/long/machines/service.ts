@@ -9,30 +9,32 @@ import { HOST_NAME, SHARED_ADDRESS } from './outside.ts';
 import type { GuideMachine, Room } from './room.ts';
 import { fillSettings, settingsIn, withSettings } from './settings.ts';
 
-/** Steps 7 to 12 of docs/ha.md and what they lead to: what a person types and fills in. */
+/**
+ * Steps 7 to 12 of docs/ha.md and the sections that they refer to, as an operator would run them.
+ */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 const READY_MS = 180_000;
 const POSTGRES_KEY = 'var/lib/postgresql/.ssh';
 const BACKUP_KEY = 'var/lib/pgbackrest/.ssh';
-/** Whatever else the day brings. */
+/** Validity of the test's certificates in days. */
 const DAYS = 90;
-/** As each machine sees it. */
+/** The repository's path on each machine. */
 const REPOSITORY = '/srv/tapline.git';
-/** PostgreSQL's files of 16 MB, in 4 GB. */
+/** WAL files of 16 MB in 4 GB. */
 const FILES_OF_LOG = 256;
 const run = promisify(execFile);
 
 export type Steps = ReadonlyMap<number, readonly string[]>;
 
-/** Changes a file of a machine as a person would with an editor. */
+/** Edits a file on a machine as an operator would. */
 export async function edit(machine: GuideMachine, file: string, change: (text: string) => string) {
   const place = path.join(machine.root, file);
   const text = await readFile(place, 'utf8').catch(() => '');
   await writeFile(place, change(text));
 }
 
-/** The example's first machine becomes this one, where it speaks of itself. */
+/** Replaces the example's first machine by this one where the file means its own machine. */
 export function asOwn({ name, address }: GuideMachine, text: string): string {
   return text.replaceAll(/^(\w+)=(.*)$/gm, (line, setting: string, value: string) => {
     if (/HOSTS$|INITIAL_CLUSTER$|^HA_/.test(setting)) return line;
@@ -41,7 +43,7 @@ export function asOwn({ name, address }: GuideMachine, text: string): string {
   });
 }
 
-/** Replaces what the example says; each must be there. */
+/** Replaces the example's texts; each must exist. */
 function filled(text: string, changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((sum, [from, to]) => {
     assert(sum.includes(from), `nothing says ${from}`);
@@ -49,7 +51,7 @@ function filled(text: string, changes: readonly (readonly [string, string])[]): 
   }, text);
 }
 
-/** docs/backup.md, "Under Patroni", as far as the first backup: before PostgreSQL starts. */
+/** "Under Patroni" of docs/backup.md up to the first backup, before PostgreSQL starts. */
 export async function prepareRepository({ machines, backup }: Room): Promise<void> {
   const [onBackup = '', onEach = '', each = '', all = ''] = await blocksUnder(
     'backup.md',
@@ -72,7 +74,7 @@ export async function prepareRepository({ machines, backup }: Room): Promise<voi
   await backup.type(all);
 }
 
-/** The rest of it: the first backup, the schedule, and how old the newest is. */
+/** The rest: the first backup, the schedule, and the newest backup's age. */
 export async function backUp({ backup }: Room): Promise<void> {
   const [, , , , first = ''] = await blocksUnder('backup.md', 'Under Patroni');
   await backup.type('systemctl enable --now prometheus-node-exporter');
@@ -80,8 +82,8 @@ export async function backUp({ backup }: Room): Promise<void> {
 }
 
 /**
- * Requires that the leader's log reaches the repository, and that no file of the log is missing.
- * @throws with what `pg_stat_archiver` says on each machine.
+ * Requires that the leader's WAL reaches the repository without a gap.
+ * @throws with `pg_stat_archiver` of each machine.
  */
 export async function checkArchive({ machines, backup }: Room): Promise<void> {
   const check = 'runuser -u pgbackrest -- pgbackrest --stanza=tapline --archive-timeout=30 check';
@@ -103,7 +105,7 @@ export async function checkArchive({ machines, backup }: Room): Promise<void> {
   }
 }
 
-/** Step 7. `settings` are what only the operator knows, and where this network's chains are. */
+/** Step 7. `settings` are the operator's own values and this network's chains. */
 export async function installTapline(
   room: Room,
   steps: Steps,
@@ -124,7 +126,7 @@ export async function installTapline(
   await first.typeOnline(linesOf(systemd, /^git clone/).replace('…', REPOSITORY));
   const [init = ''] = await blocksUnder('deploy.md', 'Settings in three files');
   const [make = ''] = init.split('\n');
-  // It says NO to all that is empty.
+  // The settings check reports NO for every empty value.
   await first.type(`${linesOf(systemd, /^install -d/)}\ncd /opt/tapline\n(${make}\n) || true`);
   const guided = settingsIn(blockOf(steps, 7, 1), passwords.tapline);
   await fillSettings(path.join(first.root, 'etc/tapline'), { ...settings, ...guided });
@@ -156,7 +158,7 @@ async function copyTo(
   }
 }
 
-/** "Update" of docs/deploy.md, to this program with one more migration; people buy meanwhile. */
+/** "Update" of docs/deploy.md, to this program with one more migration, during sales. */
 export async function update(
   { machines }: Room,
   {
@@ -179,7 +181,7 @@ export async function update(
   await restartEach(machines);
 }
 
-/** The end of "Update": one process after the other. */
+/** The end of "Update": restarts one process at a time. */
 async function restartEach(machines: readonly GuideMachine[]): Promise<void> {
   const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
   for (const role of ['api', 'worker'] as const) {
@@ -191,7 +193,7 @@ async function restartEach(machines: readonly GuideMachine[]): Promise<void> {
   await machines[0]?.type(linesOf(block, /restart tapline@registrar/));
 }
 
-/** Step 12. Packages of PostgreSQL's own cannot be fetched: `program` stands for theirs. */
+/** Step 12. PostgreSQL's own packages cannot be fetched, so `program` stands in for theirs. */
 export async function installPooler(
   { machines }: Room,
   steps: Steps,
@@ -219,7 +221,7 @@ export async function installPooler(
   await restartEach(machines);
 }
 
-/** The ports on which each role says that it is ready. */
+/** The port on which each role reports readiness. */
 const PORTS = { api: 9464, worker: 9465 } as const;
 
 async function untilReady(machine: GuideMachine, role: keyof typeof PORTS): Promise<void> {
@@ -236,15 +238,15 @@ async function untilReady(machine: GuideMachine, role: keyof typeof PORTS): Prom
 }
 
 export interface Certificates {
-  /** Of the authority that signed them. */
+  /** The authority that signed them. */
   readonly ca: string;
   readonly key: string;
   readonly good: string;
-  /** Has run out. */
+  /** An expired certificate. */
   readonly old: string;
 }
 
-/** Stands for the authority that gives certificates to everybody. */
+/** Stands in for a public certificate authority. */
 export async function makeCertificates(folder: string): Promise<Certificates> {
   await mkdir(folder);
   const type = (commands: string) => run('bash', ['-euc', commands], { cwd: folder });
@@ -266,7 +268,9 @@ export async function makeCertificates(folder: string): Promise<Certificates> {
   return { ca, key, good, old };
 }
 
-/** Step 9: each machine with Caddy and keepalived, and the certificate where all three read it. */
+/**
+ * Step 9: Caddy and keepalived on each machine, and the certificate where all three can read it.
+ */
 export async function openToPeople(
   { machines, backup }: Room,
   steps: Steps,
@@ -291,7 +295,7 @@ export async function openToPeople(
         ['pay.example.com {', 'pay.example.com {\n\ttls /etc/caddy/pay.pem /etc/caddy/pay.key'],
       ]),
     );
-    // Debian enables it with the package.
+    // Debian's package enables the unit.
     await machine.type(`systemctl enable caddy\n${linesOf(block, /restart caddy/)}`);
   }
 }
@@ -304,7 +308,7 @@ export async function putCertificate(machine: GuideMachine, certificate: string,
   await machine.type('chown caddy /etc/caddy/pay.key');
 }
 
-/** Step 10: the probe, Prometheus and Alertmanager, whose pages and tickets go to `pagerUrl`. */
+/** Step 10: the probe, Prometheus and Alertmanager, with pages and tickets sent to `pagerUrl`. */
 export async function watchOver(
   { machines: [first, ...others], backup }: Room,
   steps: Steps,
@@ -320,7 +324,7 @@ export async function watchOver(
     ...others.flatMap(({ address }) => [9464, 9465].map((port) => `${address}:${port}`)),
   ];
   await backup.type(linesOf(block, /^(apt-get|install .*prometheus)/));
-  // Debian starts it with the package.
+  // Debian's package starts the unit.
   for (const machine of [first, ...others]) {
     await machine.type('systemctl enable --now prometheus-node-exporter');
   }
@@ -334,7 +338,7 @@ export async function watchOver(
   await edit(backup, 'etc/prometheus/alertmanager.yml', (text) =>
     filled(text, [
       ['https://pager.example.com/alertmanager', pagerUrl],
-      // Tickets where the test reads them, too.
+      // Sends tickets to the test, too.
       [
         'email_configs: [{ to: operators@example.com, send_resolved: true }]',
         `webhook_configs: [{ url: "${pagerUrl}", send_resolved: true }]`,

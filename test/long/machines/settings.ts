@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** The files of settings, as a person fills them in. */
+/** Fills in settings files as an operator would. */
 
 const KEPT_BY_ONE: readonly (readonly [string, RegExp])[] = [
   ['worker.env', /(RELAYER_KEYS|SPONSOR_KEY)$/],
@@ -9,7 +9,7 @@ const KEPT_BY_ONE: readonly (readonly [string, RegExp])[] = [
   ['tapline.env', /^(?!.*(RELAYER_KEYS|SPONSOR_KEY|REGISTRAR_KEY)$)/],
 ];
 
-/** `NAME=value` in a file of settings, where the name stands or at the end. */
+/** Sets `NAME=value` in a settings file, in place if the name exists, otherwise at the end. */
 export function withSettings(text: string, settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings).reduce((sum, [name, value]) => {
     const line = `${name}=${value}`;
@@ -18,7 +18,7 @@ export function withSettings(text: string, settings: Readonly<Record<string, str
   }, text);
 }
 
-/** A block of settings, with the password that it leaves out. */
+/** A block of settings with the password filled in. */
 export function settingsIn(block: string, password: string): Record<string, string> {
   const pairs = block
     .trim()
@@ -30,12 +30,12 @@ export function settingsIn(block: string, password: string): Record<string, stri
   return Object.fromEntries(pairs);
 }
 
-/** What an example leaves empty. */
+/** Fills in the values that an example leaves empty. */
 export function filled(text: string, values: Readonly<Record<string, string>>): string {
   return text.replaceAll(/^(\w+)=$/gm, (line, name) => `${line}${values[name] ?? ''}`);
 }
 
-/** Each goes into the one of the three files of this folder where docs/deploy.md wants it. */
+/** Writes each setting to the one of three files in this folder that docs/deploy.md names. */
 export async function fillSettings(
   folder: string,
   settings: Readonly<Record<string, string>>,

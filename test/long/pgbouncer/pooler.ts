@@ -6,25 +6,25 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/processes.ts';
 
-/** A PgBouncer with the files of deploy/pgbouncer, in front of a database of a test. */
+/** A PgBouncer with the files of deploy/pgbouncer in front of a test database. */
 export interface Pooler {
-  /** The database by way of it. */
+  /** The database's URL through the pooler. */
   readonly url: string;
-  /** What it has written. */
+  /** Its log output. */
   logs(): string;
   close(): Promise<void>;
 }
 
 const FILES = path.join(import.meta.dirname, '../../../deploy/pgbouncer');
-/** The first that knows prepared statements in transaction mode. */
+/** The first version with prepared statements in transaction mode. */
 const OLDEST = [1, 21] as const;
 const UP_MS = 20_000;
 /** It refuses to run as root. */
 const NOBODY = 65_534;
-/** `PGBOUNCER`: another than the one of the path. */
+/** `PGBOUNCER` overrides the program found in the PATH. */
 export const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 
-/** Why it cannot run here; null: it can. */
+/** Why it cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   const ran = await promisify(execFile)(PROGRAM, ['--version']).catch(() => null);
   if (ran === null) return 'PgBouncer is not installed (Debian: apt install pgbouncer)';
@@ -34,7 +34,7 @@ export async function whyNot(): Promise<string | null> {
   return `PgBouncer ${version} is older than ${OLDEST.join('.')}: PGBOUNCER names another`;
 }
 
-/** The statements of role.sql, for this role. */
+/** The statements of role.sql for this role. */
 export async function roleStatements(role: string): Promise<string> {
   const text = await readFile(path.join(FILES, 'role.sql'), 'utf8');
   return text.replaceAll(':"role"', role);

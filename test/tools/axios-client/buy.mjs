@@ -1,4 +1,4 @@
-// Buys what is at an address, with axios and the unmodified package @x402/axios.
+// Buys the resource at a URL, with axios and the unmodified package @x402/axios.
 //   node buy.mjs <address> <private key> <chain id> <usdc>
 import { wrapAxiosWithPaymentFromConfig } from '@x402/axios';
 import { ExactEvmScheme } from '@x402/evm';

@@ -1,2 +1,2 @@
-// The library takes random numbers from Node's module, and browsers have the same object.
+// The library imports random numbers from Node's module; browsers have the same object.
 export default globalThis.crypto;

@@ -1,4 +1,4 @@
-// In the page: libhalo as its maker publishes it, before an emulated chip.
+// Runs in the page: the manufacturer's unmodified libhalo with an emulated chip.
 import { execHaloCmdWeb } from '@arx-research/libhalo/api/web';
 import { privateKeyToAccount } from 'viem/accounts';
 import { driverOf, Field } from '#counter/field.ts';

@@ -1,4 +1,4 @@
-/** A block when asked for one, as the tests' own chains do it; several may fall in one second. */
+/** Mines a block on demand, like the tests' own chains; several may share one second. */
 export default {
   networks: {
     node: {

@@ -1,5 +1,5 @@
-// A whole Medusa: its store API, its workflows, its route for webhooks. Carts are abandoned after
-// 35 seconds, and their customers tap after 40. The last line says what became of each.
+// A complete Medusa: store API, workflows and webhook route. Carts are abandoned after 35 seconds,
+// and their customers tap after 40. The last line prints each cart's result.
 //   node abandoned.mjs '<json: databaseUrl, baseUrl, apiKey, terminal>'
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -13,7 +13,7 @@ const flows = require('@medusajs/medusa/core-flows');
 const directory = import.meta.dirname;
 const ABANDONED_S = 35;
 const TAPPED_S = 40;
-/** Medusa waits some seconds before it looks at a webhook, and again when it was busy. */
+/** Medusa processes a webhook after a few seconds, and retries when it was busy. */
 const SETTLED_S = 60;
 
 const settings = JSON.parse(process.argv[2]);
@@ -55,7 +55,7 @@ const itemOf = (unit_price) => ({
   ...{ title: 'Coffee', quantity: 1, unit_price, requires_shipping: false },
 });
 
-/** A cart whose payment the terminal asks for. */
+/** A cart whose payment the terminal requests. */
 async function cartOf(price) {
   const { id } = await run(flows.createCartWorkflow, {
     ...{ region_id: region.id, sales_channel_id: channel.id, currency_code: 'usd' },
@@ -72,7 +72,10 @@ async function cartOf(price) {
 
 const complete = ({ id }, options) => store(`/carts/${id}/complete`, {}, options);
 
-/** `waitSeconds` is 30: one completion has given up at 35 seconds, and another one still waits. */
+/**
+ * `waitSeconds` is 30, so at 35 seconds one completion has timed out while another is still
+ * waiting.
+ */
 const began = performance.now();
 const until = (seconds) => sleep(Math.max(0, began + seconds * 1_000 - performance.now()));
 const carts = {
@@ -90,7 +93,7 @@ const hungUp = complete(carts.hungUp, { signal: line.signal }).catch(({ name }) 
 await until(ABANDONED_S);
 line.abort();
 seen.completions = { gaveUp: await gaveUp, hungUp: await hungUp };
-// Another total needs another session; a collection that is deleted has none.
+// A different total needs a new session; a deleted collection has none.
 await run(flows.addToCartWorkflow, { cart_id: carts.changed.id, items: [itemOf(1)] });
 const query = container.resolve('query');
 const { data: sessions } = await query.graph({
@@ -102,7 +105,7 @@ await run(flows.deletePaymentSessionsWorkflow, { ids: sessions.map(({ id }) => i
 await until(TAPPED_S);
 await Promise.all(
   Object.values(carts).map(({ intent }) =>
-    // A canceled intent cannot be tapped: that is looked at below.
+    // A canceled intent cannot be tapped, which is checked below.
     tapline.testHelpers.tap(terminal, { payment_intent: intent }).catch(() => undefined),
   ),
 );

@@ -1,8 +1,8 @@
-// Medusa reads this file in each of its processes: settings come by the environment.
+// Every Medusa process reads this file, so settings come from the environment.
 import { defineConfig } from '@medusajs/framework/utils';
 
 const { databaseUrl, ...options } = JSON.parse(process.env.SHOP_SETTINGS);
-/** Of a shop that lives for a minute. */
+/** Secrets of a shop that lives for a minute. */
 const SECRETS = { jwtSecret: 'x'.repeat(32), cookieSecret: 'y'.repeat(32) };
 
 export default defineConfig({

@@ -1,4 +1,5 @@
-// Medusa's tables. A process of its own: what it loads for this cannot serve afterwards.
+// Creates Medusa's tables. In a process of its own, because one that has loaded the migrations
+// cannot serve afterwards.
 //   SHOP_SETTINGS='<json>' node migrate.mjs
 import { createRequire } from 'node:module';
 
