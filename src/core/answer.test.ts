@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { answerRefusal, isRefusal, refuse, resourceMissing } from '#core/answer.ts';
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 
-/** The public contract, written out once more: a change here breaks clients. */
+/** The public contract, repeated here on purpose: changing it breaks clients. */
 const PUBLISHED: readonly (readonly [number, string, string])[] = [
   [400, 'invalid_request_error', 'parameter_missing'],
   [400, 'invalid_request_error', 'parameter_invalid'],
@@ -62,7 +62,7 @@ test('every published code has its published status and type', () => {
   }
 });
 
-test('codes of the dashboard keep to the types that belong to their status', () => {
+test('codes of the dashboard use the types that belong to their status', () => {
   for (const [code, [status, type]] of Object.entries(ERROR_CODES)) {
     assert.ok(TYPE_OF_STATUS[status]?.includes(type), `${code}: ${status} ${type}`);
   }
@@ -85,7 +85,7 @@ test('an error body has the six published fields and nothing else', () => {
   });
 });
 
-test('a refusal without a parameter says null, and its headers go along', () => {
+test('a refusal without a parameter says null, and keeps its headers', () => {
   const refusal = {
     ...refuse('rate_limit_exceeded', 'Slow down.'),
     headers: { 'Retry-After': '1' },
@@ -95,7 +95,7 @@ test('a refusal without a parameter says null, and its headers go along', () => 
   assert.deepEqual(answer.headers, { 'Retry-After': '1' });
 });
 
-test('a refusal is told from every other value', () => {
+test('a refusal is distinguished from every other value', () => {
   assert.ok(isRefusal(resourceMissing('refund')));
   assert.equal(statusOf(resourceMissing('refund').code), 404);
   for (const other of [null, undefined, 'refused', [], {}, { status: 200, body: '{}' }]) {

@@ -1,11 +1,11 @@
-/** What a request ends with: an answer, or a refusal that becomes one. */
+/** The result of a request: an answer, or a refusal that becomes one. */
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 
-/** An expected "no": a value, never thrown. `param` names the parameter it is about. */
+/** An expected refusal: a value, never thrown. `param` names the parameter that it concerns. */
 export interface Refusal {
   readonly refused: true;
   readonly code: ErrorCode;
-  /** What was wrong, what is allowed, what to do next. Never echoes a secret. */
+  /** States the problem, what is allowed, and what to do next. Never echoes a secret. */
   readonly message: string;
   readonly param: string | null;
   /** Extra response headers, such as `Allow` and `Retry-After`. */
@@ -20,7 +20,10 @@ export function isRefusal(value: unknown): value is Refusal {
   return typeof value === 'object' && value !== null && 'refused' in value;
 }
 
-/** Object missing, or another account's or mode's: nobody can tell which (behavior.md 2.5). */
+/**
+ * For an object that is missing, or belongs to another account or mode: the message does not reveal
+ * which (behavior.md 2.5).
+ */
 export function resourceMissing(what: string, param: string | null = 'id'): Refusal {
   return refuse('resource_missing', `No such ${what} for this key's account and mode.`, param);
 }
@@ -33,20 +36,20 @@ export interface Answer {
   readonly headers?: ResponseHeaders;
 }
 
-/** Several values of one name (Set-Cookie) are sent as several headers. */
+/** Several values of one header name (Set-Cookie) are sent as several headers. */
 export type ResponseHeaders = Readonly<Record<string, string | string[]>>;
 
 export function answerWith(status: number, object: object): Answer {
   return { status, body: JSON.stringify(object) };
 }
 
-/** Where a service on one machine is reached when nothing else is said. */
+/** The default address of a service on one machine. */
 export const DEFAULT_WEB_URL = 'http://127.0.0.1:4242';
 
-/** The request that an error body answers. */
+/** The request that an error body belongs to. */
 export interface Asked {
   readonly requestId: string;
-  /** Where the service's documentation is: the root of `doc_url`. */
+  /** The root of `doc_url`, where the documentation is published. */
   readonly docsUrl: string;
 }
 
@@ -65,7 +68,7 @@ export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): 
   return headers === undefined ? answer : { ...answer, headers };
 }
 
-/** Nothing was done, and most of what is unavailable is back within seconds. */
+/** Retry soon: nothing was done, and most outages end within seconds. */
 const HEADERS_OF: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
   service_unavailable: { 'Retry-After': '1' },
 };

@@ -27,12 +27,12 @@ const split: VersionChange = {
 const versions = defineVersions('2026-09-28', [renamed, split]);
 const intent = { object: 'payment_intent', amount: { value: 5 }, reference: 'A-1' };
 
-test('the newest version gets the text as it is written, byte for byte', () => {
+test('the newest version gets the stored text, byte for byte', () => {
   const text = '{"object": "payment_intent"}';
   assert.equal(versions.downgrade(text, '2027-06-01'), text);
 });
 
-test('each change between is undone, newest first', () => {
+test('each change in between is undone, newest first', () => {
   const text = JSON.stringify(intent);
   assert.deepEqual(JSON.parse(versions.downgrade(text, '2027-01-15')), {
     object: 'payment_intent',
@@ -46,7 +46,7 @@ test('each change between is undone, newest first', () => {
   });
 });
 
-test('objects inside lists and events are found, and an event names the version it is in', () => {
+test('objects inside lists and events are rewritten, and an event names its version', () => {
   const event = { object: 'event', api_version: '2027-06-01', data: { object: intent } };
   const text = JSON.stringify({ object: 'list', data: [event] });
   const shown = JSON.parse(versions.downgrade(text, '2026-09-28'));
@@ -54,7 +54,7 @@ test('objects inside lists and events are found, and an event names the version 
   assert.equal(shown.data[0].data.object.order_id, 'A-1');
 });
 
-test('an older request is turned into the newest shape', () => {
+test('an older request is upgraded to the newest shape', () => {
   const body = { amount: 5, order_id: 'A-1' };
   assert.deepEqual(versions.upgradeRequest('createPaymentIntent', body, '2026-09-28'), {
     amount: 5,
@@ -64,6 +64,6 @@ test('an older request is turned into the newest shape', () => {
   assert.deepEqual(versions.upgradeRequest('createRefund', body, '2026-09-28'), body);
 });
 
-test('versions that do not rise are refused when the service starts', () => {
+test('versions out of order are refused when the service starts', () => {
   assert.throws(() => defineVersions('2026-09-28', [split, renamed]), /must rise/);
 });

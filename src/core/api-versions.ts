@@ -5,18 +5,18 @@ type JsonObject = { [key: string]: Json };
 type Rewrite = (values: JsonObject) => JsonObject;
 
 /**
- * One breaking change (behavior.md 18.3), in a file of its own named after the dated version
- * that brings it. The service itself knows the newest shapes only; a change says how callers of
- * older versions are served.
+ * One breaking change (behavior.md 18.3), in a file named after the dated version that introduces
+ * it. The service itself handles only the newest shapes; a change converts requests and responses
+ * for callers on older versions.
  */
 export interface VersionChange {
   /** The first version that has the change, `YYYY-MM-DD`. */
   readonly version: string;
-  /** What changed, for the reference. */
+  /** The change in words, for the reference. */
   readonly summary: string;
-  /** By operationId: the new shape of a body or query that an older client has sent. */
+  /** By operationId: upgrades a body or query of an older client to the new shape. */
   readonly upgradeRequest?: Readonly<Record<string, Rewrite>>;
-  /** By the `object` field: the older shape of an object, wherever it stands in a response. */
+  /** By the `object` field: downgrades an object, anywhere in a response, to the older shape. */
   readonly downgradeObject?: Readonly<Record<string, Rewrite>>;
 }
 
@@ -24,9 +24,9 @@ export interface ApiVersions {
   /** Oldest first. */
   readonly all: readonly string[];
   readonly latest: string;
-  /** A request of a caller on version `from` in the newest shape. */
+  /** Upgrades a request of a caller on version `from` to the newest shape. */
   upgradeRequest(operationId: string, values: JsonObject, from: string): JsonObject;
-  /** The text of a response or event, written in the newest shape, as version `to` has it. */
+  /** Downgrades the text of a response or event from the newest shape to version `to`. */
   downgrade(text: string, to: string): string;
 }
 
@@ -42,10 +42,10 @@ function inOlderShape(value: Json, changes: readonly VersionChange[], to: string
   return kind === 'event' && 'api_version' in object ? { ...object, api_version: to } : object;
 }
 
-/** @param changes oldest first; each begins a version that is newer than `first`. */
+/** @param changes oldest first; each introduces a version that is newer than `first`. */
 export function defineVersions(first: string, changes: readonly VersionChange[]): ApiVersions {
   const all = [...new Set([first, ...changes.map((change) => change.version)])];
-  assert(all.join() === all.toSorted().join(), 'dated versions must rise');
+  assert(all.join() === all.toSorted().join(), 'dated versions must be in ascending order');
   const latest = all.at(-1) ?? first;
   const since = (version: string) => {
     assert(all.includes(version), `unknown version: ${version}`);
@@ -66,5 +66,5 @@ export function defineVersions(first: string, changes: readonly VersionChange[])
   };
 }
 
-/** The only version so far. A breaking change adds its file to this list and to nothing else. */
+/** The only version so far. A breaking change adds its file to this list and nowhere else. */
 export const API_VERSIONS: ApiVersions = defineVersions('2026-09-28', []);

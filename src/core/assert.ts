@@ -1,25 +1,25 @@
-/** A broken promise of our own code. The request dies with a 500; the money does not move. */
+/** A bug in our own code. The request fails with a 500, and no money moves. */
 export class Bug extends Error {
   override name = 'Bug';
 }
 
-/** Throws a {@link Bug} when `condition` does not hold. Never use it for what a client may send. */
+/** Throws a {@link Bug} if `condition` is false. Never use it for input from a client. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new Bug(message);
 }
 
-/** Makes a forgotten case of a union a compile error, and a corrupt value a loud one. */
+/** Makes a missing case of a union a compile error, and throws on a corrupt value. */
 export function assertNever(value: never): never {
   throw new Bug(`unexpected value: ${JSON.stringify(value)}`);
 }
 
-/** The value, which our own code has promised to be there. */
+/** Returns the value, which our own code guarantees to exist. */
 export function present<T>(value: T | null | undefined, what: string): T {
   assert(value !== null && value !== undefined, `missing: ${what}`);
   return value;
 }
 
-/** The one element that a statement promised to return. */
+/** The only element, which a statement guarantees to return. */
 export function only<T>(rows: readonly T[], what: string): T {
   assert(rows.length === 1, `expected one ${what}, got ${rows.length}`);
   return present(rows[0], what);

@@ -6,7 +6,7 @@ import { base62, fromBase62 } from '#core/base62.ts';
 const LENGTH = 22;
 const numbers = fc.bigInt({ min: 0n, max: 62n ** BigInt(LENGTH) - 1n });
 
-test('digits rise 0-9, A-Z, a-z, as they do in ASCII', () => {
+test('digits are in the order 0-9, A-Z, a-z, as in ASCII', () => {
   const digits = [0n, 9n, 10n, 35n, 36n, 61n].map((value) => base62(value, 1));
   assert.deepEqual(digits, ['0', '9', 'A', 'Z', 'a', 'z']);
   assert.deepEqual(digits.toSorted(), digits);
@@ -30,7 +30,7 @@ test('texts of one length sort like their numbers', () => {
   );
 });
 
-test('digits that do not fit are dropped from the front', () => {
+test('excess high digits are dropped', () => {
   assert.equal(base62(62n * 5n + 7n, 1), '7');
 });
 

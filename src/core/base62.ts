@@ -1,15 +1,15 @@
-/** In ASCII order, so that equal-length strings sort like the numbers they spell. */
+/** In ASCII order, so that equal-length strings sort like the numbers they encode. */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** So many digits fit an exact JavaScript number: 62^8 < 2^53. */
+/** As many digits as fit into an exact JavaScript number: 62^8 < 2^53. */
 const CHUNK_DIGITS = 8;
 const CHUNK = 62n ** BigInt(CHUNK_DIGITS);
 
-/** The number spelled with exactly `length` characters. Higher digits are dropped. */
+/** Encodes the number in exactly `length` characters. Higher digits are dropped. */
 export function base62(value: bigint, length: number): string {
   let rest = value;
   let text = '';
-  // In chunks: division of a bigint costs twenty times that of a number.
+  // In chunks, because dividing a bigint costs twenty times as much as dividing a number.
   for (let left = length; left > 0; left -= CHUNK_DIGITS) {
     let chunk = Number(rest % CHUNK);
     for (let i = Math.min(left, CHUNK_DIGITS); i > 0; i--) {
@@ -21,7 +21,7 @@ export function base62(value: bigint, length: number): string {
   return text;
 }
 
-/** The number that `text` spells, or null when a character is not base62. */
+/** Decodes `text`; null if a character is not base62. */
 export function fromBase62(text: string): bigint | null {
   let value = 0n;
   for (const character of text) {

@@ -4,7 +4,7 @@ import { brandStyles, inkOn } from '#core/brand-styles.ts';
 
 const LOGO = '0123456789abcdef0123456789abcdef';
 
-/** WCAG 2.2, written another way: of whole numbers, as its formula stands. */
+/** The contrast formula of WCAG 2.2, implemented independently. */
 function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [one, other]
     .map((color) => {
@@ -19,7 +19,7 @@ function contrast(one: string, other: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-test('the name can be read on every color', () => {
+test('the name is readable on every color', () => {
   assert.equal(inkOn('ffffff'), '000000');
   assert.equal(inkOn('000000'), 'ffffff');
   assert.equal(inkOn('3346c8'), 'ffffff');
@@ -33,7 +33,7 @@ test('the name can be read on every color', () => {
       }
 });
 
-test('styles are made of their name, and of nothing else', () => {
+test('styles are derived from their name alone', () => {
   const both = brandStyles(`0a7d4c-${LOGO}`) ?? '';
   assert.match(both, /background:#0a7d4c;color:#ffffff/);
   assert.match(both, new RegExp(`url\\("${LOGO}\\.png"\\)`));

@@ -7,7 +7,7 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Black or white, whichever reads better on that color: always at least 4.5 to 1. */
+/** Black or white, whichever is easier to read on that color: always at least 4.5 to 1. */
 export function inkOn(color: string): 'ffffff' | '000000' {
   const light = luminance(color);
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? 'ffffff' : '000000';
@@ -16,9 +16,9 @@ export function inkOn(color: string): 'ffffff' | '000000' {
 const STYLE = /^([0-9a-f]{6}|none)-([0-9a-f]{32}|none)$/;
 
 /**
- * The styles that a brand's file holds, made of its name alone: whatever has the class `branded`
- * gets color and logo. The logo is decoration: the merchant's name stands beside it as text.
- * @returns null: nothing has that name.
+ * The CSS of a brand, derived from its name alone. Elements with the class `branded` get color and
+ * logo. The logo is decoration; the merchant's name appears next to it as text.
+ * @returns null if no brand has that name.
  */
 export function brandStyles(style: string): string | null {
   const [, color, logo] = STYLE.exec(style) ?? [];
@@ -34,17 +34,18 @@ export function brandStyles(style: string): string | null {
       : '.branded::before{content:"";display:block;block-size:var(--brand-logo,48px);' +
         'min-inline-size:var(--brand-logo-width,6rem);margin-block-end:var(--brand-gap,8px);' +
         `background:url("${logo}.png") center/contain no-repeat;print-color-adjust:exact}`;
-  // Browsers print no backgrounds unless told to: white on white could not be read.
+  // Browsers do not print backgrounds by default, and white text on white paper would be
+  // unreadable.
   const paper = '@media print{.branded{background:none;color:#000;padding:0}}';
   return `${band}${picture}${paper}`;
 }
 
-/** Where the styles are, from the root of the service. */
+/** The path of the style sheet on this service. */
 export function brandPath(style: string): string {
   return `brand/${style}.css`;
 }
 
-/** The page with the brand's styles, so that it is painted with them at once. */
+/** Adds the brand's style sheet to the page, so that the first paint already has it. */
 export function withBrand(html: string, style: string | null): string {
   if (style === null) return html;
   return html.replace('</head>', `<link rel="stylesheet" href="${brandPath(style)}">\n</head>`);

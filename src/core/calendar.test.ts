@@ -13,12 +13,14 @@ import { DAY_MS } from '#core/durations.ts';
 
 const FIRST = Date.UTC(2020, 0, 1);
 const END = Date.UTC(2031, 0, 1);
-/** Morocco leaves its clocks changed for a month: every change lies between two of these. */
+/**
+ * Morocco changes its clocks for only a month, so every change falls between two of these steps.
+ */
 const STEP_MS = 14 * DAY_MS;
 
 const startOf = (zone: string, day: string) => dayStart(zone, day).toISOString();
 
-/** The days around each change of a zone's clocks. */
+/** The days around each clock change of a zone. */
 function daysOfChanges(zone: string): Set<string> {
   const offset = (at: number) => wallTime(zone, at) - at;
   const days = new Set<string>();
@@ -55,7 +57,7 @@ test('in every zone, at every change of clocks from 2020 to 2030, days follow on
   assert.ok(seen > 5_000, `${seen} days`);
 });
 
-test('where midnight comes twice, the day begins at the first one', () => {
+test('where midnight occurs twice, the day begins at the first one', () => {
   assert.equal(startOf('America/Havana', '2026-11-01'), '2026-11-01T04:00:00.000Z');
 });
 
@@ -63,12 +65,12 @@ test('where clocks skip midnight, the day begins when they do', () => {
   assert.equal(startOf('America/Santiago', '2026-09-06'), '2026-09-06T04:00:00.000Z');
 });
 
-test('a day that a zone skipped has no moment', () => {
+test('a skipped day of a zone has no instant', () => {
   const { since, until } = dayBounds('Pacific/Apia', '2011-12-30');
   assert.deepEqual(since, until);
 });
 
-test('a local time carries its offset, so that the hour that comes twice is told apart', () => {
+test('a local time has its offset, so that the repeated hour is unambiguous', () => {
   const at = (text: string) => localTime('Europe/Berlin', new Date(text));
   assert.equal(at('2026-10-25T00:30:00.999Z'), '2026-10-25T02:30:00+02:00');
   assert.equal(at('2026-10-25T01:30:00.000Z'), '2026-10-25T02:30:00+01:00');

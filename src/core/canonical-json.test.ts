@@ -25,7 +25,7 @@ test('key order, white space and the spelling of numbers do not matter', () => {
   assert.equal(first, '{"amount":2500000,"metadata":{"a":"1","b":"2"},"terminal":"tml_1"}');
 });
 
-test('everything that means something else is spelled differently', () => {
+test('values with different meanings have different texts', () => {
   const texts = ['1', '"1"', 'null', '"null"', '[]', '{}', '[1,2]', '[2,1]', '[[1],2]', 'false'];
   const objects = ['{"a":null}', '{"a":1}', '{"b":1}', '{"a":"1"}', '{"a":[1]}', '{"a":{"b":1}}'];
   const odd = ['{"a,b":1}', '{"a":1,"b":1}', '{"__proto__":1}', '"\\ud800"', '"\\ud801"'];
@@ -33,12 +33,12 @@ test('everything that means something else is spelled differently', () => {
   assert.equal(new Set(spelled).size, spelled.length);
 });
 
-test('keys are ordered by code unit, whatever the language of the machine', () => {
+test('keys are ordered by code unit, for any locale', () => {
   const text = canonicalJson(parse('{"ä":1,"z":2,"Z":3,"a":4,"10":5,"9":6}'));
   assert.equal(text, '{"10":5,"9":6,"Z":3,"a":4,"z":2,"ä":1}');
 });
 
-test('any value in any order of members has one spelling, which means the same', () => {
+test('any order of members gives one text, which parses to the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue({ noUnicodeString: false } as object), (input) => {
       const value = parse(JSON.stringify(input));

@@ -9,7 +9,7 @@ import {
   StepDetector,
 } from '#core/clock.ts';
 
-test('a fake clock moves only when it is told to', () => {
+test('a fake clock moves only on request', () => {
   const clock = new FakeClock(new Date('2026-10-01T12:00:00.000Z'));
   const first = clock.now();
   assert.deepEqual(clock.now(), first);
@@ -24,17 +24,17 @@ function offsetAfter(...readings: readonly ClockReading[]): number {
   for (const reading of readings) clock.align(reading);
   const before = Date.now();
   const now = clock.now().getTime();
-  // The same millisecond, unless the machine's clock went on in between.
+  // The same millisecond, unless the machine's clock advanced in between.
   return Date.now() === before ? now - before : offsetAfter(...readings);
 }
 
-test('an aligned clock stays where it is for as long as no reading proves it wrong', () => {
+test('an aligned clock keeps its offset as long as no reading contradicts it', () => {
   assert.equal(offsetAfter(), 0);
   assert.equal(offsetAfter({ before: 1_000, after: 1_040, theirs: 1_000 }), 0);
   assert.equal(offsetAfter({ before: 1_000, after: 1_040, theirs: 1_040 }), 0);
 });
 
-test('it moves by what a reading proves, and each quicker reading says more', () => {
+test('it moves by as much as a reading proves, and quicker readings prove more', () => {
   const [slow, quick] = [40, 2].map((took) => ({ before: 1_000, after: 1_000 + took }));
   assert.ok(slow !== undefined && quick !== undefined);
   assert.equal(offsetAfter({ ...slow, theirs: 61_020 }), 59_979);
@@ -43,11 +43,11 @@ test('it moves by what a reading proves, and each quicker reading says more', ()
   assert.equal(offsetAfter({ ...quick, theirs: 61_001 }, { ...slow, theirs: 61_020 }), 59_998);
 });
 
-test('a step of the clock is noticed once, and slewing never', () => {
+test('a step of the clock is detected once, and slewing never', () => {
   const steps = new StepDetector();
   const day = 86_400_000;
   assert.equal(steps.check(1_000_000, 0), null);
-  // Slewed by half a millisecond a second, for a day.
+  // Slewed by half a millisecond per second, for a day.
   for (let second = 1; second <= 86_400; second++) {
     assert.equal(steps.check(1_000_000 + second * 1_000.5, second * 1_000), null);
   }
@@ -58,7 +58,7 @@ test('a step of the clock is noticed once, and slewing never', () => {
   assert.equal(steps.check(wall + 4_000, day + 4_000), null);
 });
 
-test('times are added without changing the time that they are added to', () => {
+test('adding to a time does not change that time', () => {
   const at = new Date('2026-12-31T23:59:59.999Z');
   assert.equal(addMs(at, 1).toISOString(), '2027-01-01T00:00:00.000Z');
   assert.equal(addSeconds(at, -60).toISOString(), '2026-12-31T23:58:59.999Z');

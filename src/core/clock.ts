@@ -1,34 +1,33 @@
-/** Where decisions get their `now` from. Whole milliseconds. */
+/** The source of `now` for decisions. Whole milliseconds. */
 export interface Clock {
   now(): Date;
 }
 
 export const systemClock: Clock = { now: () => new Date() };
 
-/** What was learned of another clock by asking it once. Milliseconds. */
+/** One reading of another clock. Milliseconds. */
 export interface ClockReading {
-  /** This machine's time before the question, and after the answer. */
+  /** This machine's time before the request, and after the response. */
   readonly before: number;
   readonly after: number;
-  /** What the other clock said in between. */
+  /** The other clock's time in between. */
   readonly theirs: number;
 }
 
 /**
- * A clock that follows another (the database's), so that two processes whose machines disagree
- * still take the same decisions.
- *
- * A reading says only that the other clock is ahead by something between two bounds, which are as
- * far apart as its round trip took: much, in a busy process. So the clock moves only when a reading
- * proves it wrong, and no further than that proof goes. A new guess at each reading would make
- * processes on one machine disagree by half of their round trips.
+ * A clock that follows another (the database's), so that processes on machines with different
+ * clocks take the same decisions.
+ * A reading only bounds the other clock's offset, and the bounds are as far apart as the round trip
+ * took, which is long in a busy process. So the offset changes only when a reading contradicts it,
+ * and by no more than needed. Estimating anew at each reading would make processes on one machine
+ * disagree by half of their round trips.
  */
 export class AlignedClock implements Clock {
-  /** What has to be added to this machine's time. */
+  /** The offset to add to this machine's time. */
   #offsetMs = 0;
 
   align({ before, after, theirs }: ClockReading): void {
-    // All three were rounded down: each may be up to a millisecond later.
+    // All three were rounded down, so each may be up to a millisecond later.
     const [least, most] = [theirs - after - 1, theirs + 1 - before];
     this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most);
   }
@@ -38,13 +37,10 @@ export class AlignedClock implements Clock {
   }
 }
 
-/** NTP slews a clock by half a millisecond a second at most: what moves it further is a step. */
+/** NTP slews a clock by at most half a millisecond per second, so a larger change is a step. */
 const STEP_MS = 1_000;
 
-/**
- * Notices when the machine's clock is set: it then differs from the monotonic clock by more, or
- * less, than before.
- */
+/** Detects that the machine's clock was set: its difference from the monotonic clock changes. */
 export class StepDetector {
   #aheadMs: number | null = null;
 
@@ -57,7 +53,7 @@ export class StepDetector {
   }
 }
 
-/** A clock that only moves when a test says so. */
+/** A clock that moves only when a test advances it. */
 export class FakeClock implements Clock {
   #now: number;
 

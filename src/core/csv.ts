@@ -1,11 +1,11 @@
 import type { Json } from '#core/canonical-json.ts';
 
-/** `csv` is for accountants, `csv_atoms` for programs that want the API's own numbers. */
+/** `csv` is for accountants, `csv_atoms` for programs that need the API's own numbers. */
 export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
 
 /**
- * Spreadsheets run a cell that begins like a formula, wherever it came from (a description, a
- * name). An apostrophe in front makes it text (OWASP: CSV injection); full-width look-alikes count.
+ * Spreadsheets run a cell that begins like a formula, even in a description or a name. A leading
+ * apostrophe makes it text (OWASP: CSV injection); full-width look-alikes count.
  */
 const FORMULA = /^[\s]*[=+\-@\t\r|%＝＋－＠]/;
 
@@ -21,7 +21,7 @@ export function csvCell(value: Json | undefined): string {
   return `"${neutral(text).replaceAll('"', '""')}"`;
 }
 
-/** Reads `fees.acquirer` out of nested objects. */
+/** Reads a nested member by its path, such as `fees.acquirer`. */
 export function valueAt(row: { readonly [key: string]: Json }, column: string): Json | undefined {
   let value: Json | undefined = row as Json;
   for (const name of column.split('.')) {
@@ -31,7 +31,7 @@ export function valueAt(row: { readonly [key: string]: Json }, column: string): 
   return value;
 }
 
-/** RFC 4180: CRLF after every record, quotes around every text. */
+/** RFC 4180: CRLF after every record, quotes around every string. */
 export function csvLine(row: { readonly [key: string]: Json }, columns: readonly string[]): string {
   return `${columns.map((column) => csvCell(valueAt(row, column))).join(',')}\r\n`;
 }

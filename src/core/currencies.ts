@@ -1,7 +1,7 @@
 /**
- * The currencies of ISO 4217 that people pay with, by their number of minor digits. Funds, metals
- * and codes for tests are left out. The table is not `Intl`'s: that of CLDR follows usage (no cents
- * for IDR), and one minor unit more or less is a sale a hundred times as large.
+ * The ISO 4217 currencies of everyday payments, by their number of minor digits, without funds,
+ * metals and test codes. `Intl` is not used: CLDR's digits follow usage (no cents for IDR), and a
+ * wrong digit would make a sale ten or a hundred times too large.
  */
 const BY_DIGITS: Readonly<Record<number, string>> = {
   0: 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx vnd vuv xaf xof xpf',
@@ -20,14 +20,14 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** `2.50` of 250 minor units of EUR, `0.250` of as many of KWD. */
+/** `2.50` for 250 minor units of EUR, `0.250` for 250 of KWD. */
 export function minorText(amount: number, currency: string): string {
   const digits = minorDigits(currency) ?? 0;
   const text = String(amount).padStart(digits + 1, '0');
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** The decimals of a currency; undefined: ISO 4217 has no such code. */
+/** The minor digits of a currency; undefined if ISO 4217 has no such code. */
 export function minorDigits(currency: string): number | undefined {
   return DIGITS.get(currency);
 }

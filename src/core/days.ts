@@ -2,7 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 
-/** Days of the calendar, spelled YYYY-MM-DD. `calendar.ts` has the moments that they hold. */
+/** Calendar days, written YYYY-MM-DD. `calendar.ts` converts them to instants. */
 
 /** A year and a day, so that the same day of two years can be compared. */
 const MAX_DAYS = 367;
@@ -25,7 +25,7 @@ export function daysBetween(from: string, to: string): string[] {
   );
 }
 
-/** Days that are left out have no bound. */
+/** An omitted day sets no bound. */
 export function checkOrder(asked: {
   readonly from?: string;
   readonly to?: string;
@@ -36,7 +36,7 @@ export function checkOrder(asked: {
     return refuse('parameter_invalid', `${name} must be a date in the form YYYY-MM-DD.`, name);
   }
   if (from === undefined || to === undefined || from <= to) return null;
-  return refuse('parameter_invalid', 'from is after to.', 'from');
+  return refuse('parameter_invalid', 'from must not be after to.', 'from');
 }
 
 export function checkDays(from: string, to: string): Refusal | null {

@@ -1,10 +1,10 @@
 /**
- * Why a wait ends although its client is still there: the process is about to end, and answers with
- * what it knows by now.
+ * The reason with which a wait is aborted while its client is still connected: the process is about
+ * to end, and responds with the current state.
  */
 export const PROCESS_ENDS = 'the process ends';
 
-/** Whether nobody will read the answer. */
+/** True if the client has disconnected. */
 export function isClientGone(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && signal.reason !== PROCESS_ENDS;
 }

@@ -25,12 +25,12 @@ describe('a failpoint', () => {
     assert.deepEqual(run(env), { signal: 'SIGKILL', printed: 0 });
   });
 
-  it('ends it at the hit that was asked for', () => {
+  it('ends it at the requested hit', () => {
     const env = { TAPLINE_FAILPOINT: 'settlement.broadcast_sent:3' };
     assert.deepEqual(run(env), { signal: 'SIGKILL', printed: 2 });
   });
 
-  it('has a place in the code: a test that waits for a crash would wait in vain', () => {
+  it('is used in the code, since a test would wait for its crash in vain', () => {
     const files = globSync(path.join(import.meta.dirname, '../**/*.ts'));
     const code = files
       .filter((file) => !file.endsWith('.test.ts'))

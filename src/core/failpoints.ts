@@ -1,6 +1,6 @@
 /**
- * Named places between two steps of the money's way where a test may end the process as kill -9
- * would. In production this file does nothing: the choice is made once, when it is loaded.
+ * Named places between two steps of a payment where a test may end the process as kill -9 would. In
+ * production they do nothing; this is decided once, when the module is loaded.
  */
 export const FAILPOINTS = [
   'payments.request_committed',
@@ -47,7 +47,7 @@ function readArmed(env: NodeJS.ProcessEnv): Armed | null {
 
 const armed = readArmed(process.env);
 
-/** Ends the process, with nothing flushed or closed, when a test has armed this place. */
+/** Ends the process, without flushing or closing anything, if a test has armed this failpoint. */
 export function failpoint(name: Failpoint): void {
   if (armed === null || armed.name !== name) return;
   armed.hitsLeft--;

@@ -27,7 +27,7 @@ const KINDS: readonly NumberedKind[] = ['paymentIntent', 'payment', 'receipt'];
 const REQUEST = { tenant: { accountId: 'acct_1', livemode: false }, caller: '', key: 'k1' };
 const numbers = fc.bigInt({ min: 1n, max: 62n ** 9n - 1n });
 
-test('an id gives back the number that it was made of, whatever its kind and network', () => {
+test('an id decodes to the number that it was derived from, for any kind and network', () => {
   fc.assert(
     fc.property(numbers, fc.constantFrom(...KINDS), fc.boolean(), (number, kind, livemode) => {
       const id = numberedId(KEY, kind, { livemode, number });
@@ -64,7 +64,7 @@ test('an id with any character changed has no number', () => {
   }
 });
 
-test('derived ids have the shape of all other ids', () => {
+test('derived ids have the format of all other ids', () => {
   const numbered = { livemode: true, number: 62n ** 9n - 1n };
   assert.ok(isId('paymentIntent', numberedId(KEY, 'paymentIntent', numbered)));
   assert.ok(isId('payment', numberedId(KEY, 'payment', numbered)));
@@ -73,8 +73,8 @@ test('derived ids have the shape of all other ids', () => {
   assert.ok(isId('withdrawal', withdrawalId(KEY, numbered)));
 });
 
-/** Formats are promises to objects that exist: what they derive to may never change. */
-test('what has once been derived is derived again for ever', () => {
+/** Objects exist under these ids, so the derivation may never change. */
+test('a derivation never changes', () => {
   const numbered = { livemode: false, number: 1_048_577n };
   const reference = refundReference(KEY, REQUEST);
   assert.deepEqual(
@@ -113,7 +113,7 @@ test('the proof of an id is an HMAC of its kind, network and number', () => {
   assert.equal(id, `pay_00000000g${expected}`);
 });
 
-test('account, mode, caller, key and clash each make another reference', () => {
+test('account, mode, caller, key and clash each change the reference', () => {
   const { tenant } = REQUEST;
   const variants = [
     REQUEST,
@@ -161,7 +161,7 @@ test('a reference is HMAC-SHA256 of its parts, whatever their length', () => {
   );
 });
 
-test('in another cell, ids and links begin with its digit, and are read back there alone', () => {
+test('in another cell, ids and links begin with its digit, and decode there alone', () => {
   const key = toIdKey(Buffer.alloc(32, 7), 4);
   const at = new Date('2026-10-01T12:00:00.000Z');
   const card = newId('card', at, 4);

@@ -31,7 +31,7 @@ test('an id is recognized as its own kind and as no other', () => {
   }
 });
 
-test('ids of later times sort behind those of earlier times, byte by byte', () => {
+test('ids of later times sort after those of earlier times, byte by byte', () => {
   const times = fc.integer({ min: 0, max: 2 ** 42 });
   fc.assert(
     fc.property(times, times, (a, b) => {
@@ -47,12 +47,12 @@ test('ten thousand ids of one millisecond are all different', () => {
   assert.equal(ids.size, 10_000);
 });
 
-test('what follows the time cannot be guessed from the id before', () => {
+test('the random part cannot be predicted from the previous id', () => {
   const [a, b] = [newId('payment', AT), newId('payment', AT)].map((id) => id.slice(-12));
   assert.notEqual(a, b);
 });
 
-test('the time of an id can be read back to the millisecond', () => {
+test('the time of an id can be decoded to the millisecond', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 42 }), (ms) => {
       assert.equal(idTime('event', newId('event', new Date(ms)))?.getTime(), ms);
@@ -60,7 +60,7 @@ test('the time of an id can be read back to the millisecond', () => {
   );
 });
 
-test('other shapes are no ids and have no time', () => {
+test('other formats are not ids and have no time', () => {
   const id = newId('event', AT);
   const wrong = ['', 'evt_', id.slice(0, -1), `${id}0`, `${id.slice(0, -1)}-`, id.toUpperCase()];
   for (const text of [...wrong, newId('payment', AT), ` ${id}`, `${id}\n`]) {

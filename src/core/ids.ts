@@ -46,11 +46,13 @@ const RANDOM_BITS = 80n;
 const BODY_LENGTH = 22;
 const BODY = /^[0-9A-Za-z]{22}$/;
 
-/** Random bytes are fetched for many ids at once: a call for each costs more than all the rest. */
+/**
+ * Random bytes are fetched for many ids at once, because one call per id costs more than all else.
+ */
 const pool = Buffer.alloc(RANDOM_BYTES * 256);
 let used = pool.length;
 
-/** 80 random bits that nobody can guess. */
+/** 80 unpredictable random bits. */
 export function random80(): bigint {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -58,38 +60,38 @@ export function random80(): bigint {
   }
   const high = pool.readBigUInt64BE(used);
   const low = BigInt(pool.readUInt16BE(used + 8));
-  // Nothing that is read out of this process's memory later gives an id away.
+  // Erased, so that a later read of this process's memory reveals no id.
   pool.fill(0, used, used + RANDOM_BYTES);
   used += RANDOM_BYTES;
   return (high << 16n) | low;
 }
 
-/** What time and random bits leave free until the year 3114: the first digit is the cell's. */
+/** Time and random bits leave the first digit free until the year 3114; it holds the cell. */
 const FIRST_DIGIT = 62n ** BigInt(BODY_LENGTH - 1);
 
 /**
- * A new id whose time part is `at` (a `Date`, whole milliseconds).
- * @param cell Named by ids that come without a key, of cards and passes for example.
+ * A new id with the time `at` (whole milliseconds).
+ * @param cell For ids that requests name without a key, such as those of cards and passes.
  */
 export function newId(kind: IdKind, at: Date, cell = FIRST_CELL): string {
   const value = (BigInt(at.getTime()) << RANDOM_BITS) | random80();
   return ID_PREFIXES[kind] + base62(value + BigInt(cell) * FIRST_DIGIT, BODY_LENGTH);
 }
 
-/** The cell that such an id names; null for a foreign shape. */
+/** The cell of such an id; null if the format is wrong. */
 export function cellOfId(kind: IdKind, id: string): number | null {
   return isId(kind, id) ? cellOfMark(id.charAt(ID_PREFIXES[kind].length)) : null;
 }
 
-/** Whether `text` has the shape of such an id. Says nothing of its existence. */
+/** True if `text` has the format of such an id. It need not exist. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = ID_PREFIXES[kind];
   return text.startsWith(prefix) && BODY.test(text.slice(prefix.length));
 }
 
 /**
- * When the id was made, or null for a foreign shape. For our own use only (it picks the day's
- * partition of a table); clients must not parse ids.
+ * The time at which the id was created, or null if the format is wrong. For internal use only (it
+ * selects the day's partition of a table); clients must not parse ids.
  */
 export function idTime(kind: IdKind, id: string): Date | null {
   if (!isId(kind, id)) return null;
@@ -98,42 +100,44 @@ export function idTime(kind: IdKind, id: string): Date | null {
 }
 
 /**
- * Ids and references that can be computed again. What the database lost can be rebuilt from the
- * chain under the id that the merchant knows, because the chain has the number, and a request that
- * comes again with its Idempotency-Key is recognized, because it has the same reference.
- *
- * These formats must never change: objects that exist could not be rebuilt under their ids then.
+ * Ids and references that can be derived again. After a loss of data, objects can be rebuilt from
+ * the chain under the ids that the merchant knows, because the chain has their numbers; and a
+ * repeated request with its Idempotency-Key is recognized, because it derives the same reference.
+ * These formats must never change, because existing objects could then not be rebuilt under their
+ * ids.
  */
 
 /**
- * 32 random bytes, the same for all processes and for ever: see `db/id-key.ts`. An object, because
- * Node takes five times as long for an HMAC under a buffer.
+ * 32 random bytes, the same in all processes, forever: see `db/id-key.ts`. A KeyObject, because an
+ * HMAC with a buffer as key takes Node five times as long.
  */
 export type IdKey = KeyObject & { readonly __purpose: 'ids'; readonly cell: number };
 
-/** @param cell The one whose database the key is of. */
+/** @param cell The cell of the database that holds the key. */
 export function toIdKey(bytes: Buffer, cell = FIRST_CELL): IdKey {
   return Object.assign(createSecretKey(bytes), { __purpose: 'ids' as const, cell });
 }
 
-/** What leads to a cell where nothing else in a link does; nothing in the first, which had none. */
+/**
+ * The cell digit of a link that has no other one; empty in the first cell, whose links had none.
+ */
 export function linkMark({ cell }: IdKey): string {
   return cell === FIRST_CELL ? '' : String(cell);
 }
 
 /**
- * What a settlement number is the number of: an intent, its pay link, what a terminal's tag calls
- * it, its payment, the receipt.
+ * The kinds that are derived from a settlement number: an intent, its pay link, its id on a
+ * terminal's tag, its payment, the receipt.
  */
 export type NumberedKind = 'paymentIntent' | 'payLink' | 'tagPayment' | 'payment' | 'receipt';
 
-/** Each network's contract counts for itself. */
+/** Each network's contract has its own numbers. */
 export interface Numbered {
   readonly livemode: boolean;
   readonly number: bigint;
 }
 
-/** Whose Idempotency-Key it was (see `IdempotentRequest`). */
+/** The owner and text of an Idempotency-Key (see `IdempotentRequest`). */
 export interface KeyedRequest {
   readonly tenant: Tenant;
   readonly caller: string;
@@ -148,20 +152,20 @@ const NUMBERED_PREFIXES: Readonly<Record<NumberedKind, string>> = {
   receipt: '',
 };
 
-/** 62^9 numbers. The first digit is the cell's: see {@link NUMBERS_PER_CELL}. */
+/** 62^9 numbers. The first digit is the cell: see {@link NUMBERS_PER_CELL}. */
 const NUMBER_LENGTH = 9;
 /**
- * A cell takes its settlement numbers from a range of its own, so that the first digit of every id,
- * link and receipt that spells one is the cell's.
+ * Each cell takes its settlement numbers from its own range, so that the first digit of every id,
+ * link and receipt that encodes one is the cell.
  */
 export const NUMBERS_PER_CELL = 62n ** BigInt(NUMBER_LENGTH - 1);
-/** 77 bits that nobody can guess. With the number before it, it is as long as every other id. */
+/** 77 unpredictable bits. With the number before it, the id is as long as every other. */
 const PROOF_LENGTH = 13;
 /** The longest that the contract takes. */
 const ORDER_ID_LENGTH = 8;
 const REFERENCE_BYTES = 16;
 
-/** No part may hold a NUL: then no two lists of parts are one text. */
+/** No part may contain a NUL, so that different lists of parts never join to the same text. */
 function mac(key: IdKey, parts: readonly string[]): Buffer {
   return createHmac('sha256', key).update(parts.join('\0')).digest();
 }
@@ -177,14 +181,14 @@ function spell(key: IdKey, kind: NumberedKind, { livemode, number }: Numbered): 
   return base62(number, NUMBER_LENGTH) + digits(proof, PROOF_LENGTH);
 }
 
-/** The id of what has this settlement number; of links and receipts, the token in the address. */
+/** The id with this settlement number; for links and receipts, the token in the address. */
 export function numberedId(key: IdKey, kind: NumberedKind, numbered: Numbered): string {
   return NUMBERED_PREFIXES[kind] + spell(key, kind, numbered);
 }
 
 /**
- * The number that the id was made of, or null when it was not made by {@link numberedId} under
- * this key for this kind and network (ids of objects that are older than the id key are random).
+ * The number that the id was derived from, or null if it was not made by {@link numberedId} with
+ * this key for this kind and network (ids of objects older than the id key are random).
  */
 export function numberOfId(
   key: IdKey,
@@ -200,14 +204,14 @@ export function numberOfId(
 }
 
 /**
- * What an Apple phone shows that it keeps this pass: Apple says that it never changes. Nothing of
- * it is stored, so a database that was put back still knows it.
+ * The token by which an Apple phone proves that it has this pass; Apple requires that it never
+ * changes. It is derived rather than stored, so it is still valid after a restore.
  */
 export function applePassToken(key: IdKey, passId: string): string {
   return mac(key, ['apple pass', passId]).toString('base64url');
 }
 
-/** `clash`: how many that this request derives to were taken before. */
+/** `clash`: how many of the values derived for this request were already taken. */
 function keyedMac(
   key: IdKey,
   purpose: 'order' | 'request',
@@ -219,20 +223,20 @@ function keyedMac(
 }
 
 /**
- * The order id of an intent that was created without one. `clash` counts how many of them were
- * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago. The
- * caller belongs to it, because terminals count keys of their own, each from the same first.
+ * The order id of an intent that was created without one. `clash` counts the values already taken:
+ * by an order id that the merchant chose, or by the same key more than 48 hours ago. The caller is
+ * part of it, because terminals number their keys from the same first value.
  */
 export function derivedOrderId(key: IdKey, request: KeyedRequest, clash: number): string {
   return digits(keyedMac(key, 'order', { request, clash }), ORDER_ID_LENGTH);
 }
 
-/** What the contract's event names a refund by. */
+/** The reference of a refund in the contract's event. */
 export function refundReference(key: IdKey, request: KeyedRequest, clash = 0): Buffer {
   return keyedMac(key, 'request', { request, clash }).subarray(0, REFERENCE_BYTES);
 }
 
-/** What the contract pays a withdrawal by, once: 63 bits, never zero. */
+/** The number under which the contract pays a withdrawal once: 63 bits, never zero. */
 export function withdrawalNumber(key: IdKey, request: KeyedRequest, clash = 0): bigint {
   return keyedMac(key, 'request', { request, clash }).readBigUInt64BE(0) >> 1n || 1n;
 }
@@ -246,8 +250,8 @@ export function refundId(
 }
 
 /**
- * The token of a refund's receipt: the cell's mark, what follows the prefix of the refund's id, so
- * that it is found again, and what nobody can make who knows the id.
+ * The token of a refund's receipt: the cell digit, the body of the refund's id, by which it is
+ * found, and a proof that cannot be computed from the id.
  */
 export function refundReceiptToken(
   key: IdKey,
@@ -258,7 +262,9 @@ export function refundReceiptToken(
   return linkMark(key) + body + digits(mac(key, parts), PROOF_LENGTH);
 }
 
-/** The refund of such a token; null: it was not made by {@link refundReceiptToken} for the mode. */
+/**
+ * The refund of such a token; null if it was not made by {@link refundReceiptToken} for the mode.
+ */
 export function refundOfReceiptToken(
   key: IdKey,
   named: { readonly livemode: boolean; readonly token: string },

@@ -24,13 +24,13 @@ const CHOICES: readonly (readonly [wishes: LanguageWishes, chosen: string])[] = 
   [{ chosen: ['qps'], accept: 'ja' }, 'ja'],
 ];
 
-test('the first wish that is offered is chosen: address, browser, account, English', () => {
+test('the first supported preference wins: address, browser, account, English', () => {
   for (const [wishes, chosen] of CHOICES) {
     assert.equal(chooseLanguage(wishes, OFFERED), chosen, JSON.stringify(wishes));
   }
 });
 
-test('a header of any length is read in no time', () => {
+test('a header of any length is parsed quickly', () => {
   const started = performance.now();
   assert.deepEqual(wishesOf(`${'de;q=0.1,'.repeat(200_000)}ja`), Array(32).fill('de'));
   assert.deepEqual(wishesOf('a-'.repeat(100_000)), []);

@@ -1,10 +1,10 @@
-/** What screens for shops and customers may be written in. API and documents are English. */
+/** The languages of screens for shops and customers. API and documents are in English. */
 export const LANGUAGES = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
 /**
- * The pseudo-language: English that is accented, 40 % longer and drawn from right to left. It shows
- * which text is missing from the catalog, and which line has no room. A sandbox offers it.
+ * The pseudo-language: English with accents, 40 % longer and right to left. It reveals texts that
+ * are missing from the catalog, and lines without room. A sandbox offers it.
  */
 export const PSEUDO_LANGUAGE = 'qps';
 export type TextLanguage = Language | typeof PSEUDO_LANGUAGE;
@@ -12,16 +12,16 @@ export type TextLanguage = Language | typeof PSEUDO_LANGUAGE;
 export const FALLBACK_LANGUAGE: Language = 'en';
 
 /**
- * For `Intl`. Numbers and days of the pseudo-language are Arabic with Latin digits: no letter of
- * English stands in them.
+ * For `Intl`. The pseudo-language uses Arabic dates with Latin digits, so that no English letters
+ * appear in them.
  */
 export function localeOf(language: string): string {
   return language === PSEUDO_LANGUAGE ? 'ar-u-nu-latn' : language;
 }
 
 /**
- * For `lang`: the pseudo-language is English of a private kind. A tag of its own would be unknown
- * to screen readers.
+ * For the `lang` attribute: the pseudo-language is a private variant of English. Screen readers
+ * would not know a tag of its own.
  */
 export function languageTag(language: string): string {
   return language === PSEUDO_LANGUAGE ? `en-x-${PSEUDO_LANGUAGE}` : language;
@@ -33,7 +33,7 @@ export function directionOf(language: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr';
 }
 
-/** In their own words, for a choice of languages. */
+/** In the languages' own names, for a language menu. */
 export const LANGUAGE_NAMES: Readonly<Record<TextLanguage, string>> = {
   en: 'English',
   de: 'Deutsch',
@@ -45,12 +45,14 @@ export const LANGUAGE_NAMES: Readonly<Record<TextLanguage, string>> = {
   qps: 'Pseudo',
 };
 
-/** No browser sends more, and a header is not read without end. */
+/** More than any browser sends; bounds the parsing of a header. */
 const MOST_WISHES = 32;
 
 const WISH = /^\s*([a-z]{1,8})(?:-[a-z\d]{1,8})*\s*(?:;\s*q\s*=\s*(\d(?:\.\d{0,3})?)\s*)?$/i;
 
-/** The languages of an `Accept-Language`, the most wanted first. Weight 0 is no wish. */
+/**
+ * The languages of an `Accept-Language` header, most preferred first. Weight 0 excludes a language.
+ */
 export function wishesOf(accept: string): string[] {
   return accept
     .split(',', MOST_WISHES)
@@ -64,15 +66,15 @@ export function wishesOf(accept: string): string[] {
 }
 
 export interface LanguageWishes {
-  /** Of the address (`?lang=`), then what this browser has kept. */
+  /** From the address (`?lang=`), then from this browser's storage. */
   readonly chosen?: readonly (string | undefined)[];
   /** The header `Accept-Language`. */
   readonly accept?: string | undefined;
-  /** The account's. */
+  /** The account's language. */
   readonly account?: string | null | undefined;
 }
 
-/** The first wish that is offered; English where none is. */
+/** The first supported preference; English if there is none. */
 export function chooseLanguage(
   { chosen = [], accept = '', account }: LanguageWishes,
   offered: readonly TextLanguage[],

@@ -4,7 +4,7 @@ import { describeError, type Log, stderrLog } from '#core/log.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 
-test('an entry is one line of JSON, whatever stands in it', (context) => {
+test('an entry is one line of JSON, for any content', (context) => {
   const lines: string[] = [];
   context.mock.method(process.stderr, 'write', (line: string) => lines.push(line));
   const fault = new Error('away\nfor long', { cause: new Error('refused') });
@@ -21,7 +21,7 @@ test('an entry is one line of JSON, whatever stands in it', (context) => {
   });
 });
 
-/** Runs `work` with a clock that it moves itself. @returns the lines that were written. */
+/** Runs `work` with a fake clock. @returns the written lines. */
 function told(context: TestContext, work: (log: Log, tick: (ms: number) => void) => void) {
   const lines: string[] = [];
   context.mock.timers.enable({ apis: ['setTimeout'] });
@@ -34,7 +34,7 @@ function told(context: TestContext, work: (log: Log, tick: (ms: number) => void)
   return lines.map((line) => JSON.parse(line));
 }
 
-test('the same fault is one line in ten seconds, with how many were left out', (context) => {
+test('the same fault is one line per ten seconds, with the number of omitted ones', (context) => {
   const lines = told(context, (log, tick) => {
     for (let i = 0; i < 9_386; i++) log.warn('database away', { request: i, error: 'refused' });
     tick(10_000);
@@ -51,7 +51,7 @@ test('the same fault is one line in ten seconds, with how many were left out', (
   );
 });
 
-test('a message without a fault is left out too: what it was about is one of many', (context) => {
+test('a message without a fault is omitted too, even if its object differs', (context) => {
   const lines = told(context, (log, tick) => {
     for (let i = 0; i < 500; i++) log.warn('malformed request', { request: i, message: 'no' });
     tick(10_000);
@@ -65,7 +65,7 @@ test('a message without a fault is left out too: what it was about is one of man
   );
 });
 
-test('another fault, another place and another level are never left out', (context) => {
+test('another fault, another place and another level are never omitted', (context) => {
   const lines = told(context, (log) => {
     log.error('the sender failed', { network: 'testnet', error: 'refused' });
     log.error('the sender failed', { network: 'mainnet', error: 'refused' });
@@ -77,7 +77,7 @@ test('another fault, another place and another level are never left out', (conte
   assert.equal(lines.length, 6);
 });
 
-test('a fault is told with everything that caused it', () => {
+test('a fault is logged with all of its causes', () => {
   const cause = new Error('no route', { cause: 'cable' });
   assert.equal(describeError(new Error('no answer', { cause })), 'no answer: no route: cable');
   assert.equal(describeError('plain'), 'plain');

@@ -1,6 +1,6 @@
 import { redact } from '#core/redact.ts';
 
-/** What is worth a line for the people who run the service. Never secrets, never personal data. */
+/** Events that matter to operators. Never contains secrets or personal data. */
 export interface Log {
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
@@ -10,16 +10,16 @@ export interface Log {
 export type LogFields = { readonly [key: string]: unknown };
 
 export interface LogOptions {
-  /** Values that no line ever shows, even if the message of a fault holds them. */
+  /** Values that no line may show, even if an error message contains them. */
   readonly secrets?: readonly string[];
-  /** In each line, under the name that OpenTelemetry has for it. */
+  /** Added to each line, under the name that OpenTelemetry defines. */
   readonly release?: string;
 }
 
-/** Where something was: the same message of two places is told twice. */
+/** Fields that name a place: the same message at two places is logged twice. */
 const PLACES = ['network', 'loop', 'worker', 'sender', 'node', 'endpoint'] as const;
 
-/** One line of JSON on stderr; stdout belongs to what commands print. */
+/** One line of JSON on stderr; stdout belongs to the output of commands. */
 export function writeEntry(
   entry: LogFields & { readonly message: string },
   { secrets = [] }: LogOptions = {},
@@ -28,8 +28,8 @@ export function writeEntry(
 }
 
 /**
- * One line per entry. The same message (of one place, with one fault) is told once in ten seconds,
- * with how often it was left out in between; only the object that it names differs.
+ * One line per entry. The same message (with the same place and fault) is logged once in ten
+ * seconds, with the number of omitted ones; only the object that it names may differ.
  */
 export function stderrLog(now: () => Date = () => new Date(), options: LogOptions = {}): Log {
   const { release } = options;
@@ -53,15 +53,15 @@ export function stderrLog(now: () => Date = () => new Date(), options: LogOption
   };
 }
 
-/** No field of an entry takes the place of what every line has. */
+/** Removes fields that would overwrite those of every line. */
 function withoutOwn({ time: _time, level: _level, message: why, ...fields }: LogFields): LogFields {
   return why === undefined ? fields : { ...fields, why };
 }
 
-/** For tests and commands whose output is their own. */
+/** For tests, and for commands with their own output. */
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The message of a fault and of what caused it, on one line. */
+/** The message of an error and of its causes, on one line. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : `: ${describeError(error.cause)}`;
@@ -73,21 +73,25 @@ function plain(_key: string, value: unknown): unknown {
   return value instanceof Error ? describeError(value) : value;
 }
 
-/** Tells something now, with how many of its kind were left out since it was told last. */
+/** Writes the line, with the number of the same kind that were omitted since the last one. */
 type Tell = (leftOut: number) => void;
 
 interface Repeats {
-  /** Tells the first of a kind at once; of those that follow only the last, when its time is up. */
+  /**
+   * Writes the first of a kind at once; of those that follow, only the last, after the interval.
+   */
   note(kind: string, tell: Tell): void;
 }
 
-/** An outage of a minute is then six lines per loop instead of thousands. */
+/** An outage of a minute then writes six lines per loop instead of thousands. */
 const SAME_EVERY_MS = 10_000;
-/** Kinds that are remembered. One more is told at once: rather a line too many than one too few. */
+/**
+ * The number of kinds that are tracked. Further kinds are written at once, so that no line is lost.
+ */
 const MAX_KINDS = 1_000;
 
 function createRepeats(): Repeats {
-  /** What came since the kind was told: how often, and the last of it. */
+  /** What followed since the kind was last written: the count, and the last entry. */
   const since = new Map<string, { count: number; tell: Tell }>();
 
   const tellAgainLater = (kind: string) => {

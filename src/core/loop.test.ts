@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoop } from '#core/loop.ts';
 
-/** Far longer than a test: whatever runs before was not the poll. */
+/** Far longer than a test: any run before it was not caused by the poll. */
 const NEVER = 60_000;
 
 function counting(answers: readonly (boolean | Error)[] = []) {
@@ -44,7 +44,7 @@ test('a wake-up runs it at once', async () => {
   await loop.stop();
 });
 
-test('a wake-up during a run is not lost, and a hundred of them are one more run', async () => {
+test('a wake-up during a run is not lost, and a hundred of them cause one more run', async () => {
   const { state, run, onError } = counting();
   let open: () => void = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -72,7 +72,7 @@ test('without a wake-up it runs at every poll', async () => {
   await loop.stop();
 });
 
-test('work that is left is gone on with at once', async () => {
+test('remaining work continues at once', async () => {
   const { state, run, onError } = counting([true, true, true, false]);
   const loop = startLoop({ name: 'work', pollMs: NEVER, run, onError });
   await until(() => state.runs === 4);
@@ -81,7 +81,7 @@ test('work that is left is gone on with at once', async () => {
   assert.equal(state.runs, 4);
 });
 
-test('after a fault it pauses, says so, and tries again by itself', async () => {
+test('after a fault it pauses, logs it, and retries by itself', async () => {
   const fault = new Error('no database');
   const { state, run, onError } = counting([fault, false]);
   const loop = startLoop({ name: 'work', pollMs: NEVER, run, onError });
@@ -104,7 +104,7 @@ test('wake-ups do not shorten the pause after a fault', async () => {
   await loop.stop();
 });
 
-test('faults in a row are further and further apart, but never further than the poll', async () => {
+test('consecutive faults double the pause, up to the poll interval', async () => {
   const faults = Array.from({ length: 10 }, () => new Error('no database'));
   const patient = counting(faults);
   const quick = counting(faults);
@@ -117,7 +117,7 @@ test('faults in a row are further and further apart, but never further than the 
   assert.equal(patient.state.runs, 2);
 });
 
-test('stopping lets the run that is under way finish', async () => {
+test('stopping lets the current run finish', async () => {
   let finished = false;
   const run = async () => {
     await sleep(40);

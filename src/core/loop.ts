@@ -1,24 +1,24 @@
-/** One background job of a worker: runs when woken, and anyway every `pollMs`. */
+/** One background job of a worker: it runs when woken, and at least every `pollMs`. */
 export interface LoopOptions {
   readonly name: string;
-  /** The safety net for a wake-up that got lost, in milliseconds. */
+  /** Polling interval in milliseconds, in case a wake-up got lost. */
   readonly pollMs: number;
-  /** Does one bounded portion of work. `true` asks to be called again at once. */
+  /** Does one bounded batch of work. `true` requests another run at once. */
   readonly run: () => Promise<boolean>;
   readonly onError: (name: string, error: unknown) => void;
 }
 
 export interface Loop {
-  /** Work may be waiting. May be called at any time, any number of times. */
+  /** Signals that work may be waiting. May be called at any time, any number of times. */
   wake(): void;
-  /** Lets the portion that runs finish, then ends. */
+  /** Lets the current run finish, then ends. */
   stop(): Promise<void>;
 }
 
-/** After a fault the loop waits this long, so that a dead database is not hammered. */
+/** After a fault the loop waits this long, to spare a database that is down. */
 const ERROR_PAUSE_MS = 500;
 
-/** Each fault in a row doubles the pause, but a retry never comes later than the poll would. */
+/** Each consecutive fault doubles the pause, up to the poll interval. */
 function pauseMs(faultsInRow: number, pollMs: number): number {
   return Math.min(ERROR_PAUSE_MS * 2 ** (faultsInRow - 1), Math.max(pollMs, ERROR_PAUSE_MS));
 }
@@ -51,7 +51,7 @@ export function startLoop(options: LoopOptions): Loop {
       faultsInRow++;
       options.onError(options.name, error);
       await sleep(pauseMs(faultsInRow, options.pollMs), false);
-      woken = true; // What failed is still to be done.
+      woken = true; // The failed work is still to be done.
     }
   };
   const done = (async () => {

@@ -2,8 +2,8 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import { NETWORKS } from '#core/mode.ts';
 
 /**
- * What this process counts while it works, for `/metrics`. A process has one set of them, as it has
- * one memory: the code that does the work counts it, and no counter has to be passed around.
+ * The metrics of this process, for `/metrics`. There is one registry per process, and the code that
+ * does the work updates it directly, so that no counter has to be passed around.
  */
 export const meters = new Registry();
 
@@ -25,7 +25,7 @@ export const paymentsDeclined = new Counter({
 
 export const tapToSettled = new Histogram({
   name: 'tapline_tap_to_settled_seconds',
-  help: 'From a tap (or the yes of a payer) to its place on the chain, as this worker saw it.',
+  help: "From a tap (or the payer's confirmation) to its block, as this worker saw it.",
   labelNames: ['network'],
   buckets: [0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 30, 60, 120, 600],
   registers,
@@ -49,7 +49,7 @@ export const batchSize = new Histogram({
 
 export const gasUsed = new Counter({
   name: 'tapline_gas_used_total',
-  help: 'Gas of transactions that were mined, by what they were for.',
+  help: 'Gas of mined transactions, by purpose.',
   labelNames: ['network', 'kind'],
   registers,
 });
@@ -63,7 +63,7 @@ export const webhookAttempts = new Counter({
 
 export const webhookDuration = new Histogram({
   name: 'tapline_webhook_duration_seconds',
-  help: 'How long the receivers of webhooks took.',
+  help: 'Response times of webhook receivers.',
   buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   registers,
 });
@@ -88,7 +88,7 @@ export const unknownCommits = new Counter({
   registers,
 });
 
-// A rate can only be told of what was 0 before it was 1.
+// Initialized to 0, because Prometheus computes a rate only from a value before the first increase.
 for (const network of NETWORKS) {
   paymentsSettled.inc({ network }, 0);
   paymentsDeclined.inc({ network, code: 'settlement_failed' }, 0);

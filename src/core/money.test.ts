@@ -17,7 +17,7 @@ test('one intent or refund is 1 to 1000000000000 atoms', () => {
   assert.deepEqual([MIN_AMOUNT, MAX_AMOUNT], [1, 1_000_000_000_000]);
 });
 
-test('fractions, negative amounts and numbers that have lost digits never become atoms', () => {
+test('fractions, negative amounts and inexact numbers never become atoms', () => {
   const wrong = [0.5, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER + 1, -1n];
   for (const value of wrong) assert.throws(() => atoms(value), Bug, String(value));
   assert.equal(atoms(2_500_000), 2_500_000n);
@@ -61,7 +61,7 @@ test('a fee is never more than its exact share, and less than an atom below it',
   );
 });
 
-test('what does not fit a JSON integer exactly is never put on the wire', () => {
+test('an integer that JSON cannot hold exactly is never sent', () => {
   const largest = BigInt(Number.MAX_SAFE_INTEGER);
   assert.equal(toJsonAtoms(largest), Number.MAX_SAFE_INTEGER);
   assert.throws(() => toJsonAtoms(largest + 1n), Bug);

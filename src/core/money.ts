@@ -7,12 +7,12 @@ export type Atoms = bigint & { readonly __unit: 'atoms' };
 export const MIN_AMOUNT = 1;
 export const MAX_AMOUNT = 1_000_000_000_000;
 
-/** Above this a JSON number would lose digits; no balance of a store comes near. */
+/** Above this a JSON number would lose digits; no store's balance comes near. */
 const MAX_JSON_ATOMS = BigInt(Number.MAX_SAFE_INTEGER);
 
 export const ZERO = 0n as Atoms;
 
-/** @throws Bug when the value is not a whole, non-negative number of atoms. */
+/** @throws Bug if the value is not a whole, non-negative number of atoms. */
 export function atoms(value: bigint | number): Atoms {
   if (typeof value === 'number') assert(Number.isSafeInteger(value), 'atoms must be an integer');
   const wide = BigInt(value);
@@ -24,7 +24,7 @@ export function add(...values: readonly Atoms[]): Atoms {
   return values.reduce((sum, value) => sum + value, 0n) as Atoms;
 }
 
-/** @throws Bug when the result would be negative: check with a refusal first. */
+/** @throws Bug if the result would be negative: check with a refusal first. */
 export function subtract(from: Atoms, what: Atoms): Atoms {
   return atoms(from - what);
 }
@@ -35,7 +35,7 @@ export function basisPoints(amount: Atoms, points: number): Atoms {
   return ((amount * BigInt(points)) / 10_000n) as Atoms;
 }
 
-/** The JSON integer that goes on the wire. */
+/** The JSON integer of an amount. */
 export function toJsonAtoms(value: bigint): number {
   assert(value >= 0n && value <= MAX_JSON_ATOMS, 'atoms do not fit a JSON integer');
   return Number(value);
@@ -44,10 +44,10 @@ export function toJsonAtoms(value: bigint): number {
 /** USDC has six decimals. */
 const DECIMALS = 6;
 const ONE = 10n ** BigInt(DECIMALS);
-/** Atoms of a cent: headlines show no less. */
+/** Atoms of a cent, the smallest unit in headlines. */
 const CENT = ONE / 100n;
 
-/** `2.50`, `1000.25`, `0.000001`: two decimals, and more only where they say something. */
+/** `2.50`, `1000.25`, `0.000001`: two decimals, and more only if they are not zero. */
 export function exactUsdc(value: bigint): string {
   const sign = value < 0n ? '-' : '';
   const size = value < 0n ? -value : value;
@@ -55,17 +55,17 @@ export function exactUsdc(value: bigint): string {
   return `${sign}${size / ONE}.${digits.replace(/0+$/, '').padEnd(2, '0')}`;
 }
 
-/** `1000.25` as people read it: `1,000.25`. The locale is a BCP 47 tag. */
+/** Adds the locale's grouping: `1000.25` becomes `1,000.25`. The locale is a BCP 47 tag. */
 function grouped(decimal: string, locale: string): string {
   const digits = decimal.length - decimal.indexOf('.') - 1;
   const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  // Text, not a number: a double would round the sums that are large.
+  // Formatted from text, because a double would round large amounts.
   return new Intl.NumberFormat(locale, shape).format(decimal as `${number}`);
 }
 
 /**
- * `−1,000.25`: every digit, as people read it. `2.005` is `2.0050`: three decimals would look like
- * a group, and could not be typed back.
+ * `−1,000.25`: every digit, with grouping. `2.005` becomes `2.0050`, because three decimals would
+ * look like a group and could not be typed back.
  */
 export function readableUsdc(value: bigint, locale = 'en'): string {
   if (value < 0n) return `−${readableUsdc(-value, locale)}`;
@@ -74,15 +74,18 @@ export function readableUsdc(value: bigint, locale = 'en'): string {
 }
 
 /**
- * The smallest and the largest amount that people see as this one. Screens round to cents, so an
- * amount of whole cents means all that are rounded to it; any other one means itself.
+ * The smallest and largest amount that is displayed like this one. Screens round to cents, so an
+ * amount of whole cents covers every amount that rounds to it; any other covers only itself.
  */
 export function shownAs(amount: bigint): { readonly least: bigint; readonly most: bigint } {
   if (amount % CENT !== 0n) return { least: amount, most: amount };
   return { least: amount - CENT / 2n, most: amount + CENT / 2n - 1n };
 }
 
-/** Two decimals for a headline, half a cent rounded up. What is less than half a cent is not 0. */
+/**
+ * Two decimals for a headline, half a cent rounded up. An amount below half a cent is not shown as
+ * 0.
+ */
 export function headlineUsdc(value: bigint, locale = 'en'): string {
   const cents = (value + CENT / 2n) / CENT;
   if (cents === 0n && value > 0n) return `< ${grouped('0.01', locale)}`;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { readEmail, readName } from '#core/names.ts';
 
-test('names of real people and shops pass, in one normal form', () => {
+test('names of real people and shops are accepted, in one normal form', () => {
   const names = ['Café Müller', 'Кофейня Пушкин', '寿司 Bar', 'Ελλάδα Shop', "O'Brien & Sons 24/7"];
   for (const name of names) assert.equal(readName(name, 'name'), name.normalize('NFC'));
   assert.equal(readName('  Cafe\u0301   Bar ', 'name'), 'Café Bar');

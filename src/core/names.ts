@@ -1,11 +1,11 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
-/** Longer names break screens and receipts, and no real one needs it. */
+/** Longer names break screens and receipts, and no real name needs it. */
 export const MAX_NAME_LENGTH = 100;
 
 /**
- * Letters of different scripts that look alike make one name pass for another. Real words are
- * written in one script; Japanese and Korean mix theirs, and do not resemble Latin.
+ * Look-alike letters of different scripts let one name pass for another. Real words use one script;
+ * Japanese and Korean mix theirs, but do not resemble Latin.
  */
 const LOOKALIKE_SCRIPTS = [
   /\p{Script=Latin}/u,
@@ -19,21 +19,23 @@ const LOOKALIKE_SCRIPTS = [
 
 /**
  * Invisible, direction-changing (U+202A to U+202E, U+2066 to U+2069) and unassigned characters, and
- * line breaks of all kinds. Joiners are looked at apart.
+ * line breaks of all kinds. Joiners are checked separately.
  */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
 const JOINER = /[\u200c\u200d]/u;
-/** Emoji with a color of skin or a presentation, and the letters that are written joined. */
+/** Emoji with a skin tone or a presentation selector, and letters that join. */
 const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\p{L}|\p{M}/u;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/u;
-/** More than this on one letter is meant to deface, not to write. */
+/** More marks than this on one letter deface it. */
 const MARK_PILE = /\p{M}{4}/u;
 
 function mixesScripts(word: string): boolean {
   return LOOKALIKE_SCRIPTS.filter((script) => script.test(word)).length > 1;
 }
 
-/** Emoji and many scripts need joiners between two of theirs; anywhere else they only hide. */
+/**
+ * Emoji and many scripts need joiners between two characters; anywhere else joiners only hide text.
+ */
 function hasIdleJoiner(name: string): boolean {
   const characters = [...name];
   const takesJoiner = (character = '') =>
@@ -49,8 +51,8 @@ function invalid(param: string, why: string): Refusal {
 }
 
 /**
- * A name that people will read, in its one normal form (NFC, single spaces), or why it cannot be
- * one: too long, hidden characters, or letters of look-alike scripts within one word.
+ * The normal form of a name (NFC, single spaces), or a refusal: too long, hidden characters, or
+ * look-alike letters of different scripts within one word.
  */
 export function readName(text: string, param: string): string | Refusal {
   const name = text
@@ -64,20 +66,20 @@ export function readName(text: string, param: string): string | Refusal {
   if (HIDDEN.test(name) || hasIdleJoiner(name)) {
     return invalid(param, 'must not contain invisible characters');
   }
-  if (MARK_PILE.test(name)) return invalid(param, 'piles up too many marks on one letter');
+  if (MARK_PILE.test(name)) return invalid(param, 'has too many marks on one letter');
   if (name.split(/[^\p{L}\p{M}]+/u).some(mixesScripts)) {
     return invalid(param, 'mixes letters of different alphabets that look alike in one word');
   }
   return name;
 }
 
-/** Why a label cannot be one that turns the direction of what is drawn beside it; null if not. */
+/** Refuses a label that would change the direction of text next to it. */
 export function checkDirections(text: string, param: string): Refusal | null {
   if (!TURNS.test(text)) return null;
   return invalid(param, 'must not contain characters that change the direction of writing');
 }
 
-/** Longest address that SMTP carries (RFC 5321). */
+/** The longest address in SMTP (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
 const MAILBOX = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -90,8 +92,8 @@ function isEmail(text: string): boolean {
 }
 
 /**
- * The address in lower case. ASCII only (a domain in other letters is sent as punycode), so that
- * no two addresses look alike.
+ * The address in lowercase. ASCII only (other domains as punycode), so that no two addresses look
+ * alike.
  */
 export function readEmail(text: string, param = 'email'): string | Refusal {
   const email = text.trim().toLowerCase();

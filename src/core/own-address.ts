@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 
-/** This machine and private networks, not the public. */
+/** Address ranges of this machine and of private networks. */
 const OWN_RANGES: ReadonlySet<string> = new Set([
   'loopback',
   'private',

@@ -1,4 +1,4 @@
-/** What browsers can give pages of ours, and what no page of ours asks for. */
+/** The browser features that our pages use, and those that no page of ours uses. */
 export type Feature =
   | 'camera'
   | 'publickey-credentials-create'
@@ -12,7 +12,7 @@ const FEATURES: readonly Feature[] = [
   'screen-wake-lock',
   'serial',
 ];
-/** Without `bluetooth`: where a Chromium has none, it warns of it in the console of each page. */
+/** Omits `bluetooth`, because a Chromium without it logs a warning in the console of each page. */
 const NEVER = [
   'accelerometer=()',
   'browsing-topics=()',
@@ -30,7 +30,7 @@ const NEVER = [
   'xr-spatial-tracking=()',
 ];
 
-/** The Permissions-Policy of a page that uses these features itself; no frame gets any. */
+/** The Permissions-Policy of a page that itself uses these features; frames get none. */
 export function permissionsOf(features: readonly Feature[]): string {
   const own = FEATURES.map((name) => `${name}=${features.includes(name) ? '(self)' : '()'}`);
   return [...own, ...NEVER].join(', ');

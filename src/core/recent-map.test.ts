@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { RecentMap } from '#core/recent-map.ts';
 
 describe('a map with a limit', () => {
-  test('forgets what was set longest ago, and nothing before it is full', () => {
+  test('drops the oldest entry, and nothing before it is full', () => {
     const map = new RecentMap<number>(2);
     map.set('a', 1);
     map.set('b', 2);
@@ -12,7 +12,7 @@ describe('a map with a limit', () => {
     assert.deepEqual([map.get('a'), map.get('b'), map.get('c')], [undefined, 2, 3]);
   });
 
-  test('keeps what was set again, with its new value', () => {
+  test('keeps an entry that was set again, with its new value', () => {
     const map = new RecentMap<number>(2);
     map.set('a', 1);
     map.set('b', 2);
@@ -21,7 +21,7 @@ describe('a map with a limit', () => {
     assert.deepEqual([map.get('a'), map.get('b'), map.get('c')], [3, undefined, 4]);
   });
 
-  test('has room again for what was deleted', () => {
+  test('reuses the room of deleted entries', () => {
     const map = new RecentMap<number>(2);
     map.set('a', 1);
     map.set('b', 2);

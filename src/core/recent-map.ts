@@ -1,4 +1,4 @@
-/** A map with a limit: when it is full, what was set longest ago makes room. */
+/** A map with a size limit: when it is full, the entry that was set longest ago is dropped. */
 export class RecentMap<Value> {
   readonly #values = new Map<string, Value>();
   readonly #limit: number;
@@ -12,7 +12,7 @@ export class RecentMap<Value> {
   }
 
   set(key: string, value: Value): void {
-    // A map is in the order in which keys were added: now this one is the newest.
+    // A Map iterates in insertion order, so deleting first makes this key the newest.
     this.#values.delete(key);
     this.#values.set(key, value);
     if (this.#values.size <= this.#limit) return;

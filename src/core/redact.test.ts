@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { redact, redactJson, redactOwn } from '#core/redact.ts';
 import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
 
-test('of a secret of ours its prefix is left, wherever it stands', () => {
+test('of our own secrets only the prefix remains, anywhere in a text', () => {
   for (const [kind, prefix] of Object.entries(SECRET_PREFIXES)) {
     const secret = newSecret(kind as SecretKind);
     for (const text of [secret, `{"error":"key ${secret} is wrong"}`, `/v1/x?key=${secret}&y=1`]) {
@@ -15,7 +15,7 @@ test('of a secret of ours its prefix is left, wherever it stands', () => {
   assert.equal(redact('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw='), 'whsec_…');
 });
 
-test('bearer tokens, passwords in addresses and links that open something are left out', () => {
+test('bearer tokens, passwords in URLs and links that grant access are masked', () => {
   const cases: Readonly<Record<string, string>> = {
     'Authorization: Bearer abcdef012345': 'Authorization: Bearer …',
     'postgresql://app:p4ss%2Fword@db/tapline refused': 'postgresql://app:…@db/tapline refused',
@@ -25,12 +25,12 @@ test('bearer tokens, passwords in addresses and links that open something are le
   for (const [text, left] of Object.entries(cases)) assert.equal(redact(text), left);
 });
 
-test('what a process was given as a secret is left out as it stands', () => {
+test('secrets that the process was given are masked literally', () => {
   const key = `0x${'ab12'.repeat(16)}`;
   assert.equal(redact(`cannot sign with ${key}`, [key]), 'cannot sign with …');
 });
 
-test('ids, hashes, addresses and amounts stay: they are what a log is for', () => {
+test('ids, hashes, addresses and amounts stay, because logs are about them', () => {
   const line = JSON.stringify({
     request: 'req_0000046zX0aB',
     hash: `0x${'ab12'.repeat(16)}`,
@@ -40,7 +40,7 @@ test('ids, hashes, addresses and amounts stay: they are what a log is for', () =
   assert.equal(redact(line), line);
 });
 
-test('what a tap carries is left out of every text of a value, and the rest stays', () => {
+test('the data of a tap is masked in every text of a value, and the rest stays', () => {
   const secret = newSecret('pass');
   const card = 'https://pay.example.com/card/card_01?p=0123456789abcdef0123&c=0123456789ABCDEF';
   const value = {

@@ -18,7 +18,7 @@ const KINDS = Object.keys(SECRET_PREFIXES) as SecretKind[];
 
 const KEYS: readonly SecretKind[] = ['apiKeyTest', 'apiKeyLive', 'deviceKeyTest', 'deviceKeyLive'];
 
-/** Every text that one wrong, one swapped or one lost character makes of a secret. */
+/** Every text with one wrong, swapped or missing character of a secret. */
 function typingErrors(secret: string): string[] {
   const errors = new Set<string>();
   for (let i = 0; i < secret.length; i++) {
@@ -32,7 +32,7 @@ function typingErrors(secret: string): string[] {
   return [...errors];
 }
 
-test('the prefixes are those that scanners look for', () => {
+test('the prefixes are those that secret scanners look for', () => {
   const { apiKeyTest, apiKeyLive, deviceKeyTest, deviceKeyLive, agentToken, pass } =
     SECRET_PREFIXES;
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('the prefixes are those that scanners look for', () => {
   );
 });
 
-test('keys from before the mark of their cell are still known', () => {
+test('keys from before the cell digit are still accepted', () => {
   const before: Readonly<Record<string, SecretKind>> = {
     tlsk_test_0123456789ABCDEFGHIJKLMNOPQRSTUV: 'apiKeyTest',
     tlsk_live_0123456789ABCDEFGHIJKLMNOPQRSTUV: 'apiKeyLive',
@@ -66,13 +66,13 @@ test('a secret is recognized as its own kind and as no other', () => {
   }
 });
 
-/** What is carried from one cell to another, beside keys. */
+/** The secrets that travel between cells, besides keys. */
 const CROSSES: readonly SecretKind[] = [
   ...(['agentToken', 'pass', 'passCode', 'smartTap', 'appleVas'] as const),
   ...(['payerSession', 'session'] as const),
 ];
 
-test('what crosses cells names the cell that it was made in, all else does not', () => {
+test('secrets that cross cells name their cell, all others do not', () => {
   for (const kind of KINDS) {
     const names = CROSSES.includes(kind) || KEYS.includes(kind);
     const secret = newSecret(kind, 7);
@@ -84,13 +84,13 @@ test('what crosses cells names the cell that it was made in, all else does not',
   }
 });
 
-test('the first cell writes no mark that an earlier release would refuse', () => {
+test('the first cell writes no digit that an earlier release would refuse', () => {
   for (const kind of CROSSES) {
     assert.match(newSecret(kind).slice(SECRET_PREFIXES[kind].length), /^[0-9A-Za-z]{38}$/);
   }
 });
 
-test('every typing error is refused without a look into the database', () => {
+test('every typing error is refused without a database query', () => {
   const secret = newSecret('apiKeyTest');
   const errors = typingErrors(secret);
   assert.ok(errors.length > 200);
@@ -110,14 +110,14 @@ test('secrets never repeat', () => {
   assert.equal(secrets.size, 1_000);
 });
 
-test('the stored hash is the same for the same secret only, and does not show it', () => {
+test('the stored hash is equal for equal secrets only, and does not reveal them', () => {
   const secret = newSecret('pass');
   assert.deepEqual(hashSecret(secret), hashSecret(secret));
   assert.notDeepEqual(hashSecret(secret), hashSecret(newSecret('pass')));
   assert.equal(hashSecret(secret).length, 32);
 });
 
-test('comparing texts of different lengths says no instead of throwing', () => {
+test('comparing texts of different lengths returns false instead of throwing', () => {
   assert.equal(equalInConstantTime(Buffer.from('ab'), Buffer.from('ab')), true);
   assert.equal(equalInConstantTime(Buffer.from('ab'), Buffer.from('ac')), false);
   assert.equal(equalInConstantTime(Buffer.from('ab'), Buffer.from('abc')), false);
@@ -126,16 +126,16 @@ test('comparing texts of different lengths says no instead of throwing', () => {
 const KEY = randomBytes(32);
 const PLAIN = 'whsec_grün';
 
-test('what was encrypted comes back under the same key and context', () => {
+test('encrypted text can be decrypted with the same key and context', () => {
   assert.equal(decrypt(KEY, encrypt(KEY, PLAIN, 'we_1'), 'we_1'), PLAIN);
 });
 
-test("a row's secret moved to another row cannot be opened", () => {
+test("a row's secret moved to another row cannot be decrypted", () => {
   const sealed = encrypt(KEY, PLAIN, 'we_1');
   assert.throws(() => decrypt(KEY, sealed, 'we_2'));
 });
 
-test('another key, a changed byte or a cut end open nothing', () => {
+test('another key, a changed byte or a truncated end decrypt nothing', () => {
   const sealed = encrypt(KEY, PLAIN, 'we_1');
   assert.throws(() => decrypt(randomBytes(32), sealed, 'we_1'));
   assert.throws(() => decrypt(KEY, sealed.subarray(0, -1), 'we_1'));
@@ -147,12 +147,12 @@ test('another key, a changed byte or a cut end open nothing', () => {
   }
 });
 
-test('a shortened authentication tag opens nothing', () => {
+test('a shortened authentication tag decrypts nothing', () => {
   const sealed = encrypt(KEY, '', 'we_1');
   assert.throws(() => decrypt(KEY, sealed.subarray(0, 16), 'we_1'));
 });
 
-test('the same text is never encrypted to the same bytes', () => {
+test('encrypting the same text twice gives different bytes', () => {
   assert.notDeepEqual(encrypt(KEY, PLAIN, 'we_1'), encrypt(KEY, PLAIN, 'we_1'));
 });
 

@@ -25,16 +25,16 @@ export const SECRET_PREFIXES = {
 
 export type SecretKind = keyof typeof SECRET_PREFIXES;
 
-/** 32 base62 digits hold 190 bits; at least 160 are asked for. */
+/** 32 base62 digits hold 190 bits; at least 160 are required. */
 const RANDOM_LENGTH = 32;
-/** 6 base62 digits of a SHA-256: one made-up secret in 56 billion gets past the door. */
+/** 6 base62 digits of a SHA-256: one made-up secret in 56 billion passes this check. */
 const CHECKSUM_LENGTH = 6;
 const BODY = /^[0-9A-Za-z]{38}$/;
 const MARKED_BODY = /^[0-9A-Za-z]{39}$/;
 /**
- * Keys of merchants and terminals say where their account lives: one digit right behind the prefix,
- * the cell's, so that a balancer brings a request there before anything is read. Keys from before
- * the mark have none, and belong to the first cell.
+ * Keys of merchants and terminals contain the cell of their account as one digit right after the
+ * prefix, so that a load balancer can route a request before reading anything else. Older keys have
+ * no digit, and belong to the first cell.
  */
 const WRITTEN_WITH_MARK: ReadonlySet<SecretKind> = new Set([
   'apiKeyTest',
@@ -43,10 +43,10 @@ const WRITTEN_WITH_MARK: ReadonlySet<SecretKind> = new Set([
   'deviceKeyLive',
 ]);
 /**
- * What payers and people carry from one cell to another has the mark, too, in every cell but the
- * first. There it is written without one: a release reads a form before the next one writes it, or
- * the processes of the release before would refuse it while an update rolls out
- * (docs/going-back.md). No other cell is older than this release.
+ * Secrets that payers and people take from one cell to another also contain the digit, in every
+ * cell but the first. There they are written without it, because a new form must be readable one
+ * release before it is written; otherwise processes of the previous release would refuse it during
+ * a rolling update (docs/going-back.md). No other cell is older than this release.
  */
 const READ_WITH_MARK: ReadonlySet<SecretKind> = new Set([
   ...WRITTEN_WITH_MARK,
@@ -69,7 +69,7 @@ function markOf(kind: SecretKind, cell: number): string {
   return READ_WITH_MARK.has(kind) && cell !== FIRST_CELL ? String(cell) : '';
 }
 
-/** A new secret: prefix, mark, 190 random bits, checksum. Show it once, keep its hash. */
+/** A new secret: prefix, cell digit, 190 random bits, checksum. Show it once, store its hash. */
 export function newSecret(kind: SecretKind, cell = FIRST_CELL): string {
   const mark = markOf(kind, cell);
   const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
@@ -77,7 +77,7 @@ export function newSecret(kind: SecretKind, cell = FIRST_CELL): string {
   return text + checksum(text);
 }
 
-/** Whether prefix, length and checksum fit: refuses typing errors without a database read. */
+/** True if prefix, length and checksum match: refuses typing errors without a database query. */
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = SECRET_PREFIXES[kind];
   const body = text.slice(prefix.length);
@@ -86,7 +86,9 @@ export function isSecret(kind: SecretKind, text: string): boolean {
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** The cell that a secret of this kind was made in; null: it is none (see {@link isSecret}). */
+/**
+ * The cell in which a secret of this kind was made; null if it is not one (see {@link isSecret}).
+ */
 export function cellOfSecret(kind: SecretKind, text: string): number | null {
   if (!isSecret(kind, text)) return null;
   const body = text.slice(SECRET_PREFIXES[kind].length);
@@ -94,8 +96,8 @@ export function cellOfSecret(kind: SecretKind, text: string): number | null {
 }
 
 /**
- * What is stored of a bearer secret. A plain SHA-256 is right here: the input has 190 random bits,
- * so there is nothing to guess, and a look-up by hash leaks nothing through its timing.
+ * The stored hash of a bearer secret. A plain SHA-256 is enough: the input has 190 random bits and
+ * cannot be guessed, and a look-up by hash leaks nothing through its timing.
  */
 export function hashSecret(secret: string): Buffer {
   return sha256(secret);
@@ -110,8 +112,8 @@ const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
 /**
- * A key that may know the one before it, while the service's secret is being changed: what is new
- * is sealed and signed under the key itself, what is there is opened and accepted under either.
+ * A key with an optional predecessor, while the service's secret is being rotated: new data is
+ * encrypted and signed with the key itself; existing data is accepted with either.
  */
 export interface RotatingKey extends Buffer {
   previous?: Buffer;
@@ -123,12 +125,15 @@ export function withPrevious(key: Buffer, previous: Buffer | undefined): Rotatin
   return rotating;
 }
 
-/** The key, and the one before it where there is one. */
+/** The key, and its predecessor if there is one. */
 export function keysOf(key: RotatingKey): readonly Buffer[] {
   return key.previous === undefined ? [key] : [key, key.previous];
 }
 
-/** AES-256-GCM: iv, tag, ciphertext. `context` (an id) keeps a row's secret from being moved. */
+/**
+ * AES-256-GCM: iv, tag, ciphertext. `context` (an id) stops a row's secret from being moved to
+ * another row.
+ */
 export function encrypt(key: Buffer, plain: string, context: string): Buffer {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
   const iv = randomBytes(IV_BYTES);
@@ -137,7 +142,7 @@ export function encrypt(key: Buffer, plain: string, context: string): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), body]);
 }
 
-/** @throws when the key, the context or the bytes are not those of `encrypt`. */
+/** @throws if the key, the context or the bytes are not those of `encrypt`. */
 export function decrypt(key: RotatingKey, sealed: Buffer, context: string): string {
   if (key.previous === undefined) return open(key, sealed, context);
   try {
@@ -150,7 +155,8 @@ export function decrypt(key: RotatingKey, sealed: Buffer, context: string): stri
 function open(key: Buffer, sealed: Buffer, context: string): string {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
   const iv = sealed.subarray(0, IV_BYTES);
-  // The length is named because Node takes tags of four bytes otherwise: those can be guessed.
+  // The tag length must be given, because Node otherwise accepts tags of four bytes, which can be
+  // guessed.
   const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
   const body = sealed.subarray(IV_BYTES + TAG_BYTES);

@@ -1,6 +1,8 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
-/** An edit of something that was changed since it was read: nothing is overwritten. */
+/**
+ * Refuses an edit of an object that was changed since it was read, so that nothing is overwritten.
+ */
 export function staleVersion(current: number): Refusal {
   return refuse(
     'version_conflict',

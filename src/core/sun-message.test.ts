@@ -17,7 +17,7 @@ describe('the message of an NTAG 424 DNA card', () => {
     assert.deepEqual(readSunMessage(PUBLISHED, ZERO_KEYS), { uid: '04DE5F1EACC040', counter: 61 });
   });
 
-  test('the emulated card gives the published message', () => {
+  test('the emulated card produces the published message', () => {
     const tap = { uid: '04DE5F1EACC040', counter: 61 };
     assert.deepEqual(writeSunMessage(tap, ZERO_KEYS, hex('DA5CF60941')), PUBLISHED);
   });
@@ -37,7 +37,7 @@ describe('the message of an NTAG 424 DNA card', () => {
     assert.equal(readSunMessage(PUBLISHED, { ...ZERO_KEYS, fileRead: other }), null);
   });
 
-  test('what any card gives at any count is read back', () => {
+  test('a message of any card and count is read back', () => {
     const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
     fc.assert(
       fc.property(
@@ -68,7 +68,7 @@ describe('AES-CMAC', () => {
     [40, 'dfa66747de9ae63030ca32611497c827'],
     [64, '51f0bebf7e3b9d92fc49741779363cfe'],
   ] as const) {
-    test(`gives the MAC of the RFC's example of ${length} bytes`, () => {
+    test(`computes the MAC of the RFC's example of ${length} bytes`, () => {
       assert.equal(cmac(key, message.subarray(0, length)).toString('hex'), mac);
     });
   }

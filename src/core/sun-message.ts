@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, timingSafeEqual } from 'node:crypto';
 
 /**
- * What an NTAG 424 DNA card puts into its URL at each tap ("secure unique NFC"): its UID and a
- * counter, encrypted, and a MAC over both. Source: NXP AN12196 and the data sheet of the chip.
+ * The message that an NTAG 424 DNA card adds to its URL at each tap ("secure unique NFC"): its
+ * encrypted UID and counter, and a MAC over both. Source: NXP AN12196 and the chip's data sheet.
  */
 
 /** The two keys of one card, 16 bytes each. */
 export interface CardKeys {
   /** SDMMetaReadKey: decrypts UID and counter. */
   readonly metaRead: Buffer;
-  /** SDMFileReadKey: what the MAC is made with. */
+  /** SDMFileReadKey: the key of the MAC. */
   readonly fileRead: Buffer;
 }
 
@@ -21,22 +21,22 @@ export interface SunMessage {
 }
 
 export interface CardTap {
-  /** 7 bytes as hex, upper case. */
+  /** 7 bytes as uppercase hex. */
   readonly uid: string;
-  /** Rises by one with each tap: 0 to 2^24 - 1. */
+  /** Increases by one with each tap: 0 to 2^24 - 1. */
   readonly counter: number;
 }
 
 const BLOCK = 16;
 const NO_IV = Buffer.alloc(BLOCK);
-/** UID mirrored, counter mirrored, a UID of 7 bytes: the only form that our cards are set to. */
+/** UID mirrored, counter mirrored, 7-byte UID: the only format that our cards use. */
 const PICC_TAG = 0xc7;
 const UID_BYTES = 7;
 const COUNTER_BYTES = 3;
-/** AN12196: the constant that begins the derivation of the MAC's session key. */
+/** AN12196: the constant from which the MAC's session key is derived. */
 const SESSION_VECTOR = Buffer.from('3cc300010080', 'hex');
 
-/** UID and counter, or null when the message was not made with this card's keys. */
+/** UID and counter, or null if the message was not made with this card's keys. */
 export function readSunMessage(message: SunMessage, keys: CardKeys): CardTap | null {
   const plain = decryptBlock(keys.metaRead, message.piccData);
   if (plain[0] !== PICC_TAG) return null;
@@ -48,7 +48,7 @@ export function readSunMessage(message: SunMessage, keys: CardKeys): CardTap | n
   };
 }
 
-/** What a card with these keys would give: for the emulator of tests and test mode. */
+/** The message of a card with these keys, for the emulator of tests and test mode. */
 export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): SunMessage {
   const identity = Buffer.alloc(UID_BYTES + COUNTER_BYTES);
   identity.write(tap.uid, 'hex');
@@ -57,7 +57,7 @@ export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): 
   return { piccData: encryptBlock(keys.metaRead, plain), mac: macOf(identity, keys.fileRead) };
 }
 
-/** The MAC covers no file data: it is made over nothing, with a key of this one tap. */
+/** The MAC covers no file data: its input is empty, and its key is derived for this tap. */
 function macOf(identity: Buffer, fileReadKey: Buffer): Buffer {
   const session = cmac(fileReadKey, Buffer.concat([SESSION_VECTOR, identity]));
   const whole = cmac(session, Buffer.alloc(0));
@@ -65,7 +65,7 @@ function macOf(identity: Buffer, fileReadKey: Buffer): Buffer {
   return Buffer.from(whole.filter((_byte, index) => index % 2 === 1));
 }
 
-/** AES-CMAC, RFC 4493. OpenSSL has it, node:crypto does not offer it. */
+/** AES-CMAC, RFC 4493. OpenSSL has it, but node:crypto does not expose it. */
 export function cmac(key: Buffer, message: Buffer): Buffer {
   const first = double(encryptBlock(key, NO_IV));
   const whole = message.length > 0 && message.length % BLOCK === 0;

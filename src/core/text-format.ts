@@ -2,10 +2,10 @@ import formatMessage, { type CompiledMessage, type FormatValues } from 'icu-mini
 
 export type { CompiledMessage };
 
-/** A text stands for what people gave or what is counted; a number is written by `Intl`. */
+/** Texts are names or other strings; numbers are formatted by `Intl`. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
-/** Making one takes longer than using it a hundred times. */
+/** Cached, because creating one takes longer than using it a hundred times. */
 function keep<Args extends readonly unknown[], Made>(make: (...args: Args) => Made) {
   const made = new Map<string, Made>();
   return (...args: Args): Made => {
@@ -28,12 +28,12 @@ const OPTIONS = {
   },
 };
 
-/** A text of the catalog with its values. The catalog has marked the places of texts. */
+/** Formats a text of the catalog with its values. The catalog marks the placeholders of names. */
 export function formatText(message: CompiledMessage, locale: string, values: TextValues): string {
   return String(formatMessage(message, locale, values, OPTIONS));
 }
 
-/** The same where a text has tags: texts and what was made of the tags, in turn. */
+/** The same for a text with tags: text and the results of the tags, alternating. */
 export function formatParts<Made>(
   message: CompiledMessage,
   locale: string,

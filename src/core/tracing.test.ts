@@ -10,12 +10,12 @@ import {
 } from '#core/tracing.ts';
 
 const PARENT = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`;
-/** Nanoseconds that a step may take while nobody traces: a thousandth of the cheapest request. */
+/** Nanoseconds per step with tracing off: a thousandth of the cheapest request. */
 const OFF_NS = 1_000;
 
 afterEach(() => traceInto(null));
 
-test('off, a span costs nothing and carries nothing', (t) => {
+test('with tracing off, a span costs nothing and carries nothing', (t) => {
   const count = 300_000;
   const started = performance.now();
   for (let i = 0; i < count; i++) {
@@ -27,7 +27,7 @@ test('off, a span costs nothing and carries nothing', (t) => {
   assert(ns < OFF_NS, `${ns} ns`);
 });
 
-test('a span goes on the trace of its parent, and its children on it', async () => {
+test('a span continues the trace of its parent, and its children continue it', async () => {
   const spans: FinishedSpan[] = [];
   traceInto({ sink: (span) => spans.push(span), ratio: 1 });
   const outer = startSpan('outer', { parent: PARENT, kind: 'server' });
@@ -45,13 +45,13 @@ test('a span goes on the trace of its parent, and its children on it', async () 
   assert((inner?.endMs ?? 0) - (inner?.startMs ?? 0) >= 3);
 });
 
-test('a trace that is not sampled, and a malformed traceparent, are not followed', () => {
+test('a trace that is not sampled, and a malformed traceparent, are ignored', () => {
   const spans: FinishedSpan[] = [];
   traceInto({ sink: (span) => spans.push(span), ratio: 0 });
   assert.equal(startSpan('x', { parent: PARENT.replace(/01$/, '00') }), null);
   for (const parent of [null, '', 'xyz', `00-${'0'.repeat(32)}-${'b2'.repeat(8)}-01`]) {
-    assert.equal(startSpan('x', { parent }), null, 'nobody asked, and the share is 0');
+    assert.equal(startSpan('x', { parent }), null, 'no parent, and the ratio is 0');
   }
   startSpan('x', { parent: PARENT })?.end();
-  assert.equal(spans.length, 1, 'who asks for it gets it, whatever the share');
+  assert.equal(spans.length, 1, 'a sampled parent is traced, for any ratio');
 });

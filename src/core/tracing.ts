@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
 /**
- * Spans by hand, at the steps of a sale. Off, which is the default, nothing is made and nothing
- * stored: `startSpan` answers null before it looks at anything.
+ * Manual spans at the steps of a sale. With tracing off, the default, nothing is allocated or
+ * stored: `startSpan` returns null first thing.
  */
 
 /** The kind of a span, in OTLP's numbers. */
@@ -21,31 +21,31 @@ export interface FinishedSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** null: it went well. */
+  /** `null` if it succeeded. */
   readonly fault: string | null;
 }
 
 export interface Span {
-  /** What its children carry (W3C Trace Context). */
+  /** The value for its children (W3C Trace Context). */
   readonly traceparent: string;
   set(attributes: Attributes): void;
   fail(fault: string): void;
   end(): void;
 }
 
-/** What carries its place in a trace; without one nobody traces it. */
+/** Carries its place in a trace; without one it is not traced. */
 export interface Traced {
   readonly traceparent?: string | null;
 }
 
 export interface Tracing {
-  /** Takes what has ended; quick, and never throws. */
+  /** Receives finished spans; must be quick, and must never throw. */
   readonly sink: (span: FinishedSpan) => void;
-  /** Of sales that nobody traces yet, this share is traced: 0 to 1. */
+  /** The share of sales without a parent that are traced: 0 to 1. */
   readonly ratio: number;
 }
 
-/** Where spans go: the base address of an OTLP/HTTP receiver. */
+/** The destination of spans: the base URL of an OTLP/HTTP receiver. */
 export interface TraceSettings {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -60,12 +60,12 @@ const NO_SPAN = '0'.repeat(16);
 let tracing: Tracing | null = null;
 const active = new AsyncLocalStorage<string>();
 
-/** Begins to make spans; null: stops. A process traces for all of its parts or for none. */
+/** Starts tracing; null stops it. A process traces all of its parts or none. */
 export function traceInto(next: Tracing | null): void {
   tracing = next;
 }
 
-/** Whether to look for a parent at all. */
+/** True if it is worth looking for a parent. */
 export function isTracing(): boolean {
   return tracing !== null;
 }
@@ -83,7 +83,7 @@ function parse(traceparent: string | null | undefined): Parent | null {
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** The span that the present work belongs to, for rows that carry it on; null: none. */
+/** The traceparent of the current work, to store in rows; null if there is none. */
 export function activeTraceparent(): string | null {
   return tracing === null ? null : (active.getStore() ?? null);
 }
@@ -94,8 +94,8 @@ export function inSpan<T>(span: Span | null, work: () => T): T {
 }
 
 /**
- * Begins a span, as a child of `parent` or, where that is null, as the first of a trace of its own.
- * @returns null when nobody wants it: tracing is off, or its trace is not sampled.
+ * Begins a span as a child of `parent`, or as the root of a new trace if that is null.
+ * @returns null if tracing is off, or the trace is not sampled.
  */
 export function startSpan(
   name: string,
@@ -103,7 +103,7 @@ export function startSpan(
     readonly parent: string | null | undefined;
     readonly kind?: SpanKind;
     readonly attributes?: Attributes;
-    /** When it began, if the span is made afterwards. */
+    /** The start time, if the span is created afterwards. */
     readonly startMs?: number;
   },
 ): Span | null {
@@ -132,12 +132,12 @@ export function startSpan(
   };
 }
 
-/** A span of what is over already, for rows that say what they belong to. */
+/** A span of finished work, for rows that carry their traceparent. */
 export function tellSpan(
   name: string,
   timed: { readonly parent: unknown; readonly startMs: number; readonly attributes: Attributes },
 ): void {
-  // Without a parent nobody has asked for it.
+  // Without a parent the work is not traced.
   if (tracing === null || typeof timed.parent !== 'string') return;
   startSpan(name, { ...timed, parent: timed.parent })?.end();
 }

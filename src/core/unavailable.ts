@@ -1,4 +1,4 @@
-/** Something that the request needs, and that is not there now: nothing was done. */
+/** A dependency of the request is unavailable; nothing was done. */
 export class Unavailable extends Error {
   override name = 'Unavailable';
 }

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 interface Reached {
   readonly publicUrl: string | null;
   readonly port: number;
-  /** Where phones on the network reach a sandbox; null: nowhere. */
+  /** The address at which phones on the network reach a sandbox; null if there is none. */
   readonly lan?: { readonly host: string; readonly port: number } | null;
 }
 
 /**
- * Where people reach the web apps, without a slash at its end. Without a public address this
- * machine, at the port that it was given (`PORT=0` takes a free one).
+ * The public origin of the web apps, without a trailing slash. Without a public address it is this
+ * machine at its actual port (`PORT=0` picks a free one).
  */
 export function webUrlOf(
   { publicUrl, port, lan }: Reached,

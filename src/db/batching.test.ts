@@ -5,7 +5,7 @@ import { Bug } from '#core/assert.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 
-/** A batcher whose batches wait until they are let go, and that notes what it was given. */
+/** A batcher whose batches wait until they are released, and that records its inputs. */
 function gated(limits: { readonly maxInFlight: number; readonly maxItems: number }) {
   const batches: number[][] = [];
   const gates: (() => void)[] = [];
@@ -29,7 +29,7 @@ function numbers(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
-test('a lone item goes at once: nothing waits for company', async () => {
+test('a lone item is sent at once, without waiting for others', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 1, maxItems: 10 });
   const outcome = batcher.add(1);
   await turn();
@@ -38,7 +38,7 @@ test('a lone item goes at once: nothing waits for company', async () => {
   assert.equal(await outcome, 'done 1');
 });
 
-test('what waits meanwhile goes together, in order, and no more than fits', async () => {
+test('items that wait are sent together, in order, up to the limit', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 1, maxItems: 3 });
   const first = batcher.add(0);
   await turn();
@@ -54,7 +54,7 @@ test('what waits meanwhile goes together, in order, and no more than fits', asyn
   );
 });
 
-test('no more batches than allowed are under way at once', async () => {
+test('no more than the allowed batches run at once', async () => {
   const { batcher, batches, letGo } = gated({ maxInFlight: 2, maxItems: 1 });
   const outcomes = numbers(0, 5).map((item) => batcher.add(item));
   await turn();
@@ -66,7 +66,7 @@ test('no more batches than allowed are under way at once', async () => {
   assert.equal((await Promise.all(outcomes)).length, 5);
 });
 
-test('one bad item fails alone: its neighbors are run again and succeed', async () => {
+test('one bad item fails alone: its neighbors run again and succeed', async () => {
   const batches: number[][] = [];
   const batcher = createBatcher<number, number>({
     maxInFlight: 1,
@@ -86,7 +86,7 @@ test('one bad item fails alone: its neighbors are run again and succeed', async 
   assert.equal(await batcher.add(7), 70);
 });
 
-test('a database that is away refuses the whole batch at once, asked only once', async () => {
+test('an unreachable database fails the whole batch at once, after one attempt', async () => {
   let runs = 0;
   const batcher = createBatcher<number, number>({
     maxInFlight: 1,
@@ -101,7 +101,7 @@ test('a database that is away refuses the whole batch at once, asked only once',
   assert.equal(runs, 1);
 });
 
-test('after a commit that may have happened nobody hears that nothing was done', async () => {
+test('after a commit that may have happened no item is reported as not done', async () => {
   const faults = [new CommitUnknown('lost'), null, new DatabaseUnavailable('away')];
   let runs = 0;
   const batcher = createBatcher<number, number>({
@@ -122,7 +122,7 @@ test('after a commit that may have happened nobody hears that nothing was done',
   assert.equal(runs, 3);
 });
 
-test('with a gap, what comes soon after a batch waits, unless it fills one', async () => {
+test('with a gap, items that arrive soon after a batch wait, unless they fill one', async () => {
   const batches: number[][] = [];
   const starts: number[] = [];
   const gapMs = 500;
@@ -141,14 +141,14 @@ test('with a gap, what comes soon after a batch waits, unless it fills one', asy
   await Promise.all(early);
   assert.deepEqual(batches, [[1], [2, 3]]);
   const [first = 0, second = 0] = starts;
-  // Timers may ring a millisecond early.
+  // Timers may fire a millisecond early.
   assert.ok(second - first >= gapMs - 2);
   await Promise.all([4, 5, 6, 7].map((item) => batcher.add(item)));
   assert.deepEqual(batches.slice(2), [[4, 5, 6], [7]]);
-  assert.ok(Number(starts[2]) - second < gapMs, 'a full batch waits for nothing');
+  assert.ok(Number(starts[2]) - second < gapMs, 'a full batch does not wait');
 });
 
-test('an item that was forgotten by its batch is a bug, not an endless wait', async () => {
+test('an item without an outcome in its batch is a bug, not an endless wait', async () => {
   const batcher = createBatcher<number, number>({
     maxInFlight: 1,
     maxItems: 10,
@@ -184,7 +184,7 @@ test('a thousand items added by many callers each get their own outcome', async 
   assert.equal(most, 3);
 });
 
-test('items of one queue never are in two batches at once; others go past them', async () => {
+test('items of one queue are never in two batches at once; others overtake them', async () => {
   const batches: string[][] = [];
   const gates: (() => void)[] = [];
   const batcher = createBatcher<string, string>({

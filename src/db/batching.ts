@@ -2,24 +2,27 @@ import { assert } from '#core/assert.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 
 /**
- * Group commit: what waits while earlier batches are under way goes as one multi-row statement.
- * A lone item goes at once. There is no timer unless there is a gap: a timer of 2 ms cut one
+ * Group commit: items that arrive while earlier batches run are sent as one multi-row statement. A
+ * lone item is sent at once. There is no timer unless a gap is set: a timer of 2 ms cut one
  * connection from 1,879 to 337 creates per second.
  */
 interface Limits {
-  /** Batches under way at once. */
+  /** The most batches that run at once. */
   readonly maxInFlight: number;
   readonly maxItems: number;
-  /** From one batch's start to the next, unless that one is full: for what nobody waits for. */
+  /**
+   * Minimum time between the starts of two batches, unless one is full; for work without a waiting
+   * caller.
+   */
   readonly gapMs?: number;
 }
 
 export interface BatcherOptions<Item, Outcome> extends Limits {
-  /** Runs all items in one transaction; one outcome per item, in their order. */
+  /** Runs all items in one transaction; returns one outcome per item, in their order. */
   readonly run: (items: readonly Item[]) => Promise<readonly Outcome[]>;
   /**
-   * Items of one queue never are in two batches at once: they would only wait for each other's
-   * locks, and others would wait with them.
+   * Items of one queue are never in two batches at once, because they would only wait for each
+   * other's locks and hold up the rest of their batches.
    */
   readonly queueOf?: (item: Item) => string;
 }
@@ -39,9 +42,9 @@ function rejectAll(batch: readonly Pick<Waiting<never, never>, 'reject'>[], erro
 }
 
 /**
- * One bad item must not fail its neighbors: a failed batch is run again item by item. When the
- * database goes away meanwhile, the rest hear so at once instead of waiting for it in turn. After
- * a commit that may have happened nobody hears that nothing was done.
+ * One bad item must not fail its neighbors, so a failed batch is run again item by item. If the
+ * database becomes unreachable meanwhile, the remaining items fail at once. After a commit that may
+ * have happened, no item is reported as not done.
  */
 async function settleSingly<Entry extends Pick<Waiting<never, never>, 'reject'>>(
   batch: readonly Entry[],
@@ -60,7 +63,7 @@ async function settleSingly<Entry extends Pick<Waiting<never, never>, 'reject'>>
   }
 }
 
-/** What waits and may go now, at most so many; it waits no longer. */
+/** Removes up to so many waiting items that may be sent now. */
 function takeFrom<Entry>(waiting: Entry[], most: number, mayGo: (entry: Entry) => boolean) {
   const taken: Entry[] = [];
   const left: Entry[] = [];
@@ -69,7 +72,7 @@ function takeFrom<Entry>(waiting: Entry[], most: number, mayGo: (entry: Entry) =
   return taken;
 }
 
-/** The queues of the batches that are under way. */
+/** The queues of the running batches. */
 function createQueues<Item>(queueOf: ((item: Item) => string) | undefined) {
   const busy = new Set<string>();
   const change = (entries: readonly { readonly item: Item }[], to: 'add' | 'delete') => {
@@ -83,7 +86,10 @@ function createQueues<Item>(queueOf: ((item: Item) => string) | undefined) {
   };
 }
 
-/** Runs it once, deferred by a turn, so that requests of one socket read go together. */
+/**
+ * Runs once, deferred by a turn of the event loop, so that the requests of one socket read are
+ * batched.
+ */
 function nextTurn(run: () => void): () => void {
   let isDue = false;
   return () => {

@@ -53,7 +53,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** What PostgreSQL makes of them. */
+/** The values as PostgreSQL reads them. */
 async function readBack(rows: readonly Row[]): Promise<unknown[]> {
   return columns.run(
     database.db,
@@ -63,7 +63,7 @@ async function readBack(rows: readonly Row[]): Promise<unknown[]> {
   );
 }
 
-/** As a query returns it: JSON is read, and every bigint is one. */
+/** The row as a query returns it: JSON is parsed, and every integer is a bigint. */
 function asRead({ notes, atoms, ...rest }: Row): unknown {
   return {
     ...rest,
@@ -73,7 +73,7 @@ function asRead({ notes, atoms, ...rest }: Row): unknown {
 }
 
 describe('columns of a statement', () => {
-  test('arrive in PostgreSQL as they are, whatever they hold', async () => {
+  test('arrive in PostgreSQL unchanged, whatever their content', async () => {
     assert.deepEqual(await readBack(ROWS), ROWS.map(asRead));
   });
 
@@ -81,13 +81,13 @@ describe('columns of a statement', () => {
     assert.deepEqual(await readBack([]), []);
   });
 
-  test('have room for what is larger than usual', async () => {
+  test('have room for unusually large values', async () => {
     const large = { ...NOTHING, name: '€'.repeat(200_000), hash: Buffer.alloc(300_000, 7) };
     const rows = [large, { ...NOTHING, name: 'small' }, large];
     assert.deepEqual(await readBack(rows), rows);
   });
 
-  test('are a table behind other parameters, however many rows there are', async () => {
+  test('are a table after other parameters, for any number of rows', async () => {
     const second = columnsFrom(2, TYPES);
     const text = `select $1::text as given, t.* from ${second.table('t')}`;
     for (const rows of [ROWS, [NOTHING], []]) {

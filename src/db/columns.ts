@@ -1,8 +1,8 @@
-/** Sends many rows to one statement: as one binary array per column. */
+/** Sends many rows to one statement, as one binary array per column. */
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 
-/** The PostgreSQL types of columns, and the values that they take here. All may be null. */
+/** The PostgreSQL types of columns, and the values that each takes. All may be null. */
 interface Values {
   readonly text: string;
   readonly bytea: Uint8Array;
@@ -10,7 +10,7 @@ interface Values {
   readonly jsonb: string;
   readonly boolean: boolean;
   readonly int: number;
-  /** A number is a safe integer. */
+  /** A number must be a safe integer. */
   readonly bigint: bigint | number;
   readonly timestamptz: Date;
 }
@@ -19,22 +19,22 @@ export type ColumnType = keyof Values;
 
 export type ColumnTypes = Readonly<Record<string, ColumnType>>;
 
-/** A row of such columns. */
+/** A row with these columns. */
 export type RowOf<Types extends ColumnTypes> = {
   readonly [Name in keyof Types]: Values[Types[Name]] | null;
 };
 
 export interface Columns<Types extends ColumnTypes> {
   readonly names: readonly (keyof Types & string)[];
-  /** The SQL of this column's value in the row of that number, counted from 1. */
+  /** The SQL of this column's value in the row with this number, counted from 1. */
   at(name: keyof Types & string, row: string): string;
-  /** The SQL of several, each under its name. */
+  /** The SQL of several columns, each under its name. */
   select(names: readonly (keyof Types & string)[], row: string): string;
-  /** The SQL of a whole column: an array. */
+  /** The SQL of a whole column, as an array. */
   all(name: keyof Types & string): string;
   /** The SQL of a table with all rows and columns, for `from`. */
   table(name: string): string;
-  /** Runs a statement with these rows. `before` are the parameters in front of the columns. */
+  /** Runs a statement with these rows. `before` are the parameters that precede the columns. */
   run<Row>(
     sql: Sql,
     text: string,
@@ -42,12 +42,12 @@ export interface Columns<Types extends ColumnTypes> {
   ): Promise<Row[]>;
 }
 
-/** The value of a column of JSON. */
+/** The value of a JSON column. */
 export function jsonText(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
 
-/** The numbers of types in PostgreSQL's catalog, which never change. */
+/** The type OIDs of PostgreSQL's catalog, which never change. */
 const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
   text: 25,
   bytea: 17,
@@ -58,14 +58,14 @@ const TYPE_IDS: Readonly<Record<ColumnType, number>> = {
   timestamptz: 1184,
 };
 
-/** What the columns of a statement begin with; it grows. */
+/** The initial size of the buffer; it grows. */
 const BYTES = 4 * 1024;
-/** The most bytes that UTF-8 takes for one code unit of a string. */
+/** The most bytes of UTF-8 per UTF-16 code unit. */
 const MAX_BYTES_PER_UNIT = 3;
 const LENGTH_BYTES = 4;
 const NULL_LENGTH = -1;
 const JSONB_VERSION = 1;
-/** 2000-01-01, from where PostgreSQL counts microseconds. */
+/** 2000-01-01, PostgreSQL's epoch for microseconds. */
 const EPOCH_MS = Date.UTC(2000);
 const MICROSECONDS_PER_MS = 1000;
 const LOW_WORD = 2 ** 32;
@@ -91,7 +91,7 @@ class Writer {
     this.at = this.memory.writeUInt32BE(value >>> 0, this.at);
   }
 
-  /** Its length and its bytes, with one more byte in front if there is one. */
+  /** Writes length and bytes, with one more byte first if given. */
   text(value: string, front?: number): void {
     this.reserve(LENGTH_BYTES + 1 + value.length * MAX_BYTES_PER_UNIT);
     const start = this.at;
@@ -132,7 +132,7 @@ const WRITES: { readonly [Type in ColumnType]: Write<Type> } = {
   },
 };
 
-/** The largest value of fixed length, and the head of an array. */
+/** The largest value of fixed length, and the header of an array. */
 const FIXED_BYTES = 20;
 
 /** One dimension, counted from 1. */
@@ -161,10 +161,10 @@ function writeColumn<Type extends ColumnType>(
 }
 
 /**
- * The columns of a statement, whose first parameter has that number. As arrays, in binary form and
- * read by their index, 16 rows of 29 columns took PostgreSQL half the time that they took it as
- * JSON (`json_to_recordset`) or as arrays that are unnested. Each text is found by walking over
- * those before it, so send at most 1,000 rows at once.
+ * The columns of a statement, starting at this parameter number. As binary arrays that are read by
+ * index, 16 rows of 29 columns took PostgreSQL half the time of JSON (`json_to_recordset`) or of
+ * unnested arrays. Finding a text element scans those before it, so send at most 1,000 rows at
+ * once.
  */
 export function columnsFrom<const Types extends ColumnTypes>(
   first: number,

@@ -41,7 +41,7 @@ async function writeOne(tx: Tx, tenant: Tenant, now: Date): Promise<void> {
   ]);
 }
 
-/** What a client does that asks only for rows newer than the last one that it has seen. */
+/** Does what a client does that requests only rows newer than the last one it has seen. */
 async function readNewer(tenant: Tenant, last: Written): Promise<Written[]> {
   return database.db.query<Written>(
     `select created, position from written
@@ -51,7 +51,7 @@ async function readNewer(tenant: Tenant, last: Written): Promise<Written[]> {
   );
 }
 
-test('a poller that goes forward misses nothing that concurrent writers commit', async () => {
+test('a poller that reads forward misses nothing that concurrent writers commit', async () => {
   const tenant = await addTenant();
   const [writers, each] = [5, 40];
   let writing = true;
@@ -99,7 +99,7 @@ test('created never goes back, even when the clock does', async () => {
   );
 });
 
-test('places of one account and mode follow each other without a gap', async () => {
+test('positions of one account and mode are consecutive', async () => {
   const tenant = await addTenant();
   const places: bigint[] = [];
   for (const count of [1, 3, 2]) {
@@ -111,7 +111,7 @@ test('places of one account and mode follow each other without a gap', async () 
   assert.deepEqual(places, [1n, 2n, 3n, 4n, 5n, 6n]);
 });
 
-test('places of a transaction that was rolled back are given again', async () => {
+test('positions of a transaction that was rolled back are assigned again', async () => {
   const tenant = await addTenant();
   const failing = database.db.transaction(async (tx) => {
     await stampOrder(tx, tenant, NOW, 5);
@@ -124,7 +124,7 @@ test('places of a transaction that was rolled back are given again', async () =>
   assert.equal(place, 1n);
 });
 
-test('using more places than were reserved is a bug', async () => {
+test('using more positions than were reserved is a bug', async () => {
   const tenant = await addTenant();
   const greedy = database.db.transaction(async (tx) => {
     const stamp = await stampOrder(tx, tenant, NOW, 1);
@@ -148,7 +148,7 @@ test('an account without a row for its mode is a bug', async () => {
   );
 });
 
-test('what is wanted for one account several times is added up', async () => {
+test('several requests for one account are added up', async () => {
   const tenant = await addTenant();
   const twice = [1, 2].map((count) => ({ tenant, count }));
   const stampOf = await database.db.transaction((tx) => stampOrders(tx, twice, NOW));
@@ -158,7 +158,7 @@ test('what is wanted for one account several times is added up', async () => {
   assert.throws(() => stampOf({ ...tenant, livemode: true }), Bug);
 });
 
-test('each of several accounts gets the places that it asked for', async () => {
+test('each of several accounts gets as many positions as requested', async () => {
   const [a, b] = [await addTenant(), await addTenant()];
   await database.db.transaction((tx) => stampOrder(tx, b, addMs(NOW, 9), 7));
   const stampOf = await database.db.transaction((tx) =>
@@ -186,7 +186,7 @@ async function addThousands(): Promise<void> {
   await db.query('analyze account_modes');
 }
 
-test('batches that name the same accounts in different orders never wait in a circle', async () => {
+test('batches that name the same accounts in different orders never deadlock', async () => {
   await addThousands();
   const [a, b] = [await addTenant(), await addTenant()];
   let runs = 0;
@@ -199,14 +199,14 @@ test('batches that name the same accounts in different orders never wait in a ci
   const batches: Promise<unknown>[] = [];
   await database.db.transaction(async (tx) => {
     await stampOrder(tx, b, NOW, 1);
-    // The first to ask for b, and then one that has a already.
+    // The first batch requests b, and then one that already holds a.
     batches.push(stampAll([b, a]));
     await waitingForLocks(database.db, 1);
     batches.push(stampAll([a, b]));
     await waitingForLocks(database.db, 2);
   });
   await Promise.all(batches);
-  // A deadlock would have been tried again.
+  // A deadlock would have been retried.
   assert.equal(runs, 2);
 });
 
@@ -229,7 +229,7 @@ test('one account does not wait for another', async () => {
   await holding;
 });
 
-test('places of a mode are raised above all that may have been given away and lost', async () => {
+test('positions of a mode are raised above all that may have been assigned and lost', async () => {
   const tenant = await addTenant();
   const place = () =>
     database.db.transaction(async (tx) => (await stampOrder(tx, tenant, NOW, 1)).next());

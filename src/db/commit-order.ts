@@ -4,23 +4,23 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 /**
- * Places in one account and mode's commit order, taken under the lock of its row. The holder of
- * the lock commits before the next one gets a place, so order of `position` and of `created` is the
- * order in which others can see the rows.
+ * Positions in the commit order of one account and mode, assigned under the lock of its row. The
+ * holder of the lock commits before the next one gets a position, so rows become visible in the
+ * order of `position` and of `created`.
  */
 export interface Stamp {
   /**
-   * When the rows count as created, by the clock of the account and mode: never before an earlier
-   * row of them.
+   * The creation time of the rows, by the clock of the account and mode: never before an earlier
+   * row's.
    */
   readonly created: Date;
-  /** How far that clock runs ahead of the service's. 0 in live mode. */
+  /** How far that clock is ahead of the service's. 0 in live mode. */
   readonly aheadSeconds: number;
-  /** The next place. @throws Bug when more are used than were reserved. */
+  /** The next position. @throws Bug if more are used than were reserved. */
   next(): bigint;
 }
 
-/** What the clock of an account and mode says when the service's says `now`. */
+/** The time of an account and mode's clock when the service's clock is at `now`. */
 export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<Date> {
   const rows = await sql.query<{ ahead_seconds: bigint }>(
     'select ahead_seconds from account_modes where account_id = $1 and livemode = $2',
@@ -49,7 +49,7 @@ function toStamp(row: StampRow, count: number): Stamp {
     aheadSeconds: Number(row.ahead_seconds),
     next: () => {
       used++;
-      assert(used <= count, 'more places used than reserved');
+      assert(used <= count, 'more positions used than reserved');
       return row.position - BigInt(count - used);
     },
   };
@@ -67,21 +67,21 @@ const STAMP = `
   where m.account_id = w.account_id and m.livemode = w.livemode
   returning m.account_id, m.livemode, m.position, m.stamped_at, m.ahead_seconds`;
 
-/** In one order, which an update does not promise. */
+/** Locks rows in a fixed order, which an update does not guarantee. */
 const LOCK = `
   select from account_modes
   where (account_id, livemode) in (
     select * from unnest($1::text[], $2::boolean[]))
   order by account_id, livemode for update`;
 
-/** Takes the locks that stamps take, before anything is stamped. Each account and mode once. */
+/** Takes the locks that stamps take, before any stamp. Each account and mode once. */
 export async function lockOrders(tx: Tx, tenants: readonly Tenant[]): Promise<void> {
   const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
   await tx.query(LOCK, values);
 }
 
 /**
- * Reserves `count` places for one account and mode. Call it last, right before the inserts: the
+ * Reserves `count` positions for one account and mode. Call it last, right before the inserts: the
  * lock is held until the commit, and locks of objects are always taken before it.
  */
 export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: number): Promise<Stamp> {
@@ -89,13 +89,13 @@ export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: numbe
   return toStamp(only(await tx.query<StampRow>(STAMP, values), 'account mode'), count);
 }
 
-/** What is about to be written, and how many places it takes. */
+/** The rows to be written, and how many positions they take. */
 export interface Wanted {
   readonly tenant: Tenant;
   readonly count: number;
 }
 
-/** Places per account and mode: what belongs to one of them is added up. */
+/** Adds up the positions per account and mode. */
 function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
   const sums = new Map<string, Wanted>();
   for (const { tenant, count } of wanted) {
@@ -106,9 +106,9 @@ function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
 }
 
 /**
- * The same for many things of several accounts and modes, which are locked in one order so that no
- * two transactions wait in a circle.
- * @returns the stamp of an account and mode. @throws an assertion for one that was not asked for.
+ * The same for several accounts and modes, locked in a fixed order so that no two transactions
+ * deadlock.
+ * @returns the stamp of an account and mode. @throws an assertion for one that was not requested.
  */
 export async function stampOrders(
   tx: Tx,
@@ -135,7 +135,7 @@ export async function stampOrders(
   return (tenant) => present(stamps.get(tenantKey(tenant)), 'stamp of an account and mode');
 }
 
-/** The same of all accounts of a mode, in the same order. */
+/** The same for all accounts of a mode, in the same order. */
 export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('select from account_modes where livemode = $1 order by account_id for update', [
     livemode,
@@ -146,9 +146,9 @@ export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
 const RAISE_PLACES_BY = 1_048_576;
 
 /**
- * Raises the places of all accounts of a mode, for a database that may have lost some: an event's
- * `sequence` is its place, and receivers ignore one below what they have seen. In the order of all
- * locks, so that no two transactions wait in a circle.
+ * Raises the positions of all accounts of a mode, for a database that may have lost some: an
+ * event's `sequence` is its position, and receivers ignore one below those they have seen. Locks in
+ * the fixed order, so that no two transactions deadlock.
  */
 export async function raisePlaces(sql: Sql, livemode: boolean): Promise<void> {
   await sql.query(

@@ -17,8 +17,8 @@ function nameOf(text: string): string {
 }
 
 /**
- * What is asked on a connection before the event loop goes on leaves in one piece. Sent one by one,
- * the statements of a create cost a fifth of the service's time, in system calls.
+ * Sends the statements of one event-loop turn in a single write. Sent separately, the statements of
+ * a create cost a fifth of the service's time in system calls.
  */
 export function sendTogether(client: pg.ClientBase): void {
   const { stream } = (client as pg.ClientBase & { connection: { stream: Socket } }).connection;
@@ -40,7 +40,7 @@ export async function run<Row>(
   }
 }
 
-/** The pool, and what is known of the database behind it. */
+/** The pool, and the watch of the database behind it. */
 export interface Source {
   readonly pool: pg.Pool;
   readonly watch: DatabaseWatch;
@@ -49,8 +49,8 @@ export interface Source {
 }
 
 /**
- * What was decided before the database turned out to be another one must not be written there:
- * statements that waited for a connection meanwhile fail, with nothing done.
+ * Decisions made before the database changed must not be written to the new one: statements that
+ * waited for a connection meanwhile fail, with nothing done.
  */
 export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
   const { changes } = watch;
@@ -64,15 +64,15 @@ export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> 
   }
   if (watch.changes === changes) return client;
   client.release();
-  throw new DatabaseUnavailable('another database answers than before');
+  throw new DatabaseUnavailable('the connection leads to another database than before');
 }
 
-/** A server that cannot be written to is refused: it is a replica, and somebody else is primary. */
+/** Refuses a read-only server: it is a replica, and another server is primary. */
 function isReplica(): Error {
   return Object.assign(new Error('the server is a replica'), { code: '57P03' });
 }
 
-/** Looks at what a new connection leads to, before anybody gets it. */
+/** Identifies the server of a new connection before the connection is used. */
 export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
   const sight = toSight((await client.query(SIGHT)).rows[0]);
@@ -80,7 +80,7 @@ export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise
   watch.meet(sight, highest);
 }
 
-/** What a server says of its log. */
+/** The server's position in its write-ahead log. */
 export interface LogPlace {
   /** Everything before it is on disk. */
   readonly position: string;
@@ -88,9 +88,9 @@ export interface LogPlace {
 }
 
 /**
- * Looks again when it is not the log that we know. Whatever it was said with has its own answer, so
- * this never throws.
- * @param before What was the highest when it was asked.
+ * Identifies the server again if its log is not the known one. It never throws, because the
+ * statement that it accompanies has its own result.
+ * @param before The highest position when the statement was sent.
  */
 export async function notePlace(
   client: pg.PoolClient,

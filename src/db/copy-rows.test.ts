@@ -25,7 +25,7 @@ after(async () => {
 const stored = () =>
   database.db.query<{ n: number; t: string | null }>('select n, t from noted order by n');
 
-test('rows that the table refuses take no other with them', async () => {
+test('rows that the table refuses do not affect others', async () => {
   const refused = new Set([0, 7, 8, 99]);
   for (let n = 0; n < 100; n++) appender.add([refused.has(n) ? -1 : n, `row ${n}`]);
   assert.equal(await appender.flush(), refused.size);
@@ -36,13 +36,13 @@ test('rows that the table refuses take no other with them', async () => {
   );
 });
 
-test('a flush of refused rows only stores nothing and ends', async () => {
+test('a flush of only refused rows stores nothing and ends', async () => {
   for (let n = 0; n < 5; n++) appender.add([-1, '']);
   assert.equal(await appender.flush(), 5);
   assert.deepEqual(await stored(), []);
 });
 
-test('a NUL, half a surrogate and what COPY reads specially arrive as text', async () => {
+test("a NUL, half a surrogate and COPY's special characters arrive as text", async () => {
   const texts = ['a\0b', 'a\ud800b', 'tab\tnew\nline\r\\N', '\\.'];
   for (const [n, text] of texts.entries()) appender.add([n, text]);
   assert.equal(await appender.flush(), 0);

@@ -2,19 +2,23 @@ import type pg from 'pg';
 import { codeOf, type Database } from '#db/database.ts';
 
 /**
- * Collects rows of a log and appends them by COPY on a connection of its own: half of what the
- * same rows cost as JSON in an INSERT. They wait as bytes, not as objects: thousands of objects
- * that live for a quarter of a second are what a garbage collector is worst at. The commit does
- * not wait for the disk, so a crash may lose the last of them.
+ * Collects log rows and appends them by COPY on a dedicated connection, at half the cost of JSON in
+ * an INSERT. Rows wait as bytes, because thousands of objects that live for a quarter of a second
+ * burden the garbage collector. The commit does not wait for the disk, so a crash may lose the last
+ * rows.
  */
 export interface RowAppender {
-  /** Values in the order of the columns. false: too much is waiting, the row was dropped. */
+  /**
+   * Values in the order of the columns. Returns false if too much is waiting and the row was
+   * dropped.
+   */
   add(row: readonly CopyValue[]): boolean;
   /** Rows that wait for the next flush. */
   readonly waiting: number;
   /**
-   * Stores what waits; one call at a time. A row that the table refuses takes no other with it.
-   * @returns how many rows were refused. @throws when what waited was lost.
+   * Stores the waiting rows; one call at a time. A row that the table refuses does not affect
+   * others.
+   * @returns the number of refused rows. @throws if the waiting rows were lost.
    */
   flush(): Promise<number>;
   close(): Promise<void>;
@@ -22,14 +26,14 @@ export interface RowAppender {
 
 export type CopyValue = string | number | boolean | null;
 
-/** What node-postgres calls on a query that it has not made itself. */
+/** The methods that node-postgres calls on a custom query. */
 interface CopyConnection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;
   endCopyFrom(): void;
 }
 
-// NUL is the one character that a text of PostgreSQL cannot hold: it is shown as U+FFFD.
+// NUL is the one character that PostgreSQL's text cannot hold; it becomes U+FFFD.
 const SPECIAL = /[\\\n\r\t\0]/;
 const ALL_SPECIAL = new RegExp(SPECIAL, 'g');
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -48,12 +52,12 @@ function copyText(value: CopyValue): string {
 }
 
 const NEW_LINE = 0x0a;
-/** SQLSTATE classes of a row that does not fit: its values, or what the table demands of them. */
+/** SQLSTATE classes of an invalid row: its values, or the table's constraints. */
 const ROW_FAULT = /^2[23]/;
 /** The largest row: logged texts are cut to a few hundred characters each. */
 const MAX_ROW_BYTES = 16 * 1024;
 
-/** One COPY as a query of node-postgres, which has none of its own. */
+/** A COPY as a node-postgres query, which has none built in. */
 function copyQuery(text: string, data: Buffer, done: (error: Error | null) => void) {
   return {
     submit: (connection: CopyConnection) => connection.query(text),
@@ -67,7 +71,7 @@ function copyQuery(text: string, data: Buffer, done: (error: Error | null) => vo
   };
 }
 
-/** Each half by itself, until a row that does not fit stands alone: that one is left out. */
+/** Retries each half separately, until a single invalid row remains, which is dropped. */
 async function store(copy: (data: Buffer) => Promise<void>, data: Buffer): Promise<number> {
   try {
     await copy(data);
@@ -86,7 +90,7 @@ export function openRowAppender(
   into: {
     readonly table: string;
     readonly columns: readonly string[];
-    /** What may wait; two buffers of this size are kept. */
+    /** The limit of waiting bytes; two buffers of this size are kept. */
     readonly maxBytes: number;
   },
 ): RowAppender {
@@ -119,7 +123,7 @@ export function openRowAppender(
       let line = '';
       for (const value of row) line += `${copyText(value)}\t`;
       length += filling.write(line, length);
-      // The last tab ends the line.
+      // Replaces the last tab with the end of the line.
       filling[length - 1] = NEW_LINE;
       rows++;
       return true;

@@ -35,7 +35,7 @@ async function readNote(id: number, sql: Sql = database.db): Promise<string | un
 
 const update = 'update notes set text = $2 where id = $1';
 
-test('what a transaction wrote is there for others when it returns, and not before', async () => {
+test("a transaction's writes are visible to others when it returns, and not before", async () => {
   const id = ++ids;
   const result = await database.db.transaction(async (tx) => {
     await writeNote(tx, id);
@@ -46,7 +46,7 @@ test('what a transaction wrote is there for others when it returns, and not befo
   assert.equal(await readNote(id), 'first');
 });
 
-test('a fault in the work undoes everything and reaches the caller as it is', async () => {
+test('an error in the work undoes everything and reaches the caller unchanged', async () => {
   const id = ++ids;
   const fault = new Error('no');
   const failing = database.db.transaction(async (tx) => {
@@ -57,7 +57,7 @@ test('a fault in the work undoes everything and reaches the caller as it is', as
   assert.equal(await readNote(id), undefined);
 });
 
-test('Abandon undoes everything and still answers', async () => {
+test('Abandon undoes everything and still returns its value', async () => {
   const id = ++ids;
   const result = await database.db.transaction(async (tx) => {
     await writeNote(tx, id);
@@ -67,7 +67,7 @@ test('Abandon undoes everything and still answers', async () => {
   assert.equal(await readNote(id), undefined);
 });
 
-test('a statement that failed unnoticed never counts as committed', async () => {
+test('a statement whose failure went unnoticed never counts as committed', async () => {
   const id = ++ids;
   const careless = database.db.transaction(async (tx) => {
     await writeNote(tx, id);
@@ -77,7 +77,7 @@ test('a statement that failed unnoticed never counts as committed', async () => 
   assert.equal(await readNote(id), undefined);
 });
 
-test('statements sent together stand or fall together', async () => {
+test('statements sent together all succeed or all fail', async () => {
   const [good, bad] = [++ids, ++ids];
   await database.db.transaction((tx) => writeNote(tx, bad));
   const failing = database.db.transaction((tx) =>
@@ -87,7 +87,7 @@ test('statements sent together stand or fall together', async () => {
   assert.equal(await readNote(good), undefined);
 });
 
-test('a commit is sent right behind the last statements, before they have answered', async () => {
+test('a commit is sent right after the last statements, before they have returned', async () => {
   const [id, slow] = [++ids, ++ids];
   let isAnswered = false;
   const { written } = await database.db.transaction(async (tx) => {
@@ -105,7 +105,7 @@ test('a commit is sent right behind the last statements, before they have answer
   assert.ok((await readNote(id)) !== undefined && (await readNote(slow)) !== undefined);
 });
 
-test('if one of the last statements fails, nothing is done, and its reason is told', async () => {
+test('if one of the last statements fails, nothing is done, and its error is thrown', async () => {
   const [good, bad] = [++ids, ++ids];
   for (const broken of ['select 1 / 0', 'select no_such_column']) {
     const failing = database.db.transaction(async (tx) => {
@@ -118,7 +118,7 @@ test('if one of the last statements fails, nothing is done, and its reason is to
   }
 });
 
-test('what somebody wrote since it was looked for is found by a second try', async () => {
+test('a row that another transaction inserted since the check is found by a retry', async () => {
   const id = ++ids;
   let runs = 0;
   const seen = await database.db.transaction(async (tx) => {
@@ -145,7 +145,7 @@ test('a next step is not written once a statement beside it has failed', async (
   assert.equal(await readNote(id), undefined);
 });
 
-test('two transactions that wait for each other both succeed: one runs again', async () => {
+test('of two transactions that deadlock both succeed: one runs again', async () => {
   const [a, b] = [++ids, ++ids];
   await database.db.transaction((tx) => Promise.all([writeNote(tx, a), writeNote(tx, b)]));
   let runs = 0;
@@ -167,7 +167,7 @@ test('two transactions that wait for each other both succeed: one runs again', a
   assert.equal(await readNote(a), await readNote(b));
 });
 
-test('work that asks for it runs again, its first writes undone', async () => {
+test('work that requests it runs again, its first writes undone', async () => {
   const id = ++ids;
   let runs = 0;
   await database.db.transaction(async (tx) => {
@@ -177,7 +177,7 @@ test('work that asks for it runs again, its first writes undone', async () => {
   assert.equal(await readNote(id), 'run 2');
 });
 
-test('it is not run for ever', async () => {
+test('it is not run forever', async () => {
   let runs = 0;
   const failing = database.db.transaction(async (tx) => {
     runs++;
@@ -187,7 +187,7 @@ test('it is not run for ever', async () => {
   assert.equal(runs, 4);
 });
 
-test('other faults are not tried again', async () => {
+test('other errors are not retried', async () => {
   let runs = 0;
   const failing = database.db.transaction(async () => {
     runs++;
@@ -215,7 +215,7 @@ test('a connection that ends before the commit: nothing was done, the next one w
   assert.equal(await readNote(id), 'first');
 });
 
-test('an abandoned transaction answers although its connection was ended', async () => {
+test('an abandoned transaction returns although its connection was ended', async () => {
   const result = await database.db.transaction(async (tx) => {
     await killOwn(tx);
     return new Abandon('refused');
@@ -251,7 +251,7 @@ test('a statement that takes too long is unavailable: nothing was done', async (
   assert.equal(await readNote(id), 'first');
 });
 
-test('out of reach is unavailable, for statements and for transactions', async () => {
+test('unreachable means unavailable, for statements and for transactions', async () => {
   const db = openDatabase({ url: 'postgres://127.0.0.1:1/none', maxConnections: 1 });
   await assert.rejects(db.query('select 1'), DatabaseUnavailable);
   await assert.rejects(
@@ -261,7 +261,7 @@ test('out of reach is unavailable, for statements and for transactions', async (
   await db.close();
 });
 
-/** The database behind a wire that the test can cut. */
+/** The database behind a proxy that the test can cut. */
 async function withWire(work: (db: ReturnType<typeof openDatabase>, wire: TcpProxy) => unknown) {
   const url = new URL(database.url);
   const wire = await startTcpProxy(Number(url.port));
@@ -275,7 +275,7 @@ async function withWire(work: (db: ReturnType<typeof openDatabase>, wire: TcpPro
   }
 }
 
-test('a commit whose answer is lost is unknown: it was done', () =>
+test('a commit whose response is lost is unknown: it was done', () =>
   withWire(async (db, wire) => {
     const id = ++ids;
     wire.onClientBytes = (text) => (text.includes('COMMIT') ? 'pass_and_cut' : 'pass');
@@ -300,7 +300,7 @@ test('a commit that got lost is unknown: it was not done', () =>
     assert.equal(await readNote(id), 'first');
   }));
 
-test('a wire cut before the commit: nothing was done, and that is known', () =>
+test('a connection cut before the commit: nothing was done, and that is known', () =>
   withWire(async (db, wire) => {
     const id = ++ids;
     wire.onClientBytes = (text) => (text.includes('insert into notes') ? 'cut' : 'pass');
@@ -311,7 +311,7 @@ test('a wire cut before the commit: nothing was done, and that is known', () =>
     assert.equal(await readNote(id), undefined);
   }));
 
-test('the first statement does not wait for the answer to BEGIN', () =>
+test('the first statement does not wait for the response to BEGIN', () =>
   withWire(async (db, wire) => {
     await db.query('select 1');
     let sent = '';
@@ -336,7 +336,7 @@ test('whole numbers arrive as bigint, times as milliseconds of UTC', async () =>
   assert.deepEqual(row?.j, { a: [1] });
 });
 
-test('times are right whatever zone the server is set to', async () => {
+test('times are right in any time zone of the server', async () => {
   await database.db.transaction(async (tx) => {
     const at = new Date('2026-10-01T12:00:00.123Z');
     for (const zone of ['Asia/Kathmandu', 'America/St_Johns', 'UTC', 'Pacific/Kiritimati']) {

@@ -25,58 +25,59 @@ import { connectOptions, SESSION_SETTINGS } from '#db/session-settings.ts';
 import { typeParsers } from '#db/type-parsers.ts';
 import { DatabaseWatch } from '#db/watch.ts';
 
-/** Something that runs SQL: the pool (each statement its own transaction) or one transaction. */
+/** Runs SQL: the pool (each statement in its own transaction) or one transaction. */
 export interface Sql {
   /** Runs one statement, prepared and named by its text. Parameters only, never spliced text. */
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** A transaction that is under way. Statements of a use case take it as their first parameter. */
+/** An open transaction. Statements of a use case take it as their first parameter. */
 export interface Tx extends Sql {
   readonly inTransaction: true;
-  /** The cell of this database: what is made in it and may come to another cell names it. */
+  /** The cell of this database, which objects that may come to another cell carry. */
   readonly cell: number;
-  /** Ask it in the transaction: then this connection is the one that it speaks of. */
+  /** Read it within the transaction, so that it describes the transaction's own connection. */
   readonly watch: DatabaseWatch;
-  /** Calls it once, behind the commit; never if the work is rolled back. It must not throw. */
+  /** Runs once after the commit; never if the work is rolled back. Must not throw. */
   onCommit(run: () => void): void;
-  /** Behind the commit, and once only however often it was asked for: a hint to all processes. */
+  /** Sends a hint to all processes after the commit, once for any number of calls. */
   hint(topic: string, key: string): void;
   /**
-   * For the last statements of the work: the commit is sent right behind them and does not wait for
-   * their answers, so locks are held for a round trip less. If one fails, nothing was done, and the
-   * transaction fails with its reason. What only looks at their answers is too late to undo them.
-   * @returns the same promise; it has ended when the transaction has.
+   * For the last statements of the work: the commit is sent right after them without waiting for
+   * their responses, so locks are held for one round trip less. If one fails, nothing is done, and
+   * the transaction fails with its error. Code that checks their results can no longer undo them.
+   * @returns the same promise; it is settled when the transaction ends.
    */
   finish<T>(writes: Promise<T>): Promise<T>;
 }
 
 export interface Database extends Sql {
   /**
-   * Runs `work` in one READ COMMITTED transaction and commits. Rolls back when it throws or
-   * returns {@link Abandon}. Runs it again (at most {@link MAX_TRIES} times) after a deadlock, a
-   * serialization failure, a unique violation or {@link RunAgain}, so `work` has no effect outside
-   * the database.
-   * @throws DatabaseUnavailable nothing was done. @throws CommitUnknown it may have been done.
+   * Runs `work` in one READ COMMITTED transaction and commits. Rolls back if it throws or returns
+   * {@link Abandon}. Runs it again (at most {@link MAX_TRIES} times) after a deadlock, a
+   * serialization failure, a unique violation or {@link RunAgain}, so `work` must have no effect
+   * outside the database.
+   * @throws DatabaseUnavailable if nothing was done. @throws CommitUnknown if it may have been
+   * done.
    */
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
-  /** Who carries the hints of transactions; before somebody does, they are lost. */
+  /** Sets the carrier of transactions' hints; hints before it are lost. */
   carryHints(carry: (topic: string, key: string) => void): void;
-  /** A connection of its own, past any pooler (LISTEN, advisory locks held for long). */
+  /** A dedicated connection that bypasses any pooler (LISTEN, long-held advisory locks). */
   connect(): Promise<pg.Client>;
-  /** What this process knows of the database behind its connections. */
+  /** What this process knows about the database behind its connections. */
   readonly watch: DatabaseWatch;
   /** The cell of this database. */
   readonly cell: number;
   /**
-   * A standby, for what people look at and nobody decides by: some milliseconds behind. The
-   * database itself where there is no standby, or none that answers.
+   * A standby, milliseconds behind, for displays and never for decisions. It is the primary if
+   * there is no standby, or none that responds.
    */
   readonly standby: Sql;
   close(): Promise<void>;
 }
 
-/** Returned by a transaction's work to roll back and still answer with `value`. */
+/** Returned by a transaction's work to roll back and still return `value`. */
 export class Abandon<T> {
   readonly value: T;
 
@@ -86,8 +87,8 @@ export class Abandon<T> {
 }
 
 /**
- * Thrown by a transaction's work that has found the ground moved under it: rolls back and runs the
- * work again, like a serialization failure.
+ * Thrown by a transaction's work whose preconditions have changed: rolls back and runs the work
+ * again, like a serialization failure.
  */
 export class RunAgain extends Error {
   override name = 'RunAgain';
@@ -97,27 +98,27 @@ export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/faults.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** Connections of this process. Group commit keeps few of them busy. */
+  /** Connections of this process. Group commit keeps only a few of them busy. */
   readonly maxConnections: number;
-  /** Where a standby is; null or left out: there is none to read from. */
+  /** The address of a standby; null or undefined if there is none to read from. */
   readonly readUrl?: string | null;
-  /** Past a pooler in transaction mode; null or left out: there is none. */
+  /** The address that bypasses a pooler in transaction mode; null or undefined if there is none. */
   readonly directUrl?: string | null;
-  /** Left out: the first one. */
+  /** Default: the first cell. */
   readonly cell?: number;
 }
 
 const MAX_TRIES = 4;
-/** Before another try, by chance: two that were in each other's way must not meet again at once. */
+/** A random pause before a retry, so that two conflicting transactions do not collide again. */
 const MAX_RETRY_PAUSE_MS = 20;
-/** A caller rather hears 503 than waits for a connection that does not come. */
+/** A caller should get a 503 rather than wait for a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** SQLSTATE: a statement before this one has failed. */
+/** SQLSTATE: an earlier statement of the transaction has failed. */
 const ABORTED = '25P02';
 /**
- * SQLSTATEs of a transaction that met another one. What was checked and is there all the same
- * (a unique violation) was written by somebody since: the next try finds it.
+ * SQLSTATEs of conflicts with another transaction. A unique violation despite a check means that
+ * another transaction inserted the row since; a retry finds it.
  */
 const MET_ANOTHER = new Set(['40P01', '40001', '23505']);
 const FLUSHED = `
@@ -125,8 +126,9 @@ const FLUSHED = `
     substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as timeline`;
 
 /**
- * Right behind the commit, in the same round trip: what was acknowledged to us is on disk up to
- * here. (Without waiting for the disk, a commit is not counted before it is there.)
+ * Sent right after the commit, in the same round trip: commits acknowledged so far are on disk up
+ * to this position. (With commits that do not wait for the disk, the position counts only once it
+ * is flushed.)
  */
 async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
@@ -134,11 +136,11 @@ async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promis
     const [place] = await run<LogPlace>(client, FLUSHED);
     if (place !== undefined) await notePlace(client, watch, { place, before: highest });
   } catch {
-    // The commit has its own answer, and so has the connection.
+    // The commit reports its own result, and so does the connection.
   }
 }
 
-/** @param finishing What was sent right before, without waiting for its answer. */
+/** @param finishing The last statements, sent without waiting for their responses. */
 async function commit(
   client: pg.PoolClient,
   watch: DatabaseWatch,
@@ -155,15 +157,15 @@ async function commit(
   } finally {
     await noted;
   }
-  // It was rolled back if one of them failed.
+  // If one of them failed, the transaction was rolled back.
   await Promise.all(finishing);
   requireReplicated(client);
   requireCommitted(result);
 }
 
 /**
- * Sends the statements of a transaction. What follows a statement that failed fails as well, and
- * throws the reason of the first.
+ * Sends the statements of a transaction. Statements after a failed one fail as well, and throw the
+ * error of the first.
  */
 function statementsOf(client: pg.PoolClient): Sql['query'] {
   let first: unknown = null;
@@ -208,10 +210,10 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
         finishing.push(writes);
         return writes;
       },
-      // Of statements that are sent together, one may fail while another has a next step: behind
-      // our rollback that would stay written.
+      // Of statements that are sent together, one may fail while the code after another sends a
+      // next step. After our rollback that step would be committed on its own.
       query: async (text, values) => {
-        assert(isOpen, 'a statement came after the end of its transaction');
+        assert(isOpen, 'a statement was sent after the end of its transaction');
         return query(text, values);
       },
     };
@@ -235,7 +237,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
   }
 }
 
-/** Ends the transaction without its writes; a connection that cannot do that is thrown away. */
+/** Ends the transaction without its writes; closes a connection that cannot do that. */
 async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | undefined> {
   if (cause instanceof CommitUnknown || cause instanceof DatabaseUnavailable) return cause;
   try {
@@ -246,7 +248,7 @@ async function rollBack(client: pg.PoolClient, cause: unknown): Promise<Error | 
   }
 }
 
-/** Others were in the way, and the transaction was rolled back. */
+/** True if another transaction interfered, and this one was rolled back. */
 export function isConflict(error: unknown): boolean {
   return error instanceof RunAgain || MET_ANOTHER.has(codeOf(error));
 }
@@ -281,10 +283,10 @@ export function openDatabase(options: DatabaseOptions): Database {
       look(client, watch).then(() => done(), done);
     },
   } as pg.PoolConfig);
-  // An idle connection that breaks is replaced at the next use; without a listener it would
+  // An idle connection that breaks is replaced at the next use; without a listener its error would
   // end the process.
   pool.on('error', () => {});
-  // So would one that breaks while it is checked out: its statements fail, and that is enough.
+  // So would the error of a checked-out connection; its statements already fail.
   pool.on('connect', (client) => {
     client.on('error', () => watch.broke());
     hearWarnings(client);
@@ -316,7 +318,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 /** Lists, exports and statistics: a few people at a time. */
 const STANDBY_CONNECTIONS = 5;
-/** A standby that is away costs a reader this once, not at each statement. */
+/** An unreachable standby delays a reader once, not at each statement. */
 const STANDBY_CONNECT_TIMEOUT_MS = 1_000;
 const STANDBY_AWAY_MS = 5_000;
 
@@ -325,8 +327,8 @@ interface Standby extends Sql {
 }
 
 /**
- * Reads from a standby. Whatever goes wrong there (it is away, it ends a query that holds its
- * replay up, it lacks a table that was just made) the primary answers instead.
+ * Reads from a standby. On any error there (it is unreachable, cancels a query that blocks its
+ * replay, or lacks a new table) the primary runs the query instead.
  */
 function openStandby(servers: { readonly url: string | null; readonly primary: Sql }): Standby {
   const { url, primary } = servers;

@@ -2,12 +2,15 @@ import { StartError } from '#core/start-error.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
 
-/** The server, and which of its databases: wake-ups do not pass from one to another. */
+/** Identifies the server and the database, because notifications do not pass between databases. */
 const WHO = `select concat(system_identifier, ' ', (
     select oid from pg_database where datname = current_database())) as database
   from pg_control_system()`;
 
-/** Past a pooler there must be the same database. @throws StartError in one line. */
+/**
+ * Verifies that the address past a pooler leads to the same database. @throws StartError in one
+ * line.
+ */
 export async function requireSameDirect(db: Database): Promise<string> {
   const client = await db.connect().catch((error) => {
     const why = error instanceof Error ? error.message : String(error);
@@ -23,7 +26,7 @@ export async function requireSameDirect(db: Database): Promise<string> {
   }
 }
 
-/** Through a pooler, connections must have their settings too. @throws when one is missing. */
+/** Verifies the session settings of connections through a pooler. @throws if one is missing. */
 export async function requireSessionSettings(sql: Sql): Promise<string> {
   const names = Object.keys(SESSION_SETTINGS);
   const rows = await sql.query<{ name: string; value: string }>(

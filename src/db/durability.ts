@@ -2,14 +2,17 @@ import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * What a lost primary costs. `synchronous`: nothing, because each commit waits for a standby.
- * `asynchronous`: the last commits. `single`: everything since the last backup.
+ * The data that losing the primary costs. `synchronous`: none, because each commit waits for a
+ * standby. `asynchronous`: the last commits. `single`: everything since the last backup.
  */
 export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;
 
 export type Durability = (typeof DURABILITIES)[number];
 
-/** What the operator has said is meant: `managed` is a provider whose copies cannot be seen. */
+/**
+ * The durability that the operator has declared: `managed` is a provider whose replicas are
+ * invisible.
+ */
 export const DECLARED_DURABILITIES = ['managed', 'single', 'asynchronous'] as const;
 
 export type DeclaredDurability = (typeof DECLARED_DURABILITIES)[number];
@@ -20,13 +23,15 @@ export interface ReplicationRow {
   /** `synchronous_commit` of our own connections. */
   readonly commit: string;
   readonly standbys: number;
-  /** Those that commits wait for. */
+  /** The standbys that commits wait for. */
   readonly synchronous: number;
-  /** How far the farthest is behind. */
+  /** The lag of the slowest standby. */
   readonly lag_bytes: number;
 }
 
-/** What the primary says of its standbys (of their states only to members of `pg_monitor`). */
+/**
+ * The primary's view of its standbys (their states are visible only to members of `pg_monitor`).
+ */
 export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
   const [row] = await sql.query<ReplicationRow>(
     `select current_setting('synchronous_standby_names') as names,
@@ -40,16 +45,16 @@ export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
   return row;
 }
 
-/** Below these a commit does not wait for a standby. */
+/** With these values a commit does not wait for a standby. */
 const LOCAL_COMMIT = new Set(['off', 'local']);
 
 export function judgeReplication(row: ReplicationRow): Durability {
-  // With names and no standby a commit waits for one to come: nothing can be lost by that either.
+  // With names but no standby a commit waits until one connects, so nothing can be lost either.
   if (row.names.trim() !== '' && !LOCAL_COMMIT.has(row.commit)) return 'synchronous';
   return row.standbys > 0 ? 'asynchronous' : 'single';
 }
 
-/** Whether what was found is less than what was declared; nothing declared means synchronous. */
+/** True if the actual durability is less than declared; undeclared means synchronous. */
 export function fallsShort(found: Durability, declared: DeclaredDurability | null): boolean {
   if (declared === 'managed') return false;
   return DURABILITIES.indexOf(found) < DURABILITIES.indexOf(declared ?? 'synchronous');
@@ -59,17 +64,17 @@ const LOSES: Readonly<Record<Durability, string>> = {
   synchronous: '',
   asynchronous:
     'its standbys follow asynchronously, so losing the primary loses the last payments: set ' +
-    'synchronous_standby_names, or DATABASE_DURABILITY=asynchronous if that is meant',
+    'synchronous_standby_names, or DATABASE_DURABILITY=asynchronous if that is intended',
   single:
     'it has no standby, so losing it loses everything since the last backup: add one, or set ' +
-    'DATABASE_DURABILITY=single if that is meant (managed where a provider keeps copies that ' +
-    'cannot be seen)',
+    'DATABASE_DURABILITY=single if that is intended (managed if a provider keeps replicas that ' +
+    'are invisible here)',
 };
 
 /**
- * For the start in production: what a lost primary costs must have been said by somebody. After a
- * failover fewer standbys may be left than were declared, and starting must still be possible.
- * @throws StartError when nothing was declared and commits wait for no standby.
+ * For a start in production: the operator must have declared what losing the primary may cost.
+ * After a failover fewer standbys may be left than declared, and starting must still be possible.
+ * @throws StartError if nothing was declared and commits wait for no standby.
  */
 export async function requireDurability(
   sql: Sql,

@@ -2,22 +2,21 @@ import type pg from 'pg';
 import { assert } from '#core/assert.ts';
 import { unknownCommits } from '#core/meters.ts';
 
-/** The database could not be reached, or gave up before the commit: nothing was done. */
+/** The database was unreachable, or failed before the commit: nothing was done. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable';
 }
 
-/** The connection broke while committing: only a later read can tell what happened. */
+/** The connection broke during the commit: only a later read can show whether it was done. */
 export class CommitUnknown extends Error {
   override name = 'CommitUnknown';
 }
 
 /**
- * SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that broke, or
- * were refused at the door (28, 3D000: credentials or the database are being changed), a server
- * that has become a replica (25006) or runs out of something, and whatever took too long. Also a
- * connection that has not prepared what we think it has (26000): a call before this one was to
- * prepare it, and was canceled.
+ * SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that broke or
+ * were refused (28, 3D000: credentials or the database are being changed), a server that has become
+ * a replica (25006) or is out of resources, and time-outs. Also a connection without the prepared
+ * statement that we expect (26000), because the call that should have prepared it was canceled.
  */
 const UNAVAILABLE = /^(08|25006|25P0[34]|26000|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
 const UNAVAILABLE_NODE = new Set([
@@ -29,7 +28,7 @@ const UNAVAILABLE_NODE = new Set([
   'EHOSTUNREACH',
 ]);
 
-/** The SQLSTATE (or Node's error code) of a fault, or ''. */
+/** The SQLSTATE (or Node's error code) of an error, or ''. */
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
@@ -41,7 +40,7 @@ function isUnavailable(error: unknown): boolean {
   return /connection (terminated|timeout)|timeout exceeded|Client has encountered/i.test(message);
 }
 
-/** A fault of ours stays what it is; one of the connection or the server becomes its own kind. */
+/** Leaves our own errors as they are; errors of the connection or the server become our kinds. */
 export function toFault(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
   return new DatabaseUnavailable('the database cannot be reached', { cause: error });
@@ -52,18 +51,21 @@ export function commitUnknown(message: string, cause: unknown): CommitUnknown {
   return new CommitUnknown(message, { cause });
 }
 
-/** COMMIT answers ROLLBACK when a statement before it has failed. @throws Bug then. */
+/** COMMIT returns ROLLBACK if an earlier statement has failed. @throws Bug then. */
 export function requireCommitted({ command }: { readonly command: string }): void {
-  assert(command === 'COMMIT', 'a statement failed unnoticed: the transaction was rolled back');
+  assert(
+    command === 'COMMIT',
+    "a statement's failure went unnoticed: the transaction was rolled back",
+  );
 }
 
 /**
- * Connections on which a commit gave up waiting for its standby. It is on the primary, which
- * gives a warning and answers as if all was well. If that primary is lost, so is the commit:
- * nobody may be told that it was done.
+ * Connections on which a commit gave up waiting for its standby. The primary has the commit, gives
+ * a warning and reports success. If that primary is lost, the commit is lost too, so it must not be
+ * reported as done.
  */
 const unreplicated = new WeakSet<object>();
-/** The function of PostgreSQL that warns; the warning's words depend on the server's language. */
+/** The PostgreSQL function that warns; the warning's text depends on the server's language. */
 const WAITS_FOR_STANDBY = 'SyncRepWaitForLSN';
 
 export function hearWarnings(client: pg.ClientBase): void {
@@ -72,7 +74,7 @@ export function hearWarnings(client: pg.ClientBase): void {
   });
 }
 
-/** After a statement that commits. */
+/** Call it after a statement that commits. */
 export function requireReplicated(client: pg.ClientBase): void {
   if (!unreplicated.has(client)) return;
   throw commitUnknown('the commit was not confirmed by a standby', null);

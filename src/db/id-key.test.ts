@@ -25,7 +25,7 @@ test('processes that start at once all get the same key, and later ones too', as
   assert.equal(keys[0]?.symmetricKeySize, 32);
 });
 
-test('each database has a key of its own, and none of it is stored in clear', async () => {
+test('each database has its own key, which is not stored in clear', async () => {
   const first = await openIdKey(database.db, sealingKey);
   const bytes = first.export();
   const rows = await database.db.query<{ sealed: Buffer }>('select sealed from service_keys');

@@ -5,11 +5,11 @@ import { decrypt, encrypt } from '#core/secrets.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Database, Sql } from '#db/database.ts';
 
-/** The row's name, and what its seal is bound to. */
+/** The row's name, which its encryption is bound to. */
 const NAME = 'ids';
 const KEY_BYTES = 32;
 
-/** Of several processes that start at once the first keeps its bytes; all read those. */
+/** Of several processes that start at once, the first stores its bytes; all read those. */
 async function readOrKeep(sql: Sql, sealed: Buffer): Promise<Buffer> {
   await sql.query(
     'insert into service_keys (name, sealed) values ($1, $2) on conflict (name) do nothing',
@@ -27,10 +27,11 @@ async function readSealed(sql: Sql): Promise<Buffer | null> {
 }
 
 /**
- * The key that ids are derived under (`core/ids.ts`). It is made at the first start and
- * kept in the database, so that every backup has it; sealed, so that a backup alone shows nothing.
- * Only its seal depends on the service's secret: another secret does not make other ids.
- * @throws StartError when the secret is not the one that the row was sealed under.
+ * The key that ids are derived with (`core/ids.ts`). It is generated at the first start and stored
+ * in the database, so that every backup has it; it is encrypted, so that a backup alone does not
+ * reveal it. Only its encryption depends on the service's secret, so a new secret does not change
+ * ids.
+ * @throws StartError if the row was encrypted with another secret.
  */
 export async function openIdKey(
   sql: Pick<Database, 'query' | 'cell'>,
@@ -42,7 +43,7 @@ export async function openIdKey(
     return toIdKey(Buffer.from(decrypt(sealingKey, sealed, NAME), 'base64'), sql.cell);
   } catch {
     throw new StartError(
-      'this database was set up under another secret: start with the TAPLINE_SECRET (or, where ' +
+      'this database was set up with another secret: start with the TAPLINE_SECRET (or, if ' +
         'none is set, the data folder) that it was first started with',
     );
   }

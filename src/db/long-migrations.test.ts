@@ -39,7 +39,7 @@ async function count(sql: string, values: readonly unknown[] = []): Promise<numb
 const isValid = async (index: string) =>
   (await count('from pg_index where indexrelid = to_regclass($1) and indisvalid', [index])) === 1;
 
-/** Ends the session that runs a statement like this, as a kill of its process does. */
+/** Ends the session that runs a statement like this, as killing its process would. */
 async function cutOff(like: string): Promise<void> {
   const ended = await waitUntil(async () => {
     const found = await count(
@@ -50,10 +50,10 @@ async function cutOff(like: string): Promise<void> {
     );
     return found > 0;
   }, 5_000);
-  assert.ok(ended, `nobody ran ${like}`);
+  assert.ok(ended, `no session ran ${like}`);
 }
 
-/** A transaction that has looked at something and stays open, as a report or a backup does. */
+/** A transaction that has read something and stays open, as a report or a backup does. */
 async function holdOpen(sql: string): Promise<() => Promise<void>> {
   const client = await database.db.connect();
   await client.query(`begin isolation level repeatable read; ${sql}`);
@@ -66,7 +66,7 @@ async function holdOpen(sql: string): Promise<() => Promise<void>> {
 const index = (table: string) =>
   `-- concurrently\ncreate index concurrently if not exists ${table}_n on ${table} (n);\n`;
 
-test('an index that is built concurrently holds no write off, however long it takes', async () => {
+test('an index that is built concurrently blocks no write, however long it takes', async () => {
   await put(1, 'create table i1 (n int); insert into i1 select generate_series(1, 1000)');
   await migrate(database.db, { folder });
   const release = await holdOpen('select from i1');
@@ -87,7 +87,7 @@ test('an index that is built concurrently holds no write off, however long it ta
   assert.equal(await isValid('i1_n'), true);
 });
 
-test('a build that was cut off leaves an invalid index, and the next start mends it', async () => {
+test('an interrupted build leaves an invalid index, and the next start repairs it', async () => {
   await put(1, 'create table j1 (n int)');
   await migrate(database.db, { folder });
   const release = await holdOpen('select from j1');
@@ -104,7 +104,7 @@ test('a build that was cut off leaves an invalid index, and the next start mends
   assert.equal(await isValid('j1_n'), true);
 });
 
-test('a second start does not hold up the index that the first one builds', async () => {
+test('a second start does not block the index that the first one builds', async () => {
   await put(1, 'create table k1 (n int)');
   await migrate(database.db, { folder });
   const release = await holdOpen('select from k1');
@@ -116,17 +116,17 @@ test('a second start does not hold up the index that the first one builds', asyn
   await release();
   const started = performance.now();
   assert.deepEqual([await first, await second], [[name(2)], []]);
-  assert.ok(performance.now() - started < 2_000, 'nobody waited for a deadlock to be found');
+  assert.ok(performance.now() - started < 2_000, 'no process waited for a deadlock to be detected');
 });
 
-test('a file that should be built concurrently and has no such index is named', async () => {
+test('a file marked as concurrent without such an index is named', async () => {
   await put(1, '-- concurrently\ncreate table l1 (n int)');
   await assert.rejects(migrate(database.db, { folder }), {
     message: `migration ${name(1)} failed`,
   });
 });
 
-/** Ten rows at a time; each run writes one row, so that they can be counted. */
+/** Ten rows at a time; each run writes one row, so that runs can be counted. */
 const backfill = (table: string) => `-- batched
 with part as (
   select n from ${table} where n > coalesce($1::int, 0) order by n limit 10
@@ -150,23 +150,23 @@ async function makeTable(table: string): Promise<void> {
   await put(2, backfill(table));
 }
 
-test('a backfill goes part by part, and goes on where it was cut off', async () => {
+test('a backfill runs in batches, and resumes where it was interrupted', async () => {
   await makeTable('m1');
   const lost = assert.rejects(migrate(database.db, { folder }));
   assert.ok(await waitUntil(async () => (await count('from m1_runs')) >= 3, 5_000));
   await cutOff('%m1_runs%');
   await lost;
-  assert.ok((await count('from m1 where twice is null')) > 0, 'it was cut off before its end');
+  assert.ok((await count('from m1 where twice is null')) > 0, 'it was interrupted before its end');
   assert.deepEqual(await migrate(database.db, { folder }), [name(2)]);
   assert.equal(await count('from m1 where twice = n * 2'), 95);
-  assert.equal(await count('from m1_runs'), 10, 'no part was done twice');
+  assert.equal(await count('from m1_runs'), 10, 'no batch ran twice');
   assert.equal(await count('from migration_marks'), 0);
 });
 
-test('a backfill that does not move ends with its name', async () => {
+test('a backfill that makes no progress ends with its name', async () => {
   await put(1, `-- batched\nselect 'here' as mark where coalesce($1::text, '') is not null`);
   await assert.rejects(migrate(database.db, { folder }), (error: Error) =>
-    /its mark stays at here/.test(String(error.cause)),
+    /its cursor stays at here/.test(String(error.cause)),
   );
 });
 
@@ -181,7 +181,7 @@ test('a statement that is too slow for its table names the heads that help', asy
   );
 });
 
-test('a role that does not own the tables waits for the one that does, with one line', async () => {
+test('a role that does not own the tables waits for the owner, with one line', async () => {
   const role = `app_${randomBytes(4).toString('hex')}`;
   const url = new URL(database.url);
   url.username = role;

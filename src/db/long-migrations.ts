@@ -2,10 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Migration } from '#db/migration-files.ts';
 
-/** Migrations that may take hours, because nobody waits for them. */
+/** Migrations that may take hours, because they block nothing. */
 
 const INDEX = /^create (?:unique )?index concurrently if not exists (\w+)\s+on (\w+)\s/i;
-/** A backfill rests this long, and as long as its part took: half of the disk is others'. */
+/**
+ * A backfill rests at least this long, and as long as its batch took, to leave half of the disk to
+ * others.
+ */
 const LEAST_REST_MS = 20;
 
 export async function noteApplied(client: pg.Client, migration: Migration): Promise<void> {
@@ -15,7 +18,7 @@ export async function noteApplied(client: pg.Client, migration: Migration): Prom
   ]);
 }
 
-/** What a build that was cut off leaves behind: it costs every write, and no read uses it. */
+/** Drops what an interrupted build leaves behind, which slows every write and serves no read. */
 async function dropInvalid(client: pg.Client, index: string): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>(
     `select exists (
@@ -48,7 +51,7 @@ function indexesOf(text: string): NewIndex[] {
   });
 }
 
-/** The partitions of a table; none: it has no partitions. */
+/** The partitions of a table; empty if it has none. */
 async function partitionsOf(client: pg.Client, table: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select inhrelid::regclass::text as name from pg_inherits
@@ -58,7 +61,7 @@ async function partitionsOf(client: pg.Client, table: string): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-/** Whether the partition has its part of an index; one that was made meanwhile does. */
+/** True if the partition has its part of an index; a partition created meanwhile does. */
 async function hasPart(client: pg.Client, index: string, partition: string): Promise<boolean> {
   const { rows } = await client.query(
     `select from pg_inherits p join pg_index i on i.indexrelid = p.inhrelid
@@ -69,8 +72,8 @@ async function hasPart(client: pg.Client, index: string, partition: string): Pro
 }
 
 /**
- * PostgreSQL builds no index of a partitioned table beside its writes: each partition gets its own,
- * and those that come meanwhile get theirs from the parent's, which holds nothing.
+ * PostgreSQL cannot build an index of a partitioned table concurrently. Each partition gets its
+ * own, and partitions created meanwhile get theirs from the parent's, which holds no rows.
  */
 async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
   const { name, table, statement } = index;
@@ -94,13 +97,13 @@ async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
 }
 
 /**
- * Builds the file's indexes beside the writes, one after the other. It is not in a transaction: a
- * build that was cut off is found by its invalid index, dropped and begun again.
+ * Builds the file's indexes concurrently, one after the other, outside a transaction: an
+ * interrupted build is recognized by its invalid index, dropped and restarted.
  */
 export async function buildConcurrently(client: pg.Client, migration: Migration): Promise<void> {
   const indexes = indexesOf(migration.text);
-  // A role's own limits (deploy/pgbouncer/role.sql) are for requests. One process builds: with
-  // helpers it takes every core, and requests wait.
+  // The role's own limits (deploy/pgbouncer/role.sql) are for requests. Only one process builds:
+  // parallel workers would take every core, and requests would wait.
   await client.query(`set statement_timeout = 0; set lock_timeout = 0;
     set max_parallel_maintenance_workers = 0`);
   try {
@@ -113,7 +116,7 @@ export async function buildConcurrently(client: pg.Client, migration: Migration)
   }
 }
 
-/** Where a batched migration has come to, in text; null: at its beginning. */
+/** The cursor of a batched migration, as text; null at its beginning. */
 async function readMark(client: pg.Client, name: string): Promise<string | null> {
   await client.query(`
     create table if not exists migration_marks (
@@ -128,7 +131,7 @@ async function readMark(client: pg.Client, name: string): Promise<string | null>
   return rows[0]?.mark ?? null;
 }
 
-/** One part and its mark, which commit together. @returns the next mark; null: that was all. */
+/** Runs one batch and commits it with its cursor. @returns the next cursor; null if it is done. */
 export async function runBatch(
   client: pg.Client,
   migration: Migration,
@@ -141,7 +144,7 @@ export async function runBatch(
     await noteApplied(client, migration);
     return null;
   }
-  if (next === mark) throw new Error(`its mark stays at ${next}`);
+  if (next === mark) throw new Error(`its cursor stays at ${next}`);
   await client.query(
     `insert into migration_marks (name, mark) values ($1, $2)
      on conflict (name) do update set mark = excluded.mark, moved = now()`,
@@ -150,7 +153,7 @@ export async function runBatch(
   return next;
 }
 
-/** Runs the file's statement part by part, from where an earlier start was cut off. */
+/** Runs the file's statement batch by batch, from where an earlier start was interrupted. */
 export async function runBatched(
   client: pg.Client,
   migration: Migration,

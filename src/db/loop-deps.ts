@@ -3,7 +3,7 @@ import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 
-/** What every loop of a worker needs: database, wake-ups, clock, log. */
+/** The dependencies of every worker loop. */
 export interface LoopDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;

@@ -29,7 +29,7 @@ beforeEach(async (t) => {
 });
 after(() => database.close());
 
-/** One life of a process. @returns whether the database lacked something when it began. */
+/** One run of a process. @returns true if the database lacked data when the process began. */
 async function live(url = database.url): Promise<boolean> {
   const db = openDatabase({ url, maxConnections: 2 });
   try {
@@ -52,8 +52,8 @@ const written = () => folder.readJson(FILE) as Promise<WrittenMark>;
 const change = async (changed: Partial<WrittenMark>) =>
   folder.writeJson(FILE, { ...(await written()), ...changed });
 
-describe('the mark that a process keeps beside the database', () => {
-  it('shows nothing at the next start when nothing was lost, and goes on', async () => {
+describe('the mark that a process keeps in its data folder', () => {
+  it('shows nothing at the next start if nothing was lost, and continues', async () => {
     assert.equal(await live(), false);
     const first = await written();
     assert.equal(await live(), false);
@@ -63,7 +63,7 @@ describe('the mark that a process keeps beside the database', () => {
     assert.ok(BigInt(second.position) > BigInt(first.position));
   });
 
-  it('shows a log that is behind, and is kept until somebody has acted upon it', async () => {
+  it('shows a log that is behind, and is kept until the loss was handled', async () => {
     await live();
     const { position } = await written();
     const ahead = String(BigInt(position) + 2n ** 40n);
@@ -85,7 +85,7 @@ describe('the mark that a process keeps beside the database', () => {
     assert.equal(await live(), true);
   });
 
-  it('shows a copy that another server has taken over', async () => {
+  it('shows a copy on another server', async () => {
     await live();
     await change({ system: 'another/1' });
     assert.equal(await live(), false, 'nothing is missing');

@@ -6,8 +6,8 @@ import type { Database, Sql } from '#db/database.ts';
 import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
 
 /**
- * What a process has seen of its database, kept in its data folder. While the process is stopped
- * the database may be put back to an earlier copy: at the next start the mark shows it.
+ * The last known state of a process's database, stored in its data folder. If the database is
+ * restored to an earlier copy while the process is stopped, the next start detects it by this mark.
  */
 interface Mark {
   readonly id: string;
@@ -15,7 +15,7 @@ interface Mark {
   readonly generation: number;
   readonly system: string;
   readonly timeline: string;
-  /** The log was on disk up to here, in bytes. */
+  /** The log was on disk up to this position, in bytes. */
   readonly position: string;
 }
 
@@ -32,11 +32,11 @@ interface MarkDeps {
 }
 
 const FILE = 'database-mark.json';
-/** A copy that was made in the last second before a process was killed does not show. */
+/** A copy made within the last second before a process was killed is not detected. */
 const WRITE_MS = 1_000;
 /**
- * Positions of the log do not compare between two servers, and a copy that runs for long gets as
- * far as the mark. Its generation stays behind, unless the copy is younger than this.
+ * Log positions of two servers are not comparable, and a copy that runs for long reaches the mark's
+ * position. Its generation stays behind, unless the copy is younger than this.
  */
 const GENERATION_MS = 60_000;
 
@@ -64,7 +64,7 @@ async function raiseGeneration(sql: Sql, id: string): Promise<number> {
   return Number(present(rows[0], 'mark of a database').generation);
 }
 
-/** Another database that knows nothing of the mark is no earlier copy of this one. */
+/** A different database that has never had the mark is not an earlier copy. */
 async function compareGeneration({ db }: MarkDeps, mark: Mark): Promise<void> {
   const generation = await selectGeneration(db, mark.id);
   const isSame = db.watch.incarnation?.startsWith(`${mark.system}/`) ?? false;
@@ -73,7 +73,7 @@ async function compareGeneration({ db }: MarkDeps, mark: Mark): Promise<void> {
 
 /**
  * Compares the database with the mark, if there is one, and keeps the mark up to date from then on.
- * Not while a loss is not acted upon yet: the next start has to see it again.
+ * It stops while a loss has not been handled, so that the next start detects it again.
  */
 export async function keepMark(deps: MarkDeps, mark: Mark | null): Promise<Pick<Loop, 'stop'>> {
   const { db, folder, log } = deps;

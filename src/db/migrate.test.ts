@@ -39,7 +39,7 @@ async function exists(table: string): Promise<boolean> {
   return rows[0]?.there === true;
 }
 
-test('the migrations of the product leave nothing to do at a second start', async () => {
+test("the product's migrations leave nothing to do at a second start", async () => {
   assert.deepEqual(await migrate(database.db), []);
 });
 
@@ -57,7 +57,7 @@ test('files are applied in the order of their numbers, each once', async () => {
   );
 });
 
-test('of two starts at once one migrates and the other waits and finds nothing to do', async () => {
+test('of two simultaneous starts one migrates and the other waits', async () => {
   await put(1, 'create table b1 (n int); select pg_sleep(0.1)');
   await put(2, 'insert into b1 values (1)');
   const other = openDatabase({ url: database.url, maxConnections: 1 });
@@ -68,7 +68,7 @@ test('of two starts at once one migrates and the other waits and finds nothing t
   assert.equal((await database.db.query('select from b1')).length, 1);
 });
 
-test('a file that was changed after it had been applied stops the start and is named', async () => {
+test('a file that was changed after it was applied stops the start and is named', async () => {
   await put(1, 'create table c1 (n int)');
   await migrate(database.db, { folder });
   await put(1, 'create table c1 (n bigint)');
@@ -80,7 +80,7 @@ test('a file that was changed after it had been applied stops the start and is n
   assert.equal(await exists('c2'), false);
 });
 
-test('a file that fails leaves nothing of itself, and a later start goes on with it', async () => {
+test('a failing file changes nothing, and a later start resumes with it', async () => {
   await put(1, 'create table d1 (n int)');
   await put(2, 'create table d2 (n int); select no_such_function()');
   await put(3, 'create table d3 (n int)');
@@ -93,14 +93,14 @@ test('a file that fails leaves nothing of itself, and a later start goes on with
   assert.deepEqual(await migrate(database.db, { folder }), [name(2), name(3)]);
 });
 
-test('other files in the folder are left alone', async () => {
+test('other files in the folder are ignored', async () => {
   await put(1, 'create table e1 (n int)');
   await writeFile(path.join(folder, '0002_draft.sql.orig'), 'no sql');
   await writeFile(path.join(folder, 'README.md'), 'no sql');
   assert.deepEqual(await migrate(database.db, { folder }), [name(1)]);
 });
 
-test('a baseline needs an empty database, and continues when it was cut off', async () => {
+test('a baseline needs an empty database, and continues after an interruption', async () => {
   const own = await testDatabase(2);
   const marked = '-- baseline\ncreate table in_baseline (n int)';
   await put(1, marked);
@@ -116,13 +116,13 @@ test('a baseline needs an empty database, and continues when it was cut off', as
     await put(2, 'insert into in_baseline values (1)');
     assert.deepEqual(await migrate(own.db, { folder }), [name(2)]);
     await rm(path.join(folder, name(2)));
-    assert.deepEqual(await migrate(own.db, { folder }), [], 'the release before finds nothing');
+    assert.deepEqual(await migrate(own.db, { folder }), [], 'the previous release finds nothing');
   } finally {
     await own.close();
   }
 });
 
-test('a process that may not migrate names the migration that is missing', async () => {
+test('a process that may not migrate names the missing migration', async () => {
   const own = await testDatabase(2);
   try {
     await requireMigrated(own.db);
@@ -151,7 +151,7 @@ async function holdTable(table: string): Promise<() => Promise<void>> {
   };
 }
 
-test('nobody waits behind a migration that waits for a lock, and it goes on later', async () => {
+test('a migration that waits for a lock blocks no query, and continues later', async () => {
   await put(1, 'create table f1 (n int)');
   await migrate(database.db, { folder });
   const release = await holdTable('f1');
@@ -185,7 +185,7 @@ test('a migration that never gets its lock ends the start with one line', async 
   assert.deepEqual(await migrate(database.db, { folder, limits: few }), [name(2)]);
 });
 
-test('a statement of a migration does not keep a table for longer than its limit', async () => {
+test('a statement of a migration does not lock a table for longer than its limit', async () => {
   await put(1, 'create table h1 (n int)');
   await migrate(database.db, { folder });
   await put(2, 'alter table h1 add column m int; select pg_sleep(5)');
@@ -221,7 +221,7 @@ test('a role without grants waits for them until its process ends', async () => 
     assert.match(told[1] ?? '', /may not use "migrations"/);
     await database.db.query(`grant select on all tables in schema public to ${role}`);
     while (told.length === 2) await sleep(10);
-    assert.match(told[2] ?? '', /may not use "(?!migrations)/, 'sequences are granted apart');
+    assert.match(told[2] ?? '', /may not use "(?!migrations)/, 'sequences are granted separately');
     await database.db.query(`grant usage on all sequences in schema public to ${role}`);
     assert.deepEqual(await waiting, []);
     assert.equal(told.length, 3, 'one line for each thing that it waits for');

@@ -6,12 +6,15 @@ import { toFault } from '#db/faults.ts';
 import { buildConcurrently, noteApplied, runBatched } from '#db/long-migrations.ts';
 import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration-files.ts';
 
-/** Two starts at once must not migrate together. No other lock has it (test/tidy.test.ts). */
+/**
+ * Two simultaneous starts must not migrate together. No other lock has this number
+ * (test/tidy.test.ts).
+ */
 const MIGRATION_LOCK = 7_218_344_190;
-/** How often a start looks whether it is its turn, or whether the owner's role is done. */
+/** How often a start checks whether it may migrate, or whether the owner's role is done. */
 const LOOK_MS = 500;
 
-/** How long a migration waits, and for how long it keeps others waiting. */
+/** How long a migration waits for locks, and for how long it blocks others. */
 interface MigrationLimits {
   readonly lockMs: number;
   readonly statementMs: number;
@@ -22,23 +25,26 @@ interface MigrationLimits {
 export interface MigrateOptions {
   readonly folder?: string;
   readonly limits?: MigrationLimits;
-  /** Told what a start waits for, once for each thing. */
+  /** Receives what a start waits for, once for each thing. */
   readonly tell?: (line: string) => void;
-  /** Aborts when the process is to end; it then waits no longer. */
+  /** Aborts when the process is to end, which ends the wait. */
   readonly ends?: AbortSignal;
 }
 
 /**
- * A statement that waits for a table lock makes all later ones wait, plain reads included. So a
- * migration gives up its place after a moment, lets the others pass, and tries again. A statement
- * has to be done within what a request waits for the database: what takes longer says in its head
- * how it stays out of the way (CONTRIBUTING.md, "A migration").
+ * A statement that waits for a table lock makes all later ones wait, even plain reads. So a
+ * migration gives up after a moment, lets the others pass, and retries. A statement must finish
+ * within the request's database time-out. A slower one declares in its head how it avoids blocking
+ * (CONTRIBUTING.md, "A migration").
  */
 const LIMITS: MigrationLimits = { lockMs: 200, statementMs: 20_000, tries: 60, pauseMs: 1_000 };
 
-/** Not granted in time, ended to break a circle of locks, or cut off by the statement limit. */
+/** Lock time-out, deadlock, or statement time-out. */
 const MAY_WORK_LATER = new Set(['55P03', '40P01', '57014']);
-/** A statement that took too long takes as long again: a few tries, not a minute of held writes. */
+/**
+ * A slow statement takes as long on every try, so it gets only a few tries instead of blocking
+ * writes for a minute.
+ */
 const SLOW = '57014';
 const SLOW_TRIES = 3;
 
@@ -53,7 +59,10 @@ function gaveUp({ name }: Migration, tries: number, code: string): StartError {
   );
 }
 
-/** Runs `work` until it had its locks. By chance, so that it does not meet a job every time. */
+/**
+ * Runs `work` until it gets its locks, with random pauses, so that it does not meet a periodic job
+ * every time.
+ */
 async function tryAgain<T>(
   migration: Migration,
   limits: MigrationLimits,
@@ -113,7 +122,10 @@ async function applyMigration(
   }
 }
 
-/** Only when it is missing: a role that may not create tables can still find nothing to do. */
+/**
+ * Checked before creating it, so that a role that may not create tables can still find nothing to
+ * do.
+ */
 async function hasTable(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>(
     `select to_regclass('migrations') is not null as found`,
@@ -130,7 +142,7 @@ async function createTable(client: pg.Client): Promise<void> {
     )`);
 }
 
-/** @throws StartError when a build from before the first release has made the database. */
+/** @throws StartError if a build from before the first release created the database. */
 function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string, string>): void {
   const baseline = all.find(({ isBaseline }) => isBaseline);
   if (baseline === undefined || applied.size === 0 || applied.has(baseline.name)) return;
@@ -143,7 +155,7 @@ function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string,
   );
 }
 
-/** @throws StartError when an applied file was changed later, or the database is too old. */
+/** @throws StartError if an applied file was changed later, or the database is too old. */
 async function findPending(client: pg.Client, all: readonly Migration[]): Promise<Migration[]> {
   if (!(await hasTable(client))) return [...all];
   const { rows } = await client.query<{ name: string; digest: string }>(
@@ -162,7 +174,7 @@ async function findPending(client: pg.Client, all: readonly Migration[]): Promis
   });
 }
 
-/** The role that owns the tables, or one that may make the first of them. */
+/** True for the role that owns the tables, or one that may create the first of them. */
 async function mayMigrate(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ may: boolean }>(`
     select coalesce(
@@ -174,8 +186,8 @@ async function mayMigrate(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * A session lock, asked for again and again: a statement that waits for it would hold a snapshot,
- * and an index that is built concurrently waits for every older snapshot.
+ * A session lock, requested by polling: a statement that waits for it would hold a snapshot, and a
+ * concurrent index build waits for every older snapshot.
  */
 async function isOurTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
@@ -184,10 +196,10 @@ async function isOurTurn(client: pg.Client): Promise<boolean> {
   return rows[0]?.got === true;
 }
 
-/** The role may not read the table yet: its grants come behind the first migrations. */
+/** The role may not read the table yet: its grants follow the first migrations. */
 const NOT_GRANTED = '42501';
 
-/** What is pending; null: the role of this start may not look. */
+/** The pending migrations; null if the role of this start may not read them. */
 async function lookForPending(
   client: pg.Client,
   all: readonly Migration[],
@@ -201,8 +213,8 @@ async function lookForPending(
 }
 
 /**
- * A table or sequence of the owner's that this role may not use; null if there is none. The grants
- * are several statements, so a role can read some tables before it may use all of them.
+ * A table or sequence of the owner that this role may not use yet; null if there is none. The
+ * grants are several statements, so a role may read some tables before it may use all of them.
  */
 async function findUngranted(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`
@@ -217,7 +229,10 @@ async function findUngranted(client: pg.Client): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
-/** What is left to do once nobody else is at it; nothing: another start or role has done it. */
+/**
+ * The pending migrations once no other process migrates; empty if another start or role has applied
+ * them.
+ */
 async function waitForTurn(
   client: pg.Client,
   all: readonly Migration[],
@@ -239,7 +254,9 @@ async function waitForTurn(
   }
 }
 
-/** @param next undefined: none is pending that this role may read about, but grants are missing. */
+/**
+ * @param next undefined if none is pending that this role may read about, but grants are missing.
+ */
 function waitsFor(
   next: Migration | undefined,
   { may, ungranted }: { readonly may: boolean; readonly ungranted: string },
@@ -256,7 +273,7 @@ function waitsFor(
 
 /**
  * For a process that may not migrate.
- * @throws StartError when the database does not have this program's schema.
+ * @throws StartError if the database does not have this program's schema.
  */
 export async function requireMigrated(db: Database): Promise<void> {
   const all = await readMigrations(MIGRATIONS_FOLDER);
@@ -282,13 +299,12 @@ async function connect(db: Database): Promise<pg.Client> {
 }
 
 /**
- * Brings the database to the newest schema, forward only. What was cut off is gone on with at the
- * next start. Of two starts one migrates; the other one waits, and so does a role that does not own
+ * Migrates the database to the newest schema, forward only. An interrupted migration continues at
+ * the next start. Of two starts one migrates; the other waits, and so does a role that does not own
  * the tables.
  * @returns the names applied now.
- * @throws StartError when an applied file was changed later, when the database is from before the
- *   first release, or when a file never got its locks; DatabaseUnavailable when the database is
- *   lost meanwhile.
+ * @throws StartError if an applied file was changed later, if the database is from before the first
+ * release, or if a file never got its locks; DatabaseUnavailable if the database is lost meanwhile.
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   const { folder = MIGRATIONS_FOLDER, limits = LIMITS, tell = () => {}, ends } = options;

@@ -5,14 +5,14 @@ import path from 'node:path';
 export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
 
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
-/** The comments that a file begins with. */
+/** The comments at the top of a file. */
 const HEAD = /^(?:--.*\n)*/;
 const KIND = /^-- (concurrently|batched)$/gm;
 const BASELINE = /^-- baseline$/m;
 
 /**
  * `at_once`: one transaction with a lock and a statement limit. `concurrently`: one index, built
- * beside the writes. `batched`: one statement that is run again and again, each time for a part.
+ * without blocking writes. `batched`: one statement that is run repeatedly, a part each time.
  */
 export type MigrationKind = 'at_once' | 'concurrently' | 'batched';
 
@@ -21,7 +21,7 @@ export interface Migration {
   readonly kind: MigrationKind;
   readonly text: string;
   readonly digest: string;
-  /** The first file of the first release (`-- baseline`): every database of a release has it. */
+  /** The first file of the first release (`-- baseline`), which every database of a release has. */
   readonly isBaseline: boolean;
 }
 
@@ -37,7 +37,7 @@ function parseMigration(name: string, text: string): Migration {
   };
 }
 
-/** In the order in which they are applied. Other files in the folder are left alone. */
+/** In the order in which they are applied. Other files in the folder are ignored. */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => FILE_NAME.test(name)).sort();
   return Promise.all(

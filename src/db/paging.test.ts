@@ -28,7 +28,7 @@ async function add(tenant: Tenant, position: number, ms: number, color = 'red'):
   await database.db.query('insert into listed values ($1, $2, $3, $4, $5)', values);
 }
 
-/** Ten rows, two of each millisecond. */
+/** Ten rows, two in each millisecond. */
 async function refill(): Promise<void> {
   await database.db.query('truncate listed');
   for (let i = 1; i <= 10; i++)
@@ -48,13 +48,13 @@ function places(rows: readonly Row[]): number[] {
   return rows.map((row) => Number(row.position));
 }
 
-test('a page is the newest rows first, and one more to know whether there are more', async () => {
+test('a page is the newest rows first, plus one to know whether there are more', async () => {
   await refill();
   assert.deepEqual(places(await list({})), [10, 9, 8, 7]);
   assert.deepEqual(places(await list({ limit: 10 })), [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
 });
 
-test('a walk shows every row once, although new rows come in on top of it', async () => {
+test('paging shows every row once, although new rows are added on top', async () => {
   await refill();
   const seen: number[] = [];
   let after: Place | null = null;
@@ -69,7 +69,7 @@ test('a walk shows every row once, although new rows come in on top of it', asyn
   assert.deepEqual(seen, [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
 });
 
-test('created_gte includes its moment, created_lt does not', async () => {
+test('created_gte includes its instant, created_lt does not', async () => {
   await refill();
   const [second, fourth] = [addMs(START, 2), addMs(START, 4)];
   assert.deepEqual(places(await list({ limit: 9, createdGte: fourth })), [10, 9, 8, 7]);
@@ -78,7 +78,7 @@ test('created_gte includes its moment, created_lt does not', async () => {
   assert.deepEqual(places(await list(between)), [6, 5, 4, 3]);
 });
 
-test('filters and conditions narrow the list, and a walk keeps to them', async () => {
+test('filters and conditions narrow the list on every page', async () => {
   await refill();
   assert.deepEqual(places(await list({ limit: 2 }, { color: 'blue' })), [9, 7, 5]);
   const after = { created: addMs(START, 4), position: 7n };
@@ -94,7 +94,7 @@ test("another account's or mode's rows are never listed", async () => {
   assert.deepEqual(places(await list({}, { tenant: { ...TENANT, livemode: true } })), [20]);
 });
 
-test('what a client sends is a value, never SQL', async () => {
+test('client input is a value, never SQL', async () => {
   await refill();
   assert.deepEqual(await list({}, { color: `red' or true --` }), []);
 });

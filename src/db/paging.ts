@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 
-/** The place of a row in its list. */
+/** The position of a row in its list. */
 export interface Place {
   readonly created: Date;
   readonly position: bigint;
@@ -11,13 +11,13 @@ export interface Place {
 
 export interface Page {
   readonly limit: number;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after: Place | null;
   readonly createdGte: Date | null;
   readonly createdLt: Date | null;
 }
 
-/** Below every position, in SQL. */
+/** A position below every other, in SQL. */
 export const LEAST_POSITION = `'${-(2n ** 63n)}'::bigint`;
 /** The same as a value. */
 const LEAST_POSITION_VALUE = String(-(2n ** 63n));
@@ -38,28 +38,27 @@ function lowerBound({ createdGte }: Page, since: Date | undefined): Bound {
 
 /**
  * The bounds of a page as values that a statement compares with, in this order: `created` and
- * `position` that all rows come before, the first `created` that counts and the first that does
- * not. What is not asked for lies at infinity. (`$1 is null or …` would be one plan for both:
- * that reads all.)
+ * `position` that all rows precede, the first `created` that counts and the first that does not. An
+ * omitted bound is infinite. (`$1 is null or …` would share one plan, which reads all rows.)
  */
 export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
   return [...upperBound(page), page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];
 }
 
-/** Sorts behind every id: the bound of a first page that begins with the newest id. */
+/** Sorts after every id: the bound of a first page that begins with the newest id. */
 export const BEHIND_ALL_IDS = '~';
-/** The same for numbers that the database counts. */
+/** The same for numbers that the database assigns. */
 export const BEHIND_ALL_NUMBERS = 2n ** 63n - 1n;
 
-/** What begins the index over all rows of an account and mode. */
+/** The leading columns of the index over all rows of an account and mode. */
 export const TENANT_KEY = ['account_id', 'livemode'] as const;
 /** The account in indexes of few rows: an expression, so that no index of all rows serves it. */
 export const HIDDEN_TENANT_KEY = ["(account_id || '')", 'livemode'] as const;
 
 /**
- * The columns that an index begins with; no other index of the table begins with the first of them.
- * `ordered`: `created` and `position` follow, and a page is a range. Else the key finds few rows,
- * which are sorted.
+ * The leading columns of an index; no other index of the table begins with the first of them.
+ * `ordered`: `created` and `position` follow, and a page is a range. Otherwise the key finds few
+ * rows, which are sorted.
  */
 export interface IndexKey {
   readonly columns: readonly string[];
@@ -67,20 +66,20 @@ export interface IndexKey {
 }
 
 export interface ListOf {
-  /** Table and columns: names written in our code, never a client's. */
+  /** Table and columns: names from our own code, never a client's. */
   readonly table: string;
   readonly columns: string;
-  /** Further equalities, column to value; null values are left out. */
+  /** Further equalities, column to value; null values are omitted. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** The index of a filter; of several filters, the one that stands first here is used. */
+  /** The index of a filter; with several filters, the one listed first is used. */
   readonly indexes?: Readonly<Record<string, IndexKey>>;
   /** Further conditions. */
   readonly conditions?: readonly Condition[];
-  /** A condition that finds few rows by an index; the others only check them. */
+  /** A condition that finds few rows by an index; the others only filter them. */
   readonly found?: Condition;
   /**
-   * Rows that one of these branches holds, and no row two of them. Each is read by an index of its
-   * own, all are read in one statement: a row that moves is never seen twice.
+   * Disjoint branches whose rows are listed together. Each is read by its own index, and all in one
+   * statement, so that a row that moves between them is never seen twice.
    */
   readonly anyOf?: readonly Branch[];
 }
@@ -88,17 +87,17 @@ export interface ListOf {
 export interface Branch {
   readonly conditions: readonly Condition[];
   /**
-   * What begins the branch's index; 'few': the conditions find its rows by an index, and they are
-   * sorted. Left out: {@link TENANT_KEY}.
+   * The leading columns of the branch's index; 'few' if the conditions find its rows by an index,
+   * and they are sorted. Default: {@link TENANT_KEY}.
    */
   readonly key?: readonly string[] | 'few';
-  /** Values of columns of the key that no filter has. */
+  /** Values of key columns that have no filter. */
   readonly values?: Readonly<Record<string, unknown>>;
   /** No older row is in the branch. */
   readonly since?: Date;
 }
 
-/** Alone, or with one parameter that stands as `?`. `$1` is the account, `$2` the mode. */
+/** Without a parameter, or with one, written as `?`. `$1` is the account, `$2` the mode. */
 export type Condition = string | { readonly sql: string; readonly value: unknown };
 
 /** The parameters of a page's statement. */
@@ -142,9 +141,9 @@ class Parameters {
 
 /**
  * One page, newest first, of an account and mode's rows: a range scan of the index over
- * (account_id, livemode, created, position), or of that of a filter: 0.1 ms at any depth of
+ * (account_id, livemode, created, position), or of a filter's index: 0.1 ms at any depth of
  * 5,000,000 rows, where OFFSET took a second. One row more than `limit` is read, to know whether
- * there are more. A comparison of rows leaves the planner that index alone, see `plan-shapes.ts`.
+ * there are more. A row comparison leaves the planner only that index, see `plan-shapes.ts`.
  */
 export async function selectPage<Row extends Place>(
   sql: Sql,
@@ -166,7 +165,7 @@ export async function selectPage<Row extends Place>(
     const values = Object.entries(branch.values ?? {});
     const needed = values.filter(([column]) => key?.columns.includes(column));
     for (const [column, value] of needed) parameters.addFilter(column, value);
-    // What another index would serve is only checked where the rows are found by this one.
+    // Conditions that another index would serve are only checked on the rows that this index finds.
     const isOwn = branch.key !== undefined && (key === null || key.columns === branch.key);
     const own = branch.conditions
       .map((one) => parameters.write(one))
@@ -200,7 +199,7 @@ function hiddenOf(column: string): string {
   return column === 'account_id' ? HIDDEN_TENANT_KEY[0] : column;
 }
 
-/** What finds the rows of a branch; null: its own conditions do. */
+/** The index that finds the rows of a branch; null if its own conditions find them. */
 function keyOf(list: ListOf, branch: Branch, filtered: readonly string[]): IndexKey | null {
   const { key = TENANT_KEY } = branch;
   if (key === 'few') return null;
@@ -209,7 +208,7 @@ function keyOf(list: ListOf, branch: Branch, filtered: readonly string[]): Index
   return index ?? { columns: key, ordered: true };
 }
 
-/** The conditions and the order by which an index is read. */
+/** The conditions and the order for reading an index. */
 function readBy(
   key: IndexKey | null,
   page: {

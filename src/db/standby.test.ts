@@ -12,20 +12,20 @@ async function nameOf(sql: Sql): Promise<string> {
 
 const last = (url: string) => new URL(url).pathname.slice(1);
 
-test('what people look at comes from the standby, or the primary while it is away', async () => {
+test('displays read from the standby, or from the primary while it is unreachable', async () => {
   const [primary, other] = [await testDatabase(2), await testDatabase(2)];
   const db = openDatabase({ url: primary.url, maxConnections: 4, readUrl: other.url });
   assert.equal(await nameOf(db.standby), last(other.url));
   assert.equal(await nameOf(db), last(primary.url));
-  assert.equal(await db.transaction(nameOf), last(primary.url), 'decisions stay with the primary');
+  assert.equal(await db.transaction(nameOf), last(primary.url), 'decisions read from the primary');
   const [row] = await db.standby.query<{ big: bigint; on: string }>(
     `select 5::bigint as big, current_setting('default_transaction_read_only') as on`,
   );
-  assert.deepEqual(row, { big: 5n, on: 'on' }, 'the same types, and nothing can be written there');
-  // A table that the standby has not got yet, as after a migration.
+  assert.deepEqual(row, { big: 5n, on: 'on' }, 'the same types, and the standby refuses writes');
+  // A table that the standby lacks so far, as after a migration.
   await primary.db.query('create table fresh as select 1 as n');
   assert.equal((await db.standby.query('select n from fresh')).length, 1);
-  assert.equal(await nameOf(db.standby), last(primary.url), 'and it is left alone for a while');
+  assert.equal(await nameOf(db.standby), last(primary.url), 'and it is not used for a while');
   await db.close();
   const away = openDatabase({
     url: primary.url,

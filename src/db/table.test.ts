@@ -4,7 +4,7 @@ import { table } from '#db/table.ts';
 
 const things = table('things', { id: 'text', rule: 'jsonb?', count: 'int' }, { hash: 'bytea' });
 
-test('an insert writes what it is given, JSON as text, and returns what is read', async () => {
+test('an insert writes its values, JSON as text, and returns the stored row', async () => {
   const sent: { text: string; values: readonly unknown[] }[] = [];
   const tx = {
     inTransaction: true as const,
@@ -29,7 +29,7 @@ test('an insert writes what it is given, JSON as text, and returns what is read'
   ]);
 });
 
-test('a name that is no column never becomes part of a statement', async () => {
+test('an unknown column name never becomes part of a statement', async () => {
   const tx = { inTransaction: true as const, query: () => assert.fail('it was sent') };
   const row: object = { 'id) select 1 --': 'a' };
   await assert.rejects(things.insert(tx, row));

@@ -3,11 +3,11 @@ import { type Columns, type ColumnType, columnsFrom } from '#db/columns.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
- * A table, declared once: its columns with their types, from which the type of its rows, the lists
- * of columns and the inserts follow. Queries stay SQL.
+ * A table, declared once: its columns with their types, from which the row type, the column lists
+ * and the inserts follow. Queries stay SQL.
  */
 
-/** What the connection reads: see `type-parsers.ts`. */
+/** The types of read values: see `type-parsers.ts`. */
 interface Read {
   readonly text: string;
   readonly bytea: Buffer;
@@ -23,12 +23,12 @@ interface Read {
 
 type TypeName = keyof Read;
 
-/** A type of PostgreSQL, with `?` if the column may be null. */
+/** A PostgreSQL type, with `?` if the column may be null. */
 type Spec = TypeName | `${TypeName}?`;
 
 declare const AS: unique symbol;
 
-/** A column whose values are fewer than its type allows. */
+/** A column with fewer values than its type allows. */
 export interface Narrowed<T, S extends Spec = Spec> {
   readonly spec: S;
   readonly [AS]?: T;
@@ -54,11 +54,11 @@ type Written<S> = {
     ? readonly E[]
     : ValueOf<S[N]>;
 };
-/** Names that are no columns, which a spread would let through. */
+/** Rejects names that are not columns, which a spread would otherwise let through. */
 type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
-/** Never a connection of its own: what is inserted commits with what it belongs to. */
+/** Never a separate connection, so that a row commits with the rows it belongs to. */
 type Inserting = Pick<Tx, 'query' | 'inTransaction'>;
 
 /** A row of the table as it is read. */
@@ -71,18 +71,21 @@ type TypeOf<S> = S extends { readonly spec: infer T }
     : S;
 type Types<S, N extends keyof S> = { readonly [K in N]: TypeOf<S[K]> & ColumnType };
 
-/** @param S what is read. @param U what is only written, or read by statements of its own. */
+/**
+ * @param S the columns that are read. @param U those that are only written, or read by other
+ * statements.
+ */
 export interface Table<S extends Specs, U extends Specs = Specs> {
   readonly name: string;
-  /** All columns, by their names. */
+  /** All columns, by name. */
   readonly types: Readonly<Record<string, Spec>>;
   /** The columns that are read, for `select` and `returning`. */
   readonly columns: string;
-  /** The same, of the table under that alias. */
+  /** The same, for the table under that alias. */
   of(alias: string): string;
-  /** Inserts a row of these columns; the others get their defaults. @returns it as it is stored. */
+  /** Inserts a row with these columns; the others get their defaults. @returns the stored row. */
   insert<R extends Written<S & U>>(tx: Inserting, row: R & Without<R, S & U>): Promise<Values<S>>;
-  /** These columns of many rows: a statement takes them from its first parameter on. */
+  /** These columns of many rows, as parameters of a statement from its first one on. */
   batch<const N extends keyof (S & U) & string>(...names: readonly N[]): Columns<Types<S & U, N>>;
 }
 
@@ -100,7 +103,7 @@ export function table<const S extends Specs, const U extends Specs = Record<neve
   /** By the columns that they write. */
   const inserts = new Map<string, string>();
   const insertOf = (shape: string, names: readonly string[]) => {
-    // Names become text of the statement, so none may come from a value.
+    // Names become text of the statement, so they must never come from a value.
     for (const one of names) present(types[one], `column ${one} of ${name}`);
     const places = names.map((one, at) => `$${at + 1}${isJson(one) ? '::text::jsonb' : ''}`);
     return `insert into ${name} (${shape}) values (${places.join(', ')})

@@ -3,19 +3,19 @@ import { DAY_MS } from '#core/durations.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Morocco changes its clocks for a month, so that every fourteenth day sees each change. */
+/** Morocco changes its clocks for only a month, so checking every 14th day finds each change. */
 const STEP_DAYS = 14;
-/** From half a year ago, for reports of the past, to two years ahead. */
+/** From half a year ago, for past reports, to two years ahead. */
 const PAST_STEPS = 13;
 const STEPS = 65;
 
 interface ZoneRow {
   readonly name: string;
-  /** What a clock on the wall shows at each moment, in seconds as if it were UTC. */
+  /** The local time at each instant, in seconds as if it were UTC. */
   readonly walls: readonly string[];
 }
 
-/** Names that PostgreSQL does not know are left out: it would refuse the statement. */
+/** Omits names that PostgreSQL does not know, because it would refuse the statement. */
 async function selectWallTimes(
   sql: Sql,
   names: readonly string[],
@@ -31,7 +31,9 @@ async function selectWallTimes(
   );
 }
 
-/** Zones whose clocks PostgreSQL sets otherwise than the runtime, or does not know. */
+/**
+ * Zones whose clocks differ between PostgreSQL and the runtime, or that PostgreSQL does not know.
+ */
 export async function differingZones(
   sql: Sql,
   now: Date,
@@ -51,8 +53,8 @@ export async function differingZones(
 }
 
 /**
- * One line of the log that names the zones that differ, if there are any. Nothing is counted by
- * PostgreSQL's zones; who queries the database by hand gets other days than the service shows.
+ * Logs one line with the zones that differ, if there are any. The service computes nothing with
+ * PostgreSQL's zones, but manual database queries get other days than the service shows.
  */
 export async function reportDifferingZones(sql: Sql, log: Log, now: Date): Promise<void> {
   try {
@@ -60,7 +62,7 @@ export async function reportDifferingZones(sql: Sql, log: Log, now: Date): Promi
     if (zones.length === 0) return;
     log.info('PostgreSQL has other rules for time zones than the runtime', { zones });
   } catch (error) {
-    // It is information. A database that is unreachable is reported by everything else.
-    log.info('time zones were not compared', { error: describeError(error) });
+    // Informational only. An unreachable database is reported elsewhere.
+    log.info('time zones could not be compared', { error: describeError(error) });
   }
 }

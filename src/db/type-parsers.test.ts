@@ -5,7 +5,7 @@ import { typeParsers } from '#db/type-parsers.ts';
 const TIMESTAMPTZ = 1184;
 const toDate = typeParsers().getTypeParser(TIMESTAMPTZ, 'text') as (text: string) => Date;
 
-test('a time of the database is read to the millisecond', () => {
+test('a database time is read to the millisecond', () => {
   const times: readonly (readonly [string, string])[] = [
     ['2026-10-01 12:00:00+00', '2026-10-01T12:00:00.000Z'],
     ['2026-10-01 12:00:00.1+00', '2026-10-01T12:00:00.100Z'],
@@ -20,6 +20,6 @@ test('a time of the database is read to the millisecond', () => {
   for (const [text, iso] of times) assert.equal(toDate(text).toISOString(), iso, text);
 });
 
-test('what is no time is an invalid one', () => {
+test('anything but a time is an invalid date', () => {
   for (const text of ['infinity', '-infinity']) assert.ok(Number.isNaN(toDate(text).getTime()));
 });

@@ -5,7 +5,7 @@ import { type RunningPostgres, startPostgres } from '#sandbox/postgres.ts';
 import { waitUntil } from '#sandbox/processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 
-/** A commit that gave up waiting for its standby is answered by PostgreSQL as if all was well. */
+/** PostgreSQL reports success for a commit that gave up waiting for its standby. */
 
 let temporary: TemporaryFolder;
 let server: RunningPostgres;
@@ -14,7 +14,7 @@ let db: Database;
 before(async () => {
   temporary = await openTemporaryFolder('tapline-unconfirmed');
   const { folder } = temporary;
-  // A standby that never comes. Only those who ask for it wait.
+  // A standby that never connects. Only commits that request it wait for it.
   const standby = { synchronous_standby_names: 'nobody', synchronous_commit: 'local' };
   const settings = { ...standby, wal_level: 'replica', max_wal_senders: '1' };
   server = await startPostgres({ folder, log: () => {}, settings });
@@ -28,7 +28,7 @@ after(async () => {
   await temporary.remove();
 });
 
-/** Ends the waits, as a statement's time limit or a server that shuts down does. */
+/** Ends the waits, as a statement time-out or a server shutdown does. */
 async function giveUpWaiting(): Promise<void> {
   const waiting = async () =>
     db.query<{ pid: number }>(`select pid from pg_stat_activity where wait_event = 'SyncRep'`);
@@ -36,7 +36,7 @@ async function giveUpWaiting(): Promise<void> {
   for (const { pid } of await waiting()) await db.query('select pg_cancel_backend($1)', [pid]);
 }
 
-test('a transaction that no standby has confirmed is of unknown outcome', async () => {
+test('the outcome of a transaction that no standby has confirmed is unknown', async () => {
   const written = db.transaction(async (tx) => {
     await tx.query('set local synchronous_commit = on');
     await tx.query(`insert into notes values ('one')`);
@@ -46,7 +46,7 @@ test('a transaction that no standby has confirmed is of unknown outcome', async 
   await rejected;
 });
 
-test('so is one whose commit was sent right behind its last statement', async () => {
+test('so is one whose commit was sent right after its last statement', async () => {
   const written = db.transaction(async (tx) => {
     await tx.query('set local synchronous_commit = on');
     tx.finish(tx.query(`insert into notes values ('two')`));

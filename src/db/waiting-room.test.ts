@@ -14,7 +14,7 @@ function openRoom(pollMs?: number) {
     topic: 'row',
     read: async (keys) => {
       statements.push(keys.length);
-      // What a statement sees is what was there when it began; the answer takes a moment more.
+      // A statement sees the rows as of its start; its response takes a moment longer.
       const seen = new Map(
         keys.flatMap((key) => (rows.has(key) ? [[key, rows.get(key) ?? '']] : [])),
       );
@@ -33,13 +33,13 @@ function openRoom(pollMs?: number) {
 const isThere = (item: string | undefined) => item !== undefined;
 
 describe('a long poll', () => {
-  test('answers at once what is there already', async () => {
+  test('responds at once if the row is already there', async () => {
     const { room, set } = openRoom();
     set('a', 'ready');
     assert.equal(await room.wait('a', { accept: isThere, waitMs: 10_000 }), 'ready');
   });
 
-  test('answers within milliseconds of the change', async () => {
+  test('responds within milliseconds of the change', async () => {
     const { room, set } = openRoom();
     const waiting = room.wait('a', { accept: isThere, waitMs: 10_000 });
     await sleep(30);
@@ -49,7 +49,7 @@ describe('a long poll', () => {
     assert.ok(performance.now() - changed < 500);
   });
 
-  test('misses no change that comes while it reads', async () => {
+  test('misses no change that happens while it reads', async () => {
     for (let i = 0; i < 50; i++) {
       const { room, set } = openRoom();
       const waiting = room.wait('a', { accept: isThere, waitMs: 2_000 });
@@ -69,7 +69,7 @@ describe('a long poll', () => {
     assert.equal(await waiting, 'unannounced');
   });
 
-  test('goes on waiting through changes that it does not accept', async () => {
+  test('keeps waiting through changes that it does not accept', async () => {
     const { room, set } = openRoom();
     set('a', 'one');
     const waiting = room.wait('a', { accept: (item) => item === 'three', waitMs: 10_000 });
@@ -79,7 +79,7 @@ describe('a long poll', () => {
     assert.equal(await waiting, 'three');
   });
 
-  test('answers with the row as it is when the time is up', async () => {
+  test('returns the current row after the time-out', async () => {
     const { room, set } = openRoom();
     set('a', 'unchanged');
     const started = performance.now();
@@ -88,7 +88,7 @@ describe('a long poll', () => {
     assert.ok(performance.now() - started >= 55);
   });
 
-  test('ends when its client is gone', async () => {
+  test('ends when its client has disconnected', async () => {
     const { room } = openRoom();
     const client = new AbortController();
     const waiting = room.wait('a', { accept: isThere, waitMs: 60_000, gone: client.signal });
@@ -97,7 +97,7 @@ describe('a long poll', () => {
     assert.equal(await waiting, undefined);
   });
 
-  test('fails when the row cannot be read, and leaves no timer behind', async () => {
+  test('fails if the row cannot be read, and leaves no timer behind', async () => {
     const room = createWaitingRoom<string>({
       wakeups: localWakeups(),
       topic: 'row',
@@ -109,7 +109,7 @@ describe('a long poll', () => {
   });
 });
 
-test('two thousand who wait cost a handful of statements; only the woken one answers', async () => {
+test('two thousand waiting clients cost few statements; only one is notified', async () => {
   const { room, set, statements } = openRoom(500);
   const keys = Array.from({ length: 2_000 }, (_, index) => `terminal-${index}`);
   const answered: string[] = [];
@@ -121,8 +121,8 @@ test('two thousand who wait cost a handful of statements; only the woken one ans
   set('terminal-1234', 'work');
   await Promise.all(waits);
   assert.deepEqual(answered, ['terminal-1234']);
-  // The first look, four polls and the last look: each of them at most 500 rows per statement. A
-  // busy machine lets their timers run in more parts than one.
+  // The first read, four polls and the last read, each at most 500 rows per statement. On a busy
+  // machine the timers may fire in more groups than one.
   const total = statements.reduce((sum, count) => sum + count, 0);
   assert.ok(statements.length <= 400, `${statements.length} statements`);
   assert.ok(total <= 2_000 * 7, `${total} rows`);

@@ -2,51 +2,51 @@ import { createBatcher } from '#db/batching.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 
 export interface WaitLimits {
-  /** Milliseconds; 0 looks once. */
+  /** Milliseconds; 0 reads once. */
   readonly waitMs: number;
-  /** The client is gone, or the process ends: so does the wait. */
+  /** Aborts when the client disconnects or the process ends, which ends the wait. */
   readonly gone?: AbortSignal;
 }
 
 export interface WaitOptions<T> extends WaitLimits {
-  /** Whether this state ends the wait. */
+  /** True if this state ends the wait. */
   readonly accept: (item: T | undefined) => boolean;
 }
 
-/** Long polls on rows of one kind, thousands at a time. */
+/** A long-poll registry for rows of one kind, with thousands of waiting clients. */
 export interface WaitingRoom<T> {
-  /** The row as soon as it is accepted, or as it is when the time is up. */
+  /** The row as soon as it is accepted, or its current state after the time-out. */
   wait(key: string, options: WaitOptions<T>): Promise<T | undefined>;
   /**
-   * Looks now, and again whenever the row may have changed. Returns what a look finds; undefined
-   * when the time is up.
+   * Calls `look` now, and again whenever the row may have changed. Returns what it finds; undefined
+   * after the time-out.
    */
   until<Found>(
     key: string,
     limits: WaitLimits,
     look: () => Promise<Found | undefined>,
   ): Promise<Found | undefined>;
-  /** The row as it is now, in one statement with others that are asked for at the same time. */
+  /** The current row, read in one statement together with other reads at the same time. */
   read(key: string): Promise<T | undefined>;
 }
 
 export interface WaitingRoomOptions<T> {
   readonly wakeups: Wakeups;
-  /** Wake-ups of this topic, keyed like the rows, say that a row may have changed. */
+  /** Notifications on this topic, keyed like the rows, signal that a row may have changed. */
   readonly topic: string;
-  /** One statement for all keys that are asked for at the same time. */
+  /** One statement for all keys that are read at the same time. */
   readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
-  /** Milliseconds between looks that nobody asked for. Default {@link POLL_MS}. */
+  /** Polling interval in milliseconds, without notifications. Default {@link POLL_MS}. */
   readonly pollMs?: number;
 }
 
-/** The safety net for a wake-up that got lost: all who wait are read again, many per statement. */
+/** In case a notification got lost, all waiting rows are read again, many per statement. */
 const POLL_MS = 3_000;
 /** 2,000 waiting terminals are four statements per poll. */
 const MAX_KEYS = 500;
 const MAX_IN_FLIGHT = 2;
 
-/** Wakes all who wait, from time to time, and only while somebody waits. */
+/** Wakes all waiting clients periodically, with a timer only while there are any. */
 function createPoll(pollMs: number) {
   const rings = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ function createPoll(pollMs: number) {
   };
 }
 
-/** A bell that remembers a ring which nobody waited for. */
+/** A signal that is remembered until the next wait. */
 function createBell() {
   let rung = false;
   let wake: () => void = () => {};
@@ -75,7 +75,7 @@ function createBell() {
       rung = true;
       wake();
     },
-    /** Until the next ring, or `ms` later. */
+    /** Until the next signal, or `ms` later. */
     heard: (ms: number) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);
@@ -106,7 +106,7 @@ export function createWaitingRoom<T>(options: WaitingRoomOptions<T>): WaitingRoo
   const until: WaitingRoom<T>['until'] = async (key, { waitMs, gone }, look) => {
     const deadline = performance.now() + waitMs;
     const bell = createBell();
-    // Listening starts before the first look: a change in between rings the bell.
+    // Subscribes before the first read, so that a change in between is signaled.
     const stops = [wakeups.on(topic, key, bell.ring), poll.join(bell.ring)];
     gone?.addEventListener('abort', bell.ring, { once: true });
     try {

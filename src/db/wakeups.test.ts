@@ -43,7 +43,7 @@ async function lines(): Promise<number> {
   return (await database.db.query(`select 1 as line ${LINES}`)).length;
 }
 
-test('a hint is heard by every listener to its topic and key, in both processes, once', () =>
+test('every listener to a topic and key gets a hint once, in both processes', () =>
   withTwo(async (one, other) => {
     const [here, there] = [count(one, 'intent', 'pi_1'), count(other, 'intent', 'pi_1')];
     const [key, topic] = [count(other, 'intent', 'pi_2'), count(other, 'refund', 'pi_1')];
@@ -55,7 +55,7 @@ test('a hint is heard by every listener to its topic and key, in both processes,
     assert.deepEqual([here.times, there.times, key.times, topic.times], [1, 1, 0, 0]);
   }));
 
-test('a listener that stops listening hears no more', () =>
+test('a listener that unsubscribed gets no more hints', () =>
   withTwo(async (one, other) => {
     const [stopped, end] = [count(other, 'intent'), count(other, 'end')];
     stopped.stop();
@@ -65,7 +65,7 @@ test('a listener that stops listening hears no more', () =>
     assert.equal(stopped.times, 0);
   }));
 
-test('ten thousand hints at once travel in full, and repeated ones only once', () =>
+test('ten thousand hints at once all arrive, and repeated ones only once', () =>
   withTwo(async (one, other) => {
     const end = count(other, 'end');
     const heard = Array.from({ length: 2_000 }, (_, i) => count(other, 'intent', `pi_${i}`));
@@ -78,7 +78,7 @@ test('ten thousand hints at once travel in full, and repeated ones only once', (
     assert.deepEqual(new Set(heard.map(({ times }) => times)), new Set([1]));
   }));
 
-test('a line that the server ends is replaced, and hints go through again', () =>
+test('a connection that the server ends is replaced, and hints arrive again', () =>
   withTwo(async (one, other) => {
     const heard = count(other, 'intent');
     await database.db.query(`select pg_terminate_backend(pid, 1000) ${LINES}`);
@@ -92,7 +92,7 @@ test('a line that the server ends is replaced, and hints go through again', () =
     assert.equal(await lines(), 2);
   }));
 
-test('what is sent while there is no line is heard here at once, and there once it is back', () =>
+test('hints sent while disconnected arrive here at once, and elsewhere on reconnect', () =>
   withTwo(async (third, other) => {
     let isAway = false;
     let refused = 0;
@@ -113,7 +113,7 @@ test('what is sent while there is no line is heard here at once, and there once 
     one.send('intent');
     assert.equal(here.times, 1);
     await until(() => refused > 0);
-    // A later hint arrives: one that was on its way would have come before it.
+    // A later hint arrives: an earlier one in flight would have arrived before it.
     const later = count(other, 'later');
     await until(() => {
       third.send('later');
@@ -149,7 +149,7 @@ test('closing leaves no connection behind, not even one that is just being opene
   assert.deepEqual([opened, ended], [2, 2]);
 });
 
-test('a database that is away at the start is connected to when it is there', async () => {
+test('a database that is down at the start is connected to once it is up', async () => {
   let tries = 0;
   const away = {
     ...database.db,
@@ -165,7 +165,7 @@ test('a database that is away at the start is connected to when it is there', as
   await Promise.all([one.close(), other.close()]);
 });
 
-test('within one process a listener that stops another does not disturb the rest', () => {
+test('within one process a listener that stops another does not affect the rest', () => {
   const wakeups = localWakeups();
   const last = count(wakeups, 'topic');
   const stop = wakeups.on('topic', '', () => stop());

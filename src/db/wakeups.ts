@@ -5,24 +5,26 @@ import { run } from '#db/connections.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * Hints that something may have changed: the rows are the truth, and a slow poll is the safety
- * net, so a hint that gets lost costs time only. In this process they arrive at once; other
- * processes get them through NOTIFY, sent after the commit on a connection of its own (inside
- * money transactions NOTIFY serializes commits: 8,508 fell to 1,546 per second).
+ * Hints that something may have changed. The rows are authoritative, and a slow poll backs the
+ * hints, so a lost hint only costs time. Within a process they arrive at once; other processes get
+ * them through NOTIFY, sent after the commit on a dedicated connection (inside money transactions
+ * NOTIFY serializes commits: 8,508 fell to 1,546 per second).
  */
 export interface Wakeups {
-  /** Call after the commit. `key` narrows the topic, for example a terminal id. */
+  /** Call it after the commit. `key` narrows the topic, for example a terminal id. */
   send(topic: string, key?: string): void;
-  /** `listener` hears hints of every process. Returns the way to stop. */
+  /** `listener` gets the hints of every process. Returns a function that unsubscribes. */
   on(topic: string, key: string, listener: () => void): () => void;
   close(): Promise<void>;
 }
 
 const CHANNEL = 'tapline_wakeups';
-/** Hints of one turn travel together; PostgreSQL takes payloads of up to 8,000 bytes. */
+/**
+ * Hints of one event-loop turn are sent together; PostgreSQL takes payloads of up to 8,000 bytes.
+ */
 const MAX_PAYLOAD = 7_000;
 const RECONNECT_MS = 500;
-/** Longer than any hint matters: an unsent hint is worth less than the poll that follows. */
+/** Above this, hints are dropped, because the next poll finds the changes anyway. */
 const MAX_PENDING = 10_000;
 
 export function localWakeups(): Wakeups {
@@ -38,7 +40,7 @@ export function localWakeups(): Wakeups {
   };
 }
 
-/** Splits hints into payloads that fit a NOTIFY. */
+/** Splits hints into payloads that fit into a NOTIFY. */
 function payloads(hints: ReadonlySet<string>, sender: string): string[] {
   const result: string[] = [];
   let current = sender;
@@ -53,7 +55,7 @@ function payloads(hints: ReadonlySet<string>, sender: string): string[] {
   return result;
 }
 
-/** The connection that hints travel on, or null while there is none. */
+/** The connection for hints, or null while there is none. */
 interface Line {
   readonly client: () => pg.Client | null;
   close(): Promise<void>;
@@ -76,7 +78,7 @@ async function listen(db: Database, onPayload: (payload: string) => void): Promi
   }
 }
 
-/** Keeps one connection listening: another takes its place when it ends, until the line closes. */
+/** Keeps one listening connection, and replaces it when it ends, until closed. */
 async function openLine(db: Database, events: LineEvents): Promise<Line> {
   let client: pg.Client | null = null;
   let closed = false;
@@ -112,12 +114,16 @@ async function openLine(db: Database, events: LineEvents): Promise<Line> {
 }
 
 /**
- * After a hint went out at once, the next ones wait this long for company: under load a NOTIFY per
- * round trip took a twelfth of a process's time. A tenth of what a waiting terminal is promised.
+ * After a hint was sent at once, further hints are collected for this long: under load a NOTIFY per
+ * round trip took a twelfth of a process's time. It is a tenth of the delay promised to a waiting
+ * terminal.
  */
 const GAP_MS = 5;
 
-/** Collects hints while earlier ones travel; without a line they wait for the next one. */
+/**
+ * Collects hints while earlier ones are being sent; without a connection they wait for the next
+ * one.
+ */
 function createSender(name: string) {
   let pending = new Set<string>();
   let sending = false;
@@ -146,14 +152,16 @@ function createSender(name: string) {
   };
 }
 
-/** Wake-ups over all processes that share the database; those of its transactions too. */
+/**
+ * Notifications between all processes that share the database, including those of its transactions.
+ */
 export async function connectWakeups(db: Database): Promise<Wakeups> {
   const local = localWakeups();
   const name = `${process.pid}.${Math.random().toString(36).slice(2)}`;
   const sender = createSender(name);
   const onPayload = (payload: string) => {
     const [from, ...hints] = payload.split('\n');
-    if (from === name) return; // Heard here already, at once.
+    if (from === name) return; // Already delivered in this process.
     for (const hint of hints) {
       const [topic = '', key = ''] = hint.split(' ');
       local.send(topic, key);

@@ -27,13 +27,13 @@ function guarded(): { watch: DatabaseWatch; turns: () => number } {
   return { watch, turns: () => turns };
 }
 
-describe('what a process knows of its database', () => {
+describe('the state that a process tracks of its database', () => {
   it('reads positions of the log', () => {
     assert.equal(walPosition('0/0'), 0n);
     assert.equal(walPosition('16/B374D848'), 0x16_b374_d848n);
   });
 
-  it('a network is closed until its guard has looked, and open without a guard', () => {
+  it('a network is closed until its guard has checked it, and open without a guard', () => {
     const watch = new DatabaseWatch();
     assert.ok(watch.serves(false) && watch.signs(false));
     const giveUp = watch.guard(false, () => {});
@@ -53,7 +53,7 @@ describe('what a process knows of its database', () => {
     assert.deepEqual([watch.changes, turns(), watch.trust(false)], [0, 0, 'unknown']);
   });
 
-  it('a commit acknowledged to another while a new connection asks is no loss', () => {
+  it('commits acknowledged while a new connection is being identified are no loss', () => {
     const { watch, turns } = guarded();
     watch.note(1_500n);
     const { highest } = watch;
@@ -63,7 +63,7 @@ describe('what a process knows of its database', () => {
     assert.deepEqual([watch.changes, turns(), watch.trust(false)], [0, 0, 'unknown']);
   });
 
-  it('a commit tells of another database, even over a connection that did not break', () => {
+  it('a commit detects another database, even over a connection that did not break', () => {
     const { watch } = guarded();
     watch.note(1_500n);
     const { highest } = watch;
@@ -80,7 +80,7 @@ describe('what a process knows of its database', () => {
     assert.equal(turns(), 1);
   });
 
-  it('a failover that lost nothing closes the network and shows no loss', () => {
+  it('a failover without loss closes the network and shows no loss', () => {
     const { watch, turns } = guarded();
     watch.meet({ ...ALIKE, timeline: '00000002', position: 1_100n });
     assert.ok(!watch.serves(false));
@@ -96,7 +96,7 @@ describe('what a process knows of its database', () => {
     assert.ok(watch.trust(false) === 'unknown');
   });
 
-  it('a lost tail shows also when the new timeline has written more than that since', () => {
+  it('a lost tail also shows after the new timeline has written more than that', () => {
     const { watch } = guarded();
     watch.note(2_000n);
     const checkpoint = { timeline: '00000002', position: 1_900n };
@@ -104,7 +104,7 @@ describe('what a process knows of its database', () => {
     assert.ok(watch.trust(false) === 'confirmed');
   });
 
-  it('a copy that was put back on the same timeline shows the loss once', () => {
+  it('a copy that was restored on the same timeline shows the loss once', () => {
     const { watch } = guarded();
     watch.note(2_000n);
     watch.meet({ ...ALIKE, position: 1_200n });
@@ -115,7 +115,7 @@ describe('what a process knows of its database', () => {
     assert.equal(watch.changes, 1);
   });
 
-  it('a copy that was put back before we began shows by what was seen earlier', () => {
+  it('a copy that was restored before the start shows by what was seen earlier', () => {
     const shows = (place: Partial<DatabasePlace>) => {
       const watch = new DatabaseWatch();
       watch.expect({ ...ALIKE, position: 1_000n, ...place });
@@ -130,7 +130,7 @@ describe('what a process knows of its database', () => {
     assert.equal(shows({ position: 500n, timeline: '00000000' }), false);
   });
 
-  it('would notice a loss once ledger and chain agreed, or when something is remembered', () => {
+  it('would notice a loss once ledger and chain agreed, or a place was remembered', () => {
     const { watch } = guarded();
     watch.stand(false, { standing: 'signing', trust: 'agreed' }, watch.epoch);
     assert.deepEqual([watch.trust(false), watch.trust(true)], ['agreed', 'unknown']);
@@ -147,10 +147,10 @@ describe('what a process knows of its database', () => {
     assert.equal(remembers({ system: 'another/16384' }), false);
   });
 
-  it('is not remembered while a loss is not acted upon', () => {
+  it('is not remembered while a loss is not handled', () => {
     const watch = new DatabaseWatch();
     watch.meet(ALIKE);
-    assert.equal(watch.place, null, 'nothing is known to be on disk');
+    assert.equal(watch.place, null, 'no position is known to be on disk');
     watch.note(1_500n);
     const { system, timeline } = ALIKE;
     assert.deepEqual(watch.place, { system, timeline, position: 1_500n });
@@ -160,14 +160,14 @@ describe('what a process knows of its database', () => {
     assert.deepEqual(watch.place, { system, timeline, position: 1_500n });
   });
 
-  it('positions of another system say nothing', () => {
+  it('positions of another system are ignored', () => {
     const { watch } = guarded();
     watch.note(2_000n);
     watch.meet({ ...ALIKE, system: 'another/16384', position: 10n });
     assert.ok(!watch.serves(false) && watch.trust(false) === 'unknown');
   });
 
-  it('what was found out about an earlier connection opens nothing', () => {
+  it('findings about an earlier connection open nothing', () => {
     const { watch } = guarded();
     const { epoch } = watch;
     watch.meet({ ...ALIKE, timeline: '00000002' });
@@ -176,7 +176,7 @@ describe('what a process knows of its database', () => {
     assert.equal(watch.trust(false), 'unknown');
   });
 
-  it('a connection knows its database before its first statement', async () => {
+  it('a connection identifies its database before its first statement', async () => {
     const { db, close } = await testDatabase(2);
     try {
       assert.equal(db.watch.incarnation, null);

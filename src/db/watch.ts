@@ -1,26 +1,26 @@
 /**
- * What a process knows of the database that it is connected to: which one it is, and how far its
- * log has come. A failover, a point-in-time restore or a copy that was put back show there.
+ * Tracks the identity of the connected database and the position of its log. It detects a failover,
+ * a point-in-time restore and a restored copy.
  */
 
-/** What a new connection says of its server. */
+/** A new connection's view of its server. */
 export interface DatabaseSight {
-  /** System identifier and object id of the database: another one is a copy. */
+  /** System identifier and OID of the database: a different one is a copy. */
   readonly system: string;
-  /** Counts up when a replica takes over, and at the end of a point-in-time restore. */
+  /** Increases when a replica is promoted, and at the end of a point-in-time restore. */
   readonly timeline: string;
   /** The end of its log, in bytes. */
   readonly position: bigint;
-  /** Where the newest checkpoint began, and on which timeline. */
+  /** The start of the newest checkpoint, and its timeline. */
   readonly checkpoint: { readonly timeline: string; readonly position: bigint };
 }
 
-/** Which database it is, and how far its log is on disk. */
+/** The identity of a database, and the position up to which its log is on disk. */
 export type DatabasePlace = Pick<DatabaseSight, 'system' | 'timeline' | 'position'>;
 
 /**
  * What this process may do on a network's ledger. `closed`: only read. `serving`: the database has
- * lost nothing that we know of. `signing`: nor does the chain know more than it.
+ * lost nothing as far as known. `signing`: nor does the chain know more than it.
  */
 export type LedgerStanding = 'closed' | 'serving' | 'signing';
 
@@ -40,7 +40,7 @@ export type LedgerStanding = 'closed' | 'serving' | 'signing';
  */
 export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
 
-/** One text for a system and its timeline: what a network's recovery is done for. */
+/** System and timeline as one text: a network's recovery is done for this cluster identity. */
 export function incarnationOf({ system, timeline }: DatabaseSight): string {
   return `${system}/${timeline}`;
 }
@@ -52,45 +52,53 @@ export function walPosition(text: string): bigint {
 }
 
 /**
- * Nothing is watched over until somebody guards a network (`settlement/network-guard.ts`): tests
- * and commands that only touch the database go on as they are.
+ * Nothing is tracked until a network is guarded (`settlement/network-guard.ts`), so tests and
+ * commands that only use the database are not affected.
  */
 export class DatabaseWatch {
   readonly #standings = new Map<boolean, LedgerStanding>();
-  /** By mode, where it is not as at the start. */
+  /** By mode, if it differs from the trust at the start. */
   readonly #trust = new Map<boolean, LedgerTrust>();
   readonly #listeners = new Set<() => void>();
   #sight: DatabaseSight | null = null;
-  /** What was seen of the database before this process began. */
+  /** The place of the database that was recorded before this process began. */
   #expected: DatabasePlace | null = null;
-  /** `agreed` if it has not gone back since it was seen before this process began. */
+  /** `agreed` if it has not gone back since it was recorded before this process began. */
   #trustAtStart: 'unknown' | 'agreed' = 'unknown';
-  /** Everything up to here was on disk, as the database that we know has said. */
+  /** Everything up to this position was on disk, according to the known database. */
   #highest = 0n;
   #changes = 0;
   #epoch = 0;
 
-  /** Times that the database turned out to be another one, or to have gone back. */
+  /** How often the database turned out to be another one, or to have gone back. */
   get changes(): number {
     return this.#changes;
   }
 
-  /** Counts every broken connection as well: what was found out about the database may be old. */
+  /**
+   * Also counts every broken connection, after which findings about the database may be outdated.
+   */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** null before the first connection. */
+  /** `null` before the first connection. */
   get incarnation(): string | null {
     return this.#sight === null ? null : incarnationOf(this.#sight);
   }
 
-  /** How far the log is known to be on disk: read it before a new connection is asked. */
+  /**
+   * The position up to which the log is known to be on disk. Read it before identifying a new
+   * connection.
+   */
   get highest(): bigint {
     return this.#highest;
   }
 
-  /** What to remember of the database. null: nothing yet, or a loss is not acted upon yet. */
+  /**
+   * The place to record for the next start; `null` if there is none yet, or a loss is not handled
+   * yet.
+   */
   get place(): DatabasePlace | null {
     const isLossOpen = [...this.#trust.values()].includes('confirmed');
     if (this.#sight === null || this.#highest === 0n || isLossOpen) return null;
@@ -98,25 +106,31 @@ export class DatabaseWatch {
     return { system, timeline, position: this.#highest };
   }
 
-  /** What was seen of the database before this process began. Before the first connection. */
+  /**
+   * Sets the place that was recorded before this process began. Call it before the first
+   * connection.
+   */
   expect(place: DatabasePlace): void {
     this.#expected = place;
   }
 
-  /** The database has lost something since it was last seen. */
+  /** The database has lost data since it was last seen. */
   showLoss(): void {
     for (const livemode of [false, true]) this.#trust.set(livemode, 'confirmed');
   }
 
-  /** The log is on disk up to here. (What is only written may be gone after a crash.) */
+  /**
+   * Records that the log is on disk up to here. (A position that is only written may be lost in a
+   * crash.)
+   */
   note(position: bigint): void {
     if (position > this.#highest) this.#highest = position;
   }
 
   /**
-   * Whether a commit went to another database than the one that we know, or to one that has gone
-   * back: behind a pooler the server may change without breaking any connection of ours.
-   * @param before What was the highest when it was asked.
+   * True if a commit went to another database than the known one, or to one that has gone back:
+   * behind a pooler the server may change without breaking any of our connections.
+   * @param before The highest position when the statement was sent.
    */
   isOther(
     wanted: { readonly timeline: string; readonly position: bigint },
@@ -126,9 +140,9 @@ export class DatabaseWatch {
   }
 
   /**
-   * A new connection is open. Call it before the connection is used for anything.
-   * @param before What was the highest when it was asked: commits that others were told of while
-   * the answer was on its way are no sign that the same database has gone back.
+   * Call it for a new connection before the connection is used.
+   * @param before The highest position when the query was sent: commits acknowledged to others
+   * while the response was in flight are no sign that the same database has gone back.
    */
   meet(sight: DatabaseSight, before = this.#highest): void {
     const known = this.#sight;
@@ -154,7 +168,7 @@ export class DatabaseWatch {
     this.#turn();
   }
 
-  /** A connection broke: whatever answers next has to be looked at before anything is signed. */
+  /** A connection broke: nothing is signed until the next connection was checked. */
   broke(): void {
     for (const [livemode, standing] of this.#standings) {
       if (standing === 'signing') this.#standings.set(livemode, 'serving');
@@ -167,7 +181,9 @@ export class DatabaseWatch {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Closes the network until somebody has looked. @returns the way to give the guard up. */
+  /**
+   * Closes the network until its guard has checked it. @returns a function that removes the guard.
+   */
   guard(livemode: boolean, onTurn: () => void): () => void {
     this.#standings.set(livemode, 'closed');
     this.#listeners.add(onTurn);
@@ -178,7 +194,7 @@ export class DatabaseWatch {
     };
   }
 
-  /** What was found out while the epoch was `epoch`; nothing if it is another one by now. */
+  /** Applies findings that were made during this epoch; ignored if the epoch has changed. */
   stand(
     livemode: boolean,
     found: { readonly standing: LedgerStanding; readonly trust: LedgerTrust },
@@ -193,31 +209,32 @@ export class DatabaseWatch {
     return this.#trust.get(livemode) ?? this.#trustAtStart;
   }
 
-  /** The network's recovery knows of the loss. */
+  /** The network's recovery has recorded the loss. */
   toldOfLoss(livemode: boolean): void {
     if (this.trust(livemode) === 'confirmed') this.#trust.delete(livemode);
   }
 
-  /** Whether anything may be created, canceled, paid or given back on the network. */
+  /** True if objects may be created, canceled, paid or refunded on the network. */
   serves(livemode: boolean): boolean {
     return this.#standings.get(livemode) !== 'closed';
   }
 
-  /** Whether a sender of the network may sign. */
+  /** True if a sender of the network may sign. */
   signs(livemode: boolean): boolean {
     return (this.#standings.get(livemode) ?? 'signing') === 'signing';
   }
 }
 
-/** Whether it lacks what was seen on disk. Positions of another system say nothing. */
+/** True if it lacks data that was seen on disk. Positions of another system are ignored. */
 function isBehind(sight: DatabaseSight, seen: DatabasePlace): boolean {
   const moved = seen.timeline !== sight.timeline;
   return seen.system === sight.system && startOf(sight, moved) < seen.position;
 }
 
 /**
- * How far the log had come that this database has in common with the one before. A new timeline
- * writes on at once, so its first checkpoint, which begins where the old log ends, says it better.
+ * The position up to which this database's log is shared with the previous one. A new timeline
+ * starts writing at once, so its first checkpoint, which begins where the old log ends, is more
+ * precise.
  */
 function startOf({ position, timeline, checkpoint }: DatabaseSight, moved: boolean): bigint {
   const says = moved && checkpoint.timeline === timeline && checkpoint.position < position;
@@ -242,7 +259,7 @@ export const SIGHT = `
   from pg_control_system() s, pg_control_checkpoint() c,
     (select oid from pg_database where datname = current_database()) d`;
 
-/** null: a replica, which takes no writes. */
+/** `null` for a replica, which takes no writes. */
 export function toSight(row: SightRow | undefined): DatabaseSight | null {
   if (row === undefined || row.timeline === null || row.position === null) return null;
   return {
