@@ -3,33 +3,53 @@ import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
 import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
+import type { SaleLines } from '#prices/lines.ts';
+import type { PastQuote } from '#prices/quote.ts';
+
+/** The shop, as its receipts name it: today's settings of its account. */
+export interface MerchantOnReceipt {
+  readonly name: string;
+  readonly legal_name: string | null;
+  readonly address: string | null;
+  readonly tax_number: string | null;
+}
+
+const MERCHANT = 'a.name, a.legal_name, a.address, a.tax_number';
+
+function merchantOf({ name, legal_name, address, tax_number }: MerchantOnReceipt) {
+  return { name, legal_name, address, tax_number };
+}
 
 /** What a receipt says about one refund. */
 export interface RefundOnReceipt {
+  readonly id: string;
   readonly amount: bigint;
   readonly status: 'pending' | 'succeeded';
   readonly created: Date;
   readonly tx_hash: string | null;
   readonly receipt_number: string | null;
+  readonly presentment: PastQuote | null;
 }
 
 export interface Receipt {
   readonly payment: Payment;
-  readonly merchantName: string;
+  readonly merchant: MerchantOnReceipt;
   readonly merchantNumber: bigint | null;
   readonly description: string | null;
+  /** What was sold, line by line; null: the sale has a sum alone. */
+  readonly sale: SaleLines | null;
   /** The account's: a customer reads the shop's own time. */
   readonly timeZone: string;
   /** Oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
 }
 
-type Row = PaymentRow & {
-  merchant_name: string;
-  merchant_number: bigint | null;
-  description: string | null;
-  time_zone: string;
-};
+type Row = PaymentRow &
+  MerchantOnReceipt & {
+    merchant_number: bigint | null;
+    description: string | null;
+    time_zone: string;
+  };
 
 /** The payment of a settlement number, and who was paid; null: there is none. */
 export async function selectReceipt(
@@ -37,7 +57,7 @@ export async function selectReceipt(
   wanted: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<Receipt | null> {
   const [row] = await sql.query<Row>(
-    `select p.*, a.name as merchant_name, a.time_zone,
+    `select p.*, ${MERCHANT}, a.time_zone,
        coalesce(c.merchant_number, m.merchant_number) as merchant_number, i.description
      from (select ${PAYMENT_COLUMNS} from payments
            where livemode = $1 and settlement_number = $2) p
@@ -49,16 +69,17 @@ export async function selectReceipt(
   );
   if (row === undefined) return null;
   const refunds = await sql.query<RefundOnReceipt>(
-    `select amount, status, created, tx_hash, receipt_number from refunds
+    `select id, amount, status, created, tx_hash, receipt_number, presentment from refunds
      where payment_id = $3 and ${ofTenant('$1', '$2')} and status <> 'failed'
      order by created, position`,
     [row.account_id, wanted.livemode, row.id],
   );
   return {
     payment: toPayment(row),
-    merchantName: row.merchant_name,
+    merchant: merchantOf(row),
     merchantNumber: row.merchant_number,
     description: row.description,
+    sale: null,
     timeZone: row.time_zone,
     refunds,
   };
@@ -74,7 +95,8 @@ export interface RefundReceipt {
   /** When it reached the customer. */
   readonly updated: Date;
   readonly reason: string | null;
-  readonly merchant_name: string;
+  readonly presentment: PastQuote | null;
+  readonly merchant: MerchantOnReceipt;
   readonly time_zone: string;
   readonly order_id: string;
   readonly payer_address: string;
@@ -88,9 +110,9 @@ export async function selectRefundReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly id: string },
 ): Promise<RefundReceipt | null> {
-  const rows = await sql.query<RefundReceipt>(
+  const [row] = await sql.query<Omit<RefundReceipt, 'merchant'> & MerchantOnReceipt>(
     `select r.id, r.livemode, r.amount, r.receipt_number, r.tx_hash, r.updated, r.reason,
-       a.name as merchant_name, a.time_zone, p.order_id, p.payer_address,
+       r.presentment, ${MERCHANT}, a.time_zone, p.order_id, p.payer_address,
        p.receipt_number as payment_receipt_number,
        p.settlement_number as payment_settlement_number, p.chain_id
      from refunds r
@@ -99,7 +121,7 @@ export async function selectRefundReceipt(
      where r.id = $1 and r.livemode = $2 and r.status = 'succeeded'`,
     [wanted.id, wanted.livemode],
   );
-  return rows[0] ?? null;
+  return row === undefined ? null : { ...row, merchant: merchantOf(row) };
 }
 
 const NUMBER_KEY =

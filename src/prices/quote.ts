@@ -1,5 +1,4 @@
 import { type Refusal, refuse } from '#core/answer.ts';
-import type { Json } from '#core/canonical-json.ts';
 import { minorDigits } from '#core/currencies.ts';
 import { type Atoms, atoms, MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
 import { RATE_DECIMALS, readRate } from '#prices/rate.ts';
@@ -100,7 +99,7 @@ export function quote(
 }
 
 /** The object `presentment` of an intent or a refund. */
-export function renderQuote(quoted: Quote, expiresAt: string): { [key: string]: Json } {
+export function renderQuote(quoted: Quote, expiresAt: string) {
   return {
     currency: quoted.currency,
     amount: quoted.amount,
@@ -112,6 +111,6 @@ export function renderQuote(quoted: Quote, expiresAt: string): { [key: string]: 
 }
 
 /** The object `presentment` of a payment. */
-export function renderPaidQuote(paid: PaidQuote): { [key: string]: Json } {
+export function renderPaidQuote(paid: PaidQuote) {
   return { ...renderQuote(paid, paid.expiresAt), tip_amount: paid.tipAmount };
 }

@@ -1,3 +1,4 @@
+import { minorDigits, minorText } from '#core/currencies.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { withoutMarks } from '#core/isolates.ts';
 import { localeOf, type TextLanguage } from '#core/languages.ts';
@@ -27,6 +28,10 @@ export interface Writer {
   marked(key: TextKey, values?: TextValues): string;
   /** `2.50 USDC`: every digit. */
   usdc(atoms: bigint): string;
+  /** `€2.50`: minor units of a currency of ISO 4217. */
+  money(minor: number, currency: string): string;
+  /** `13%` of 1300 basis points. */
+  percent(basisPoints: number): string;
   /** `1 Oct 2026, 14:00 CEST`: as the clock in the shop said it. */
   time(at: string, timeZone: string): string;
   /** HTML, with what no translator may change in elements that say so. */
@@ -74,6 +79,22 @@ function writeHtml(
   return htmlOf(formatParts<Drawn>(message, locale, all));
 }
 
+const ALL_POINTS = 10_000;
+
+/** With the decimals of ISO 4217: those of `Intl` follow usage. */
+function moneyText(
+  minor: number,
+  { currency, locale }: { readonly currency: string; readonly locale: string },
+): string {
+  const digits = minorDigits(currency) ?? 0;
+  const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const text = minorText(Math.abs(minor), currency) as `${number}`;
+  const written = new Intl.NumberFormat(locale, { style: 'currency', currency, ...shape }).format(
+    text,
+  );
+  return minor < 0 ? `−${written}` : written;
+}
+
 export function writerFor(language: TextLanguage): Writer {
   const locale = localeOf(language);
   const write = (key: TextKey, values: TextValues = {}) =>
@@ -83,6 +104,11 @@ export function writerFor(language: TextLanguage): Writer {
     locale,
     marked: write,
     usdc: (atoms) => `${readableUsdc(atoms, locale)} USDC`,
+    money: (minor, currency) => moneyText(minor, { currency, locale }),
+    percent: (basisPoints) => {
+      const shape = { style: 'percent', maximumFractionDigits: 2 } as const;
+      return new Intl.NumberFormat(locale, shape).format(basisPoints / ALL_POINTS);
+    },
     time: (at, timeZone) => {
       const options = { ...RECEIPT_TIME, timeZone } as const;
       return new Intl.DateTimeFormat(TIME_LOCALES[locale] ?? locale, options).format(new Date(at));

@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 import { dataOf, type FinishedPage } from '#apis/pay/finished-page.ts';
-import type { ReceiptLine, Slip } from '#apis/pay/receipt-lines.ts';
+import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { markedHtml, type Writer } from '#texts/text.ts';
 
@@ -16,14 +16,21 @@ function given(value: string, isCode: boolean | undefined): string {
 }
 
 /** Names of people and shops may be written right to left. */
-function row({ name, value, also, isTotal, isCode, isWords, href }: ReceiptLine): string {
+function row(line: ReceiptLine): string {
+  const { name, value, also, isNamed, isTotal, isCode, isWords, href } = line;
+  const title = isNamed === true ? given(name, false) : escapeHtml(name);
   const below = also === undefined ? '' : `<span class="at">${markedHtml(also)}</span>`;
   const text = isWords === true ? `<span>${markedHtml(value)}</span>` : given(value, isCode);
   const shown = href == null ? text : `<a href="${escapeHtml(href)}" rel="noreferrer">${text}</a>`;
   return (
-    `<div class="row${isTotal === true ? ' total' : ''}"><dt>${escapeHtml(name)}</dt>` +
+    `<div class="row${isTotal === true ? ' total' : ''}"><dt>${title}</dt>` +
     `<dd dir="auto">${shown}${below}</dd></div>`
   );
+}
+
+/** A list of lines, or nothing. */
+function list(kind: string, lines: readonly ReceiptLine[]): string {
+  return lines.length === 0 ? '' : `<dl class="${kind}">\n${lines.map(row).join('\n')}\n</dl>`;
 }
 
 /** A printed receipt carries a QR code, which the clerk scans when goods are returned. */
@@ -61,28 +68,26 @@ export function receiptPage(
   const body = `<main>
 <p class="soft">${kind}</p>
 <h1 dir="auto" class="branded" ${AS_IT_IS}>${name}</h1>
+${slip.seller.map((line) => `<p class="soft" dir="auto">${markedHtml(line)}</p>`).join('\n')}
 <p class="sum"><bdi ${AS_IT_IS}>${escapeHtml(slip.headline)}</bdi></p>
+${slip.headlineAlso === null ? '' : `<p class="also">${given(slip.headlineAlso, false)}</p>`}
 ${slip.state === null ? '' : `<p class="state">${escapeHtml(slip.state)}</p>`}
 ${slip.livemode ? '' : `<p class="test">${html('receipt.test_mode')}</p>`}
-<dl class="amounts">
-${slip.amounts.map(row).join('\n')}
-</dl>
-<dl class="facts">
-${slip.facts.map(row).join('\n')}
-</dl>
+${list('items', slip.items)}
+${list('amounts', slip.amounts)}
+${list('taxes', slip.taxes)}
+${list('facts', slip.facts)}
 <section aria-labelledby="proof">
 <h2 id="proof">${html('receipt.proof')}</h2>
 <p id="verdict" class="verdict plain" role="status"${node}>${html('receipt.check.told')}</p>
 <details>
 <summary>${html('receipt.proof_details')}</summary>
-<dl class="facts">
-${slip.chain.map(row).join('\n')}
-</dl>
+${list('facts', slip.chain)}
 </details>
 </section>
 ${qr(at.url, slip.writer)}
 <p class="printed soft"><code ${LEFT_TO_RIGHT}>${escapeHtml(at.url)}</code></p>
-<button type="button" id="print" class="print" hidden>${html('receipt.print')}</button>
+<button type="button" id="print" class="print" hidden="">${html('receipt.print')}</button>
 </main>
 <script type="application/json" id="receipt">${dataOf(slip.document)}</script>`;
   return { title: `${kind} · ${name}`, body };

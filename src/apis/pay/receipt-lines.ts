@@ -1,46 +1,9 @@
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import { itemsOf, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-sale.ts';
+import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import { headlineUsdc } from '#core/money.ts';
 import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
-
-/** A name and its value, on screen and on paper. `name` and `also` may contain Unicode isolates. */
-export interface ReceiptLine {
-  readonly name: string;
-  readonly value: string;
-  /** Text below the value. */
-  readonly also?: string;
-  /** True for the sum of the lines above. */
-  readonly isTotal?: boolean;
-  /** True for a value that people compare character by character. */
-  readonly isCode?: boolean;
-  /** True for a value in the reader's language, with Unicode isolates. */
-  readonly isWords?: boolean;
-  /**
-   * True for an on-chain fact that is printed on paper; the others are only on the receipt's page.
-   */
-  readonly isPrinted?: boolean;
-  readonly href?: string | null;
-}
-
-/** A receipt of a sale or of a refund, with the content that every format shows. */
-export interface Slip {
-  /** Writes the texts that are not part of a line. */
-  readonly writer: Writer;
-  readonly kind: string;
-  readonly merchantName: string;
-  readonly livemode: boolean;
-  /** Whether it was refunded since, in words; `null` if it was not. */
-  readonly state: string | null;
-  /** `6.78 USDC`. */
-  readonly headline: string;
-  readonly amounts: readonly ReceiptLine[];
-  readonly facts: readonly ReceiptLine[];
-  readonly chain: readonly ReceiptLine[];
-  /** The machine-readable receipt. */
-  readonly document: object;
-  /** True if the page's script can verify it against the chain. */
-  readonly isCheckable: boolean;
-}
 
 const METHODS: Readonly<Record<string, TextKey>> = {
   wallet_pass: 'receipt.method.wallet_pass',
@@ -53,27 +16,57 @@ export function headlineOf(atoms: number, { locale }: Writer): string {
   return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }
 
+/** A sum in the shop's currency, and the same in USDC below it. */
+function bothSums(name: string, { shown, usdc }: { shown: string | null; usdc: string }) {
+  return shown === null ? { name, value: usdc } : { name, value: shown, also: named(usdc) };
+}
+
+function refundLine(
+  refund: ShownReceipt['refunds'][number],
+  receipt: ShownReceipt,
+  writer: Writer,
+) {
+  const { status, amount, presentment, created, receipt_number } = refund;
+  const key = status === 'pending' ? 'receipt.refund_pending' : 'receipt.refunded';
+  const sum = presentment && writer.money(presentment.amount, presentment.currency);
+  const parts = [sum, receipt_number].flatMap((part) => (part === null ? [] : [named(part)]));
+  const also = [...parts, writer.time(created, receipt.time_zone)].join(', ');
+  return { name: writer.text(key), value: writer.usdc(BigInt(amount)), also };
+}
+
 /** The parts of the amount that left the wallet, and the refunds. */
-function amountLines(receipt: ShownReceipt, { text, usdc, time }: Writer): ReceiptLine[] {
-  const { sale, tip, fees, paid, refunds, amount_refunded, time_zone } = receipt;
+function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
+  const { sale, tip, fees, paid, refunds, amount_refunded, presentment } = receipt;
+  const { text, usdc } = writer;
   const network = fees.acquirer + fees.protocol;
+  const sum = presentment === null ? () => null : sumWriter(receipt, writer);
   const line = (key: TextKey, atoms: number) => ({ name: text(key), value: usdc(BigInt(atoms)) });
-  const lines: ReceiptLine[] = [line('receipt.sale', sale)];
-  if (tip > 0) lines.push(line('receipt.tip', tip));
+  const both = (key: TextKey, atoms: number, minor: number) =>
+    bothSums(text(key), { shown: sum(minor), usdc: usdc(BigInt(atoms)) });
+  const lines: ReceiptLine[] = [both('receipt.sale', sale, presentment?.amount ?? 0)];
+  if (tip > 0) lines.push(both('receipt.tip', tip, presentment?.tip_amount ?? 0));
   if (network > 0) lines.push(line('receipt.network_fees', network));
   if (fees.cashback > 0) lines.push(line('receipt.cashback', -fees.cashback));
   lines.push({ ...line('receipt.paid', paid), isTotal: true });
-  for (const { status, amount, created, receipt_number } of refunds) {
-    const key = status === 'pending' ? 'receipt.refund_pending' : 'receipt.refunded';
-    const at = time(created, time_zone);
-    const also = receipt_number === null ? at : `${named(receipt_number)}, ${at}`;
-    lines.push({ ...line(key, amount), also });
-  }
+  for (const refund of refunds) lines.push(refundLine(refund, receipt, writer));
   if (refunds.length > 1) lines.push(line('receipt.refunded_total', amount_refunded));
   return lines;
 }
 
-function factLines(receipt: ShownReceipt, { text, time }: Writer): ReceiptLine[] {
+/** `1 EUR = 1.0854 USDC`: the rate that was locked for the sale. */
+function rateLines(
+  { presentment, time_zone }: ShownReceipt,
+  { text, time }: Writer,
+): ReceiptLine[] {
+  if (presentment === null) return [];
+  const { currency, rate, quoted_at, source } = presentment;
+  const value = `1 ${currency.toUpperCase()} = ${rate} USDC`;
+  const also = `${time(quoted_at, time_zone)}, ${named(source)}`;
+  return [{ name: text('receipt.rate'), value, also }];
+}
+
+function factLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
+  const { text, time } = writer;
   const { settled_at, time_zone, order_id, description, payment_method, payer } = receipt;
   const { receipt_number } = receipt;
   const lines: ReceiptLine[] = [];
@@ -88,7 +81,7 @@ function factLines(receipt: ShownReceipt, { text, time }: Writer): ReceiptLine[]
     lines.push({ name: text('receipt.paid_with'), value: text(method), isWords: true });
   }
   lines.push({ name: text('receipt.payer'), value: payer });
-  return lines;
+  return [...lines, ...rateLines(receipt, writer)];
 }
 
 function chainLines({ proof }: ShownReceipt, { text, marked }: Writer): ReceiptLine[] {
@@ -111,14 +104,26 @@ function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['
   return text(back >= sale + tip ? 'receipt.state.refunded' : 'receipt.state.partly_refunded');
 }
 
+/** Sale and tip in the shop's currency; null for a sale in USDC. */
+function shopSum({ presentment }: ShownReceipt, { money }: Writer): string | null {
+  if (presentment === null) return null;
+  return money(presentment.amount + presentment.tip_amount, presentment.currency);
+}
+
 export function slipOf(receipt: ShownReceipt, writer = writerFor('en')): Slip {
+  const inShop = shopSum(receipt, writer);
+  const inUsdc = headlineOf(receipt.paid, writer);
   return {
     writer,
     kind: writer.text('receipt.kind.receipt'),
     merchantName: receipt.merchant.name,
+    seller: sellerOf(receipt.merchant, writer),
     livemode: receipt.livemode,
     state: stateOf(receipt, writer),
-    headline: headlineOf(receipt.paid, writer),
+    headline: inShop ?? inUsdc,
+    headlineAlso: inShop === null ? null : inUsdc,
+    items: itemsOf(receipt, writer),
+    taxes: taxesOf(receipt, writer),
     amounts: amountLines(receipt, writer),
     facts: factLines(receipt, writer),
     chain: chainLines(receipt, writer),

@@ -3,9 +3,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { slipOf } from '#apis/pay/receipt-lines.ts';
-import { RECEIPT_EXAMPLE, type ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
+import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
 import { noReceiptText, receiptText } from '#apis/pay/receipt-text.ts';
+import { LANGUAGES, PSEUDO_LANGUAGE } from '#core/languages.ts';
 import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
+import { taxTable } from '#prices/lines.ts';
+import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';
 import { writerFor } from '#texts/text.ts';
 import { ticketBytes } from '../../../reader/src/printing/escpos.ts';
 
@@ -74,7 +78,7 @@ const NAME = fc.array(LETTER, { maxLength: 30 }).map((parts) => parts.join(''));
 test('no line is wider than the paper, for any text, in text and on paper', () => {
   fc.assert(
     fc.property(NAME, NAME, NAME, fc.constantFrom(32, 48), (name, description, zone, width) => {
-      const slip = slipOf({ ...receipt, merchant: { name }, description });
+      const slip = slipOf({ ...receipt, merchant: { ...receipt.merchant, name }, description });
       const also = `K7XQM-1000000, 1 Oct 2026, 14:00 ${zone}`;
       const amounts = [...slip.amounts, { name: zone, value: '1.00 USDC', also }];
       for (const line of printed(receiptText({ ...slip, amounts }, URL, width))) {
@@ -89,9 +93,93 @@ test('no line is wider than the paper, for any text, in text and on paper', () =
   }
 });
 
+test('no line of a random sale is wider than the paper, in any language', () => {
+  fc.assert(
+    fc.property(
+      RANDOM_RECEIPT,
+      fc.constantFrom(...LANGUAGES, PSEUDO_LANGUAGE),
+      (shown, language) => {
+        const slip = slipOf(shown, writerFor(language));
+        for (const width of [32, 48] as const) {
+          for (const line of printed(receiptText(slip, URL, width))) {
+            assert.ok(line.length <= width, `${line.length} cells: ${line}`);
+          }
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+const SOLD = [
+  {
+    name: 'Flat white',
+    quantity: 2,
+    unit_amount: 250,
+    tax_rate: 1300,
+    tax_inclusive: true,
+    discount: 50,
+  },
+  {
+    name: 'コーヒー豆',
+    quantity: '0.350',
+    unit_amount: 2000,
+    tax_rate: 0,
+    tax_inclusive: false,
+    discount: 0,
+  },
+];
+const QUOTE = {
+  currency: 'eur',
+  amount: 1050,
+  tip_amount: 100,
+  rate: '1.0854',
+  quoted_at: '2026-10-01T11:59:58.000Z',
+  source: 'rates.example.com',
+  expires_at: '2026-10-01T12:02:00.000Z',
+};
+const CAFE: ShownReceipt = {
+  ...receipt,
+  presentment: QUOTE,
+  line_items: SOLD,
+  discount: 100,
+  taxes: taxTable({ lineItems: SOLD, discount: 100 }),
+};
+
+test('a receipt names the shop, its lines, their taxes, and both sums', () => {
+  const text = receiptText(slipOf(CAFE), URL, 48);
+  for (const line of [
+    /^ +Porta Azul, Lda\.\n +Rua da Rosa 14, 1200-386 Lisboa\n +Tax number PT500123456\n/m,
+    /^ +€11\.50\n +2\.76 USDC$/m,
+    /^Flat white +€5\.00\n +2 × €2\.50, 13% tax included\nDiscount +−€0\.50$/m,
+    /^コーヒー豆 +€7\.00\n +0\.35 × €20\.00, plus 0% tax$/m,
+    /^Discount on all items +−€1\.00$/m,
+    /^Sale +€10\.50\n +2\.50 USDC$/m,
+    /^Tip +€1\.00\n +0\.25 USDC$/m,
+    /^Tax 0% +€0\.00\n +Net €6\.39, with tax €6\.39$/m,
+    /^Tax 13% +€0\.47\n +Net €3\.64, with tax €4\.11$/m,
+    /^Exchange rate +1 EUR = 1\.0854 USDC$/m,
+  ]) {
+    assert.match(text, line);
+  }
+});
+
+test('each form writes sums with the decimals of the currency', () => {
+  const shown = (currency: string, language: 'en' | 'de' | 'ja') =>
+    slipOf({ ...CAFE, presentment: { ...QUOTE, currency } }, writerFor(language)).headline;
+  assert.deepEqual(
+    [shown('jpy', 'ja'), shown('kwd', 'en'), shown('eur', 'de'), shown('huf', 'en')],
+    ['￥1,150', 'KWD\u00a01.150', '11,50\u00a0€', 'HUF\u00a011.50'],
+  );
+});
+
 test('no letter is cut in two', () => {
   const name = 'e\u0301\u0323'.repeat(40) + '👍🏽'.repeat(20);
-  const text = receiptText(slipOf({ ...receipt, merchant: { name } }), URL, 32);
+  const text = receiptText(
+    slipOf({ ...receipt, merchant: { ...receipt.merchant, name } }),
+    URL,
+    32,
+  );
   for (const line of text.split('\n')) assert.doesNotMatch(line.trimStart(), /^\p{M}/u);
 });
 
@@ -100,7 +188,9 @@ test('a refunded receipt says so at its top', () => {
     amount: receipt.sale + receipt.tip,
     status: 'succeeded',
     tx_hash: null,
+    presentment: null,
     receipt_number: null,
+    receipt_url: null,
     created: receipt.settled_at,
   } as const;
   const stateOf = (refunds: ShownReceipt['refunds']) => slipOf({ ...receipt, refunds }).state;
@@ -131,7 +221,7 @@ test('the payer is on one line of paper, at the right edge', () => {
 
 test('a name cannot command a printer, reverse a line, or inject markup', () => {
   const name = '\u001b@Café\u202egnp\n</script><b>&';
-  const shown = slipOf({ ...receipt, merchant: { name }, description: name });
+  const shown = slipOf({ ...receipt, merchant: { ...receipt.merchant, name }, description: name });
   assert.doesNotMatch(receiptText(shown, URL, 32), /\p{Cc}(?<!\n)|\p{Cf}/u);
   const { title, body } = receiptPage(shown, { url: URL, node: null });
   assert.doesNotMatch(title + body, /<b>/);

@@ -1,4 +1,4 @@
-import type { ReceiptLine, Slip } from '#apis/pay/receipt-lines.ts';
+import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import type { Writer } from '#texts/text.ts';
 
 /** Characters per line on 58 mm and on 80 mm paper. */
@@ -108,18 +108,19 @@ function spread({ name, value, also }: ReceiptLine, width: number): string[] {
 export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);
   const all = (lines: readonly ReceiptLine[]) => lines.flatMap((line) => spread(line, width));
+  const block = (lines: readonly ReceiptLine[]) =>
+    lines.length === 0 ? [] : [rule, ...all(lines)];
   const lines = [
-    ...centered(slip.merchantName, width),
-    ...centered(slip.kind, width),
-    ...centered(slip.headline, width),
+    ...[slip.merchantName, ...slip.seller, slip.kind].flatMap((line) => centered(line, width)),
+    ...[slip.headline, slip.headlineAlso ?? ''].flatMap((line) => centered(line, width)),
     ...(slip.state === null ? [] : centered(slip.state, width)),
     ...(slip.livemode ? [] : wrapped(slip.writer.text('receipt.test_mode'), width)),
+    ...block(slip.items),
     rule,
     ...slip.amounts.flatMap((line) => (line.isTotal === true ? [rule] : []).concat(all([line]))),
-    rule,
-    ...all(slip.facts),
-    rule,
-    ...all(slip.chain.filter(({ isPrinted }) => isPrinted === true)),
+    ...block(slip.taxes),
+    ...block(slip.facts),
+    ...block(slip.chain.filter(({ isPrinted }) => isPrinted === true)),
     ...wrapped(url, width),
   ];
   return `${lines.join('\n')}\n`;

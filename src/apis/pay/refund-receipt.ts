@@ -1,5 +1,8 @@
-import { headlineOf, type Slip } from '#apis/pay/receipt-lines.ts';
-import { type ReceiptDeps, shortened } from '#apis/pay/receipt-routes.ts';
+import { headlineOf } from '#apis/pay/receipt-lines.ts';
+import { type ReceiptDeps, renderPast, shortened } from '#apis/pay/receipt-routes.ts';
+import { sellerOf } from '#apis/pay/receipt-sale.ts';
+import type { Slip } from '#apis/pay/receipt-slip.ts';
+import { named } from '#core/isolates.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
@@ -12,14 +15,15 @@ function renderRefundReceipt(
   explorerUrl: string | null,
 ) {
   const { livemode, payment_settlement_number: settlementNumber } = refund;
-  const { merchant_name, payer_address, receipt_number, order_id, reason, time_zone } = refund;
+  const { merchant, payer_address, receipt_number, order_id, reason, time_zone } = refund;
   return {
     object: 'refund_receipt',
     livemode,
     network: networkOf(livemode),
-    merchant: { name: merchant_name },
+    merchant,
     receipt_number,
     amount: toJsonAtoms(refund.amount),
+    presentment: renderPast(refund.presentment),
     currency: 'usdc',
     order_id,
     reason,
@@ -37,7 +41,11 @@ function renderRefundReceipt(
 }
 
 function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): Slip {
-  const { text, usdc, time } = writer;
+  const { text, usdc, money, time } = writer;
+  const { presentment } = shown;
+  const inShop = presentment && money(presentment.amount, presentment.currency);
+  const inUsdc = headlineOf(shown.amount, writer);
+  const refunded = { name: text('receipt.refunded'), value: usdc(BigInt(shown.amount)) };
   const { receipt_number, payment, order_id, reason, payer, refunded_at, time_zone } = shown;
   const line = (key: TextKey, value: string | null) =>
     value === null ? [] : [{ name: text(key), value }];
@@ -46,10 +54,14 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
     writer,
     kind: text('receipt.kind.refund'),
     merchantName: shown.merchant.name,
+    seller: sellerOf(shown.merchant, writer),
     livemode: shown.livemode,
     state: null,
-    headline: headlineOf(shown.amount, writer),
-    amounts: [{ name: text('receipt.refunded'), value: usdc(BigInt(shown.amount)), isTotal: true }],
+    headline: inShop ?? inUsdc,
+    headlineAlso: inShop === null ? null : inUsdc,
+    items: [],
+    taxes: [],
+    amounts: [{ ...refunded, ...(inShop === null ? {} : { also: named(inShop) }), isTotal: true }],
     facts: [
       ...line('receipt.number', receipt_number),
       { name: text('receipt.refunded_at'), value: at, isWords: true },

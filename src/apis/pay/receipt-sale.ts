@@ -1,0 +1,68 @@
+import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
+import { fullPrice, type LineItem, type TaxRow } from '#prices/lines.ts';
+import type { Writer } from '#texts/text.ts';
+
+/** What a sale is made of, as its receipt shows it. */
+export interface ShownSale {
+  /** `null` for a sale in USDC. */
+  readonly presentment: { readonly currency: string } | null;
+  readonly line_items: readonly LineItem[] | null;
+  readonly discount: number;
+  readonly taxes: readonly TaxRow[];
+}
+
+/** Writes the sums of a sale, which are minor units of its currency, or atoms. */
+export function sumWriter(
+  { presentment }: Pick<ShownSale, 'presentment'>,
+  { money, usdc }: Writer,
+): (sum: number) => string {
+  return presentment === null
+    ? (sum) => usdc(BigInt(sum))
+    : (sum) => money(sum, presentment.currency);
+}
+
+function itemLines(item: LineItem, sum: (value: number) => string, writer: Writer): ReceiptLine[] {
+  const { name, quantity, unit_amount, tax_rate, tax_inclusive, discount } = item;
+  const detail = writer.marked(tax_inclusive ? 'receipt.line.with_tax' : 'receipt.line.plus_tax', {
+    quantity: new Intl.NumberFormat(writer.locale).format(Number(quantity)),
+    price: sum(unit_amount),
+    rate: writer.percent(tax_rate),
+  });
+  const line = { name, value: sum(Number(fullPrice(item))), also: detail, isNamed: true };
+  if (discount === 0) return [line];
+  return [line, { name: writer.text('receipt.discount'), value: sum(-discount) }];
+}
+
+/** Each line with its price, and what was taken off. None for a sale of a sum alone. */
+export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
+  const { line_items: items, discount } = sale;
+  if (items === null) return [];
+  const sum = sumWriter(sale, writer);
+  const lines = items.flatMap((item) => itemLines(item, sum, writer));
+  if (discount === 0) return lines;
+  return [...lines, { name: writer.text('receipt.sale_discount'), value: sum(-discount) }];
+}
+
+/** The tax table: one line per rate. */
+export function taxesOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
+  const sum = sumWriter(sale, writer);
+  return sale.taxes.map(({ rate, net, tax, gross }) => ({
+    name: writer.text('receipt.tax', { rate: writer.percent(rate) }),
+    value: sum(tax),
+    also: writer.marked('receipt.tax_of', { net: sum(net), gross: sum(gross) }),
+  }));
+}
+
+/** Who sold, below the name that customers know: legal name, address, tax number. */
+export function sellerOf(
+  merchant: {
+    readonly legal_name: string | null;
+    readonly address: string | null;
+    readonly tax_number: string | null;
+  },
+  { marked }: Writer,
+): string[] {
+  const { legal_name, address, tax_number } = merchant;
+  const number = tax_number === null ? null : marked('receipt.tax_number', { number: tax_number });
+  return [legal_name, address, number].filter((line) => line !== null && line !== '') as string[];
+}
