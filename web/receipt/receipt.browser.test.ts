@@ -214,7 +214,8 @@ test('names of 80 characters or from right to left, and 12 digits, fit', async (
   for (const name of [LONG_NAME, RIGHT_TO_LEFT_NAME]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const sums = { sale: 999_999_999_999, tip: 1, amount: 1_000_000_000_000 };
-      const changes = { merchant: { name }, paid: 1_005_000_000_000, ...sums };
+      const merchant = { name, legal_name: name, address: name, tax_number: name };
+      const changes = { merchant, paid: 1_005_000_000_000, ...sums };
       const window = await open({ ...NARROW, colorScheme } as typeof DESKTOP, { changes });
       const { page } = window;
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
