@@ -1,5 +1,5 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
-import { fullPrice, type LineItem, type TaxRow } from '#prices/lines.ts';
+import { fullPrice, type LineItem, type taxTable } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
 
 /** What a sale is made of, as its receipt shows it. */
@@ -8,7 +8,7 @@ export interface ShownSale {
   readonly presentment: { readonly currency: string } | null;
   readonly line_items: readonly LineItem[] | null;
   readonly discount: number;
-  readonly taxes: readonly TaxRow[];
+  readonly taxes: ReturnType<typeof taxTable>;
 }
 
 /** Writes the sums of a sale, which are minor units of its currency, or atoms. */

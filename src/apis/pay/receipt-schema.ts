@@ -1,7 +1,14 @@
 import Type from 'typebox';
 import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
-import { Presentment } from '#apis/merchant/presentment-schema.ts';
-import { Amount, AtomsOut, commonFields, nullable, oneOf, Timestamp } from '#http/schema.ts';
+import {
+  Amount,
+  AtomsOut,
+  commonFields,
+  nullable,
+  oneOf,
+  openObject,
+  Timestamp,
+} from '#http/schema.ts';
 
 const { tx_hash: TxHash, chain_id, block_number, log_index } = PaymentSchema.properties;
 const HexAddress = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'On the chain.' });
@@ -62,7 +69,8 @@ const BasisPoints = Type.Integer({ minimum: 0, maximum: 10_000, description: 'Ba
 const LineSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, description: 'What was sold.' }),
-    quantity: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], {
+    quantity: Type.Unsafe<number | string>({
+      type: ['integer', 'string'],
       description: 'An integer, or decimal text with up to three decimals.',
     }),
     unit_amount: minor('The price of one.'),
@@ -118,7 +126,7 @@ export const ReceiptSchema = Type.Object(
     refunds: Type.Array(
       Type.Object({
         amount: Amount,
-        presentment: Presentment,
+        presentment: nullable(openObject('The same in the shop’s currency, as on the refund.')),
         status: oneOf(['pending', 'succeeded'] as const, 'Failed refunds are omitted.'),
         tx_hash: nullable(TxHash),
         receipt_number: PaymentSchema.properties.receipt_number,
