@@ -13,9 +13,9 @@ export interface AccountRow {
   readonly kyb_status: KybStatus;
   readonly refund_window_days: number;
   readonly refund_daily_limit: bigint;
-  /** An IANA name: where its people count days. Limits count UTC days. */
+  /** An IANA time zone, in which its people count days. Limits use UTC days. */
   readonly time_zone: string;
-  /** Of what its customers read where they wish for none; null: English. */
+  /** The language for customers whose browsers request none; `null` for English. */
   readonly language: Language | null;
   readonly version: number;
   readonly created: Date;
@@ -43,7 +43,7 @@ export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | 
   return rows[0];
 }
 
-/** UTC for an account that does not exist: nothing is counted for it. */
+/** UTC for an account that does not exist, since it has nothing to count. */
 export async function selectTimeZone(sql: Sql, accountId: string): Promise<string> {
   const rows = await sql.query<{ time_zone: string }>(
     'select time_zone from accounts where id = $1',
@@ -69,7 +69,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | unde
   return rows[0];
 }
 
-/** The account of somebody who is in it, or has its key: it is there. */
+/** The account of a member or key of that account, so it exists. */
 export async function lockOwnAccount(tx: Tx, id: string): Promise<AccountRow> {
   return present(await lockAccount(tx, id), 'account');
 }
@@ -85,7 +85,7 @@ export interface AccountUpdate {
   readonly language: Language | null;
 }
 
-/** The row must be locked, and be at `version`. */
+/** The row must be locked, and at `version`. */
 export async function updateAccount(
   tx: Tx,
   change: { readonly id: string; readonly version: number },
@@ -138,7 +138,7 @@ export async function selectAccountIdsAfter(
   return rows.map((row) => row.id);
 }
 
-/** What the contracts call the account, the oldest contract first. Empty: it is not live. */
+/** The account's numbers on the contracts, the oldest contract first. Empty if it is not live. */
 export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<bigint[]> {
   const rows = await sql.query<{ merchant_number: bigint }>(
     `select merchant_number from merchant_accounts

@@ -36,7 +36,7 @@ export async function selectApiKeys(sql: Sql, tenant: Tenant): Promise<ApiKeyRow
   );
 }
 
-/** Keys that open something now or later: those that count against the limit. */
+/** Keys that work now or later, which count toward the limit. */
 export async function countUsableApiKeys(tx: Tx, tenant: Tenant, now: Date): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     `select count(*)::int as count from api_keys

@@ -22,7 +22,9 @@ async function isNoted(id: string): Promise<boolean> {
   return (await store.db.query<{ noted: boolean }>(sql, [id]))[0]?.noted === true;
 }
 
-/** An authenticator with an empty cache, and how many statements of a kind it has sent. */
+/**
+ * An authenticator with an empty cache, and the number of statements of each kind that it has sent.
+ */
 function authenticator() {
   const sent: string[] = [];
   const query: Database['query'] = (text, values) => {
@@ -40,7 +42,7 @@ function authenticator() {
   return { ask, count: (begin: string) => sent.filter((text) => text.startsWith(begin)).length };
 }
 
-test('keys that arrive together share statements, and each opens what is its own', async () => {
+test('keys that arrive together share statements, and each gets its own result', async () => {
   const keys = await Promise.all(Array.from({ length: 20 }, addKey));
   const { ask, count } = authenticator();
   const secrets = [...keys.map(({ secret }) => secret), newSecret('apiKeyTest')];
@@ -49,21 +51,21 @@ test('keys that arrive together share statements, and each opens what is its own
     seen.map((one) => (isRefusal(one) ? one.code : one.keyId)),
     [...keys.map(({ id }) => id), 'api_key_invalid'],
   );
-  await eventually('all uses are noted', async () => {
+  await eventually('all uses are recorded', async () => {
     const noted = await Promise.all(keys.map(({ id }) => isNoted(id)));
     return noted.every((one) => one);
   });
   assert.deepEqual([count('select'), count('update')], [1, 1]);
 });
 
-test('a key that somebody else is writing keeps the use of no other from being noted', async () => {
+test('a key whose row is locked does not stop the use of others from being recorded', async () => {
   const [held, free] = [await addKey(), await addKey()];
   const other = await underWay(store.db, (tx) =>
     tx.query('select from api_keys where id = $1 for update', [held.id]),
   );
   const { ask } = authenticator();
   await Promise.all([held, free].map(({ secret }) => ask(secret)));
-  await eventually('the use of the other is noted', () => isNoted(free.id));
+  await eventually('the use of the other is recorded', () => isNoted(free.id));
   assert.equal(await isNoted(held.id), false);
   await other.commit();
 });

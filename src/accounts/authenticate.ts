@@ -11,15 +11,16 @@ import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * A key's row is believed this long: so a revocation holds everywhere within a second. That is for
- * reads; requests that change something ask again (`Credentials.mustStand`, or where they do it).
+ * A key's row is cached this long, so that a revocation takes effect everywhere within a second.
+ * This is for reads; requests that change something check again (`Credentials.mustStand`, or in
+ * their transaction).
  */
 const CACHE_MS = 750;
-/** Distinct keys remembered; more are simply read again. */
+/** The most cached keys; others are simply read again. */
 const CACHE_SIZE = 10_000;
-/** `last_used_at` is good to this precision; each request writing it would cost a write. */
+/** The precision of `last_used_at`; recording each request would cost a write. */
 const LAST_USED_EVERY_MS = 10_000;
-/** Keys that are looked up while another look-up is under way share the next one. */
+/** Keys that are looked up during another look-up share the next one. */
 const TOGETHER = { maxInFlight: 2, maxItems: 100 } as const;
 
 const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
@@ -60,18 +61,21 @@ function matches(address: string, entry: string): boolean {
   }
 }
 
-/** Whether the address is on the list (addresses and CIDRs of both families; empty: all are). */
+/**
+ * True if the address is on the list (addresses and CIDRs of both families; an empty list allows
+ * all).
+ */
 export function isAllowedAddress(allowlist: readonly string[], address: string): boolean {
   return allowlist.length === 0 || allowlist.some((entry) => matches(address, entry));
 }
 
-/** Says with every answer that its times are those of a clock which somebody has moved. */
+/** A header of every response whose times are those of an advanced test clock. */
 function testClock(now: Date, aheadSeconds: number) {
   const time = new Date(now.getTime() + aheadSeconds * 1000).toISOString();
   return { 'Test-Clock': `${time} (${aheadSeconds} s ahead)` };
 }
 
-/** What a key's row says to a request: the order of behavior.md 2.4. */
+/** The decision on a key's row, in the order of behavior.md 2.4. */
 export function decideKey(
   row: KeyStandingRow | undefined,
   at: { readonly now: Date; readonly address: string },
@@ -156,7 +160,7 @@ export function createKeyAuthenticator(db: Database) {
   const noteUse = (keyId: string, now: Date) => {
     if ((used.get(keyId) ?? 0) > now.getTime() - LAST_USED_EVERY_MS) return;
     used.set(keyId, now.getTime());
-    // Lost when the database is away: the next use writes it.
+    // Lost if the database is unreachable; the next use writes it.
     uses.add({ keyId, now }).catch(() => used.delete(keyId));
   };
   return async (request: {

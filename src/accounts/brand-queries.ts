@@ -1,11 +1,11 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-/** A merchant's logo and color; at least one of them. */
+/** A merchant's logo and color, at least one of them. */
 export interface BrandRow {
   /** Six hex digits. */
   readonly color: string | null;
   readonly logo_id: string | null;
-  /** Names the file of its styles: see `brandStyles`. */
+  /** The name of its style sheet: see `brandStyles`. */
   readonly style: string;
 }
 
@@ -47,7 +47,7 @@ export async function insertLogo(
   );
 }
 
-/** All but the one that is shown: nothing that stays behind leads to the others. */
+/** Deletes all but the one that is shown, which nothing references any more. */
 export async function deleteOtherLogos(
   tx: Tx,
   { accountId, kept }: { readonly accountId: string; readonly kept: string | null },

@@ -11,12 +11,12 @@ import { type Actor, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 
-/** Small enough to come before anybody waits for it; the table checks it as well. */
+/** Small enough to load unnoticed; the table checks it as well. */
 export const MAX_LOGO_BYTES = 100 * 1024;
-/** Pixels of each side. A browser that shows it never unpacks more than four megabytes. */
+/** Pixels per side. A browser never decodes more than four megabytes. */
 const SIDE = { least: 16, most: 1024 } as const;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** The first part of a PNG is always the one that begins with width and height. */
+/** The first chunk of a PNG always begins with width and height. */
 const HEADER = Buffer.from('IHDR');
 
 export interface BrandRef {
@@ -28,16 +28,16 @@ export interface BrandRef {
 type Look = Pick<BrandRow, 'color' | 'logo_id'>;
 const NONE: Look = { color: null, logo_id: null };
 
-/** What the bytes themselves say: the announced type alone proves nothing. */
+/** Checks the bytes themselves, because the declared type proves nothing. */
 function checkLogo(bytes: Buffer): Refusal | null {
   const isPng =
     bytes.length > 24 && bytes.subarray(0, 8).equals(PNG) && bytes.subarray(12, 16).equals(HEADER);
   if (!isPng) {
-    return refuse('content_type_unsupported', 'The file is no PNG.');
+    return refuse('content_type_unsupported', 'The file is not a PNG.');
   }
   const sides = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
   if (sides.every((side) => side >= SIDE.least && side <= SIDE.most)) return null;
-  const allowed = `Each side has ${SIDE.least} to ${SIDE.most} pixels`;
+  const allowed = `Each side must have ${SIDE.least} to ${SIDE.most} pixels`;
   return refuse('parameter_invalid', `${allowed}; these are ${sides.join(' × ')}.`);
 }
 
@@ -64,12 +64,12 @@ async function change(
   });
 }
 
-/** `color`: six hex digits; null: none. */
+/** `color`: six hex digits; `null` for none. */
 export async function setBrandColor(tx: Tx, ref: BrandRef, color: string | null): Promise<void> {
   await change(tx, ref, (before) => ({ ...before, color }));
 }
 
-/** @returns why the picture is not taken. */
+/** @returns the refusal if the picture is not accepted. */
 export async function setLogo(tx: Tx, ref: BrandRef, bytes: Buffer): Promise<Refusal | null> {
   const wrong = checkLogo(bytes);
   if (isRefusal(wrong)) return wrong;

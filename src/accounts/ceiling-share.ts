@@ -5,8 +5,8 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
- * Sets which percentage of the contract's hourly ceiling the account may use; null: as much as all
- * accounts may. Every process obeys it within a second.
+ * Sets the percentage of the contract's hourly ceiling that the account may use; `null` for the
+ * default of all accounts. Every process applies it within a second.
  */
 export async function setCeilingShare(
   tx: Tx,

@@ -17,7 +17,7 @@ import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 
-/** Long enough to roll a new key out over a weekend. */
+/** Long enough to roll out a new key over a weekend. */
 export const MAX_OVERLAP_SECONDS = 7 * 24 * 3600;
 
 interface KeyRef {
@@ -102,8 +102,8 @@ export async function editApiKey(
 }
 
 /**
- * A new key with the same rights; the old one goes on for `overlapSeconds` and then expires.
- * Idempotency keys are not touched: they belong to the account and mode.
+ * Creates a new key with the same rights; the old one works for `overlapSeconds` and then expires.
+ * Idempotency keys are not affected, because they belong to the account and mode.
  */
 export async function rotateApiKey(
   tx: Tx,
@@ -139,7 +139,7 @@ export async function rotateApiKey(
   return { ...issued, old };
 }
 
-/** Ends a key. It opens nothing any more within a second, on every node. */
+/** Revokes a key, which stops working within a second on every node. */
 export async function revokeApiKey(tx: Tx, ref: KeyRef): Promise<ApiKeyRow | Refusal> {
   const before = await lockApiKey(tx, ref.tenant, ref.id);
   if (before === undefined) return resourceMissing('API key');

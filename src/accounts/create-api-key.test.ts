@@ -49,7 +49,7 @@ const authenticate = (secret: string, now: Date) =>
     mustStand: false,
   });
 
-test('a new key opens the account and mode that it was made for', async () => {
+test('a new key works for the account and mode that it was made for', async () => {
   const { row, secret } = done(await create());
   assert.match(secret, /^tlsk_test_/);
   assert.equal(row.hint, `tlsk_test_…${secret.slice(-4)}`);
@@ -66,7 +66,7 @@ test('a live key is refused until the business is verified', async () => {
   assert.match(done(await create(live)).secret, /^tlsk_live_/);
 });
 
-test('an allowlist is stored in one spelling, and all entries must be addresses', async () => {
+test('an allowlist is stored in one notation, and all entries must be addresses', async () => {
   const allowed = done(
     await create({ ipAllowlist: ['10.0.0.0/8', '2001:DB8:0::1', '10.0.0.0/8'] }),
   );
@@ -89,7 +89,7 @@ test('rotation gives the same rights, and the old key ends after the overlap', a
   done(await authenticate(next.secret, addSeconds(NOW, 3600)));
 });
 
-test('a revoked key opens nothing', async () => {
+test('a revoked key stops working', async () => {
   const { row, secret } = done(await create());
   const ref = { tenant: input.tenant, id: row.id, actor, now: NOW };
   done(await database.db.transaction((tx) => revokeApiKey(tx, ref)));

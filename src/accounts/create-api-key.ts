@@ -13,15 +13,15 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 
-/** One key per system is the advice; this is room for many systems and a bound for mistakes. */
+/** One key per system is recommended; this allows for many systems and bounds mistakes. */
 export const MAX_USABLE_KEYS = 100;
 
 export interface ApiKeyInput {
   readonly tenant: Tenant;
   readonly name: string;
-  /** Scopes of behavior.md 3.5; the route has checked them. */
+  /** Scopes of behavior.md 3.5, already checked by the route. */
   readonly scopes: readonly Scope[];
-  /** Addresses and CIDR ranges of both families; empty: every address. */
+  /** Addresses and CIDR ranges of both families; empty allows every address. */
   readonly ipAllowlist: readonly string[];
   readonly expiresAt: Date | null;
   readonly actor: Actor;
@@ -42,7 +42,7 @@ export function kybRequired(what: string): Refusal {
   );
 }
 
-/** The entry in its normal form, or null when it is neither an address nor a range. */
+/** The entry in its normal form, or `null` if it is neither an address nor a range. */
 function normalEntry(entry: string): string | null {
   try {
     if (!entry.includes('/')) {
@@ -56,7 +56,7 @@ function normalEntry(entry: string): string | null {
   }
 }
 
-/** Addresses and ranges in one spelling each. */
+/** Addresses and ranges, each in its normal form. */
 export function readAllowlist(entries: readonly string[]): readonly string[] | Refusal {
   const normal = entries.map(normalEntry);
   const wrong = normal.indexOf(null);
@@ -72,7 +72,7 @@ export function checkExpiry(expiresAt: Date | null, now: Date): Refusal | null {
   return refuse('parameter_invalid', 'expires_at must be in the future.', 'expires_at');
 }
 
-/** Writes the key; every check is done. */
+/** Writes the key, after all checks. */
 export async function issueApiKey(
   tx: Tx,
   input: ApiKeyInput & { readonly rotatedFrom: string | null },
@@ -97,7 +97,7 @@ export async function issueApiKey(
   return { row, secret };
 }
 
-/** What the audit log keeps of a key. */
+/** The fields of a key in the audit log. */
 export function auditedKey(row: ApiKeyRow): { readonly [key: string]: Json } {
   return {
     name: row.name,
@@ -110,7 +110,7 @@ export function auditedKey(row: ApiKeyRow): { readonly [key: string]: Json } {
 }
 
 /**
- * A secret key of one mode, pinned to the latest API version. The secret is returned this once.
+ * A secret key of one mode, pinned to the latest API version. The secret is returned only here.
  * Refuses a live key without approved KYB (behavior.md 1.6), and more keys than the limit.
  */
 export async function createApiKey(
@@ -127,7 +127,7 @@ export async function createApiKey(
   const account = await lockOwnAccount(tx, tenant.accountId);
   if (tenant.livemode && account.kyb_status !== 'approved') return kybRequired('Live keys');
   if ((await countUsableApiKeys(tx, tenant, now)) >= MAX_USABLE_KEYS) {
-    return refuse('unexpected_state', `At most ${MAX_USABLE_KEYS} keys: revoke one first.`);
+    return refuse('unexpected_state', `At most ${MAX_USABLE_KEYS} keys. Revoke one first.`);
   }
   const issued = await issueApiKey(tx, { ...input, name, ipAllowlist, rotatedFrom: null });
   await recordEntry(tx, {

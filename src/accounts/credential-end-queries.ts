@@ -4,11 +4,11 @@ export type CredentialEnd = 'revoked' | 'expired' | 'unpaired' | 'inactive';
 
 export interface CredentialEndRow {
   readonly hash: Buffer;
-  /** null: it still stands. */
+  /** `null` if it is still valid. */
   readonly ended: CredentialEnd | null;
 }
 
-/** How these API keys and device keys stand now, by the database's clock. */
+/** The state of these API keys and device keys, by the database's clock. */
 export async function selectCredentialEnds(
   sql: Sql,
   hashes: readonly Buffer[],

@@ -14,13 +14,13 @@ export function deviceKeyRevoked(): Refusal {
 }
 
 export function terminalInactive(): Refusal {
-  return refuse('terminal_inactive', 'The terminal is inactive: activate it in the dashboard.');
+  return refuse('terminal_inactive', 'The terminal is inactive. Activate it in the dashboard.');
 }
 
 /**
- * Whether the credentials of these requests still stand, asked in the transaction that does the
- * work: the row that a request was let in by may be most of a second old, and a credential that has
- * ended creates, charges and refunds nothing.
+ * Whether the credentials of these requests are still valid, read in the transaction that does the
+ * work: the row that authenticated a request may be almost a second old, and an ended credential
+ * must create, charge and refund nothing.
  */
 export async function readCredentialEnds(
   sql: Sql,

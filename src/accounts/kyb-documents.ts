@@ -15,7 +15,7 @@ import { readName } from '#core/names.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Scans of a few pages. */
+/** Enough for scans of a few pages. */
 export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
 const MAX_DOCUMENTS = 20;
 
@@ -27,7 +27,7 @@ export const DOCUMENT_KINDS = [
   'other',
 ] as const;
 
-/** What may be uploaded, and how such a file begins: the announced type alone proves nothing. */
+/** The accepted file types with their first bytes, because the declared type proves nothing. */
 const SIGNATURES = {
   'application/pdf': [Buffer.from('%PDF-')],
   'image/png': [Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
@@ -53,7 +53,7 @@ function checkBytes(document: NewDocument): Refusal | null {
   );
 }
 
-/** Keeps a file that belongs to the verification, encrypted. */
+/** Stores a file of the verification, encrypted. */
 export async function addDocument(
   tx: Tx,
   ref: KybRef & { readonly secretKey: Buffer },
@@ -69,7 +69,7 @@ export async function addDocument(
     return refuse('unexpected_state', 'The business is already verified.');
   }
   if ((await selectDocuments(tx, accountId)).length >= MAX_DOCUMENTS) {
-    return refuse('unexpected_state', `At most ${MAX_DOCUMENTS} documents: remove one first.`);
+    return refuse('unexpected_state', `At most ${MAX_DOCUMENTS} documents. Remove one first.`);
   }
   const id = newId('document', now);
   const row: DocumentRow = {

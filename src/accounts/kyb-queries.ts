@@ -28,7 +28,7 @@ export async function selectSubmission(
   return rows[0];
 }
 
-/** Writes the details if they are still at `version` (0: there are none yet). */
+/** Writes the details if they are still at `version` (0 if there are none yet). */
 export async function saveDetails(
   tx: Tx,
   change: {

@@ -36,12 +36,12 @@ function unexpected(status: KybStatus): Refusal {
     none: 'Nothing has been submitted yet.',
     pending: 'The submission is under review and cannot be changed now.',
     approved: 'The business is already verified.',
-    rejected: 'The submission was rejected: change it and submit it again.',
+    rejected: 'The submission was rejected. Change it and submit it again.',
   };
   return refuse('unexpected_state', why[status]);
 }
 
-/** What `kyb.status_changed` carries, in both modes (behavior.md 10.2). */
+/** The object of `kyb.status_changed`, in both modes (behavior.md 10.2). */
 export function kybObject(
   account: Pick<AccountRow, 'id' | 'kyb_status'>,
   decision: { readonly livemode: boolean; readonly reason: string | null; readonly now: Date },
@@ -57,7 +57,7 @@ export function kybObject(
   };
 }
 
-/** `kyb.status_changed`, in both modes: behavior.md 10.2 sends it when there is a decision. */
+/** Sends `kyb.status_changed` in both modes when there is a decision (behavior.md 10.2). */
 async function announceDecision(
   tx: Tx,
   account: AccountRow,
@@ -79,7 +79,7 @@ async function announceDecision(
   );
 }
 
-/** Moves the account to the next state, with an entry in the log, and events for a decision. */
+/** Moves the account to the next state, with an audit log entry, and events for a decision. */
 async function moveTo(
   tx: Tx,
   ref: KybRef,
@@ -142,7 +142,7 @@ export async function saveKybDetails(
   return after;
 }
 
-/** Hands the submission to the operators. */
+/** Submits the verification to the operators. */
 export async function submitKyb(tx: Tx, ref: KybRef): Promise<AccountRow | Refusal> {
   const account = await lockOwnAccount(tx, ref.accountId);
   const { kyb_status: status } = account;
@@ -169,11 +169,11 @@ function decisionMail(accountName: string, approved: boolean, reason: string | n
     subject: `${accountName} could not be verified`,
     text:
       `Your business could not be verified: ${reason ?? ''}\n\n` +
-      'Change what is missing and submit it again.\n',
+      'Complete your details and submit them again.\n',
   };
 }
 
-/** Why nobody can ask to approve the business now; null: somebody can. */
+/** The reason why the business cannot be approved now; `null` if it can. */
 export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal | null> {
   const account = await selectAccount(tx, accountId);
   if (account === undefined) return refuse('resource_missing', 'No such account.', 'account');
@@ -181,8 +181,8 @@ export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal 
 }
 
 /**
- * An operator's decision. Approval opens live mode; a rejection, also of a business that was
- * approved before, closes it: existing live keys answer `kyb_required` to new payments.
+ * An operator's decision. Approval enables live mode; a rejection, even of an approved business,
+ * disables it: existing live keys then return `kyb_required` for new payments.
  */
 export async function decideKyb(
   tx: Tx,

@@ -5,14 +5,14 @@ import type { Tenant } from '#core/mode.ts';
 import { hashShortCode, newShortCode } from '#core/short-code.ts';
 import type { Tx } from '#db/database.ts';
 
-/** Time to walk from the office to the counter. */
+/** Enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
-/** A code says what it was used for this long; then the refund's own record is enough. */
+/** How long a code keeps the refund it was used for; later the refund's own record is enough. */
 const KEPT_MS = 30 * DAY_MS;
 
 /**
- * A code that lets a till make one refund that a clerk may not make alone. Whoever asks for it has
- * proven a factor.
+ * Creates a code with which a till makes one refund that needs a manager. Its creator has just
+ * verified a factor.
  */
 export async function createManagerCode(
   tx: Tx,
@@ -49,7 +49,7 @@ export async function createManagerCode(
   return { code, expiresAt };
 }
 
-/** Uses a code up for this refund. @returns false: there is no such code that still works. */
+/** Consumes a code for this refund. @returns false if there is no such valid code. */
 export async function takeManagerCode(
   tx: Tx,
   shown: {

@@ -1,19 +1,19 @@
 import type { MerchantStanding } from '#accounts/merchant-caller.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 
-/** KYB (403) before go-live (409): the order of behavior.md 2.4. */
+/** KYB (403) before go-live (409), in the order of behavior.md 2.4. */
 export function checkMayTakePayments(standing: MerchantStanding): Refusal | null {
   if (standing.tenant.livemode && !standing.kybApproved) {
     return refuse(
       'kyb_required',
-      'Live payments need an approved business verification: submit it in the dashboard.',
+      'Live payments need an approved business verification. Submit it in the dashboard.',
     );
   }
   if (standing.merchantNumber === null) {
     return refuse(
       'account_not_live',
-      'The account is not registered on the settlement contract of this network yet: ' +
-        'press Go Live in the dashboard.',
+      'The account is not registered on the settlement contract of this network yet. ' +
+        'Click Go Live in the dashboard.',
     );
   }
   return null;

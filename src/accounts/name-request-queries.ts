@@ -2,13 +2,13 @@ import type { Sql, Tx } from '#db/database.ts';
 
 export interface NameRequestRow {
   readonly account_id: string;
-  /** The name that people pay under until somebody has decided. */
+  /** The name that payers see until the decision. */
   readonly present_name: string;
   readonly name: string;
   readonly created: Date;
 }
 
-/** A newer wish takes the place of the one before. */
+/** A newer request replaces the previous one. */
 export async function saveNameRequest(
   tx: Tx,
   wish: {
@@ -27,7 +27,7 @@ export async function saveNameRequest(
   );
 }
 
-/** @returns the name that was asked for; undefined: none was. */
+/** @returns the requested name; undefined if there was none. */
 export async function takeNameRequest(tx: Tx, accountId: string): Promise<string | undefined> {
   const rows = await tx.query<{ name: string }>(
     'delete from account_name_requests where account_id = $1 returning name',

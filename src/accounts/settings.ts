@@ -26,7 +26,7 @@ import type { Tx } from '#db/database.ts';
 import { queueMail } from '#people/mail.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 
-/** Bounds of what an account may choose; the table checks them as well. */
+/** Bounds of an account's choices; the table checks them as well. */
 export const MAX_REFUND_WINDOW_DAYS = 3650;
 export const MAX_REFUND_DAILY_LIMIT = 1_000_000_000_000_000;
 
@@ -37,7 +37,7 @@ export interface SettingsEdit {
   /** Atoms per UTC day. */
   readonly refundDailyLimit?: number | undefined;
   readonly timeZone?: string | undefined;
-  /** `null` if it has not set one: English. */
+  /** `null` for none, which means English. */
   readonly language?: Language | null | undefined;
   /** Prices, taxes and receipts. */
   readonly shop?: ShopEdit;
@@ -63,14 +63,14 @@ function unknownZone(name: string): Refusal | null {
   if (isTimeZone(name)) return null;
   return refuse(
     'parameter_invalid',
-    'time_zone is no time zone that we know. Send an IANA name such as Europe/Berlin.',
+    'time_zone is not a known time zone. Send an IANA name such as Europe/Berlin.',
     'time_zone',
   );
 }
 
 /**
- * Name, refund window, daily refund limit, time zone, language, prices and taxes. A longer window
- * is that of payments from then on.
+ * Changes name, refund window, daily refund limit, time zone, language, prices and taxes. A new
+ * refund window applies to later payments.
  */
 export async function editAccount(
   tx: Tx,
@@ -125,7 +125,7 @@ export async function editAccount(
   return after;
 }
 
-/** Writes what the edit names. @returns that, before and after. */
+/** Writes the edit. @returns its fields before and after. */
 async function editShop(tx: Tx, accountId: string, edit: ShopEdit) {
   const after = namedIn(edit);
   if (Object.keys(after).length === 0) return { before: {}, after: {} };
@@ -137,15 +137,15 @@ async function editShop(tx: Tx, accountId: string, edit: ShopEdit) {
   return { before: asJson(before), after: asJson(after) };
 }
 
-/** As the audit log holds it. */
+/** The form of settings in the audit log. */
 function asJson(settings: object): { readonly [key: string]: Json } {
   return JSON.parse(JSON.stringify(settings));
 }
 
 /**
- * Payers trust the name that was verified, so another one waits for the network's staff. Asking for
- * the present name takes the wish back.
- * @returns the name that waits; null: nothing has to.
+ * Payers trust a verified name, so a new one waits for the network's staff. Requesting the current
+ * name withdraws the request.
+ * @returns the name that waits; `null` if none must wait.
  */
 async function wishForName(
   tx: Tx,
@@ -161,7 +161,7 @@ async function wishForName(
   return name;
 }
 
-/** Somebody has looked at this business under its name, or is looking. */
+/** True if staff have reviewed this business under its name, or are reviewing it. */
 function isReviewed(status: KybStatus): boolean {
   return status === 'approved' || status === 'pending';
 }
@@ -178,7 +178,7 @@ function nameMail(names: { readonly old: string; readonly asked: string }, reaso
   };
 }
 
-/** The network's staff lets a verified business pay under another name, or does not. */
+/** Staff accept or reject the new name of a verified business. */
 export async function decideName(
   tx: Tx,
   ref: AccountRef & { readonly secretKey: Buffer },
@@ -211,7 +211,7 @@ export async function decideName(
 }
 
 export function nobodyAsked(): Refusal {
-  return refuse('unexpected_state', 'This account asks for no other name.');
+  return refuse('unexpected_state', 'This account has not requested another name.');
 }
 
 function unchanged(account: AccountRow): AccountUpdate {
@@ -227,7 +227,7 @@ function unchanged(account: AccountRow): AccountUpdate {
   };
 }
 
-/** Disables an account (every key answers 403 within a second), or enables it again. */
+/** Disables an account (every key gets 403 within a second), or enables it again. */
 export async function setAccountStatus(
   tx: Tx,
   ref: AccountRef,

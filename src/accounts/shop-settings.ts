@@ -3,19 +3,19 @@ import { only } from '#core/assert.ts';
 import { minorDigits } from '#core/currencies.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** A rate of tax that the account's people call by a name. */
+/** A tax rate with the account's name for it. */
 export interface TaxRate {
   readonly name: string;
   /** Basis points. */
   readonly rate: number;
 }
 
-/** How a shop prices its sales, and what its receipts say of it. Named as in the API. */
+/** The pricing and receipt settings of a shop. Named as in the API. */
 export interface ShopSettings {
-  /** ISO 4217, in small letters; `null` for USDC. */
+  /** ISO 4217, in lowercase; `null` for USDC. */
   readonly currency: string | null;
   readonly tax_rates: readonly TaxRate[];
-  /** Whether a price includes its tax where its line does not say. */
+  /** True if prices include their tax, unless a line says otherwise. */
   readonly prices_include_tax: boolean;
   readonly legal_name: string | null;
   readonly address: string | null;
@@ -71,17 +71,17 @@ export async function updateShopSettings(
   );
 }
 
-/** Why these cannot be a shop's settings, beyond what their schema says; or null. */
+/** The reason why these settings are invalid beyond their schema; or `null`. */
 export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Refusal | null {
   if (currency != null && minorDigits(currency) === undefined) {
-    const message = `currency: ISO 4217 has no ${currency}. Send a code in small letters, or null.`;
+    const message = `currency: ISO 4217 has no ${currency}. Send a lowercase code, or null.`;
     return refuse('parameter_invalid', message, 'currency');
   }
   if (new Set(rates.map(({ name }) => name)).size === rates.length) return null;
   return refuse('parameter_invalid', 'Two of the tax_rates have the same name.', 'tax_rates');
 }
 
-/** Without the fields that the edit leaves out. */
+/** The edit without its omitted fields. */
 export function namedIn(edit: ShopEdit): Partial<ShopSettings> {
   return Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
 }

@@ -1,7 +1,7 @@
 import type { Scope } from '#accounts/scopes.ts';
 import type { Sql } from '#db/database.ts';
 
-/** A key with what its account is allowed to do. */
+/** A key with its account's permissions. */
 export interface KeyStandingRow {
   hash: Buffer;
   id: string;
@@ -36,10 +36,7 @@ export async function selectKeyStandings(
   );
 }
 
-/**
- * Leaves out keys that somebody else is writing: waiting for several rows, two processes could
- * wait for each other.
- */
+/** Skips rows that are locked: if they waited for several rows, two processes could deadlock. */
 export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update api_keys k set last_used_at = $2

@@ -14,11 +14,11 @@ export interface EventDraft {
   readonly tenant: Tenant;
   readonly type: EventType;
   readonly objectId: string;
-  /** The resource as it is at the end of this transaction, as the API shows it. */
+  /** The resource as it is at the end of this transaction, in its API form. */
   readonly object: { readonly [key: string]: Json };
-  /** For `*.updated`: the changed fields with the values that they had before. */
+  /** For `*.updated`: the changed fields with their previous values. */
   readonly previousAttributes?: { readonly [key: string]: Json };
-  /** One place of the account's order; the event's `sequence`. */
+  /** One position of the account's order; the event's `sequence`. */
   readonly stamp: Stamp;
 }
 
@@ -35,7 +35,7 @@ const EVENTS = columnsFrom(1, {
   body: 'text',
 });
 
-/** The beginning of an event's text, up to but without the number of its `sequence`. */
+/** The beginning of an event's JSON, up to the number of its `sequence`. */
 function eventHead(event: {
   readonly id: string;
   readonly type: EventType;
@@ -101,7 +101,7 @@ const APPEND = `
   )
   select count(*) as deliveries from due`;
 
-/** Hints that events of an account and mode were written, so that streams read on. */
+/** Hints that events of an account and mode were written, so that streams read them. */
 export const EVENTS_TOPIC = 'events';
 
 export function eventsKey({ accountId, livemode }: Tenant): string {
@@ -129,10 +129,10 @@ export async function writeEvents(
 }
 
 /**
- * Writes the events and, in the same statement, one delivery per endpoint that listens: what an
- * endpoint gets is decided in the transaction that caused the event. (A `ping` goes to the
- * endpoint under test alone and has no delivery here.)
- * @returns the number of deliveries. Send the `deliveries` wake-up after the commit when it is > 0.
+ * Writes the events and, in the same statement, one delivery per subscribed endpoint: the
+ * transaction that causes the event also decides who gets it. (A `ping` goes to the tested endpoint
+ * alone and has no delivery here.)
+ * @returns the number of deliveries. Send the `deliveries` wake-up after the commit if it is > 0.
  */
 export async function appendEvents(tx: Tx, drafts: readonly EventDraft[]): Promise<number> {
   return (await writeEvents(tx, drafts)).deliveries;

@@ -14,14 +14,14 @@ export interface EventFeedDeps {
   readonly log: Log;
 }
 
-/** A lost hint costs at most this. */
+/** The delay of events after a lost hint. */
 const POLL_MS = 1_000;
-/** Events of one look: at 2 KB each, as much as a healthy client takes at once. */
+/** Events per read: at 2 KB each, as much as a healthy client takes at once. */
 const BATCH = 100;
 
 /**
- * Reads the order of one account and mode, once for all of its streams in this process. A stream
- * that begins earlier reads by itself, as fast as its client does, until it has caught up.
+ * Reads the events of one account and mode, once for all of its streams in this process. A stream
+ * that begins earlier reads by itself, at its client's pace, until it has caught up.
  */
 export class EventFeed {
   readonly #deps: EventFeedDeps;
@@ -46,7 +46,7 @@ export class EventFeed {
     this.#unhear = deps.wakeups.on(EVENTS_TOPIC, eventsKey(tenant), this.#loop.wake);
   }
 
-  /** Follows until the stream closes. @param whenEmpty the last stream has left. */
+  /** Follows until the stream closes. @param whenEmpty called when the last stream has left. */
   add(reader: StreamReader, whenEmpty: () => void): void {
     this.#streams++;
     reader.stream.once('close', () => {
@@ -87,7 +87,7 @@ export class EventFeed {
     }
     if (!reader.isOpen) return;
     this.#live.add(reader);
-    // What came while no stream was live has not been read.
+    // Events that arrived while no stream was live have not been read.
     this.#loop.wake();
   }
 }

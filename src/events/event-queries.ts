@@ -35,7 +35,7 @@ const WITHIN = (created: string, position: string) => `
 
 const NEWEST_FIRST = 'order by created desc, position desc limit $7';
 
-/** One page of all events, newest first, with one row too many. */
+/** One page of all events, newest first, plus one row. */
 export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promise<EventRow[]> {
   return sql.query(
     `select created, position, body from events
@@ -70,9 +70,8 @@ export async function selectEventsOfTypes(
 }
 
 /**
- * Events of these types with a delivery that is pending or failed. Read from the deliveries, of
- * each of the tenant's endpoints (there are at most 16), so that the many successes in between
- * cost nothing.
+ * Events of these types with a pending or failed delivery. Read from the deliveries of each of the
+ * tenant's endpoints (at most 16), so that the many successes in between cost nothing.
  */
 export async function selectUndeliveredEvents(
   sql: Sql,

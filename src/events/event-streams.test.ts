@@ -13,7 +13,7 @@ let shared: WebhookBench;
 let bench: WebhookBench;
 let statements = 0;
 
-/** The bench's database, counting what is asked of it. */
+/** The bench's database, which counts its statements. */
 const counting = (): Database => ({
   ...shared.db,
   query: (text, values) => {
@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 interface Followed {
   readonly reader: StreamReader;
-  /** Ids in their order. */
+  /** Ids in the order of arrival. */
   readonly ids: () => string[];
   readonly gone: AbortController;
 }
@@ -65,7 +65,7 @@ async function untilHeard({ ids }: Followed, count: number): Promise<string[]> {
   return ids();
 }
 
-test('a hundred streams of an account are read for once', async () => {
+test('a hundred streams of an account share one read', async () => {
   const follow = streams();
   const all = await Promise.all(Array.from({ length: 100 }, () => follow()));
   await sleep(100);
@@ -75,12 +75,12 @@ test('a hundred streams of an account are read for once', async () => {
   const heard = await Promise.all(all.map((one) => untilHeard(one, 15)));
   for (const ids of heard) assert.deepEqual(ids, heard[0]);
   const polls = Math.ceil((performance.now() - begun) / 1000);
-  // A hint each, and one more look each that finds nothing.
+  // One read per hint, and one more each that finds nothing.
   assert.ok(statements <= 10 + 2 * polls, `${statements} statements`);
   for (const { gone } of all) gone.abort();
 });
 
-test('an account hears nothing of another one; its reader stops with its last stream', async () => {
+test('an account gets no events of another; its reader stops with its last stream', async () => {
   const follow = streams();
   const [mine, other] = [await follow(), await withNewAccount(shared)];
   await writeTestEvents(other, 2);
@@ -90,7 +90,7 @@ test('an account hears nothing of another one; its reader stops with its last st
   await once(mine.reader.stream, 'close');
   statements = 0;
   await writeTestEvents(bench, 1);
-  // A reader that goes on polls each second: the time itself is what has to pass.
+  // A running reader would poll each second, so real time must pass.
   await sleep(1_200);
   assert.equal(statements, 0);
   const again = await follow();
@@ -99,7 +99,7 @@ test('an account hears nothing of another one; its reader stops with its last st
   again.gone.abort();
 });
 
-test('who begins in the past comes up while events go on, without gap or repetition', async () => {
+test('a stream from the past catches up meanwhile, without gap or repetition', async () => {
   const follow = streams();
   const live = await follow();
   const before = live.reader.at;
@@ -124,7 +124,7 @@ test('a batch that was read before the stream had caught up repeats nothing', as
   const [first, second, third] = [event(1n), event(2n), event(3n)] as const;
   const start = { created, position: 0n };
   const reader = new StreamReader(start, null);
-  // By itself it has read two; the feed's look for the others ended with the first.
+  // The reader has read two by itself; the feed's read for the others ended with the first.
   reader.give(new EventBatch(start, [first, second]));
   reader.give(new EventBatch(start, [first]));
   reader.give(new EventBatch(first, [second, third]));
@@ -135,7 +135,7 @@ test('a batch that was read before the stream had caught up repeats nothing', as
   assert.deepEqual(ids, ['evt_1', 'evt_2', 'evt_3']);
 });
 
-test('when the process ends, a stream ends too, behind what it was given', async () => {
+test('when the process ends, a stream ends too, after the events it was given', async () => {
   const follow = streams();
   const one = await follow();
   await writeTestEvents(bench, 5);

@@ -7,14 +7,14 @@ import { StreamReader } from '#events/stream-reader.ts';
 
 export interface Following {
   readonly tenant: Tenant;
-  /** The place of the last event that the client has seen; null: it starts now. */
+  /** The position of the last event that the client has seen; `null` to start now. */
   readonly after: Place | null;
   /**
-   * null: all. Streams that want the same types should share one set: their events are rendered
+   * `null` for all. Streams with the same types should share one set, so that events are rendered
    * once.
    */
   readonly types: ReadonlySet<string> | null;
-  /** The client is gone, or the process ends. */
+  /** Aborts when the client disconnects, or the process ends. */
   readonly gone: AbortSignal;
 }
 

@@ -55,7 +55,7 @@ async function writeAll(): Promise<void> {
   }
 }
 
-/** The deliveries of these events as an endpoint left them. */
+/** Ends the deliveries of these events with this status. */
 async function finish(status: 'succeeded' | 'failed', types: readonly EventType[]): Promise<void> {
   await bench.db.query(
     `with done as (
@@ -70,7 +70,7 @@ async function finish(status: 'succeeded' | 'failed', types: readonly EventType[
 }
 
 describe('the list of events', () => {
-  test('is newest first and its sequence rises with every event', async () => {
+  test('is newest first and its sequence increases with every event', async () => {
     await writeAll();
     const events = await list();
     assert.equal(events.length, 10);
@@ -107,7 +107,7 @@ describe('the list of events', () => {
     { deliverySuccess: false },
     { deliverySuccess: true, type: 'payment.*' },
   ]) {
-    test(`walks ${JSON.stringify(filter)} without gaps or repeats while more come`, async () => {
+    test(`pages ${JSON.stringify(filter)} without gaps or repeats as events come`, async () => {
       await addEndpoint(bench, 'http://127.0.0.1:8080/');
       await writeAll();
       if ('deliverySuccess' in filter) {
@@ -131,7 +131,7 @@ describe('the list of events', () => {
     });
   }
 
-  test('keeps to created_gte and created_lt', async () => {
+  test('respects created_gte and created_lt', async () => {
     const createdGte = new Date(clock.now().getTime() + 2_000);
     const createdLt = new Date(clock.now().getTime() + 4_000);
     await writeAll();
@@ -143,7 +143,7 @@ describe('the list of events', () => {
     assert.deepEqual(await list({ deliverySuccess: false }, { createdGte, createdLt }), []);
   });
 
-  test('with delivery_success=false shows once what is pending or failed anywhere', async () => {
+  test('with delivery_success=false shows pending and failed events once', async () => {
     await addEndpoint(bench, 'http://127.0.0.1:8080/a');
     await addEndpoint(bench, 'http://127.0.0.1:8080/b', { enabledEvents: ['payment.*'] });
     await writeAll();
@@ -163,7 +163,7 @@ describe('the list of events', () => {
     assert.ok(fine.every((type) => type.startsWith('payment_intent.')));
   });
 
-  test('ends after 30 days, in the list and one by one', async () => {
+  test('ends after 30 days, in the list and by id', async () => {
     await writeTestEvents(bench);
     const [event] = await list();
     assert.ok(event);
@@ -176,7 +176,7 @@ describe('the list of events', () => {
     assert.equal(isRefusal(await get()), true);
   });
 
-  test('gives an event by its id as it is stored, to its account and mode alone', async () => {
+  test('returns an event by its id as it is stored, to its account and mode alone', async () => {
     await writeTestEvents(bench);
     const [event] = await list();
     assert.ok(event);

@@ -25,7 +25,7 @@ function typesOf(filter: string | null): readonly string[] {
   return EVENT_TYPES.filter((type) => type === filter || familyOf(type) === filter);
 }
 
-/** One page of the last 30 days, newest first, with one row too many. */
+/** One page of the last 30 days, newest first, plus one row. */
 export async function listEvents(
   sql: Sql,
   asked: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },
@@ -52,7 +52,7 @@ export async function getEvent(
   return found ?? resourceMissing('event');
 }
 
-/** The place of an event in the order of its account and mode; undefined: there is none. */
+/** The position of an event in the order of its account and mode; undefined if there is none. */
 export async function findEventPlace(
   sql: Sql,
   tenant: Tenant,

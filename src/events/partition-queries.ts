@@ -3,7 +3,7 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 // Table names and bounds cannot be parameters of DDL. Those inserted here are built by retention.ts
 // from constants and a date, or come from the catalog.
 
-/** A number that no other lock has (test/tidy.test.ts). */
+/** A number that no other lock uses (test/tidy.test.ts). */
 const MAINTENANCE_LOCK = 7_218_344_192;
 
 export interface Bounds {
@@ -38,7 +38,10 @@ export async function createTableLike(tx: Tx, name: string, parent: string): Pro
   await tx.query(`create table if not exists "${name}" (like ${parent} including all)`);
 }
 
-/** Rows older than their partition are in the default one. Nothing may be inserted meanwhile. */
+/**
+ * Rows that arrived before their partition are in the default one. Nothing may be inserted
+ * meanwhile.
+ */
 export async function moveFromDefault(tx: Tx, bounds: Bounds): Promise<void> {
   await tx.query(`lock table ${bounds.parent}_default in access exclusive mode`);
   await tx.query(
@@ -63,7 +66,7 @@ export async function dropTable(tx: Tx, name: string): Promise<void> {
   await tx.query(`drop table "${name}"`);
 }
 
-/** Undelivered work whose event is about to be dropped. */
+/** Deletes undelivered work whose event is about to be dropped. */
 export async function deleteExpiredDue(db: Database, before: Date): Promise<void> {
   await db.query('delete from webhook_due where event_created < $1', [before]);
 }
@@ -72,7 +75,7 @@ export async function deleteExpiredReplays(db: Database, before: Date): Promise<
   await db.query('delete from webhook_replays where created < $1', [before]);
 }
 
-/** The default partition stays, but not its rows of expired days. */
+/** The default partition stays, but its rows of expired days are deleted. */
 export async function deleteFromDefault(
   db: Database,
   which: { readonly parent: string; readonly column: string; readonly before: Date },

@@ -12,7 +12,7 @@ async function count(bench: WebhookBench, table: string): Promise<number> {
   return (await bench.db.query(`select from ${table}`)).length;
 }
 
-/** Other folders' tables are kept by the same rules. */
+/** Tables of other folders use the same rules. */
 const ours = (names: readonly string[]) => names.filter((name) => /^(events|webhook)_/.test(name));
 
 describe('retention', () => {
@@ -24,7 +24,7 @@ describe('retention', () => {
   });
   after(() => bench.close());
 
-  test('partitions are made a week ahead, filled, and dropped with all they hold', async () => {
+  test('partitions are made a week ahead, filled, and dropped with their rows', async () => {
     await addEndpoint(bench, 'http://127.0.0.1:8080/');
     await writeTestEvents(bench);
 
@@ -52,7 +52,7 @@ describe('retention', () => {
 
     clock.advance(2 * 3_600_000);
     await maintainPartitions(bench.db, clock.now());
-    // The first event stood in the default partition; the three others are 30 days old.
+    // The first event was in the default partition; the three others are 30 days old.
     assert.equal(await count(bench, 'events'), 3);
     clock.advance(DAY_MS);
     const last = await maintainPartitions(bench.db, clock.now());
@@ -67,7 +67,7 @@ describe('retention', () => {
     assert.equal(left[0], 'events_20270201');
   });
 
-  test('two workers that maintain at once make each partition once', async () => {
+  test('two workers that maintain at once create each partition once', async () => {
     clock.advance(60 * DAY_MS);
     const made = await Promise.all([
       maintainPartitions(bench.db, clock.now()),
@@ -80,7 +80,7 @@ describe('retention', () => {
     assert.equal(partitions.length, 7 + 1);
   });
 
-  test('writers go on while partitions are made', async () => {
+  test('writers continue while partitions are created', async () => {
     clock.advance(60 * DAY_MS);
     let done = false;
     let written = 0;

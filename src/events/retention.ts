@@ -14,11 +14,11 @@ import {
   takeMaintenanceLock,
 } from '#events/partition-queries.ts';
 
-/** behavior.md 10.3. */
+/** The retention of behavior.md 10.3. */
 export const RETENTION_DAYS = 30;
-/** Somebody notices within a week that maintenance is down, so before the days run out. */
+/** Leaves operators a week to notice that maintenance is failing. */
 const DAYS_AHEAD = 7;
-/** If we waited longer for a table's lock, everything that writes events would wait behind us. */
+/** A longer wait for a table's lock would block every transaction that writes events. */
 const LOCK_TIMEOUT_MS = 500;
 
 /** All are partitioned by UTC day: of the event, or of the logged request. */
@@ -37,7 +37,7 @@ export interface Maintained {
   readonly dropped: readonly string[];
 }
 
-/** Nothing older than this is shown, whether its partition has been dropped yet or not. */
+/** Nothing older than this is shown, even if its partition was not dropped yet. */
 export function retainedSince(now: Date): Date {
   return addMs(now, -RETENTION_DAYS * DAY_MS);
 }
@@ -50,13 +50,13 @@ function nameOf(parent: Parent, day: Date): string {
   return `${parent}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-/** The day in a partition's name, or null for the default one. */
+/** The day in a partition's name, or `null` for the default one. */
 function dayOfName(parent: Parent, name: string): Date | null {
   const digits = new RegExp(`^${parent}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name);
   return digits === null ? null : new Date(`${digits[1]}-${digits[2]}-${digits[3]}T00:00:00Z`);
 }
 
-/** First a separate table, attached when it is ready: writers wait only for a moment. */
+/** Created as a separate table and then attached, so that writers wait only for a moment. */
 async function createPartition(tx: Tx, parent: Parent, day: Date): Promise<boolean> {
   const name = nameOf(parent, day);
   // Another worker may have created it since the list was read.
@@ -87,10 +87,10 @@ async function inShortTransaction(
 }
 
 /**
- * Makes the partitions of the coming days (not of today: a row on its way to the default one
- * would be refused, and with it somebody's money) and drops those past retention. Run it every
- * hour, by any number of workers. Each change is a short transaction of its own; a busy table
- * makes it fail after half a second rather than stop the writers, and the next run goes on.
+ * Creates the partitions of the coming days (not of today, because a row on its way to the default
+ * one would be refused, and its payment would fail) and drops those past retention. Run it every
+ * hour, by any number of workers. Each change is a short transaction. On a busy table it fails
+ * after half a second instead of blocking writers, and the next run continues.
  */
 export async function maintainPartitions(db: Database, now: Date): Promise<Maintained> {
   const created: string[] = [];

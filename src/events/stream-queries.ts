@@ -8,7 +8,9 @@ export interface StreamedEvent extends Place {
   readonly body: string;
 }
 
-/** Events after a place, oldest first: in commit order, so that none can later appear before it. */
+/**
+ * Events after a position, oldest first, in commit order, so that none can later appear before it.
+ */
 export async function selectEventsAfter(
   sql: Sql,
   tenant: Tenant,
@@ -23,7 +25,7 @@ export async function selectEventsAfter(
   );
 }
 
-/** The newest place of the account and mode's order. */
+/** The newest position in the order of the account and mode. */
 export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place> {
   const rows = await sql.query<{ created: Date; position: bigint }>(
     `select created, position from events
@@ -34,9 +36,9 @@ export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place
 }
 
 /**
- * A free slot of a key, chosen at random, so that two processes rarely want the same one; the
- * slower of two gets none, and asks again. A slot that is held for more than twice `holdMs` is
- * free, too: the database's clock has stepped back since.
+ * A free slot of a key, chosen at random, so that two processes rarely pick the same one; the
+ * slower of two gets none, and retries. A slot that is held for more than twice `holdMs` is free,
+ * too, because the database's clock has stepped back since.
  */
 export async function takeStreamSlot(
   sql: Sql,
@@ -59,7 +61,7 @@ export async function takeStreamSlot(
   return rows[0]?.slot;
 }
 
-/** How many streams a key has open, in all processes. */
+/** The number of a key's open streams, in all processes. */
 export async function countStreamSlots(
   sql: Sql,
   wanted: { readonly keyId: string; readonly holdMs: number },

@@ -3,7 +3,7 @@ import type { Place } from '#db/paging.ts';
 import type { StreamedEvent } from '#events/stream-queries.ts';
 
 /**
- * What a reader may leave unread. A burst of a thousand events fits; a reader that is further
+ * The most unread bytes of a reader. A burst of a thousand events fits; a reader that is further
  * behind gets the rest faster by reconnecting after the last event that it has seen.
  */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
@@ -15,9 +15,9 @@ export function isBefore(a: Place, b: Place): boolean {
   return difference === 0 ? a.position < b.position : difference < 0;
 }
 
-/** Events that were read together, rendered once for all who want the same types of them. */
+/** Events that were read together, rendered once for all streams with the same types. */
 export class EventBatch {
-  /** The place after which they were read. */
+  /** The position after which they were read. */
   readonly from: Place;
   readonly to: Place;
   readonly #events: readonly StreamedEvent[];
@@ -29,7 +29,7 @@ export class EventBatch {
     this.#events = events;
   }
 
-  /** Those of these types, or of all, as server-sent events. */
+  /** The events of these types, or all, as server-sent events. */
   rendered(types: ReadonlySet<string> | null): Buffer {
     const known = this.#rendered.get(types);
     if (known !== undefined) return known;
@@ -40,7 +40,7 @@ export class EventBatch {
     return bytes;
   }
 
-  /** Those of them that come after this place. */
+  /** The events after this position. */
   after(place: Place): EventBatch {
     if (!isBefore(this.from, place)) return this;
     return new EventBatch(
@@ -50,7 +50,7 @@ export class EventBatch {
   }
 }
 
-/** One open stream: how far it has been served, and how far its client has read. */
+/** One open stream, with the position up to which it was served, and its client's unread bytes. */
 export class StreamReader {
   readonly stream: Readable;
   readonly types: ReadonlySet<string> | null;
@@ -70,7 +70,7 @@ export class StreamReader {
     this.#push('retry: 1000\n\n');
   }
 
-  /** It was given everything up to here. */
+  /** The position up to which the stream was served. */
   get at(): Place {
     return this.#at;
   }
@@ -81,17 +81,17 @@ export class StreamReader {
 
   give(batch: EventBatch): void {
     const chunk = batch.after(this.#at).rendered(this.types);
-    // A batch may be older than what the reader has read by itself while it caught up.
+    // A batch may be older than the events that the reader read itself while catching up.
     if (isBefore(this.#at, batch.to)) this.#at = batch.to;
     if (chunk.length > 0) this.#push(chunk);
   }
 
-  /** Nothing up to this place is left to send. */
+  /** Marks everything up to this position as served. */
   skipTo(place: Place): void {
     this.#at = place;
   }
 
-  /** Resolves when the client has read enough for more, or is gone. */
+  /** Resolves when the client has read enough for more, or has disconnected. */
   async untilDrained(): Promise<void> {
     if (this.#canTake || !this.isOpen) return;
     await new Promise<void>((resolve) => {
@@ -100,8 +100,8 @@ export class StreamReader {
   }
 
   /**
-   * A comment. A client that has read nothing since the last one, though there was something to
-   * read, is cut off.
+   * Sends a comment. Cuts off a client that has read nothing since the last one, although there was
+   * something to read.
    */
   beat(): void {
     const isStuck = this.stream.readableLength > 0 && this.#reads === this.#readsAtBeat;
@@ -110,7 +110,7 @@ export class StreamReader {
     else this.#push(': still here\n\n');
   }
 
-  /** What was given to it is still sent. */
+  /** Ends the stream after sending what it was given. */
   end(): void {
     if (!this.isOpen) return;
     this.#isEnded = true;
@@ -118,7 +118,9 @@ export class StreamReader {
     this.#ring();
   }
 
-  /** At once: the client comes back and goes on after what it has seen. */
+  /**
+   * Ends the stream at once: the client reconnects and continues after the last event it has seen.
+   */
   cut(): void {
     this.stream.destroy();
   }
@@ -132,7 +134,7 @@ export class StreamReader {
   #push(chunk: string | Buffer): void {
     if (!this.isOpen) return;
     this.#canTake = false;
-    // While it is not full the stream asks for more by itself, which sets it again.
+    // While it is not full, the stream requests more by itself, which sets it again.
     this.stream.push(chunk);
     if (this.stream.readableLength < HIGH_WATER_BYTES) this.#canTake = true;
     if (this.stream.readableLength > MAX_UNREAD_BYTES) this.cut();

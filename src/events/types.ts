@@ -23,7 +23,10 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** `payment_intent.*` of `payment_intent.created`: what an endpoint may subscribe to. */
+/**
+ * The family of a type, such as `payment_intent.*` for `payment_intent.created`, to which endpoints
+ * may subscribe.
+ */
 export function familyOf(type: string): string {
   return `${type.split('.')[0]}.*`;
 }

@@ -1,14 +1,14 @@
 import { API_VERSIONS } from '#core/api-versions.ts';
 
 /**
- * Events are stored, and listed, in the newest shape. An endpoint is pinned to the version it was
- * created with and gets that version's shape, whatever came later.
+ * Events are stored, and listed, in the newest shape. An endpoint is pinned to the version with
+ * which it was created, and keeps getting that version's shape.
  */
 export const CURRENT_API_VERSION: string = API_VERSIONS.latest;
 
 /**
- * The exact bytes that an endpoint pinned to `version` gets for a stored event.
- * @throws Bug for a version that there never was.
+ * The exact bytes of a stored event for an endpoint pinned to `version`.
+ * @throws Bug for an unknown version.
  */
 export function renderEventForVersion(body: string, version: string): string {
   return API_VERSIONS.downgrade(body, version);

@@ -27,7 +27,7 @@ interface Job {
 
 let ids = 0;
 
-/** A job under way, and the request that waits for it. */
+/** A running job, and the request that waits for it. */
 async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
   const [id, request] = [`job_${++ids}`, newRequest(store)];
   await store.db.transaction(async (tx) => {
@@ -37,7 +37,7 @@ async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
   return { id, request };
 }
 
-/** What the worker does: object and response in one transaction, then the wake-up. */
+/** What the worker does: stores object and response in one transaction, then wakes the waiter. */
 async function finish(id: string, wake = true): Promise<void> {
   await store.db.transaction(async (tx) => {
     await tx.query(`update jobs set status = 'done' where id = $1`, [id]);
@@ -80,7 +80,7 @@ async function stored({ request }: { readonly request: IdempotentRequest }): Pro
   return row?.response_body === null || row === undefined ? null : JSON.parse(row.response_body);
 }
 
-test('the answer is the one that the worker stored together with the outcome', async () => {
+test('the response is the one that the worker stored with the outcome', async () => {
   const begun = await begin();
   const waiting = wait(begun);
   await sleep(10);
@@ -88,7 +88,7 @@ test('the answer is the one that the worker stored together with the outcome', a
   assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
 });
 
-test('who is woken reads the stored response, and not the object once more', async () => {
+test('a woken request reads the stored response, and not the object again', async () => {
   const begun = await begin();
   const shared = room();
   const looked = Promise.withResolvers<void>();
@@ -120,7 +120,7 @@ test('a wake-up that got lost costs one poll', async () => {
   assert.deepEqual(await waiting, { id: begun.id, status: 'done', by: 'worker' });
 });
 
-test('when time is up the object as it is becomes the response, for retries as well', async () => {
+test('after the time-out the current object becomes the response, for retries too', async () => {
   const begun = await begin();
   const late = await wait(begun, { waitMs: 20 });
   assert.deepEqual(late, { id: begun.id, status: 'running', by: 'waiter' });
@@ -129,7 +129,7 @@ test('when time is up the object as it is becomes the response, for retries as w
   assert.deepEqual(await stored(begun), late);
 });
 
-test('a real response that comes in the last moment wins over the late one', async () => {
+test('a final response that arrives at the last moment wins over the interim one', async () => {
   const begun = await begin();
   let done: Promise<void> | undefined;
   const answer = await wait(begun, {
@@ -146,7 +146,7 @@ test('a real response that comes in the last moment wins over the late one', asy
   assert.deepEqual(answer, { id: begun.id, status: 'done', by: 'worker' });
 });
 
-test('a client that is gone stores nothing: its key waits for the real response', async () => {
+test('a disconnected client stores nothing: its key waits for the final response', async () => {
   const begun = await begin();
   const gone = new AbortController();
   const waiting = wait(begun, { gone: gone.signal });
@@ -157,14 +157,14 @@ test('a client that is gone stores nothing: its key waits for the real response'
   assert.deepEqual(await stored(begun), { id: begun.id, status: 'done', by: 'worker' });
 });
 
-test('without a key the object itself is the answer', async () => {
+test('without a key the object itself is the response', async () => {
   const begun = await begin();
   await finish(begun.id);
   const answer = await wait({ id: begun.id, request: null });
   assert.deepEqual(answer, { id: begun.id, status: 'done', by: 'waiter' });
 });
 
-test('when the database goes away nobody hears that nothing was done', async () => {
+test('if the database becomes unreachable, no caller is told that nothing was done', async () => {
   const begun = await begin();
   const away = {
     ...room(),
@@ -175,7 +175,7 @@ test('when the database goes away nobody hears that nothing was done', async () 
   await assert.rejects(wait(begun, { room: away }), CommitUnknown);
 });
 
-test('a database that was put back is no bug: nobody knows what became of the work', async () => {
+test('after a restore of the database the outcome is unknown, which is not a bug', async () => {
   const begun = await begin();
   const lose = async () => {
     await store.db.query('delete from jobs where id = $1', [begun.id]);
@@ -188,5 +188,5 @@ test('a database that was put back is no bug: nobody knows what became of the wo
   await sleep(10);
   await lose();
   await assert.rejects(waiting, CommitUnknown);
-  await assert.rejects(wait(begun), /object of a request/, 'an object that never was is a bug');
+  await assert.rejects(wait(begun), /object of a request/, 'an object that never existed is a bug');
 });

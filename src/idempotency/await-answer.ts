@@ -8,19 +8,19 @@ import { type KeyRow, selectKey, updateCompleted } from '#idempotency/key-querie
 import type { ReadKey } from '#idempotency/read-key.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
-/** A request whose work goes on elsewhere, and the object that the work is about. */
+/** A request whose work continues in a worker, and the object of that work. */
 export interface Awaited<T> {
-  /** Where the object is waited for, by its id. */
+  /** Long-poll registry of the object, by its id. */
   readonly room: WaitingRoom<T>;
   readonly resource: string;
-  /** Whether the work is done in this state. */
+  /** True if the work is done in this state. */
   readonly isDone: (object: T) => boolean;
   readonly waitMs: number;
-  /** The object as an answer: the final one, or the one when time is up. */
+  /** Renders the object as the response: the final one, or the interim one after the time-out. */
   readonly answer: (object: T) => Answer;
-  /** Absent when the client sent no key. */
+  /** `null` if the client sent no key. */
   readonly request: IdempotentRequest | null;
-  /** The client is gone, or the process ends. */
+  /** Aborts when the client disconnects, or the process ends. */
   readonly gone?: AbortSignal;
 }
 
@@ -45,7 +45,9 @@ async function readStored(
   return answerOf(await readKey(request, clock.now()));
 }
 
-/** The response that is stored first counts: this one, unless the worker has stored the final. */
+/**
+ * Stores this response, unless the worker has already stored the final one. The first stored wins.
+ */
 async function store(
   deps: AwaitAnswerDeps,
   request: IdempotentRequest,
@@ -62,29 +64,30 @@ async function store(
   });
 }
 
-/** The database was put back to an earlier state while the request waited. */
+/** True if the database was restored to an earlier state while the request waited. */
 function isLost({ db }: AwaitAnswerDeps, changes: number): boolean {
   return db.watch.changes !== changes;
 }
 
 function lostMeanwhile(): CommitUnknown {
-  return new CommitUnknown('the database was put back before the answer came');
+  return new CommitUnknown(
+    'the database was restored to an earlier state before the response was ready',
+  );
 }
 
 /**
- * Waits until the work that a claimed request started is done, and answers with the response that
- * the worker stored together with the work's outcome. When time is up the object's present state
- * becomes the response, unless the final one came first: the caller, and every replay, get the one
- * that is stored.
- * @throws CommitUnknown when the database goes away, or is put back to a state before the request:
- * the work may go on, so no caller may be told that nothing was done.
+ * Waits until the work of a claimed request is done, and returns the response that the worker
+ * stored with the outcome. After the time-out the object's current state becomes the response,
+ * unless the final one was stored first. The caller and every replay get the stored one.
+ * @throws CommitUnknown if the database becomes unreachable, or is restored to a state before the
+ * request: the work may continue, so no caller may be told that nothing was done.
  */
 export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>): Promise<Answer> {
   const { room, resource, waitMs, request, gone } = awaited;
   const { changes } = deps.db.watch;
   const answerNow = async (object: T) => {
     const answer = awaited.answer(object);
-    // Nobody reads an answer to a client that is gone: the key goes on waiting for the final one.
+    // A disconnected client reads no response, so the key keeps waiting for the final one.
     if (request === null || isClientGone(gone)) return answer;
     return store(deps, request, { answer, resource, changes });
   };
@@ -95,7 +98,7 @@ export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>)
   };
   let isRung = false;
   const look = async () => {
-    // Who rings has usually stored the response as well, and then the object need not be read.
+    // The waker has usually stored the response as well, and then the object need not be read.
     const stored = isRung && request !== null ? await readStored(deps, request) : undefined;
     isRung = true;
     if (stored !== undefined) return stored;
@@ -107,6 +110,8 @@ export async function awaitAnswer<T>(deps: AwaitAnswerDeps, awaited: Awaited<T>)
     return (await room.until(resource, limits, look)) ?? (await answerNow(await read()));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
-    throw new CommitUnknown('the database went away before the answer came', { cause: error });
+    throw new CommitUnknown('the database became unreachable before the response was ready', {
+      cause: error,
+    });
   }
 }

@@ -17,7 +17,7 @@ function keyed(key: string | null, body = 'a'): Keyed {
   return { idempotency, requestId: 'req_1', now: NOW };
 }
 
-/** The row of a request's key: with the answer that was stored, or while its work goes on. */
+/** The row of a request's key: with its stored response, or while its work continues. */
 function rowOf({ idempotency }: Keyed, answer: Done['answer'] | null): [string, KeyRow] {
   const request = idempotency as IdempotentRequest;
   const { key, method, path } = request;
@@ -37,7 +37,7 @@ function said({ answer }: Decided<Done>): string {
   return answer.headers === undefined ? (status ?? error.code) : `${status ?? error.code} again`;
 }
 
-/** What is said to these requests, which of them ran, and what is stored. */
+/** The responses to these requests, which of them ran, and what is stored. */
 function decide(known: readonly [string, KeyRow][], asked: readonly Keyed[], codes?: ErrorCode[]) {
   const ran: number[] = [];
   const { decided, stored } = decideKeyed(new Map(known), asked, (_, index) => {
@@ -54,7 +54,7 @@ test('a new key runs and is stored; without a key the work runs and nothing is s
   assert.deepEqual([said, ran, kept], [['done', 'done', 'done'], [0, 1, 2], [['k', 201]]]);
 });
 
-test('a known key does not run: its answer again, or under way, or another request', () => {
+test('a known key does not run: it gets its response, in progress, or a conflict', () => {
   const known = [rowOf(keyed('old'), DONE.answer), rowOf(keyed('running'), null)];
   const asked = [keyed('old'), keyed('old', 'b'), keyed('running'), keyed('running', 'b')];
   const { said, ran, kept } = decide(known, asked);
@@ -67,7 +67,7 @@ test('a known key does not run: its answer again, or under way, or another reque
   assert.deepEqual([ran, kept], [[], []]);
 });
 
-test('of several with one key the first runs, and the others meet it under way', () => {
+test('of several with one key the first runs, and the others are told it is in progress', () => {
   const { said, ran, kept } = decide([], [keyed('k'), keyed('k'), keyed('k', 'b'), keyed('l')]);
   assert.deepEqual(said, [
     'done',
@@ -82,7 +82,7 @@ test('of several with one key the first runs, and the others meet it under way',
   ]);
 });
 
-test('a refusal that frees its key leaves nothing; every other one is stored', () => {
+test('a refusal that frees its key stores nothing; every other one is stored', () => {
   const codes: ErrorCode[] = ['parameter_invalid', 'terminal_inactive', 'terminal_inactive'];
   const asked = [keyed('freed'), keyed('held'), keyed(null)];
   const { said, kept, decided } = decide([], asked, codes);
@@ -98,7 +98,7 @@ test('a refusal that frees its key leaves nothing; every other one is stored', (
   );
 });
 
-test('work that goes on stores its key without an answer', () => {
+test('work that continues stores its key without a response', () => {
   const { decided, stored } = decideKeyed(new Map(), [keyed('k')], () => {
     return { ...DONE, goesOn: true };
   });

@@ -19,37 +19,42 @@ import {
   requestInProgress,
 } from '#idempotency/request.ts';
 
-/** What an Idempotency-Key means: only here is it said what is replayed, freed and stored. */
+/**
+ * The rules of the Idempotency-Key: which responses are replayed, freed and stored. No other file
+ * decides this.
+ */
 
-/** A request, as far as its key matters. */
+/** The parts of a request that its key depends on. */
 export interface Keyed {
-  /** null: the client sent no key. */
+  /** `null` if the client sent no key. */
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
 }
 
-/** What the work of a request ended with. */
+/** The result of a request's work. */
 export interface Done {
   readonly answer: Answer;
-  /** The object that the answer is about. */
+  /** The id of the object that the response is about. */
   readonly resource: string | null;
-  /** The object's work goes on and will store the answer; left out: this is it. */
+  /**
+   * True if the object's work continues and will store the response; default: this is the response.
+   */
   readonly goesOn?: boolean;
 }
 
 export interface Decided<Result> {
   readonly answer: Answer | Refusal;
-  /** null: nothing was done, because it is a replay or a refusal. */
+  /** `null` if nothing was done, because of a replay or a refusal. */
   readonly done: Result | null;
 }
 
-/** By `keyOf`. */
+/** Keyed by `keyOf`. */
 export type KnownKeys = ReadonlyMap<string, KeyRow>;
 
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 
-/** The answer to a request whose key is known; null: it is new, or has no key. */
+/** The response to a request with a known key; `null` if the key is new or missing. */
 export function replayOf(
   known: KnownKeys,
   idempotency: IdempotentRequest | null,
@@ -65,7 +70,7 @@ export function replayOf(
   };
 }
 
-/** The first request with a key runs; a second one in the same batch finds it under way. */
+/** The first request with a key runs; later ones in the same batch find it in progress. */
 function meet(
   running: Map<string, IdempotentRequest>,
   idempotency: IdempotentRequest | null,
@@ -80,9 +85,9 @@ function meet(
 
 /**
  * Decides requests one after the other: `run` does the work of each whose key is new. The first of
- * several with one key runs, and the others meet it under way. A refusal that frees its key leaves
- * nothing; every other one is stored, and replayed like a success.
- * @returns one outcome per request, and what is to be stored in the transaction that does the work.
+ * several with one key runs, and the others find it in progress. A refusal that frees its key
+ * stores nothing; every other one is stored, and replayed like a success.
+ * @returns one outcome per request, and the rows to store in the transaction of the work.
  */
 export function decideKeyed<Request extends Keyed, Result extends Done>(
   known: KnownKeys,
@@ -117,7 +122,7 @@ export function decideKeyed<Request extends Keyed, Result extends Done>(
   return { decided, stored };
 }
 
-/** Waits for another request with the same key, and then knows what became of it. */
+/** Waits for another request with the same key, then reads its result. */
 async function takeKnown(tx: Tx, { idempotency, now }: Keyed) {
   if (idempotency === null) return new Map();
   const [, known] = await Promise.all([lockKey(tx, idempotency), takeKeys(tx, [idempotency], now)]);
@@ -125,9 +130,9 @@ async function takeKnown(tx: Tx, { idempotency, now }: Keyed) {
 }
 
 /**
- * Runs work that only writes the database, for a batch of one: key, objects, events and stored
+ * Runs work that only writes to the database, as a batch of one: key, objects, events and stored
  * response commit in ONE transaction, so a crash leaves all or nothing. A refusal that frees the
- * key leaves nothing behind.
+ * key stores nothing.
  */
 export async function runOnce<Result extends Done>(
   db: Database,
@@ -147,7 +152,7 @@ export async function runOnce<Result extends Done>(
   });
 }
 
-/** The stored answer of a key that was used before. */
+/** The stored response of a key that was used before. */
 export async function findReplay(
   sql: Sql,
   idempotency: IdempotentRequest | null,

@@ -2,10 +2,10 @@ import type { Clock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { deleteExpired } from '#idempotency/key-queries.ts';
 
-/** Rows of one statement: short enough to disturb nobody. */
+/** Rows per statement, few enough not to block other work. */
 const BATCH = 1_000;
 
-/** Drops keys past their 48 hours. @returns whether there may be more. */
+/** Deletes keys older than 48 hours. @returns true if there may be more. */
 export async function dropExpiredKeys(deps: {
   readonly db: Database;
   readonly clock: Clock;

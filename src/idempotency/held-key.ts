@@ -3,15 +3,15 @@ import type { Sql } from '#db/database.ts';
 import { selectKey } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyReused } from '#idempotency/request.ts';
 
-/** A key and its owner; the body that was sent with it could not be read. */
+/** A key and its owner, of a request whose body could not be read. */
 export type UnreadRequest = Pick<IdempotentRequest, 'tenant' | 'caller' | 'key'>;
 
 export type CheckHeldKey = (request: UnreadRequest, now: Date) => Promise<Refusal | null>;
 
 /**
- * For a request that is refused for its body: whether its key belongs to another request. That
- * refusal comes first (behavior.md 2.4). A key that is held was claimed by a valid request, because
- * validation refusals free it, so an invalid one is never the same request again.
+ * For a request that is refused because of its body: checks whether its key belongs to another
+ * request, a refusal that comes first (behavior.md 2.4). A held key was claimed by a valid request,
+ * because validation refusals free it, so an invalid request never repeats it.
  */
 export function createHeldKeyCheck(db: Sql): CheckHeldKey {
   return async ({ tenant, caller, key }, now) => {

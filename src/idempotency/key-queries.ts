@@ -28,8 +28,8 @@ async function selectRows(
   sql: Sql,
   requests: readonly IdempotentRequest[],
 ): Promise<ScopedKeyRow[]> {
-  // One look-up by the whole primary key each (`offset 0` keeps them apart): as a join, the plan
-  // used only a part of it, and each batch read many of its account's keys.
+  // Each key is looked up by its whole primary key (`offset 0` keeps the look-ups separate). As a
+  // join, the plan used only a part of the key, and each batch read many keys of its accounts.
   return sql.query<ScopedKeyRow>(
     `select k.* from unnest($1::text[], $2::boolean[], $3::text[],
            $4::text[]) as wanted (account_id, livemode, caller, key)
@@ -69,8 +69,8 @@ export async function selectKeys(
 }
 
 /**
- * The same for who is about to store what it decides. Keys that have expired belong to nobody:
- * their rows go, so that they can be written anew.
+ * The same for a caller that is about to store its decisions. Deletes expired rows, so that their
+ * keys can be inserted again.
  */
 export async function takeKeys(
   tx: Tx,
@@ -99,11 +99,11 @@ async function deleteKeys(tx: Tx, rows: readonly ScopedKeyRow[], now: Date): Pro
   );
 }
 
-/** What is written down about a request that was decided. */
+/** The stored record of a decided request. */
 export interface StoredKey {
   readonly request: IdempotentRequest;
   readonly resource: string | null;
-  /** null: the work of `resource` goes on, and will store the response. */
+  /** `null` if the work of `resource` continues and will store the response. */
   readonly answer: Answer | null;
   readonly created: Date;
   readonly expiresAt: Date;
@@ -135,7 +135,7 @@ const INSERT_KEYS = `
 
 /**
  * Stores requests that were decided in this transaction. If another request has taken a key since
- * we looked for it, this is a unique violation: the transaction runs again and finds the row.
+ * the look-up, this is a unique violation: the transaction runs again and finds the row.
  */
 export async function insertKeys(tx: Tx, stored: readonly StoredKey[]): Promise<void> {
   if (stored.length === 0) return;
@@ -157,7 +157,7 @@ export async function insertKeys(tx: Tx, stored: readonly StoredKey[]): Promise<
   await NEW_KEYS.run(tx, INSERT_KEYS, { rows });
 }
 
-/** Until the end of the transaction: who asks with the same key waits. */
+/** Makes other requests with the same key wait until the end of the transaction. */
 export async function lockKey(tx: Tx, request: IdempotentRequest): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [keyOf(request)]);
 }
@@ -177,7 +177,7 @@ export async function selectKey(
   return rows[0];
 }
 
-/** Stores the response unless one is stored already: the first one counts. */
+/** Stores the response unless one is already stored. The first stored wins. */
 export async function updateCompleted(
   tx: Tx,
   request: IdempotentRequest,
@@ -211,7 +211,7 @@ const UPDATE_WAITING = `
   from ${RESPONSES.table('r')}
   where k.resource = r.resource and k.status = 'in_progress'`;
 
-/** The work of these objects is done: gives their waiting requests the final response. */
+/** Gives the final response to the requests that wait for these objects. */
 export async function updateWaiting(
   tx: Tx,
   responses: readonly { resource: string; status: number; body: string }[],
@@ -219,7 +219,7 @@ export async function updateWaiting(
   await RESPONSES.run(tx, UPDATE_WAITING, { rows: responses });
 }
 
-/** @returns how many of at most `limit` expired keys were dropped. */
+/** @returns how many expired keys were deleted, at most `limit`. */
 export async function deleteExpired(sql: Sql, now: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from idempotency_keys where ctid = any(array(

@@ -14,7 +14,7 @@ const REQUEST: IdempotentRequest = {
 };
 const OTHER_BODY = fingerprint('POST', '/v1/payment_intents', { amount: 2 });
 
-/** A first request whose work lasts until it is told to end. */
+/** A first request whose work lasts until the test ends it. */
 function runFirst() {
   const runKeyed = createKeysUnderWay();
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -23,8 +23,8 @@ function runFirst() {
 
 const codeOf = (result: unknown) => (result as { readonly code?: string }).code ?? result;
 
-describe('a key whose first request is at work', () => {
-  test('is answered at once, and its work does not run again', async () => {
+describe('a key whose first request is still running', () => {
+  test('is refused at once, and its work does not run again', async () => {
     const { runKeyed, first, resolve } = runFirst();
     const again = await runKeyed(REQUEST, () => assert.fail('it ran'));
     assert.equal(codeOf(again), 'idempotency_request_in_progress');
@@ -32,7 +32,7 @@ describe('a key whose first request is at work', () => {
     assert.equal(await first, 'done');
   });
 
-  test('is told apart from its use with another body', async () => {
+  test('is distinguished from its use with another body', async () => {
     const { runKeyed, first, resolve } = runFirst();
     const other = { ...REQUEST, fingerprint: OTHER_BODY };
     const refused = await runKeyed(other, () => assert.fail('it ran'));
@@ -47,7 +47,7 @@ describe('a key whose first request is at work', () => {
     'another caller of the account': { caller: 'tml_1' },
   };
   for (const [name, change] of Object.entries(strangers)) {
-    test(`does not hold up ${name}`, async () => {
+    test(`does not block ${name}`, async () => {
       const { runKeyed, first, resolve } = runFirst();
       assert.equal(await runKeyed({ ...REQUEST, ...change }, async () => 'ran'), 'ran');
       resolve('done');
@@ -55,7 +55,7 @@ describe('a key whose first request is at work', () => {
     });
   }
 
-  test('is free again when the work has ended, well or not', async () => {
+  test('is free again when the work has ended, successfully or not', async () => {
     const { runKeyed, first, reject } = runFirst();
     reject(new Error('lost'));
     await assert.rejects(first, /lost/);

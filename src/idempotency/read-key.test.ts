@@ -20,7 +20,7 @@ async function claimed() {
   return request;
 }
 
-test('keys that are asked for together are read with one statement, each its own row', async () => {
+test('keys read at the same time share one statement, and get their own rows', async () => {
   let statements = 0;
   const counted: Sql = {
     query: (text, values) => {
@@ -38,7 +38,7 @@ test('keys that are asked for together are read with one statement, each its own
   assert.equal(statements, 1);
 });
 
-test("an expired key and another account's key of the same name are not there", async () => {
+test("an expired key and another account's key of the same name are not found", async () => {
   const read = createKeyReader(store.db);
   const request = await claimed();
   const { tenant } = await addMerchant(store.db, { now: clock.now() });

@@ -7,10 +7,10 @@ import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 export type ReadKey = (request: IdempotentRequest, now: Date) => Promise<KeyRow | undefined>;
 
 const MAX_IN_FLIGHT = 2;
-/** A block's worth of payments is answered at once. */
+/** Enough for all payments of a block, which are answered at once. */
 const MAX_KEYS = 128;
 
-/** Keys that are asked for at the same time are read with one statement. */
+/** Reads keys that are requested at the same time with one statement. */
 export function createKeyReader(db: Sql): ReadKey {
   const batcher = createBatcher<{ request: IdempotentRequest; now: Date }, KeyRow | undefined>({
     run: async (asked) => {

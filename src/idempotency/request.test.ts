@@ -12,7 +12,7 @@ test('a key is 1 to 255 printable ASCII characters', () => {
   }
 });
 
-test('one request has one fingerprint, whatever the order of its members', () => {
+test('one request has one fingerprint, for any order of its members', () => {
   const print = (method: string, path: string, body: object) =>
     fingerprint(method, path, structuredClone(body) as never).toString('hex');
   const own = print('POST', '/v1/refunds', { payment: 'pay_1', amount: 5 });
@@ -28,7 +28,7 @@ test('one request has one fingerprint, whatever the order of its members', () =>
   assert.equal(new Set([own, ...others]).size, 7);
 });
 
-/** The refusals after which a request may be mended and sent again under its key. */
+/** The refusals after which a request may be corrected and sent again with its key. */
 const FREE: readonly ErrorCode[] = [
   'parameter_missing',
   'parameter_invalid',
@@ -53,7 +53,7 @@ const FREE: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** Those that are the response from then on. */
+/** The refusals that stay the response of the key. */
 const HOLD: readonly ErrorCode[] = [
   'kyb_required',
   'resource_missing',

@@ -7,7 +7,7 @@ import type { Tenant } from '#core/mode.ts';
 import { sha256 } from '#core/sha256.ts';
 import { tenantKey } from '#db/commit-order.ts';
 
-/** Responses are kept this long (behavior.md 9.3). */
+/** Responses are stored this long (behavior.md 9.3). */
 const IDEMPOTENCY_HOURS = 48;
 
 export function keyExpiry(now: Date): Date {
@@ -17,22 +17,22 @@ export function keyExpiry(now: Date): Date {
 /** One request that carries an Idempotency-Key. */
 export interface IdempotentRequest {
   readonly tenant: Tenant;
-  /** '' for the merchant API; otherwise the terminal or payer that the key belongs to. */
+  /** The empty string for the merchant API; otherwise the terminal or payer that owns the key. */
   readonly caller: string;
   readonly key: string;
   readonly method: string;
   readonly path: string;
   readonly fingerprint: Buffer;
-  /** The root of the links in errors, which are stored as they are answered. */
+  /** The root of the links in errors, which are stored as they were sent. */
   readonly docsUrl: string;
 }
 
-/** The key of a map: the owner and the Idempotency-Key. */
+/** A map key: the owner and the Idempotency-Key. */
 export function keyOf(request: IdempotentRequest): string {
   return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
 }
 
-/** Method, path and the meaning of the body: key order and white space do not matter. */
+/** Of method, path and the meaning of the body: key order and white space do not matter. */
 export function fingerprint(method: string, path: string, body: Json): Buffer {
   return sha256(`${method} ${path} ${canonicalJson(body)}`);
 }
@@ -50,7 +50,7 @@ export function checkKey(key: string): Refusal | null {
 
 /**
  * Refusals that never hold a key (behavior.md 9.6): the request can be corrected and sent again
- * under the same key.
+ * with the same key.
  */
 export function freesKey(code: ErrorCode): boolean {
   const status = statusOf(code);
@@ -74,7 +74,7 @@ export function requestInProgress(): Refusal {
   );
 }
 
-/** The answer to a request while another one with its key is under way. */
+/** The response to a request while another one with its key is running. */
 export function meetUnderWay(first: IdempotentRequest, request: IdempotentRequest): Refusal {
   return first.fingerprint.equals(request.fingerprint) ? requestInProgress() : keyReused();
 }

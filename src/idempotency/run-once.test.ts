@@ -25,7 +25,7 @@ after(() => store.close());
 
 let runs = 0;
 
-/** Work that leaves a trace in the database. */
+/** Work that writes to the database. */
 async function work(tx: Tx): Promise<Done> {
   const n = ++runs;
   await tx.query('insert into work values ($1)', [n]);
@@ -44,7 +44,7 @@ async function run(
   return see((await runOnce(store.db, once, does)).answer);
 }
 
-/** Work that is refused after it has written something. */
+/** Work that is refused after it has written. */
 function refusing(code: ErrorCode) {
   return async (tx: Tx) => {
     await work(tx);
@@ -52,7 +52,7 @@ function refusing(code: ErrorCode) {
   };
 }
 
-describe('work under a key', () => {
+describe('work with a key', () => {
   test('runs once; its response is replayed byte for byte', async () => {
     const request = newRequest(store);
     const before = await traces();
@@ -62,7 +62,7 @@ describe('work under a key', () => {
     assert.equal(await traces(), before + 1);
   });
 
-  test('runs once when twenty ask for it at the same time', async () => {
+  test('runs once when twenty requests send it at the same time', async () => {
     const request = newRequest(store);
     const before = await traces();
     const seen = await Promise.all(Array.from({ length: 20 }, () => run(request)));
@@ -71,7 +71,7 @@ describe('work under a key', () => {
     assert.equal(new Set(seen.map(({ body }) => body.n)).size, 1);
   });
 
-  test('does not run for another request, which is told so', async () => {
+  test('does not run for another request, which is refused', async () => {
     const request = newRequest(store);
     await run(request);
     const before = await traces();
@@ -81,7 +81,7 @@ describe('work under a key', () => {
     assert.equal(await traces(), before);
   });
 
-  test('runs for each account, mode and caller of its own', async () => {
+  test('runs separately for each account, mode and caller', async () => {
     const request = newRequest(store);
     const before = await traces();
     const { tenant } = request;
@@ -94,7 +94,7 @@ describe('work under a key', () => {
     assert.equal(await traces(), before + 4);
   });
 
-  test('waits for another with the same key, and never refuses for what that one did', async () => {
+  test('waits for another with the same key, and is never refused for its effects', async () => {
     const request = newRequest(store);
     const gate = Promise.withResolvers<void>();
     const first = run(request, async (tx) => {
@@ -104,7 +104,8 @@ describe('work under a key', () => {
     });
     const began = runs;
     while (runs === began) await sleep(1);
-    // What the first one did would make the second one impossible, and that would free the key.
+    // The first request's effects would make the second one impossible, and that would free the
+    // key.
     const second = run(request, refusing('parameter_invalid'));
     await waitingForLocks(store.db, 1);
     gate.resolve();
@@ -123,7 +124,7 @@ describe('work under a key', () => {
     assert.equal(await traces(), before);
   });
 
-  test('leaves nothing behind when it breaks, and the key is free', async () => {
+  test('stores nothing when it throws, and the key is free', async () => {
     const request = newRequest(store);
     const before = await traces();
     const breaking = async (tx: Tx): Promise<Done> => {
@@ -135,7 +136,7 @@ describe('work under a key', () => {
     assert.equal((await run(request)).replayed, false);
   });
 
-  test('just runs when the client sent no key', async () => {
+  test('just runs if the client sent no key', async () => {
     const before = await traces();
     await run(null);
     await run(null);
@@ -145,7 +146,7 @@ describe('work under a key', () => {
 
 describe('a refusal', () => {
   for (const code of ['parameter_invalid', 'scope_missing', 'service_unavailable'] as const) {
-    test(`${code} leaves nothing behind, and the key is free`, async () => {
+    test(`${code} stores nothing, and the key is free`, async () => {
       const request = newRequest(store);
       const before = await traces();
       assert.equal((await run(request, refusing(code))).said, code);
@@ -163,7 +164,7 @@ describe('a refusal', () => {
     });
   }
 
-  test('without a key undoes what the work had written', async () => {
+  test('without a key undoes the writes of the work', async () => {
     const before = await traces();
     await run(null, refusing('terminal_inactive'));
     assert.equal(await traces(), before);
@@ -181,7 +182,7 @@ describe('a key', () => {
     assert.deepEqual([fresh.status, fresh.replayed], [201, false]);
   });
 
-  test('that has expired replays nothing: the work runs again, as if it were new', async () => {
+  test('that has expired replays nothing: the work runs again as new', async () => {
     const request = newRequest(store);
     const first = await run(request);
     clock.advance(keyExpiry(clock.now()).getTime() - clock.now().getTime() - 1);
@@ -196,7 +197,7 @@ describe('a key', () => {
     assert.deepEqual(await run(other), { ...second, replayed: true });
   });
 
-  test('that has expired is found by nobody who looks for it', async () => {
+  test('that has expired is not found', async () => {
     const request = newRequest(store);
     await run(request);
     const find = () => selectKey(store.db, request.tenant, { ...request, now: clock.now() });
@@ -206,7 +207,7 @@ describe('a key', () => {
     assert.equal(await find(), undefined);
   });
 
-  test('that has expired is dropped, one that has not stays', async () => {
+  test('that has expired is deleted, one that has not stays', async () => {
     const [old, young] = [newRequest(store), newRequest(store)];
     await run(old);
     clock.advance(1_000);
@@ -221,7 +222,7 @@ describe('a key', () => {
   });
 });
 
-describe('work that goes on elsewhere', () => {
+describe('work that continues in a worker', () => {
   const claimed = async (resource: string) => {
     const request = newRequest(store);
     const answer = answerWith(201, { status: 'begun' });
@@ -235,7 +236,7 @@ describe('work that goes on elsewhere', () => {
     return replay;
   };
 
-  test('holds its key until its object is done, then every request is answered', async () => {
+  test('holds its key until its object is done, then every request gets the response', async () => {
     const request = await claimed('obj_a');
     assert.equal(see(await ask(request)).said, 'idempotency_request_in_progress');
     const response = { resource: 'obj_a', ...answerWith(200, { status: 'paid' }) };
@@ -244,7 +245,7 @@ describe('work that goes on elsewhere', () => {
     assert.deepEqual([seen.status, seen.said, seen.replayed], [200, 'paid', true]);
   });
 
-  test('is not answered by another object', async () => {
+  test('gets no response of another object', async () => {
     const request = await claimed('obj_b');
     const response = { resource: 'obj_c', ...answerWith(200, { status: 'paid' }) };
     await store.db.transaction((tx) => updateWaiting(tx, [response]));

@@ -13,29 +13,29 @@ import {
   updateLastSeen,
 } from '#terminals/terminal-queries.ts';
 
-/** Who calls the terminal protocol: one device, bound to its terminal and so to its network. */
+/** The caller of the terminal protocol: one device, bound to its terminal and so to its network. */
 export interface DeviceCaller {
   readonly tenant: Tenant;
   readonly terminalId: string;
   readonly active: boolean;
   readonly standing: MerchantStanding;
   readonly rateKey: string;
-  /** The terminal's id: a cashier's idempotency keys never meet the server's. */
+  /** The terminal's id, so that a cashier's idempotency keys never collide with the server's. */
   readonly idempotencySpace: string;
   readonly scopes: null;
   readonly apiVersion: string;
 }
 
-/** A key's row is believed this long by reads: so a revocation holds for them within a second. */
+/** A key's row is cached this long for reads, so that a revocation takes effect within a second. */
 const CACHE_MS = 750;
-/** Distinct keys remembered; more are simply read again. */
+/** The most cached keys; others are simply read again. */
 const CACHE_SIZE = 10_000;
-/** `last_seen_at` is good to this precision; each poll writing it would cost a write. */
+/** The precision of `last_seen_at`; recording each poll would cost a write. */
 const LAST_SEEN_EVERY_MS = 10_000;
-/** Terminals that are written as seen in one statement. */
+/** Terminals that are recorded as seen in one statement. */
 const LAST_SEEN_BATCH = 500;
 
-/** What a device key's row says to a request. */
+/** The decision on a device key's row. */
 export function decideDevice(
   row: DeviceStandingRow | undefined,
   now: Date,
@@ -66,7 +66,7 @@ export function decideDevice(
   };
 }
 
-/** Writes when terminals were last heard of: rarely, and many per statement. */
+/** Records when terminals were last seen: rarely, and many per statement. */
 function createLastSeen(db: Database) {
   const noted = new Map<string, number>();
   const writer = createBatcher<{ id: string; now: Date }, undefined>({
@@ -81,7 +81,7 @@ function createLastSeen(db: Database) {
   return (id: string, now: Date) => {
     if ((noted.get(id) ?? 0) > now.getTime() - LAST_SEEN_EVERY_MS) return;
     noted.set(id, now.getTime());
-    // Lost when the database is away: the next request writes it.
+    // Lost if the database is unreachable; the next request writes it.
     writer.add({ id, now }).catch(() => noted.delete(id));
   };
 }

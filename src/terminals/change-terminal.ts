@@ -28,21 +28,21 @@ export interface TerminalRef {
 
 const CHANGEABLE = ['label', 'name', 'status', 'platform', 'software_version'] as const;
 
-/** The changed fields with their values before. */
+/** The changed fields with their previous values. */
 function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
   const changed = CHANGEABLE.filter((field) => before[field] !== after[field]);
   return Object.fromEntries(changed.map((field) => [field, before[field]]));
 }
 
 /**
- * Changes label, name or status; emits `terminal.updated` when anything is different afterwards.
- * An inactive terminal takes no payments; its key stays. Send the wake-up `deliveries` afterwards.
+ * Changes label, name or status; emits `terminal.updated` if anything changed. An inactive terminal
+ * takes no payments; its key stays. Send the wake-up `deliveries` afterwards.
  */
 export async function editTerminal(
   tx: Tx,
   ref: TerminalRef,
   edit: {
-    /** null: whatever the version is (activating and deactivating lose nothing). */
+    /** `null` for any version (activating and deactivating lose nothing). */
     readonly version: number | null;
     readonly label?: string | undefined;
     readonly name?: string | undefined;
@@ -82,8 +82,8 @@ export async function editTerminal(
 }
 
 /**
- * What a device says of its software. A change emits `terminal.updated`; the audit log is about
- * what people do. Send the wake-up `deliveries` afterwards.
+ * Records a device's report about its software. A change emits `terminal.updated`, but no audit log
+ * entry, because that log is about people. Send the wake-up `deliveries` afterwards.
  */
 export async function reportSoftware(
   tx: Tx,
@@ -102,7 +102,7 @@ export async function reportSoftware(
   return after;
 }
 
-/** A new device key; the old one, and a pairing code that waits, are void at once. */
+/** Creates a new device key; the old one, and an unused pairing code, become invalid at once. */
 export async function rotateDeviceKey(
   tx: Tx,
   ref: TerminalRef,

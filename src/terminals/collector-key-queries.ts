@@ -19,7 +19,7 @@ export const collectorKeys = table(
 
 export type CollectorKeyRow = Row<typeof collectorKeys>;
 
-/** One change at a time: how many there are decides what may be done. */
+/** Serializes changes, because the number of keys decides what is allowed. */
 export async function lockCollectorKeys(tx: Tx): Promise<CollectorKeyRow[]> {
   await tx.query('lock table collector_keys in share row exclusive mode');
   return selectCollectorKeys(tx);
@@ -43,7 +43,7 @@ export async function useCollectorKey(
   return only(rows, 'collector key');
 }
 
-/** The private half is gone with it. */
+/** Erases the private half as well. */
 export async function endCollectorKey(
   tx: Tx,
   which: { readonly version: number; readonly now: Date },

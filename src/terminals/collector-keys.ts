@@ -12,14 +12,13 @@ import {
 } from '#terminals/collector-key-queries.ts';
 
 /**
- * The key of the network at phones with Google Wallet. It is made here and stays here: paired
- * readers have each tap signed (smart-tap.ts).
- *
+ * The key of the network for phones with Google Wallet. It is generated here and never leaves:
+ * paired readers have each tap signed (smart-tap.ts).
  * ready ─use→ in_use ─(another is used)→ replaced ─end→ ended; each of them can be ended at once.
  */
 export type CollectorKeyStatus = 'ready' | 'in_use' | 'replaced' | 'ended';
 
-/** The one in use and its successor, or its predecessor: each has to be known at Google. */
+/** The one in use and its successor, or its predecessor: Google must know each. */
 const MOST_VALID = 2;
 
 interface Change {
@@ -28,7 +27,7 @@ interface Change {
   readonly now: Date;
 }
 
-/** Of each key, with the others in view: the one that was put to use last is in use. */
+/** The status of a key, given the others: the one that was activated last is in use. */
 export function statusOfKey(
   key: CollectorKeyRow,
   all: readonly CollectorKeyRow[],
@@ -46,7 +45,7 @@ export function statusOfKey(
   return isReplaced ? 'replaced' : 'in_use';
 }
 
-/** A fresh key; its private half is returned this once. Readers use it once `useKey` says so. */
+/** Creates a key; its private half is returned only here. Readers use it after `useKey`. */
 export async function makeKey(
   tx: Tx,
   wanted: Change & { readonly collectorId: bigint; readonly cardKey: RotatingKey },
@@ -55,7 +54,7 @@ export async function makeKey(
   const valid = all.filter(({ ended_at }) => ended_at === null);
   if (valid.length >= MOST_VALID) {
     const versions = valid.map(({ version }) => version).join(' and ');
-    return refuse('unexpected_state', `Versions ${versions} are valid: end one of them first.`);
+    return refuse('unexpected_state', `Versions ${versions} are valid. End one of them first.`);
   }
   const version = (all[0]?.version ?? 0) + 1;
   const pair = generateKeyPairSync('ec', {
@@ -107,7 +106,7 @@ async function changeKey(
   return row;
 }
 
-/** From now on readers use this version; the one before it stays valid until it is ended. */
+/** Makes readers use this version; the previous one stays valid until it is ended. */
 export function useKey(
   tx: Tx,
   version: number,
@@ -117,7 +116,7 @@ export function useKey(
   return changeKey(tx, version, { ...change, action, write: useCollectorKey });
 }
 
-/** Erases the private half. Of the key in use: no reader reads Google Wallet any more. */
+/** Erases the private half. If it is the key in use, readers can no longer read Google Wallet. */
 export function endKey(
   tx: Tx,
   version: number,

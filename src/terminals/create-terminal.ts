@@ -13,19 +13,20 @@ import { countTerminals } from '#terminals/provisioning-queries.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 
-/** More counters than any store chain has; a bound for scripts that run away. */
+/** More tills than any store chain has; bounds runaway scripts. */
 export const MAX_TERMINALS = 10_000;
 
 /**
- * A terminal with its device key, which is returned this once; emits `terminal.created`. Send the
- * wake-up `deliveries` after the commit. Live terminals need approved KYB (behavior.md 1.6).
+ * Creates a terminal with its device key, which is returned only here; emits `terminal.created`.
+ * Send the wake-up `deliveries` after the commit. Live terminals need approved KYB (behavior.md
+ * 1.6).
  */
 export async function createTerminal(
   tx: Tx,
   input: {
     readonly tenant: Tenant;
     readonly label: string;
-    /** What the device is; the label when left out. */
+    /** The kind of device; default: the label. */
     readonly name?: string | undefined;
     readonly platform?: string | undefined;
     readonly actor: Actor;

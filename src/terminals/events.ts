@@ -3,7 +3,9 @@ import { appendEvents, type EventDraft } from '#events/append.ts';
 import { terminalObject } from '#terminals/render.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
-/** Says that a terminal was made or changed, at one place of its account's order. */
+/**
+ * Writes the event that a terminal was created or changed, at one position of its account's order.
+ */
 export async function announceTerminal(
   tx: Tx,
   row: TerminalRow,

@@ -15,11 +15,11 @@ import {
   takePairingCode,
 } from '#terminals/provisioning-queries.ts';
 
-/** Time to walk from the office to the counter. */
+/** Enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /**
- * A short code that a terminal changes into a device key: for devices into which nobody wants to
- * type 48 characters. Works once, for ten minutes; a newer code replaces it.
+ * A short code that a terminal exchanges for a device key, for devices on which typing 48
+ * characters is impractical. Works once, for ten minutes; a newer code replaces it.
  */
 export async function createPairingCode(
   tx: Tx,
@@ -54,18 +54,18 @@ interface ShownCode {
 function codeInvalid(): Refusal {
   return refuse(
     'parameter_invalid',
-    'This code is not valid: it works once, for ten minutes. Make a new one in the dashboard.',
+    'This code is not valid. It works once, for ten minutes. Create a new one in the dashboard.',
     'code',
   );
 }
 
-/** Counted by address: 39 bits, 20 tries in 15 minutes, codes that live for 10. */
+/** Counted by address: 39 bits, 20 tries in 15 minutes, codes that are valid for 10. */
 function countGuess(db: Database, { address, now }: ShownCode): Promise<Refusal | null> {
   const bucket = addressBucket('pairing', address);
   return takeAttempt(db, bucket, { allowance: PAIRINGS_PER_ADDRESS, now });
 }
 
-/** Whose terminal a device would become by this code. The code can still be used. */
+/** The terminal to which a device would be paired by this code, without consuming it. */
 export async function lookAtPairingCode(
   db: Database,
   shown: ShownCode,
@@ -76,7 +76,7 @@ export async function lookAtPairingCode(
   return (await selectPairingTarget(db, wanted)) ?? codeInvalid();
 }
 
-/** Changes a pairing code into a device key of its terminal; keys that it had are void. */
+/** Exchanges a pairing code for a device key of its terminal, whose earlier keys become invalid. */
 export async function redeemPairingCode(
   db: Database,
   shown: ShownCode,

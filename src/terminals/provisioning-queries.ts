@@ -61,7 +61,7 @@ export async function updateTerminal(
   return only(rows, 'terminal');
 }
 
-/** The version that an edit names stays: people do not edit what a device says of itself. */
+/** The version that an edit names stays, because people do not edit what a device reports. */
 export async function updateSoftware(
   tx: Tx,
   terminal: {
@@ -98,18 +98,18 @@ export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
   return only(rows, 'terminal');
 }
 
-/** Where a tag hangs, and whose counter that is. */
+/** The terminal of a tag, with its merchant. */
 export interface TaggedTerminal {
   readonly id: string;
   readonly livemode: boolean;
   readonly status: 'active' | 'inactive';
   readonly merchant_name: string;
   readonly account_status: 'active' | 'disabled';
-  /** The merchant's; `null` if it has not chosen one. */
+  /** The merchant's language; `null` if it has not chosen one. */
   readonly language: string | null;
   /** See `brandStyles`; `null` if the merchant has neither logo nor color. */
   readonly brand_style: string | null;
-  /** Where the tag is a chip: the number that its keys are made of. */
+  /** If the tag is a chip: the number that its keys are derived from. */
   readonly chip: string | null;
 }
 
@@ -151,7 +151,7 @@ export async function revokeDeviceKeys(
   );
 }
 
-/** A terminal has at most one code that works. */
+/** A terminal has at most one valid code. */
 export async function replacePairingCode(
   tx: Tx,
   code: {
@@ -170,7 +170,7 @@ export async function replacePairingCode(
   );
 }
 
-/** What a code that still works would make of a device. */
+/** The terminal of a valid code. */
 export interface PairingTarget extends TerminalRow {
   readonly merchant_name: string;
   readonly by_fresh_factor: boolean;
@@ -194,7 +194,7 @@ export async function deletePairingCodes(tx: Tx, terminalId: string): Promise<vo
   await tx.query('delete from pairing_codes where terminal_id = $1', [terminalId]);
 }
 
-/** Takes the code, so that it works once, and says whose it was. */
+/** Consumes the code, and returns its terminal. */
 export async function takePairingCode(
   tx: Tx,
   wanted: { readonly hash: Buffer; readonly now: Date },

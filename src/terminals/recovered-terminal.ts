@@ -6,12 +6,12 @@ import { announceTerminal } from '#terminals/events.ts';
 import { deactivateTerminal, selectRecoveredTerminal } from '#terminals/provisioning-queries.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 
-/** behavior.md 16.6. */
+/** The name of behavior.md 16.6. */
 export const RECOVERED = 'Recovered';
 
 /**
- * The terminal that rebuilt payments count as taken at, because nobody knows theirs any more: one
- * per account and mode, inactive for ever, made when it is first needed.
+ * The terminal of rebuilt payments, whose own terminal is unknown: one per account and mode, always
+ * inactive, created when it is first needed.
  */
 export async function ensureRecoveredTerminal(tx: Tx, tenant: Tenant, now: Date): Promise<string> {
   const known = await selectRecoveredTerminal(tx, tenant, RECOVERED);

@@ -22,7 +22,10 @@ export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart
   };
 }
 
-/** As its people see it: with the version that an edit names, and the address of its tag. */
+/**
+ * The terminal as its merchant's people see it: with the version that an edit names, and the
+ * address of its tag.
+ */
 export function managedTerminal(place: TagPlace, row: TerminalRow): { [key: string]: Json } {
   const { smart_tap, version } = row;
   return { ...terminalObject(row), tag_url: tagUrl(place, row), smart_tap, version };

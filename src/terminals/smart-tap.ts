@@ -13,7 +13,10 @@ import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 const WHAT = 'Smart Tap in live mode';
 
-/** Whether the reader of this terminal reads Google Wallet. Live: with approved KYB only. */
+/**
+ * Switches whether the reader of this terminal reads Google Wallet. In live mode only with approved
+ * KYB.
+ */
 export async function switchSmartTap(
   tx: Tx,
   ref: TerminalRef,
@@ -43,10 +46,10 @@ export async function switchSmartTap(
 }
 
 function withoutKey(): Refusal {
-  return refuse('not_configured', 'This network has no key for Smart Tap yet: ask its operator.');
+  return refuse('not_configured', 'This network has no key for Smart Tap yet. Ask its operator.');
 }
 
-/** What a phone has to see signed: two numbers of this tap, and the reader's key for it. */
+/** The data that a phone needs signed: two nonces of this tap, and the reader's key for it. */
 export interface TapToProve {
   readonly readerNonce: Buffer;
   readonly phoneNonce: Buffer;

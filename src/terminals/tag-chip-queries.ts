@@ -3,7 +3,7 @@ import type { CardTap } from '#core/sun-message.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 interface ChipRow {
-  /** A number that its keys are made of. */
+  /** The number that its keys are derived from. */
   readonly chip: string;
 }
 
@@ -19,7 +19,7 @@ export async function renewChip(tx: Tx, terminalId: string, now: Date): Promise<
   return present(rows[0], 'chip of a tag');
 }
 
-/** After this its messages prove nothing. */
+/** Deletes the chip, whose messages then prove nothing. */
 export async function deleteChip(tx: Tx, terminalId: string): Promise<void> {
   await tx.query('delete from tag_chips where terminal_id = $1', [terminalId]);
 }
@@ -31,7 +31,7 @@ export async function selectChip(sql: Sql, terminalId: string): Promise<ChipRow 
   return rows[0];
 }
 
-/** @returns whether the tap is newer than every one before it, and of the same chip. */
+/** @returns true if the tap is newer than every earlier one, and from the same chip. */
 export async function noteTap(
   sql: Sql,
   tap: CardTap & { readonly terminalId: string; readonly chip: string },

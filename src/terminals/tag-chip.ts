@@ -11,10 +11,11 @@ import { lockTerminal } from '#terminals/provisioning-queries.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag.ts';
 import { noteTap, renewChip, selectChip } from '#terminals/tag-chip-queries.ts';
 
-// A tag that is a chip (NTAG 424 DNA) proves at each tap that somebody stands there. All keys come
-// from the id key and the chip's number: a set-up draws another number, so keys are shown once.
+// A tag with a chip (NTAG 424 DNA) proves at each tap that the customer is at the counter. All keys
+// are derived from the id key and the chip's number. Each set-up draws another number, so keys are
+// shown only once.
 
-/** Long enough to read what is sold, to choose a tip, and to wait for a till. */
+/** Long enough to read the sale, choose a tip, and wait for a till. */
 const VISIT_MS = 10 * 60_000;
 const KEY_BYTES = 16;
 const TIME_BYTES = 6;
@@ -29,14 +30,14 @@ function keysOf(idKey: IdKey, chip: string): CardKeys {
   return { metaRead: both.subarray(0, KEY_BYTES), fileRead: both.subarray(KEY_BYTES) };
 }
 
-/** What is written into a chip. Secrets: they are shown once. */
+/** The data to write to a chip. Secrets, which are shown once. */
 export interface ChipSettings {
   /** The chip writes its message over the zeros. */
   readonly urlTemplate: string;
   readonly keys: CardKeys;
 }
 
-/** Sets a terminal's tag up as a chip. A chip that was set up before proves nothing any more. */
+/** Sets up a terminal's tag as a chip. A chip that was set up before then proves nothing. */
 export async function makeChip(
   tx: Tx,
   place: TagPlace,
@@ -71,14 +72,14 @@ function macOf(idKey: IdKey, chip: string, time: Buffer): Buffer {
 }
 
 export interface Visit {
-  /** What the page sends with its next questions. */
+  /** The proof that the page sends with its next requests. */
   readonly visit: string;
   readonly expiresAt: Date;
 }
 
 /**
- * Somebody has held a phone to the chip.
- * @returns null when another chip made the message, or when it was used before.
+ * Opens a visit after a customer held a phone to the chip.
+ * @returns `null` if another chip made the message, or if it was used before.
  */
 export async function openVisit(
   { db, idKey }: { readonly db: Database; readonly idKey: IdKey },
@@ -96,7 +97,7 @@ export async function openVisit(
   return { visit, expiresAt };
 }
 
-/** Whether this visit was opened at this chip, and has not expired. */
+/** True if this visit was opened at this chip and has not expired. */
 export function isVisit(idKey: IdKey, chip: string, visit: string, now: Date): boolean {
   const bytes = Buffer.from(visit, 'base64url');
   if (bytes.length !== TIME_BYTES + MAC_BYTES) return false;

@@ -5,7 +5,7 @@ import { tagOfToken, tagToken } from '#terminals/tag.ts';
 
 const TAG = '0196f3a2-7c41-7d9e-8b55-3f2a61c0de47';
 
-test('the token of a tag names its cell, and leads to the tag in that cell alone', () => {
+test('the token of a tag names its cell, and is valid in that cell alone', () => {
   const [first, fourth] = [toIdKey(Buffer.alloc(32, 7)), toIdKey(Buffer.alloc(32, 7), 4)];
   const [here, there] = [tagToken(first, TAG), tagToken(fourth, TAG)];
   assert.deepEqual([here.length, there], [22, `4${here}`]);

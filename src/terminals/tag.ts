@@ -12,10 +12,10 @@ import type { TerminalRow } from '#terminals/terminal-queries.ts';
 /** The path of a tag's page below the web address. */
 const TAG_PATH = '/t';
 
-/** What a process needs to say where a terminal's tag is. */
+/** The values from which a process builds the address of a tag. */
 export interface TagPlace {
   readonly idKey: IdKey;
-  /** Where people reach the web apps. */
+  /** The public origin of the web apps. */
   readonly webUrl: () => string;
 }
 
@@ -24,15 +24,15 @@ const LENGTH = 22;
 const TOKEN = /^[0-9A-Za-z]{22}$/;
 const BITS = 128n;
 
-/** Derived from the id key: printed tags outlive every change of the secret. */
+/** Derived from the id key, because printed tags outlive every change of the secret. */
 function keyOf(idKey: IdKey): Buffer {
   return Buffer.from(hkdfSync('sha256', idKey, '', 'terminal tags', 32));
 }
 
 /**
- * A tag's number is one block, enciphered: nothing is stored that opens the page, each token
- * belongs to one number, and nobody who knows numbers can make a token. A hash would have to be
- * looked up beside a sealed copy for the dashboard: two columns for one secret.
+ * A tag's number is one block, encrypted: no stored value opens the page, each token belongs to one
+ * number, and numbers alone do not yield a token. A hash would have to be stored next to an
+ * encrypted copy for the dashboard: two columns for one secret.
  */
 function encipher(idKey: IdKey, tag: string): Buffer {
   const cipher = createCipheriv('aes-256-ecb', keyOf(idKey), null).setAutoPadding(false);
@@ -45,7 +45,7 @@ export function tagToken(idKey: IdKey, tag: string): string {
   return linkMark(idKey) + base62(value, LENGTH);
 }
 
-/** The number that a token would be of, whether or not there is one; null for what is no token. */
+/** The number that a token decodes to, whether or not it exists; `null` for an invalid token. */
 export function tagOfToken(idKey: IdKey, token: string): string | null {
   const mark = linkMark(idKey);
   const body = token.startsWith(mark) ? token.slice(mark.length) : '';
@@ -62,7 +62,7 @@ export function tagUrl({ idKey, webUrl }: TagPlace, { tag }: Pick<TerminalRow, '
   return `${webUrl()}${TAG_PATH}/${tagToken(idKey, tag)}`;
 }
 
-/** Another address: the one before it opens nothing any more. */
+/** Creates another address; the previous one stops working. */
 export async function rotateTag(
   tx: Tx,
   ref: {

@@ -13,14 +13,14 @@ export const terminals = table('terminals', {
   label: 'text',
   name: 'text',
   platform: 'text',
-  /** null: its software has never said so. */
+  /** `null` if its software has never reported it. */
   software_version: 'text?',
   status: as<'active' | 'inactive'>('text'),
   last_seen_at: 'timestamptz?',
   version: 'int',
   /** The number of its tag: see tag.ts. */
   tag: 'uuid',
-  /** Whether its reader reads Google Wallet. */
+  /** True if its reader reads Google Wallet. */
   smart_tap: 'boolean',
 });
 
@@ -51,7 +51,7 @@ export async function selectTerminalPage(
   return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
 }
 
-/** A device key with its terminal and what the account is allowed to do. */
+/** A device key with its terminal and its account's permissions. */
 export interface DeviceStandingRow {
   hash: Buffer;
   terminal_id: string;
@@ -83,7 +83,7 @@ export async function selectDeviceStanding(
   return rows[0];
 }
 
-/** One statement for all terminals that were heard of at the same time. */
+/** One statement for all terminals that were seen at the same time. */
 export async function updateLastSeen(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update terminals set last_seen_at = $2

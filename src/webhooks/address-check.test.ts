@@ -16,7 +16,7 @@ describe('which addresses webhooks may go to', () => {
     }
   });
 
-  test('the last address of a block is refused and the one behind it is not', () => {
+  test('the last address of a block is refused and the one after it is not', () => {
     for (const [last, next] of [
       ['10.255.255.255', '11.0.0.0'],
       ['100.127.255.255', '100.128.0.0'],
@@ -31,13 +31,13 @@ describe('which addresses webhooks may go to', () => {
     }
   });
 
-  test('public addresses of both families pass', () => {
+  test('public addresses of both families are allowed', () => {
     for (const address of ['93.184.216.34', '1.1.1.1', '2606:4700::1111', '2a00:1450:4001::5']) {
       assert.equal(strict.refusalOf(address), null, address);
     }
   });
 
-  test('a private IPv4 address is refused in every IPv6 disguise', () => {
+  test('a private IPv4 address is refused in every IPv6 notation', () => {
     for (const address of [
       '::ffff:127.0.0.1',
       '::ffff:7f00:1',
@@ -48,18 +48,18 @@ describe('which addresses webhooks may go to', () => {
       '64:ff9b::a9fe:a9fe',
       '2002:7f00:1::',
       '2002:0a00:0001::1',
-      // Teredo: client 192.168.1.1 stored inverted.
+      // Teredo stores the client's address, 192.168.1.1, inverted.
       '2001:0:4136:e378:8000:63bf:3f57:fefe',
     ]) {
       assert.notEqual(strict.refusalOf(address), null, address);
     }
   });
 
-  test('a public IPv4 address behind NAT64 passes: that is how IPv6-only hosts reach it', () => {
+  test('a public IPv4 address behind NAT64 is allowed, as IPv6-only hosts need it', () => {
     assert.equal(strict.refusalOf('64:ff9b::5db8:d822'), null);
   });
 
-  test('IPv6 outside 2000::/3 is refused even where no registry names it', () => {
+  test('IPv6 outside 2000::/3 is refused even if no registry names it', () => {
     for (const address of ['4000::1', '::7f00:1', 'a000::1', 'fec0::1']) {
       assert.notEqual(strict.refusalOf(address), null, address);
     }
@@ -71,7 +71,7 @@ describe('which addresses webhooks may go to', () => {
     }
   });
 
-  test('an exempt range opens its addresses, also spelled as mapped, and nothing else', () => {
+  test('an exempt range opens its addresses, even in mapped form, and nothing else', () => {
     for (const address of [
       '127.0.0.1',
       '127.9.9.9',
@@ -86,13 +86,13 @@ describe('which addresses webhooks may go to', () => {
     }
   });
 
-  test('a wrong range is refused by its text', () => {
+  test('an invalid range is refused by its text', () => {
     for (const cidr of ['127.0.0.0/33', 'localhost', '10.0.0.0/', '::/129', '10.0.0.0/a']) {
       assert.throws(() => addressPolicy([cidr]), RangeError, cidr);
     }
   });
 
-  test('two spellings of one address compare equal', () => {
+  test('two notations of one address compare equal', () => {
     assert.equal(canonicalAddress('::ffff:127.0.0.1'), '127.0.0.1');
     assert.equal(canonicalAddress('2001:DB8:0:0::1'), canonicalAddress('2001:db8::1'));
     assert.equal(canonicalAddress('fe80::1%eth0'), 'fe80::1');

@@ -7,9 +7,9 @@ import {
   type SpecialBlock,
 } from '#webhooks/special-addresses.ts';
 
-/** Which addresses webhooks may go to. */
+/** The addresses to which webhooks may be sent. */
 export interface AddressPolicy {
-  /** Why this address is refused, in a few words, or null when it is fine. */
+  /** The reason why this address is refused, in a few words, or `null` if it is allowed. */
   refusalOf(address: string): string | null;
   /** The policy for this endpoint. */
   forUrl(url: URL): AddressPolicy;
@@ -18,8 +18,8 @@ export interface AddressPolicy {
 export interface AddressPolicyOptions {
   /**
    * The sandbox: endpoints `http://127.0.0.1:…` and `http://localhost:…` are the developer's own.
-   * (Live endpoints must be https, so this is for test mode only.) A foreign name that resolves to
-   * this machine is still refused.
+   * (Live endpoints must be https, so this applies in test mode only.) Another name that resolves
+   * to this machine is still refused.
    */
   readonly ownMachine?: boolean;
 }
@@ -79,7 +79,7 @@ function dotted(bytes: readonly number[]): string {
 
 /**
  * IPv4 addresses at which a packet to this IPv6 address would end, or through which it would pass.
- * `stands` says that the outer address is nothing but a spelling of the inner one.
+ * `stands` is true if the outer address is only another notation of the inner one.
  */
 function unwrap(address: string): { readonly inner: readonly string[]; readonly stands: boolean } {
   const parsed = ipaddr.IPv6.parse(address);
@@ -98,9 +98,9 @@ function unwrap(address: string): { readonly inner: readonly string[]; readonly 
 }
 
 /**
- * Everything special-purpose is refused, in every disguise, except what `allowCidrs` exempts (an
- * IPv4 range covers the mapped and translated spellings of its addresses too).
- * @throws RangeError when an entry of `allowCidrs` is not an address or a CIDR range.
+ * Refuses all special-purpose addresses, in every notation, except those that `allowCidrs` exempts
+ * (an IPv4 range also covers the mapped and translated notations of its addresses).
+ * @throws RangeError if an entry of `allowCidrs` is not an address or a CIDR range.
  */
 export function addressPolicy(
   allowCidrs: readonly string[],
@@ -130,7 +130,7 @@ export function addressPolicy(
     refusalOf: (address) => {
       const version = isIP(address);
       if (version === 4) return refusalOfIpv4(address);
-      // A zone (`fe80::1%eth0`) names an interface of ours.
+      // A zone (`fe80::1%eth0`) names an interface of this machine.
       if (version !== 6 || address.includes('%')) return 'not an address';
       return refusalOfIpv6(address);
     },
@@ -138,7 +138,7 @@ export function addressPolicy(
   return policy;
 }
 
-/** One spelling per address, so that a connected peer can be compared with a checked answer. */
+/** One notation per address, so that a connected peer can be compared with a checked address. */
 export function canonicalAddress(address: string): string {
   const bare = address.split('%')[0] ?? '';
   return isIP(bare) === 0 ? address : ipaddr.process(bare).toString();

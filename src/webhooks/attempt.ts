@@ -12,14 +12,14 @@ import { parseRetryAfter } from '#webhooks/schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
 
-/** An endpoint as a sender needs it: where to, in which shape, signed with what. */
+/** An endpoint as a sender needs it: its URL, API version and signing keys. */
 export interface Target {
   /** Changes whenever the endpoint does. */
   readonly updated: Date;
   readonly apiVersion: string;
   readonly transport: Transport;
   readonly key: SigningKey;
-  /** The secret before the last rotation, and until when it signs as well. */
+  /** The secret before the last rotation, and until when it also signs. */
   readonly previous: { readonly key: SigningKey; readonly until: Date } | null;
 }
 
@@ -32,7 +32,7 @@ export interface TargetRow {
   readonly updated: Date;
 }
 
-/** `endpointId` is the context under which the secrets were sealed. */
+/** `endpointId` is the context with which the secrets were encrypted. */
 export function openTarget(
   endpointId: string,
   row: TargetRow,
@@ -55,9 +55,9 @@ export interface Message {
   readonly eventType: string;
   /** The stored event. */
   readonly body: string;
-  /** 1 is the first. */
+  /** Counted from 1. */
   readonly attempt: number;
-  /** The span of this attempt, for a receiver that traces; null when tracing is off. */
+  /** The span of this attempt, for a receiver that traces; `null` if tracing is off. */
   readonly traceparent: string | null;
 }
 
@@ -65,7 +65,7 @@ export interface AttemptResult {
   readonly succeeded: boolean;
   readonly responseStatus: number | null;
   readonly responseBody: string | null;
-  /** null when it succeeded. */
+  /** `null` if it succeeded. */
   readonly error: string | null;
   readonly durationMs: number;
   readonly finished: Date;
@@ -74,7 +74,7 @@ export interface AttemptResult {
 
 const GONE = 410;
 
-/** The receiver says that nobody will ever listen there again. */
+/** True if the receiver has declared the endpoint permanently gone (410). */
 export function saysGone(result: AttemptResult): boolean {
   return result.responseStatus === GONE;
 }
@@ -118,7 +118,7 @@ function toResult(reply: Reply, now: Date): AttemptResult {
     return { ...base, succeeded: false, responseStatus: null, responseBody: null, error };
   }
   const { status, body } = reply;
-  // A receiver that answers with the request's headers, or with its settings, shows secrets.
+  // A receiver that echoes the request's headers, or prints its settings, reveals secrets.
   const responseBody = body === null ? null : redactOwn(body);
   const answered = { ...base, responseStatus: status, responseBody };
   if (status < 300) return { ...answered, succeeded: true, error: null };
@@ -130,7 +130,7 @@ function toResult(reply: Reply, now: Date): AttemptResult {
   };
 }
 
-/** Sends one event once: signed now, at most 10 s. Never throws. */
+/** Sends one event once, signed now, for at most 10 s. Never throws. */
 export async function attemptDelivery(
   target: Target,
   message: Message,
@@ -144,7 +144,7 @@ export async function attemptDelivery(
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** Which trace an event belongs to; asked only while tracing is on. */
+  /** The trace of an event; called only while tracing is on. */
   readonly traceOf?: (body: string) => Promise<string | null>;
 }
 

@@ -10,7 +10,7 @@ import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const TOLERANCE_S = 300;
 
-/** What a receiver looks at. */
+/** What a receiver checks. */
 interface Care {
   readonly signature: boolean;
   readonly time: boolean;
@@ -32,7 +32,7 @@ function isGood({ headers, body }: Received, secret: string, care: Care): boolea
   return !care.time || Math.abs(Date.now() / 1000 - Number(seconds)) <= TOLERANCE_S;
 }
 
-/** A receiver that takes as much care as it is said to, asked by the check. */
+/** A receiver with this care, tested by the check. */
 async function check(care: Care | 'refuses everything') {
   const receiver = await startReceiver();
   const { endpoint, secret } = await addEndpoint(bench, receiver.url);
@@ -49,41 +49,41 @@ async function check(care: Care | 'refuses everything') {
   return { checked, deliveries, received: receiver.received };
 }
 
-test('a careful receiver gets one good event and two that it refuses', async () => {
+test('a careful receiver gets one valid event and two that it refuses', async () => {
   const { checked, deliveries, received } = await check({ signature: true, time: true });
   assert.equal(checked.verdict, 'checks_signatures');
   assert.deepEqual([checked.forged?.taken, checked.old?.taken], [false, false]);
   assert.equal(checked.forged?.response_status, 401);
   assert.equal(received.length, 3);
   const ids = received.map(({ headers }) => headers['service-event-id']);
-  assert.equal(new Set(ids).size, 3, 'who knows the id already would not look at the signature');
+  assert.equal(new Set(ids).size, 3, 'a known id would be accepted without checking the signature');
   assert.deepEqual(
     deliveries.map(({ status }) => status),
     ['succeeded'],
-    'bad ones are no deliveries of the merchant',
+    'invalid events are no deliveries of the merchant',
   );
 });
 
-test('a receiver that checks nothing is found out', async () => {
+test('a receiver that checks nothing is detected', async () => {
   const { checked } = await check({ signature: false, time: false });
   assert.equal(checked.verdict, 'takes_forged');
   assert.equal(checked.forged?.taken, true);
 });
 
-test('a receiver that forgets the time is found out', async () => {
+test('a receiver that ignores the timestamp is detected', async () => {
   const { checked } = await check({ signature: true, time: false });
   assert.equal(checked.verdict, 'takes_old');
   assert.deepEqual([checked.forged?.taken, checked.old?.taken], [false, true]);
 });
 
-test('who does not take the good one is sent no other', async () => {
+test('a receiver that refuses the valid event gets no other', async () => {
   const { checked, received } = await check('refuses everything');
   assert.equal(checked.verdict, 'not_reached');
   assert.deepEqual([checked.forged, checked.old], [null, null]);
   assert.equal(received.length, 1);
 });
 
-test('an endpoint of nobody is refused', async () => {
+test("another account's endpoint is refused", async () => {
   const checked = await checkReceiver(bench, bench.tenant, 'we_nothing', bench.clock);
   assert.ok(isRefusal(checked));
 });

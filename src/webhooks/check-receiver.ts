@@ -15,13 +15,13 @@ import { newSigningSecret, signingKey } from '#webhooks/sign.ts';
 const STALE_SECONDS = 600;
 
 /**
- * What a receiver does with signatures. `not_reached`: not even the good one was taken, so nothing
- * else was sent. `takes_forged`: it does not check them. `takes_old`: it checks them, but not when
- * they were made, so anyone who has recorded a request can send it again.
+ * How a receiver treats signatures. `not_reached`: it did not accept even the valid event, so
+ * nothing else was sent. `takes_forged`: it does not check them. `takes_old`: it checks them, but
+ * not their timestamps, so anyone with a recorded request can send it again.
  */
 export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
 
-/** One request and what came back. */
+/** One request and its response. */
 export interface Probe {
   readonly taken: boolean;
   readonly response_status: number | null;
@@ -31,9 +31,9 @@ export interface Probe {
 
 export interface ReceiverCheck {
   readonly verdict: ReceiverVerdict;
-  /** The delivery of the good one: it is listed like any other. */
+  /** The delivery of the valid event, which is listed like any other. */
   readonly delivery: DeliveryRow;
-  /** null: not sent. */
+  /** `null` if it was not sent. */
   readonly forged: Probe | null;
   readonly old: Probe | null;
 }
@@ -48,8 +48,8 @@ function probeOf(result: AttemptResult): Probe {
 }
 
 /**
- * The same event once more, under an id of its own: a receiver that already knows the id would
- * answer 200 without looking at the signature. No delivery is written for it.
+ * The same event again, with a new id: a receiver that already knows the id would return 200
+ * without checking the signature. No delivery is written for it.
  */
 async function probe(
   deps: WebhookDeps,
@@ -69,8 +69,8 @@ function verdictOf(forged: Probe, old: Probe): ReceiverVerdict {
 }
 
 /**
- * Sends one good ping, and, when that was taken, one that somebody else has signed and one that
- * was signed too long ago. A receiver should take the first and refuse the others.
+ * Sends one valid ping and, if it was accepted, one signed with another secret and one with an old
+ * timestamp. A receiver should accept the first and refuse the others.
  */
 export async function checkReceiver(
   deps: WebhookDeps,

@@ -19,11 +19,11 @@ export interface CreateEndpoint {
   readonly url: string;
   readonly enabledEvents: readonly string[];
   readonly description: string | null;
-  /** The endpoint is pinned to it. */
+  /** The version to which the endpoint is pinned. */
   readonly apiVersion: string;
 }
 
-/** An endpoint, and its secret in clear for the one time that it is shown. */
+/** An endpoint, and its secret in clear for the only time that it is shown. */
 export interface RevealedEndpoint {
   readonly endpoint: EndpointRow;
   readonly secret: string;
@@ -66,7 +66,7 @@ export async function createEndpoint(
 function limitReached(): Refusal {
   return refuse(
     'endpoint_limit_reached',
-    `This account has ${MAX_ENDPOINTS} webhook endpoints in this mode, which is the most. ` +
-      'Delete one, or let one endpoint take more event types.',
+    `This account has ${MAX_ENDPOINTS} webhook endpoints in this mode, the maximum. ` +
+      'Delete one, or subscribe one endpoint to more event types.',
   );
 }

@@ -7,9 +7,9 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 export interface DeliveriesRow {
   readonly day: string;
   readonly delivered: number;
-  /** Given up, and tried without success so far. */
+  /** Failed, or attempted without success so far. */
   readonly undelivered: number;
-  /** Whether every endpoint's count is a kept one. */
+  /** True if every endpoint's count is stored. */
   readonly is_kept: boolean;
 }
 
@@ -17,12 +17,12 @@ interface Days {
   readonly tenant: Tenant;
   readonly timeZone: string;
   readonly from: string;
-  /** The last day, which is one of them. */
+  /** The last day, inclusive. */
   readonly to: string;
 }
 
-// Endpoints ($1 account, $2 mode) and days ($3 zone, $4 days, $5 and $6 their first moments and
-// those of the days after them) of which nothing is kept.
+// Endpoints ($1 account, $2 mode) and days ($3 zone, $4 days, $5 and $6 their starts and those of
+// the following days) without a stored count.
 const NOT_KEPT = `
   days as (
     select * from unnest($4::date[], $5::timestamptz[], $6::timestamptz[]) d (day, since, until)
@@ -72,7 +72,10 @@ export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<Deliver
   );
 }
 
-/** Held until the end of the transaction: only it counts, keeps or removes the endpoint's days. */
+/**
+ * Locks until the end of the transaction, so that only it counts, stores or deletes the endpoint's
+ * days.
+ */
 async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
   await tx.query(
     `select pg_advisory_xact_lock(hashtextextended('delivery days ' || id, 0))
@@ -81,7 +84,10 @@ async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
   );
 }
 
-/** (`limit 1` asks for each day by itself; an anti-join read all that waits, of all merchants.) */
+/**
+ * (`limit 1` checks each day separately; an anti-join read all waiting deliveries of all
+ * merchants.)
+ */
 async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
   await tx.query(
     `with ${NOT_KEPT}
@@ -93,7 +99,7 @@ async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
   );
 }
 
-/** Keeps the counts of days that are over and of which no delivery waits. */
+/** Stores the counts of complete days without waiting deliveries. */
 export async function storeDeliveryDays(db: Database, asked: Days, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
     await lockDays(tx, asked.tenant);
@@ -121,9 +127,9 @@ async function deleteDays(
 }
 
 /**
- * Called before deliveries of that time are made to wait again: their days, in whatever zone, are
- * then counted anew. A caller that also locks the endpoint against changes takes that lock after
- * this one, in the same order as the code that keeps days.
+ * Called before deliveries of that time are queued again, so that their days, in any zone, are
+ * counted anew. A caller that also locks the endpoint against changes must take that lock
+ * afterwards, in the same order as the code that stores days.
  */
 export async function forgetDeliveryDays(
   tx: Tx,

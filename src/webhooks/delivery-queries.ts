@@ -9,7 +9,7 @@ const SHARED = `
   id, account_id, livemode, endpoint_id, event_id, event_type, event_created, event_position,
   attempt, response_status, response_body, error, duration_ms, created, updated`;
 
-// A delivery that somebody asks for goes now, whatever else waits.
+// A delivery that is resent by hand is due now, even if others are waiting.
 const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as next_attempt_at`;
 const FINISHED = `${SHARED}, status, null::timestamptz(3) as next_attempt_at`;
 
@@ -29,8 +29,8 @@ const PARTS: Readonly<Record<DeliveryStatus, string>> = {
 };
 
 /**
- * One page of an endpoint's deliveries, newest event first, with one row too many. Each status is
- * a range of an index; the three short ranges are merged.
+ * One page of an endpoint's deliveries, newest event first, plus one row. Each status is a range of
+ * an index; the three short ranges are merged.
  */
 export async function selectDeliveries(
   sql: Sql,
@@ -47,8 +47,8 @@ export async function selectDeliveries(
 }
 
 /**
- * One page of what receivers of the tenant have not taken, over all its endpoints: given up, and
- * tried without success so far. Each endpoint gives at most a page, from its own index.
+ * One page of the tenant's undelivered events, over all its endpoints: failed, or attempted without
+ * success so far. Each endpoint contributes at most a page, from its own index.
  */
 export async function selectUndelivered(
   sql: Sql,
@@ -73,10 +73,10 @@ export async function selectUndelivered(
   );
 }
 
-/** The id's time is that of the event, give or take a millisecond. */
+/** The id contains the time of its event, to within a millisecond. */
 const ID_SLACK_MS = 1;
 
-/** A delivery of one of the tenant's endpoints, in whichever table it is. */
+/** A delivery of one of the tenant's endpoints, in any of the tables. */
 export async function selectDelivery(
   sql: Sql,
   tenant: Tenant,
@@ -101,10 +101,10 @@ export async function selectDelivery(
   return rows[0];
 }
 
-/** Which delivery, by its key. */
+/** The key of a delivery. */
 export type DeliveryKey = Pick<DeliveryRow, 'endpoint_id' | 'event_created' | 'event_position'>;
 
-/** Puts one delivery, pending or finished, before everything else of its endpoint. */
+/** Moves one delivery, pending or finished, to the front of its endpoint's queue. */
 export async function moveToFront(tx: Tx, key: DeliveryKey, now: Date): Promise<void> {
   await tx.query(
     `with old as (
@@ -128,7 +128,7 @@ export async function moveToFront(tx: Tx, key: DeliveryKey, now: Date): Promise<
   );
 }
 
-/** A delivery that was made outside the queue and is finished at once: the test by hand. */
+/** A delivery that was made outside the queue and is already finished: a manual test. */
 export async function insertFinished(tx: Tx, row: Omit<DeliveryRow, 'id'>): Promise<string> {
   const rows = await tx.query<{ id: string }>(
     `insert into webhook_deliveries
@@ -169,7 +169,7 @@ export async function deliveryIdOf(
   return rows[0]?.id ?? '';
 }
 
-/** A failed attempt, as it was; the last one is the delivery itself when it succeeded. */
+/** A failed attempt. The last successful one is the delivery itself. */
 export const webhookAttempts = table('webhook_attempts', {
   attempt: 'int',
   finished: 'timestamptz',

@@ -12,7 +12,7 @@ export interface DeliveryRow {
   endpoint_id: string;
   event_id: string;
   event_type: string;
-  /** Its place in lists: that of its event. */
+  /** Its position in lists, which is that of its event. */
   event_created: Date;
   event_position: bigint;
   status: DeliveryStatus;

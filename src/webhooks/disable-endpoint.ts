@@ -5,7 +5,7 @@ import { appendEvents } from '#events/append.ts';
 import { type DisabledReason, renderEndpoint, tenantOf } from '#webhooks/endpoint.ts';
 import { endDueDeliveries, lockEndpoint, updateEndpoint } from '#webhooks/endpoint-queries.ts';
 
-/** What the endpoint's owner should hear of. */
+/** The notice to the endpoint's owners. */
 export interface DisabledNotice {
   readonly accountId: string;
   readonly livemode: boolean;
@@ -14,19 +14,19 @@ export interface DisabledNotice {
   readonly reason: DisabledReason;
 }
 
-/** Leaves word for the owners, in the transaction that disables: a crash cannot lose it. */
+/** Queues the owners' mail in the transaction that disables, so that a crash cannot lose it. */
 export type TellDisabled = (tx: Tx, notice: DisabledNotice, now: Date) => Promise<void>;
 
 export interface Disabled {
   readonly notice: DisabledNotice;
-  /** Deliveries of the event that tells the account's other endpoints. */
+  /** Deliveries of the event to the account's other endpoints. */
   readonly deliveries: number;
 }
 
 /**
- * The service itself gives up on an endpoint: its undelivered work ends as failed, and the
- * account's other endpoints get `webhook_endpoint.disabled`. null when it was disabled already,
- * deleted, or (given `failingBefore`) has recovered in the meantime.
+ * Disables an endpoint on behalf of the service: its undelivered work ends as failed, and the
+ * account's other endpoints get `webhook_endpoint.disabled`. Returns `null` if it was already
+ * disabled or deleted, or (with `failingBefore`) has recovered in the meantime.
  */
 export async function disableEndpoint(
   db: Database,

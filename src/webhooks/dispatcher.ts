@@ -35,17 +35,17 @@ export interface DispatcherDeps extends DeliverDeps {
   readonly network: Network;
   readonly owner: string;
   readonly leaseMs: number;
-  /** Gives a lease back. Never rejects. */
+  /** Releases a lease. Never rejects. */
   readonly release: (endpointId: string) => Promise<void>;
-  /** The receiver answered 410. */
+  /** Called when the receiver returned 410. */
   readonly gone: (endpointId: string) => void;
-  /** A session has capacity, and its queue may have more. */
+  /** Called when a session has capacity, and its queue may hold more. */
   readonly hasCapacity: () => void;
-  /** A lease was given back, and a free worker may take it. */
+  /** Called when a lease was released, so that a free worker may take it. */
   readonly released: () => void;
 }
 
-/** What to fetch, and how many hints had come when it was decided. */
+/** What to fetch, and the number of hints at the time of the decision. */
 export interface Look {
   readonly hints: number;
   readonly asks: readonly Ask[];
@@ -53,9 +53,9 @@ export interface Look {
 
 /** A worker keeps an endpoint this long after its last delivery. */
 const LINGER_MS = 10_000;
-/** Endpoints of one look: bounds its time. */
+/** Endpoints per read, which bounds its duration. */
 const MAX_ENDPOINTS_OF_LOOK = 256;
-/** Deliveries that are loaded, with their bodies: bounds the memory that they fill. */
+/** The most loaded deliveries, which bounds their memory. */
 const MAX_HELD_BY_DISPATCHER = 10_000;
 const DRAIN_STEP_MS = 20;
 
@@ -94,14 +94,14 @@ export class Dispatcher {
     return { healthy: this.#sessions.size - failing, failing };
   }
 
-  /** Rows may have been written: sessions that found nothing are to look again. */
+  /** Rows may have been written: sessions with an empty queue should read again. */
   expectWork(): void {
     this.#hints++;
   }
 
   /**
-   * What to fetch: for sessions that can take more and whose queue may hold something, the one that
-   * looked longest ago first.
+   * What to fetch: for sessions with capacity whose queue may hold something, the one that read
+   * longest ago first.
    */
   look(): Look {
     const asks: Ask[] = [];
@@ -124,7 +124,7 @@ export class Dispatcher {
       const session = this.#sessions.get(endpointId);
       if (session === undefined) continue;
       const found = byEndpoint.get(endpointId) ?? [];
-      // To the end of the line of those that look.
+      // Moves the session to the end of the line.
       this.#sessions.delete(endpointId);
       this.#sessions.set(endpointId, session);
       if (found.length < most) session.emptyAtHint = look.hints;
@@ -133,8 +133,8 @@ export class Dispatcher {
   }
 
   /**
-   * Prolongs the leases and reads the endpoints again. Sessions whose lease is lost end, and those
-   * of idle endpoints are given back.
+   * Renews the leases and rereads the endpoints. Sessions whose lease is lost end, and those of
+   * idle endpoints are released.
    */
   async renew(): Promise<boolean> {
     const { db, clock, owner, leaseMs } = this.#deps;
@@ -159,7 +159,7 @@ export class Dispatcher {
     while (this.#slots.inFlight() > 0 || this.#unrecorded > 0) await pause(DRAIN_STEP_MS);
   }
 
-  /** Gives up on what is in flight: its rows are still in the queue and are sent again. */
+  /** Abandons what is in flight: its rows are still in the queue and are sent again. */
   abandon(): void {
     this.#abandoned = true;
     for (const session of this.#sessions.values()) this.#end(session);
@@ -184,7 +184,7 @@ export class Dispatcher {
       this.#slots.offer(session);
       return;
     }
-    // The endpoint was changed since its target was made: read it again before anything is sent.
+    // The endpoint was changed since its target was made: reread it before anything is sent.
     lookAgain(session);
     void this.renew().then(this.#deps.hasCapacity, this.#deps.hasCapacity);
   }
@@ -199,7 +199,7 @@ export class Dispatcher {
     if (this.#abandoned) return;
     answered(session, result);
     countAttempt(row, result);
-    // Not awaited: the next delivery starts while this one is written down.
+    // Not awaited: the next delivery starts while this result is being recorded.
     void this.#record(toFinished(session, row, result));
   }
 
@@ -214,7 +214,7 @@ export class Dispatcher {
     if (mostToTake(session, this.#hints) > 0) this.#deps.hasCapacity();
   }
 
-  /** `null` if its secrets cannot be opened: one wrong row must not stop the others. */
+  /** `null` if its secrets cannot be decrypted: one invalid row must not stop the others. */
   #openTarget(row: LeasedRow): Target | null {
     try {
       return openTarget(row.endpoint_id, row, this.#deps);

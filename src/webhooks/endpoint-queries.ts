@@ -25,8 +25,8 @@ export async function selectEndpoint(
 }
 
 /**
- * Locks the endpoint and its lease: results wait, and are then checked against what was done. A
- * null tenant: the worker asks, for any account.
+ * Locks the endpoint and its lease: results wait, and are then checked against the change. A `null`
+ * tenant is the worker, for any account.
  */
 export async function lockEndpoint(
   tx: Tx,
@@ -44,8 +44,8 @@ export async function lockEndpoint(
 }
 
 /**
- * Makes creations of one account and mode wait for each other, so that none passes the limit. It
- * takes a place of the account's order, so events get a later one only when the endpoint is there.
+ * Serializes creations of one account and mode, so that they cannot exceed the limit. It takes a
+ * position of the account's order, so that events get later positions once the endpoint exists.
  */
 export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<number> {
   const values = [tenant.accountId, tenant.livemode];
@@ -149,7 +149,7 @@ export async function replaceSecret(
   );
 }
 
-/** Forgets what past answers said, for an endpoint that was changed or tried by hand. */
+/** Clears the failures of an endpoint that was changed or tried by hand. */
 export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `update webhook_endpoint_leases set consecutive_failures = 0, not_before = '-infinity'
@@ -158,7 +158,7 @@ export async function forgetFailures(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** Lets the next delivery go at once, even to a broken endpoint. */
+/** Makes the next delivery due at once, even to a broken endpoint. */
 export async function liftPause(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `update webhook_endpoint_leases set not_before = '-infinity' where endpoint_id = $1`,
@@ -166,7 +166,7 @@ export async function liftPause(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** The endpoint, its lease, its replays and its undelivered work. */
+/** Deletes the endpoint, its lease, its replays and its undelivered work. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
   await tx.query(
     `with dropped as (delete from webhook_due where endpoint_id = $1)
@@ -175,7 +175,7 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
   );
 }
 
-/** A disabled endpoint's undelivered work is over; a replay brings it back. */
+/** Ends a disabled endpoint's undelivered work; a replay can queue it again. */
 export async function endDueDeliveries(tx: Tx, id: string, now: Date): Promise<void> {
   await tx.query(
     `with ended as (delete from webhook_due where endpoint_id = $1 returning *)
@@ -190,7 +190,7 @@ export async function endDueDeliveries(tx: Tx, id: string, now: Date): Promise<v
   );
 }
 
-/** Endpoints without one success since `before`. */
+/** Endpoints without a success since `before`. */
 export async function selectLongFailing(sql: Sql, before: Date, limit: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `select id from webhook_endpoints where status = 'enabled' and failing_since <= $1
@@ -200,7 +200,7 @@ export async function selectLongFailing(sql: Sql, before: Date, limit: number): 
   return rows.map((row) => row.id);
 }
 
-/** Records a test by hand: a success heals, a failure may be the first of a series. */
+/** Records a manual test: a success clears failures, a failure may be the first of a series. */
 export async function noteTest(
   tx: Tx,
   tested: { readonly id: string; readonly succeeded: boolean; readonly at: Date },

@@ -22,27 +22,27 @@ export interface EndpointSession {
   health: Health;
   /** Taken from the queue, not started. */
   buffer: DueRow[];
-  /** Places of everything taken and not recorded yet. */
+  /** Positions of all deliveries that were taken and not recorded yet. */
   readonly held: Set<bigint>;
   inFlight: number;
-  /** Smoothed time of its answers. */
+  /** Smoothed response time. */
   latencyMs: number;
   /** When it last had work, on the monotonic clock. */
   usedAtMs: number;
   state: 'open' | 'draining' | 'ended';
-  /** Its queue was empty: the number of hints at the last look that found too little. */
+  /** The number of hints at the last read that found too little. */
   emptyAtHint: number;
-  /** It is waiting for its turn. */
+  /** True while it waits for its turn. */
   queued: boolean;
 }
 
-/** Held per endpoint: enough that a fast receiver never waits for the next look. */
+/** Deliveries held per endpoint, enough that a fast receiver never waits for the next read. */
 const MAX_HELD = 64;
-/** With fewer the next look is due. */
+/** Below this the next read is due. */
 const LOW_WATER = 32;
-/** Answers slower than this count as slow: such endpoints share slots of their own. */
+/** An endpoint that responds more slowly counts as slow and shares separate slots. */
 export const SLOW_MS = 1_000;
-/** Weight of the newest answer. */
+/** Weight of the newest response. */
 const LATENCY_WEIGHT = 0.25;
 
 export function openSession(leased: {
@@ -65,8 +65,8 @@ export function openSession(leased: {
 }
 
 /**
- * How many more deliveries to take: none when the queue was found empty and no hint came since.
- * A failing endpoint is given few: the rest wait.
+ * How many more deliveries to take: none while the queue is empty and no hint has arrived since. A
+ * failing endpoint gets few.
  */
 export function mostToTake(session: EndpointSession, hints: number): number {
   if (session.state !== 'open' || session.emptyAtHint === hints) return 0;
@@ -83,22 +83,22 @@ export function canStart(session: EndpointSession): boolean {
   );
 }
 
-/** Slow and failing endpoints, which share slots of their own: they never hold up the brisk. */
+/** Slow and failing endpoints share separate slots, so that they never hold up the fast ones. */
 export function isSlow(session: EndpointSession): boolean {
   return session.health.consecutiveFailures > 0 || session.latencyMs > SLOW_MS;
 }
 
-/** An answer has not come in time yet: the endpoint counts as slow from now on. */
+/** A response is overdue: the endpoint counts as slow from now on. */
 export function noteOverdue(session: EndpointSession): void {
   session.latencyMs = Math.max(session.latencyMs, 2 * SLOW_MS);
 }
 
-/** Its queue may hold more than was found. */
+/** Its queue may hold more than was read. */
 export function lookAgain(session: EndpointSession): void {
   session.emptyAtHint = -1;
 }
 
-/** Deliveries that were fetched for it. */
+/** Adds deliveries that were fetched for it. */
 export function accept(session: EndpointSession, rows: readonly DueRow[]): void {
   session.buffer.push(...rows);
   for (const { event_position: position } of rows) session.held.add(position);
@@ -112,11 +112,11 @@ export function answered(session: EndpointSession, result: AttemptResult): void 
   session.health = result.succeeded
     ? afterSuccess(session.health)
     : afterFailure(session.health, finished, retryAfterMs);
-  // The worker that leases the endpoint after the pause goes on.
+  // After the pause, the worker that then leases the endpoint continues.
   if (session.health.notBefore !== null) drain(session);
 }
 
-/** @returns whether it has nothing more to do for its lease. */
+/** @returns true if its lease is no longer needed. */
 export function recorded(session: EndpointSession, { event_position }: DueRow): boolean {
   session.held.delete(event_position);
   session.usedAtMs = performance.now();
@@ -127,7 +127,7 @@ export function isIdle({ held, usedAtMs }: EndpointSession, forMs: number): bool
   return held.size === 0 && performance.now() - usedAtMs > forMs;
 }
 
-/** Another target: what is in flight ends on the old sockets, the rest is fetched again. */
+/** Changes the target: deliveries in flight end on the old sockets, the rest is fetched again. */
 export function retarget(session: EndpointSession, target: Target): void {
   putBack(session);
   lookAgain(session);
@@ -147,7 +147,7 @@ export function end(session: EndpointSession, { atOnce }: { readonly atOnce: boo
   else session.target.transport.closeGently();
 }
 
-/** What was taken and not started: the rows are still in the queue. */
+/** Drops what was taken and not started; the rows are still in the queue. */
 function putBack(session: EndpointSession): void {
   for (const row of session.buffer) session.held.delete(row.event_position);
   session.buffer = [];

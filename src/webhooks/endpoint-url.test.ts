@@ -22,7 +22,7 @@ const check = (url: string, livemode = false) =>
   checkEndpointUrl(url, { livemode, policy: addressPolicy([]), resolver });
 
 describe('the URL of a webhook endpoint', () => {
-  test('takes https, in test mode also http, on the ports of the list', async () => {
+  test('accepts https, in test mode also http, on the listed ports', async () => {
     for (const url of [
       'https://shop.example/hook?source=tapline',
       'http://shop.example',
@@ -45,7 +45,7 @@ describe('the URL of a webhook endpoint', () => {
 
   for (const [why, urls] of [
     ['another scheme', ['ftp://shop.example/', 'file:///etc/passwd', 'javascript:alert(1)']],
-    ['no URL at all', ['', 'shop.example/hook', 'https://', 'https:///hook', 'https://%/']],
+    ['not a URL at all', ['', 'shop.example/hook', 'https://', 'https:///hook', 'https://%/']],
     [
       'another port',
       ['https://shop.example:0/', 'https://shop.example:22/', 'https://shop.example:1023/'],
@@ -57,12 +57,12 @@ describe('the URL of a webhook endpoint', () => {
     ],
     ['a fragment, also an empty one', ['https://shop.example/#a', 'https://shop.example/#']],
     [
-      'what the parser would silently drop',
+      'characters that the parser would silently drop',
       ['https://shop\t.example/', ' https://shop.example/', 'https://shop.example/\n'],
     ],
     ['backslashes', ['https:\\\\shop.example\\hook', 'https://shop.example\\@10.0.0.1/']],
     [
-      'any spelling of a private IPv4 address',
+      'any notation of a private IPv4 address',
       [
         'https://127.0.0.1/',
         'https://2130706433/',
@@ -78,19 +78,19 @@ describe('the URL of a webhook endpoint', () => {
       ],
     ],
     [
-      'any spelling of a private IPv6 address',
+      'any notation of a private IPv6 address',
       ['https://[::1]/', 'https://[::ffff:127.0.0.1]/', 'https://[fe80::1]/', 'https://[fd00::1]/'],
     ],
     ['names of this machine', ['https://localhost/', 'https://a.localhost/']],
     [
-      'names with one private answer',
+      'names with one private address',
       ['https://private.example/', 'https://mixed.example/', 'https://mapped.example/'],
     ],
     ['more than 2048 characters', [`https://shop.example/${'a'.repeat(2048)}`]],
   ] as const) {
     test(`refuses ${why}`, async () => {
       for (const url of urls) {
-        // The names of this machine are the system resolver's own knowledge.
+        // The names of this machine come from the system's resolver.
         if (url.includes('localhost')) answers[new URL(url).hostname] = ['127.0.0.1', '::1'];
         const refusal = await check(url);
         assert.equal(refusal?.code, 'url_not_allowed', url);
@@ -99,7 +99,7 @@ describe('the URL of a webhook endpoint', () => {
     });
   }
 
-  test('lets a name pass that does not resolve yet: every delivery looks again', async () => {
+  test('allows a name that does not resolve yet: every delivery resolves it again', async () => {
     assert.equal(await check('https://not-yet.example/'), null);
   });
 });
@@ -110,12 +110,12 @@ describe('a receiver on this machine', () => {
     return checkEndpointUrl(url, { livemode, policy, resolver });
   };
 
-  test('is refused with the setting that allows it', async () => {
+  test('is refused, and the message names the setting that allows it', async () => {
     const refusal = await check('https://127.0.0.1:8080/');
     assert.match(refusal?.message ?? '', /loopback.*WEBHOOK_ALLOW_CIDRS=127\.0\.0\.0\/8/);
   });
 
-  test('is taken in the sandbox, in test mode, by plain http and its own names', async () => {
+  test('is allowed in the sandbox, in test mode, by plain http and its own names', async () => {
     answers.localhost = ['127.0.0.1', '::1'];
     for (const url of ['http://127.0.0.1:8080/', 'http://localhost:8080/a', 'http://[::1]:9000/']) {
       assert.equal(await inSandbox(url), null, url);

@@ -3,9 +3,9 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { AddressPolicy } from '#webhooks/address-check.ts';
 import type { Resolver } from '#webhooks/resolver.ts';
 
-/** Longer ones are refused; browsers and proxies have similar limits. */
+/** Longer URLs are refused; browsers and proxies have similar limits. */
 export const MAX_URL_LENGTH = 2048;
-/** A name that cannot be looked up now may be later: creation does not wait longer than this. */
+/** Creation waits no longer than this, because a name that cannot be resolved now may be later. */
 const LOOKUP_MS = 2_000;
 const LOWEST_FREE_PORT = 1024;
 const HIGHEST_PORT = 65_535;
@@ -20,8 +20,8 @@ function isPortAllowed(port: number): boolean {
 }
 
 /**
- * What the parser would silently repair: white space and control characters (it strips them),
- * backslashes (it turns them into slashes), empty user names and fragments (it drops them).
+ * Refuses what the parser would silently repair: white space and control characters (it strips
+ * them), backslashes (it turns them into slashes), empty user names and fragments (it drops them).
  */
 function checkSpelling(raw: string): Refusal | null {
   const strange = [...raw].some((c) => (c.codePointAt(0) ?? 0) <= 0x20 || c === '\u007f');
@@ -38,7 +38,7 @@ function checkSpelling(raw: string): Refusal | null {
   return null;
 }
 
-/** What a developer with a receiver on this machine, or in the same network, can do. */
+/** The remedy for a developer with a receiver on this machine, or in the same network. */
 function howToAllow(url: URL): string {
   const isLocal = /^(localhost|127\..*|\[::1\])$/.test(url.hostname);
   const sandbox = isLocal
@@ -50,20 +50,20 @@ function howToAllow(url: URL): string {
   );
 }
 
-/** The port that a connection goes to. */
+/** The port to connect to. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** The host without the brackets of an IPv6 literal: what is looked up or connected to. */
+/** The host to resolve or connect to, without the brackets of an IPv6 literal. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 /**
- * The rules of behavior.md 11.8 that need no look-up. The parser has normalized the host:
- * numeric, octal, hexadecimal, short and full-width spellings of IPv4 are dotted quads by now.
+ * The rules of behavior.md 11.8 that need no DNS look-up. The parser has already normalized the
+ * host: numeric, octal, hexadecimal, short and full-width notations of IPv4 are dotted quads.
  */
 export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal {
   if (raw.length > MAX_URL_LENGTH) {
@@ -74,7 +74,7 @@ export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal 
   const url = URL.canParse(raw) ? new URL(raw) : null;
   if (url === null) return notAllowed('it is not a valid URL.');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return notAllowed('only https (in test mode also http) is delivered to.');
+    return notAllowed('only https (in test mode also http) is supported.');
   }
   if (livemode && url.protocol !== 'https:') return notAllowed('live endpoints must use https.');
   if (!isPortAllowed(portOf(url))) {
@@ -91,7 +91,8 @@ export interface UrlCheck {
 
 /**
  * All rules for URLs, at creation and at every change. A name that does not resolve yet is
- * accepted: each delivery looks again, and connects only to an address that it has just checked.
+ * accepted: each delivery resolves it again, and connects only to an address that it has just
+ * checked.
  */
 export async function checkEndpointUrl(raw: string, check: UrlCheck): Promise<Refusal | null> {
   const url = parseEndpointUrl(raw, check.livemode);
@@ -103,7 +104,10 @@ export async function checkEndpointUrl(raw: string, check: UrlCheck): Promise<Re
       : [host];
   for (const address of addresses) {
     const reason = check.policy.forUrl(url).refusalOf(address);
-    if (reason !== null) return notAllowed(`its host has a ${reason} address. ${howToAllow(url)}`);
+    if (reason !== null)
+      return notAllowed(
+        `its host has an address that is not allowed (${reason}). ${howToAllow(url)}`,
+      );
   }
   return null;
 }

@@ -7,11 +7,11 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/types.ts';
 import type { Network } from '#webhooks/transport.ts';
 
-/** What the use cases of this folder work with. */
+/** The dependencies of this folder's use cases. */
 export interface WebhookDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
-  /** Seals the signing secrets. */
+  /** Encrypts the signing secrets. */
   readonly secretKey: Buffer;
   readonly network: Network;
 }
@@ -19,10 +19,10 @@ export interface WebhookDeps {
 /** persistent_failure: five days without a success. gone: the receiver answered 410. */
 export type DisabledReason = 'persistent_failure' | 'gone' | 'requested_by_merchant';
 
-/** behavior.md 11. */
+/** The limit of behavior.md 11. */
 export const MAX_ENDPOINTS = 16;
 export const MAX_DESCRIPTION = 500;
-/** All types and families together are fewer; more is a mistake. */
+/** All types and families together are fewer, so a longer list is a mistake. */
 export const MAX_ENABLED_EVENTS = 64;
 
 export const webhookEndpoints = table('webhook_endpoints', {
@@ -41,15 +41,15 @@ export const webhookEndpoints = table('webhook_endpoints', {
   previous_secret_until: 'timestamptz?',
   created: 'timestamptz',
   updated: 'timestamptz',
-  /** Counts changes of what people edit: in the dashboard an edit names the one that it saw. */
+  /** Counts edits; in the dashboard an edit names the version that it saw. */
   version: 'int',
 });
 
 export type EndpointRow = Row<typeof webhookEndpoints>;
 
 /**
- * Notes a person's change in the transaction that makes it. Calls with an API key leave none: the
- * request log has them.
+ * Records a person's change in the transaction that makes it. Calls with an API key record none,
+ * because the request log has them.
  */
 export type NoteChange<Change> = (tx: Tx, change: Change) => Promise<void>;
 
@@ -57,7 +57,7 @@ export function tenantOf(row: { readonly account_id: string; readonly livemode: 
   return { accountId: row.account_id, livemode: row.livemode };
 }
 
-/** The endpoint object of behavior.md 11. `secret` at creation and rotation only. */
+/** The endpoint object of behavior.md 11, with `secret` at creation and rotation only. */
 export function renderEndpoint(row: EndpointRow, secret?: string): { [key: string]: Json } {
   return {
     id: row.id,
@@ -79,7 +79,7 @@ export function renderEndpoint(row: EndpointRow, secret?: string): { [key: strin
 
 const SUBSCRIBABLE = new Set<string>(['*', ...EVENT_TYPES, ...EVENT_FAMILIES]);
 
-/** Exact types, families or `*`, each once, in the order given. */
+/** Exact types, families or `*`, each once, in the given order. */
 export function checkEnabledEvents(
   events: readonly string[],
   param = 'enabled_events',

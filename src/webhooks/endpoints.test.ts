@@ -51,7 +51,7 @@ const input = (url: string, enabledEvents: readonly string[] = ['*']) => ({
 });
 
 describe('creating a webhook endpoint', () => {
-  test('shows the secret once and stores it sealed', async (t) => {
+  test('shows the secret once and stores it encrypted', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint, secret } = await addEndpoint(bench, receiver.url);
     const revealed = renderEndpoint(endpoint, secret);
@@ -79,7 +79,7 @@ describe('creating a webhook endpoint', () => {
     assert.equal(stored.secret.includes(secret), false);
   });
 
-  test('takes each event type once and refuses unknown ones by their place', async (t) => {
+  test('takes each event type once and names unknown ones by their index', async (t) => {
     const { bench, receiver } = await scene(t);
     const create = (events: readonly string[]) =>
       createEndpoint(bench, bench.tenant, input(receiver.url, events), clock.now());
@@ -94,7 +94,7 @@ describe('creating a webhook endpoint', () => {
     assert.ok(isRefusal(await create([])));
   });
 
-  test('stops at 16 per mode, also when many come at once', async (t) => {
+  test('stops at 16 per mode, even for concurrent requests', async (t) => {
     const { bench } = await scene(t);
     const url = 'http://127.0.0.1:8080/';
     const made = await Promise.all(
@@ -134,7 +134,7 @@ describe('creating a webhook endpoint', () => {
 });
 
 describe('fan-out', () => {
-  test('an endpoint gets exactly the types, families or all that it asked for', async (t) => {
+  test('an endpoint gets exactly the types, families or all that it subscribed to', async (t) => {
     const { bench, receiver } = await scene(t);
     const paths: Record<string, readonly string[]> = {
       all: ['*'],
@@ -221,7 +221,7 @@ describe('rotating a secret', () => {
 });
 
 describe('updating a webhook endpoint', () => {
-  test('changes what is given and leaves the rest', async (t) => {
+  test('changes the given fields and leaves the rest', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     clock.advance(1_000);
@@ -239,7 +239,7 @@ describe('updating a webhook endpoint', () => {
     assert.deepEqual(cleared.enabled_events, ['refund.*']);
   });
 
-  test('a new URL is checked like the first, and takes the very next delivery', async (t) => {
+  test('a new URL is checked like the first, and gets the very next delivery', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, `${receiver.url}/old`);
     await writeTestEvents(bench);
@@ -257,7 +257,7 @@ describe('updating a webhook endpoint', () => {
     );
   });
 
-  test('disabling says why and enabling clears it', async (t) => {
+  test('disabling sets the reason and enabling clears it', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const setStatus = async (status: 'enabled' | 'disabled') => {

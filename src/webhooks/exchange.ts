@@ -2,18 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { codeOf } from '#db/database.ts';
 
-/** Look-up, connection, request and answer together (behavior.md 11.4). */
+/** DNS look-up, connection, request and response together (behavior.md 11.4). */
 export const DELIVERY_LIMIT_MS = 10_000;
 /**
- * Read from an answer before the socket is destroyed: nothing in it matters, some helps debugging.
+ * Read from a response before the socket is destroyed; the body does not matter, but helps
+ * debugging.
  */
 const MAX_BODY_BYTES = 16 * 1024;
-/** How much of that is kept. */
+/** How much of that is stored. */
 const KEPT_BODY_BYTES = 1024;
-/** Some servers send an early hint per resource; a flood would only burn our time. */
+/** Some servers send an early hint per resource; this bounds a flood. */
 const MAX_INFORMATIONAL = 64;
 
-/** Why an attempt brought no answer, as the delivery object shows it. */
+/** The reason why an attempt got no response, as the delivery object shows it. */
 export type NoAnswer =
   | 'address_refused'
   | 'dns_failed'
@@ -29,7 +30,7 @@ export type Reply =
   | {
       readonly answered: true;
       readonly status: number;
-      /** The first 1 KiB as text, null when it was empty. */
+      /** The first 1 KiB as text, `null` if it was empty. */
       readonly body: string | null;
       readonly retryAfter: string | null;
       readonly durationMs: number;
@@ -52,7 +53,7 @@ function reasonOf(error: Error): NoAnswer {
   return BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? 'connection_failed';
 }
 
-/** PostgreSQL stores no NUL; a character that the limit cut in two is left out. */
+/** PostgreSQL stores no NUL; a character that the limit cut in two is omitted. */
 function toText(bytes: Buffer): string | null {
   if (bytes.length === 0) return null;
   const kept = bytes.subarray(0, KEPT_BODY_BYTES);
@@ -67,9 +68,9 @@ function firstOf(value: string | string[] | undefined): string | null {
 const ended = new Error('the exchange is over');
 
 /**
- * One request to a receiver that may be slow, broken or hostile. Ends exactly once: with the
- * whole answer, with as much of it as is read, at the time limit, or with a fault. After the
- * status is known nothing can turn the answer into a fault any more.
+ * One request to a receiver that may be slow, broken or hostile. Ends exactly once: with the whole
+ * response, with as much of it as is read, at the time limit, or with an error. Once the status is
+ * known, the response can no longer become an error.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly reply: Promise<Reply>;
@@ -96,13 +97,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#over;
   }
 
-  /** Aborted at the time limit, for the look-up that comes before the request. */
+  /** Aborted at the time limit, for the DNS look-up before the request. */
   lookupSignal(): AbortSignal {
     this.#lookup ??= new AbortController();
     return this.#lookup.signal;
   }
 
-  /** Ends: with the answer when its status is known, else with `error`. */
+  /** Ends with the response if its status is known, otherwise with `error`. */
   finish(error: NoAnswer): void {
     if (this.#over) return;
     this.#over = true;
@@ -121,7 +122,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Ends, and destroys the socket: what still comes on it is not wanted. */
+  /** Ends, and destroys the socket, because further data is not needed. */
   #cut(error: NoAnswer): void {
     this.finish(error);
     this.#lookup?.abort();
@@ -130,7 +131,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The limit passed while the connection was being made.
+    // The time limit was reached while the connection was being made.
     if (this.#over) controller.abort(ended);
   }
 

@@ -21,7 +21,7 @@ interface Scene {
   readonly receiver: TestReceiver;
   readonly endpointId: string;
   list(status?: DeliveryStatus): Promise<DeliveryRow[]>;
-  /** Moves the clock and lets the worker look. */
+  /** Advances the clock and lets the worker poll. */
   later(ms: number): void;
   failingSince(): Promise<Date | null>;
 }
@@ -68,7 +68,7 @@ async function scene(t: TestContext): Promise<Scene> {
 const answerStatus = (status: number) => (_received: unknown, response: { writeHead: unknown }) =>
   void (response as import('node:http').ServerResponse).writeHead(status).end(`status ${status}`);
 
-/** The one delivery, once it has had so many attempts. */
+/** The one delivery, once it has had this many attempts. */
 function attempted({ list }: Scene, attempts: number): Promise<DeliveryRow> {
   return eventually(`attempt ${attempts}`, async () => {
     const [row] = await list();
@@ -79,7 +79,7 @@ function attempted({ list }: Scene, attempts: number): Promise<DeliveryRow> {
 const looked = () => workerLooked(shared, worker);
 
 describe('a failing endpoint', () => {
-  test('gets 12 attempts on schedule under one id, then the delivery has failed', async (t) => {
+  test('gets 12 attempts on schedule with one id, then the delivery has failed', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench);
@@ -130,7 +130,7 @@ describe('a failing endpoint', () => {
     assert.equal((await s.list('succeeded')).length, 2);
   });
 
-  test('that is broken gets one probe at a time, and all the rest when it is back', async (t) => {
+  test('that is broken gets one probe at a time, and all the rest once it responds', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench, 60);
@@ -151,7 +151,7 @@ describe('a failing endpoint', () => {
     assert.equal(await s.failingSince(), null);
   });
 
-  test('that says Retry-After is left alone for so long', async (t) => {
+  test('that sends Retry-After gets no request for that time', async (t) => {
     const s = await scene(t);
     s.receiver.answer((_received, response) => {
       response.writeHead(429, { 'retry-after': '120' }).end();
@@ -169,7 +169,7 @@ describe('a failing endpoint', () => {
     await eventually('both', async () => (await s.list('succeeded')).length === 2);
   });
 
-  test('that answers 410 is disabled at once, and the other endpoints hear of it', async (t) => {
+  test('that returns 410 is disabled at once, and the other endpoints get the event', async (t) => {
     const s = await scene(t);
     const other = await startReceiver();
     t.after(() => other.close());
@@ -192,7 +192,7 @@ describe('a failing endpoint', () => {
     assert.equal(s.receiver.received.length, 1);
   });
 
-  test('for five days without one success is disabled, and what waits has failed', async (t) => {
+  test('for five days without a success is disabled, and what waits has failed', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench, 3);
@@ -202,7 +202,8 @@ describe('a failing endpoint', () => {
     clock.advance(120_000);
     const told: string[] = [];
     const tellDisabled = async (tx: Tx, { endpointId }: { readonly endpointId: string }) => {
-      // In the transaction that disables: what it writes is there exactly if the endpoint is off.
+      // Runs in the transaction that disables, so that its writes exist only if the endpoint is
+      // disabled.
       assert.ok(tx.inTransaction);
       told.push(endpointId);
     };
@@ -219,7 +220,7 @@ describe('a failing endpoint', () => {
     assert.deepEqual(await disableLongFailing(s.bench), []);
   });
 
-  test('that is enabled again starts afresh', async (t) => {
+  test('that is enabled again starts without failures', async (t) => {
     const s = await scene(t);
     s.receiver.answer(answerStatus(500));
     await writeTestEvents(s.bench);
@@ -262,7 +263,7 @@ describe('a failing endpoint', () => {
     });
   }
 
-  test('deleted or disabled while a request is in flight swallows its late answer', async (t) => {
+  test('deleted or disabled while a request is in flight ignores its late response', async (t) => {
     const s = await scene(t);
     let answer: () => void = () => {};
     s.receiver.answer((_received, response) => {
@@ -301,7 +302,7 @@ describe('a failing endpoint', () => {
     assert.equal(s.receiver.received.length, 1);
   });
 
-  test('whose name turns to a private address gets no connection at all', async (t) => {
+  test('whose name changes to a private address gets no connection at all', async (t) => {
     const { bench, receiver, endpointId } = await scene(t);
     await removeEndpoint(bench, bench.tenant, endpointId, clock.now());
     const { endpoint } = await addEndpoint(bench, `http://rebind.example:${receiver.port}/`, {

@@ -9,7 +9,9 @@ import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 const BACKLOG = 100_000;
 const PROBES = 60;
 
-/** So many deliveries wait for the account's endpoint, without writing as many events singly. */
+/**
+ * Queues this many deliveries for the account's endpoint, without writing each event separately.
+ */
 async function fillBacklog(bench: WebhookBench, endpointId: string): Promise<void> {
   await writeTestEvents(bench);
   await bench.db.query(
@@ -52,7 +54,7 @@ describe('fairness', () => {
   for (const [name, answer] of [
     ['never answers', () => {}],
     ['fails', (_got, response) => void response.writeHead(500).end()],
-    ['answers as fast as it can', (_got, response) => void response.end()],
+    ['responds as fast as it can', (_got, response) => void response.end()],
   ] as const satisfies readonly (readonly [string, Answerer])[]) {
     test(`100,000 deliveries for an endpoint that ${name} do not delay another's`, async (t) => {
       const [us, neighbor] = [await withNewAccount(bench), await withNewAccount(bench)];
@@ -69,7 +71,7 @@ describe('fairness', () => {
       t.diagnostic(`p50 ${before.p50.toFixed(1)} -> ${during.p50.toFixed(1)} ms`);
       t.diagnostic(`p99 ${before.p99.toFixed(1)} -> ${during.p99.toFixed(1)} ms`);
       await removeEndpoint(neighbor, neighbor.tenant, endpoint.id, bench.clock.now());
-      // The machine may be busy with other tests; behind 100,000 others it would take minutes.
+      // Generous, because other tests may run; behind 100,000 others it would take minutes.
       assert.ok(during.p50 < 250, `p50 ${before.p50} -> ${during.p50}`);
       assert.ok(during.p99 < 1_000, `p99 ${before.p99} -> ${during.p99}`);
     });

@@ -17,19 +17,19 @@ export interface HousekeepingDeps extends LoopDeps {
   readonly onError: (name: string, error: unknown) => void;
 }
 
-/** What is measured here takes days, not minutes. */
+/** The measured periods are days, so a minute is precise enough. */
 const SWEEP_MS = 60_000;
-/** Partitions are made a week ahead: an hour early or late does not matter. */
+/** Partitions are created a week ahead, so an hour does not matter. */
 const PARTITIONS_MS = HOUR_MS;
-/** Not in the first minute, when everything starts; a process that lives shorter leaves it. */
+/** Not in the first minute, when everything starts; a process that ends earlier skips it. */
 const FIRST_PARTITIONS_MS = 60_000;
-/** A lost hint, or a flooded endpoint, delays a replay by this. */
+/** The delay of a replay after a lost hint, or behind a flooded endpoint. */
 const REPLAY_POLL_MS = 2_000;
 const MAX_DISABLED = 100;
 
 /**
- * Disables endpoints that have failed for five days without one success.
- * @returns what their owners should hear of.
+ * Disables endpoints that have failed for five days without a success.
+ * @returns the notices to their owners.
  */
 export async function disableLongFailing(
   deps: Pick<HousekeepingDeps, 'db' | 'clock' | 'wakeups' | 'tellDisabled'>,
@@ -74,7 +74,7 @@ function startPartitionLoop(deps: HousekeepingDeps): Loop {
   };
 }
 
-/** Replays, disabling, partitions: what runs beside the deliveries. */
+/** Background work besides the deliveries: replays, disabling, partitions. */
 export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<void> } {
   const { db, clock, wakeups, onError } = deps;
   const replays = startLoop({

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 after(() => bench.close());
 
-/** As somebody sees it who looked before the deliveries of a disabled endpoint were ended. */
+/** Disables it as seen by a worker that read before its deliveries were ended. */
 async function disableSecond(): Promise<void> {
   await bench.db.query(
     `update webhook_endpoints set status = 'disabled', disabled_reason = 'gone' where id = $1`,
@@ -54,7 +54,7 @@ const fetchAll = () =>
     now,
   );
 
-test('an endpoint that is disabled is not leased, whatever is due', async () => {
+test('a disabled endpoint is not leased, whatever is due', async () => {
   await disableSecond();
   assert.deepEqual(
     (await claim()).map((row) => row.endpoint_id),
@@ -62,7 +62,7 @@ test('an endpoint that is disabled is not leased, whatever is due', async () => 
   );
 });
 
-test('an endpoint that another worker is about to lease is passed over', async () => {
+test('an endpoint that another worker is about to lease is skipped', async () => {
   const other = await underWay(bench.db, (tx) =>
     tx.query(
       `update webhook_endpoint_leases set lease_owner = 'other', lease_until = $2
@@ -78,7 +78,7 @@ test('an endpoint that another worker is about to lease is passed over', async (
   );
 });
 
-test('an endpoint that is disabled after it was leased is sent nothing more', async () => {
+test('an endpoint that is disabled after it was leased gets nothing more', async () => {
   assert.equal((await claim()).length, 2);
   await disableSecond();
   assert.deepEqual(

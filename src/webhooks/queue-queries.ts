@@ -1,7 +1,7 @@
 import { columnsFrom } from '#db/columns.ts';
 import type { Database, Tx } from '#db/database.ts';
 
-/** What a worker needs to know of an endpoint, and its lease. */
+/** The data that a worker needs of an endpoint, and its lease. */
 export interface LeasedRow {
   endpoint_id: string;
   fence: bigint;
@@ -23,10 +23,10 @@ const LEASED_COLUMNS = `
   e.previous_secret_until, e.updated`;
 
 /**
- * A plan that was made while the tables were small would read all of them later, when they are
- * not: the queue's statements go through the indexes, row by row, whatever the statistics say.
- * The order of joins is fixed by their form too: "limit 1" in a lateral part keeps it inside the
- * loop, "= any" makes an index condition.
+ * A plan that was made while the tables were small would scan them completely once they are large.
+ * So the queue's statements use the indexes, row by row, whatever the statistics say. Their form
+ * also fixes the order of joins: "limit 1" in a lateral part keeps it inside the loop, "= any"
+ * makes an index condition.
  */
 const INDEX_PLANS = `
   select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
@@ -35,14 +35,14 @@ const INDEX_PLANS = `
 
 async function withIndexPlans<T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
-    // Not awaited first: the connection is pipelined, both travel together.
+    // Not awaited first: the connection is pipelined, so both travel together.
     const [, result] = await Promise.all([tx.query(INDEX_PLANS), work(tx)]);
     return result;
   });
 }
 
 // The recursive scan jumps from endpoint to endpoint through the index, so that a backlog of
-// 100,000 of one endpoint costs as much as a single waiting delivery.
+// 100,000 deliveries for one endpoint costs as much as a single one.
 const CLAIM = `
   with recursive scan (endpoint_id) as (
     (select endpoint_id from webhook_due where endpoint_id > $4 order by endpoint_id limit 1)
@@ -81,14 +81,14 @@ export interface Claim {
   readonly owner: string;
   readonly now: Date;
   readonly leaseUntil: Date;
-  /** Begins behind this endpoint, so that a full worker does not always take the same ones. */
+  /** Begins after this endpoint, so that a full worker does not always take the same ones. */
   readonly after: string;
   readonly limits: { readonly healthy: number; readonly failing: number };
 }
 
 /**
- * Leases endpoints that have due work and no owner. Never the worker's own: a clock that jumps
- * must not make it take its endpoints from itself, with requests in flight.
+ * Leases endpoints with due work and no owner. Never the worker's own: after a clock jump it must
+ * not lease its endpoints from itself, with requests in flight.
  */
 export async function claimEndpoints(db: Database, claim: Claim): Promise<LeasedRow[]> {
   const { owner, now, leaseUntil, after, limits } = claim;
@@ -96,7 +96,7 @@ export async function claimEndpoints(db: Database, claim: Claim): Promise<Leased
   return withIndexPlans(db, (tx) => tx.query<LeasedRow>(CLAIM, values));
 }
 
-/** Prolongs the leases that are still this worker's, and reads their endpoints again. */
+/** Renews the leases that are still this worker's, and rereads their endpoints. */
 export async function renewLeases(
   db: Database,
   lease: { readonly owner: string; readonly until: Date },
@@ -131,7 +131,7 @@ export interface DueRow {
   event_type: string;
   attempt: number;
   endpoint_updated: Date;
-  /** null: the event is past its retention. */
+  /** `null` if the event is past its retention. */
   body: string | null;
 }
 
@@ -158,13 +158,13 @@ export interface Ask {
   readonly endpointId: string;
   /** How many deliveries may be taken. */
   readonly most: number;
-  /** Places of the deliveries that the worker holds. */
+  /** Positions of the deliveries that the worker holds. */
   readonly held: readonly bigint[];
 }
 
 /**
- * The next due deliveries of these endpoints, oldest first, with their exact bodies. Those of a
- * network whose ledger is being compared with its chain wait.
+ * The next due deliveries of these endpoints, oldest first, with their exact bodies. Deliveries of
+ * a network whose ledger is being compared with its chain wait.
  */
 export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): Promise<DueRow[]> {
   const modes = [false, true].filter((livemode) => db.watch.serves(livemode));
@@ -177,7 +177,7 @@ export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): P
   return withIndexPlans(db, (tx) => tx.query<DueRow>(FETCH, values));
 }
 
-/** What became of one delivery in one attempt. */
+/** The result of one attempt of a delivery. */
 export interface ResultRow {
   readonly endpoint_id: string;
   readonly fence: bigint;
@@ -210,7 +210,9 @@ const RESULTS = columnsFrom(2, {
 
 type ResultColumn = (typeof RESULTS.names)[number];
 
-/** The value of one column, read where it is written: the steps pass on only what they need. */
+/**
+ * The value of one column, read where it is written, so that the steps pass on only what they need.
+ */
 function at(name: ResultColumn): string {
   return RESULTS.at(name, 'f.n');
 }
@@ -268,7 +270,7 @@ const RECORD = `
   )
   select distinct endpoint_id from checked where not ok`;
 
-/** The health of an endpoint, as its latest answers show it. */
+/** The health of an endpoint according to its latest responses. */
 export interface HealthRow {
   readonly endpoint_id: string;
   readonly fence: bigint;
@@ -306,8 +308,8 @@ const RECORD_HEALTH = `
     and e.failing_since is distinct from i.failing_since`;
 
 /**
- * Records what became of many deliveries in one transaction. Results of a lease that is over change
- * nothing: the worker that holds the endpoint now sends those deliveries again.
+ * Records the results of many deliveries in one transaction. Results of an expired lease change
+ * nothing, because the worker that now holds the endpoint sends those deliveries again.
  * @returns the endpoints of such results.
  */
 export async function recordResults(

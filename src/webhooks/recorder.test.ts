@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => bench.close());
 
-/** A delivery that its receiver has taken, and that nobody has recorded yet. */
+/** A delivery that its receiver has accepted, and whose result is not recorded yet. */
 async function delivered(): Promise<Finished> {
   const { endpoint } = await addEndpoint(bench, 'http://127.0.0.1:8081/');
   await writeTestEvents(bench);
@@ -40,7 +40,7 @@ async function delivered(): Promise<Finished> {
   };
 }
 
-test('a result is kept while the database is away, and recorded when it is back', async () => {
+test('a result is kept while the database is unreachable, and recorded afterwards', async () => {
   let tries = 0;
   const transaction: Database['transaction'] = async (work) => {
     tries++;

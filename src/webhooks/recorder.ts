@@ -13,23 +13,23 @@ import {
 } from '#webhooks/queue-queries.ts';
 import { type Health, nextAttemptAt } from '#webhooks/schedule.ts';
 
-/** One transaction takes what waits, up to this; more would only make each one slower. */
+/** The most results per transaction; larger ones only get slower. */
 const MAX_BATCH = 1_000;
-/** What comes meanwhile goes together: two at a time, half as large, were an eighth slower. */
+/** One transaction at a time; two at a time, half as large, were an eighth slower. */
 const MAX_IN_FLIGHT = 1;
 /**
- * At 100 payments a second there was a transaction for every two deliveries, a tenth of what
- * PostgreSQL did. If this process dies meanwhile, so much more is sent again.
+ * Without this gap, 100 payments per second caused a transaction for every two deliveries, a tenth
+ * of PostgreSQL's work. If the process dies in the gap, its deliveries are sent again.
  */
 const GAP_MS = 25;
-/** The pauses are longer than a short fault of the database, shorter than a lease. */
+/** Together longer than a short database outage, but shorter than a lease. */
 const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
 
 export interface Finished {
   readonly session: EndpointSession;
   readonly row: DueRow;
   readonly result: AttemptResult;
-  /** After this result. */
+  /** The health after this result. */
   readonly health: Health;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly nextAttemptAt: Date | null;
@@ -47,7 +47,9 @@ export function toFinished(session: EndpointSession, row: DueRow, result: Attemp
   return { ...base, status: next === null ? 'failed' : 'pending', nextAttemptAt: next };
 }
 
-/** recorded; stale: the lease was over and nothing changed; unknown: the database is away. */
+/**
+ * recorded; stale: the lease had expired and nothing changed; unknown: the database is unreachable.
+ */
 export type Recorded = 'recorded' | 'stale' | 'unknown';
 
 export interface Recorder {
@@ -83,7 +85,7 @@ function toHealth({ session, health }: Finished): HealthRow {
 }
 
 async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Recorded[]> {
-  // The last word of the batch on each endpoint.
+  // The latest health of each endpoint in the batch.
   const health = new Map(
     batch.map((finished) => [finished.session.endpointId, toHealth(finished)]),
   );
@@ -93,7 +95,10 @@ async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Re
   return batch.map(({ session }) => (stale.has(session.endpointId) ? 'stale' : 'recorded'));
 }
 
-/** A whole batch waits when the database is away: trying its items singly would take minutes. */
+/**
+ * If the database is unreachable the whole batch waits, because trying its items separately would
+ * take minutes.
+ */
 async function recordOrWait(
   db: Database,
   batch: readonly Finished[],
@@ -110,8 +115,8 @@ async function recordOrWait(
 }
 
 /**
- * Writes results down in group commits. While the database is away a result is held and tried
- * again, because sending twice is worse.
+ * Records results in group commits. While the database is unreachable a result is held and retried,
+ * because sending a delivery twice is worse.
  */
 export function createRecorder(db: Database, log: Log): Recorder {
   const batcher = createBatcher<Finished, Recorded>({

@@ -36,7 +36,7 @@ export async function selectReplay(
 
 /**
  * The oldest running replay whose endpoint is enabled and not flooded, locked. The endpoint is
- * locked too, so that it is not disabled or deleted under the portion.
+ * locked too, so that it is not disabled or deleted during the batch.
  */
 export async function selectRunningReplay(
   tx: Tx,
@@ -67,8 +67,8 @@ export async function backlogOf(tx: Tx, replay: ReplayRow, most: number): Promis
   return Number(rows[0]?.count ?? 0);
 }
 
-// A delivery that is finished goes back into the queue with its id and its count; one that waits
-// already stays; an event that the endpoint never got gets its first delivery.
+// A finished delivery is queued again with its id and its attempt count; a waiting one stays; an
+// event that the endpoint never got gets its first delivery.
 const PORTION = `
   with portion as (
     select e.id, e.created, e.position, e.type from events e
@@ -94,7 +94,7 @@ const PORTION = `
   select created as event_created, position as event_position from portion
   order by created, position`;
 
-/** Queues the next events of a replay. @returns their places, in order. */
+/** Queues the next events of a replay. @returns their positions, in order. */
 export async function replayPortion(
   tx: Tx,
   portion: {

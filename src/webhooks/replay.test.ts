@@ -65,7 +65,7 @@ async function run(bench: WebhookBench): Promise<number> {
 }
 
 describe('a replay', () => {
-  test('sends every event of its span again, delivered or not, under the same ids', async (t) => {
+  test('sends every event of its period again, delivered or not, with the same ids', async (t) => {
     const { bench, receiver, endpointId, replay } = await scene(t);
     await writeTestEvents(bench, 3);
     const worker = bench.startWorker();
@@ -76,7 +76,7 @@ describe('a replay', () => {
       ]);
       return rows.length === 3;
     });
-    // Written while the endpoint is disabled: no delivery exists.
+    // Written while the endpoint is disabled, so no delivery exists.
     const change = (status: 'enabled' | 'disabled') =>
       changeEndpoint(bench, bench.tenant, endpointId, { input: { status }, now: clock.now() });
     await change('disabled');
@@ -105,7 +105,7 @@ describe('a replay', () => {
     assert.equal(rows.length, 5);
   });
 
-  test('keeps to its span and its types', async (t) => {
+  test('respects its period and its types', async (t) => {
     const { bench, endpointId, replay } = await scene(t);
     await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
     const begin = clock.now();
@@ -122,14 +122,14 @@ describe('a replay', () => {
       'select event_type, event_created from webhook_due where endpoint_id = $1',
       [endpointId],
     );
-    // since is in, until is out.
+    // since is inclusive, until is exclusive.
     assert.deepEqual(
       rows.map((row) => [row.event_type, row.event_created]),
       [['refund.created', addMs(begin, 1_000)]],
     );
   });
 
-  test('goes in portions, holds back while much waits, and resumes where it stood', async (t) => {
+  test('runs in batches, pauses behind a backlog, and resumes where it stopped', async (t) => {
     const { bench, endpointId, replay, due } = await scene(t);
     for (let i = 0; i < 6; i++) await writeTestEvents(bench, 1_000);
     await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
@@ -148,7 +148,7 @@ describe('a replay', () => {
     assert.equal(!isRefusal(done) && done.events_queued, 6_000);
   });
 
-  test('leaves what waits anyway alone', async (t) => {
+  test('leaves waiting deliveries alone', async (t) => {
     const { bench, replay, due } = await scene(t);
     await writeTestEvents(bench, 4);
     clock.advance(1_000);
@@ -157,7 +157,7 @@ describe('a replay', () => {
     assert.equal(await due(), 4);
   });
 
-  test('is worked off by several workers at once without doing anything twice', async (t) => {
+  test('is processed by several workers at once without doing anything twice', async (t) => {
     const { bench, endpointId, replay, due } = await scene(t);
     await writeTestEvents(bench, 2_000);
     await bench.db.query('delete from webhook_due where endpoint_id = $1', [endpointId]);
@@ -171,7 +171,7 @@ describe('a replay', () => {
     assert.equal(!isRefusal(done) && done.events_queued, 2_000);
   });
 
-  test('of another account, of a disabled endpoint or of no time is refused', async (t) => {
+  test('of another account, of a disabled endpoint or of an invalid time is refused', async (t) => {
     const { bench, endpointId, replay } = await scene(t);
     const now = clock.now();
     for (const input of [

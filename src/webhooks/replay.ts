@@ -22,16 +22,16 @@ export interface StartReplay {
   readonly since: Date;
   /** Default: now. */
   readonly until: Date | null;
-  /** Types, families or `*`. Default: what the endpoint listens to. */
+  /** Types, families or `*`. Default: the endpoint's subscription. */
   readonly types: readonly string[] | null;
 }
 
-/** Events of one portion: the transaction is short, and a crash leaves little to repeat. */
+/** Events per batch: the transaction is short, and a crash repeats little. */
 const PORTION = 500;
 /** A replay waits while this many deliveries of its endpoint are undelivered. */
 const MAX_BACKLOG = 5_000;
 
-/** The replay object: an order to send events again, and how far it got. */
+/** The replay object: a request to send events again, and its progress. */
 export function renderReplay(row: ReplayRow): { [key: string]: Json } {
   return {
     id: row.id,
@@ -49,7 +49,7 @@ export function renderReplay(row: ReplayRow): { [key: string]: Json } {
   };
 }
 
-/** The types that a list of types, families and `*` means. A ping is never replayed. */
+/** Expands types, families and `*` to types. A ping is never replayed. */
 export function expandTypes(types: readonly string[]): string[] {
   const wanted = new Set(types);
   return EVENT_TYPES.filter(
@@ -67,8 +67,8 @@ function disabled(): Refusal {
 }
 
 /**
- * Orders every event of a span of time to be sent to the endpoint again, delivered before or not
- * (receivers know events by their id). A worker does it in portions; a crash resumes.
+ * Requests every event of a period to be sent to the endpoint again, delivered before or not
+ * (receivers recognize events by their id). A worker does it in batches, and resumes after a crash.
  */
 export async function startReplay(
   deps: Pick<WebhookDeps, 'db' | 'wakeups'>,
@@ -80,9 +80,9 @@ export async function startReplay(
   // Events are searched by `created`, which follows the account's clock.
   const latest = await accountTime(deps.db, tenant, now);
   const until = input.until === null || input.until > latest ? latest : input.until;
-  // Not `>=`: a leap second is a valid date-time, and no Date.
+  // Not `>=`: a leap second is a valid date-time, but an invalid Date.
   if (!(input.since < until)) {
-    return refuse('parameter_invalid', 'since must lie before until, and in the past.', 'since');
+    return refuse('parameter_invalid', 'since must be before until, and in the past.', 'since');
   }
   const types = input.types === null ? null : checkEnabledEvents(input.types, 'types');
   if (isRefusal(types)) return types;
@@ -116,16 +116,16 @@ export async function getReplay(
   return (await selectReplay(deps.db, tenant, id)) ?? resourceMissing('webhook replay');
 }
 
-/** What one portion did. */
+/** The result of one batch. */
 export interface ReplayStep {
-  /** Another portion can go at once. */
+  /** True if another batch can run at once. */
   readonly more: boolean;
   readonly deliveries: number;
 }
 
 /**
- * One portion of one running replay: its deliveries and how far it got commit together. Several
- * workers may call it at once; each takes another replay.
+ * One batch of one running replay: its deliveries and its progress commit together. Several workers
+ * may call it at once; each takes another replay.
  */
 export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
   return db.transaction(async (tx) => {

@@ -47,7 +47,7 @@ function accepted<T>(value: T | Refusal): T {
 const page = (limit = 100) => ({ limit, after: null, createdGte: null, createdLt: null });
 
 describe('the test of an endpoint', () => {
-  test('sends a ping to it alone and answers with the delivery', async (t) => {
+  test('sends a ping to it alone and returns the delivery', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint, secret } = await addEndpoint(bench, `${receiver.url}/a`);
     await addEndpoint(bench, `${receiver.url}/b`);
@@ -107,7 +107,7 @@ describe('the test of an endpoint', () => {
 });
 
 describe('sending a delivery again', () => {
-  test('works whatever its status, under the same ids, and counts on', async (t) => {
+  test('works in any status, with the same ids, and counts on', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     await writeTestEvents(bench);
@@ -138,7 +138,7 @@ describe('sending a delivery again', () => {
     assert.equal(new Set(headers.map((each) => each['service-delivery-id'])).size, 1);
   });
 
-  test('goes at once even while the endpoint is broken and others wait', async (t) => {
+  test('is sent at once even while the endpoint is broken and others wait', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     receiver.answer((_received, response) => void response.writeHead(500).end());
@@ -155,7 +155,7 @@ describe('sending a delivery again', () => {
     assert.equal(got?.headers['service-delivery-id'], waiting.id);
   });
 
-  test('is refused for a disabled endpoint, and for what does not exist', async (t) => {
+  test('is refused for a disabled endpoint, and for one that does not exist', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     const row = accepted(await sendTest(bench, bench.tenant, endpoint.id, clock));
@@ -170,7 +170,7 @@ describe('sending a delivery again', () => {
 });
 
 describe('the list of deliveries', () => {
-  test('walks all of them once, newest event first, over every status', async (t) => {
+  test('pages all of them once, newest event first, in every status', async (t) => {
     const { bench, receiver } = await scene(t);
     const { endpoint } = await addEndpoint(bench, receiver.url);
     let requests = 0;

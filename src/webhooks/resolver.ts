@@ -3,18 +3,18 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { codeOf } from '#db/database.ts';
 
-/** Turns a host name into addresses. Tests put their own in place, to change answers over time. */
+/** Resolves host names. Tests use their own to change addresses over time. */
 export interface Resolver {
-  /** Every IPv4 and IPv6 address of the name. @throws when there is none, or no answer in time. */
+  /** Every IPv4 and IPv6 address of the name. @throws if there is none, or no response in time. */
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** One question to one server; a hostile name server costs at most both tries. */
+/** One query to one server; a hostile name server costs at most both tries. */
 const QUERY_TIMEOUT_MS = 3_000;
 const QUERY_TRIES = 2;
 const HOSTS_FILE = '/etc/hosts';
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'NXDOMAIN']);
-/** RFC 6761: these names never leave the machine, whatever a name server would say. */
+/** RFC 6761: these names always mean this machine, whatever a name server returns. */
 const LOCALHOST = /^(.+\.)?localhost\.?$/i;
 
 async function fromHostsFile(host: string): Promise<string[]> {
@@ -31,9 +31,9 @@ function valuesOf(results: readonly PromiseSettledResult<string[]>[]): string[] 
 }
 
 /**
- * Asks the name servers directly and without blocking: the system's getaddrinfo holds one of the
- * process's few threads for as long as a hostile name server likes, and so would let one endpoint
- * delay all others. The hosts file is read for names that the servers do not know.
+ * Queries the name servers directly and without blocking. The system's getaddrinfo occupies one of
+ * the process's few threads for as long as a hostile name server likes, so one endpoint could delay
+ * all others. The hosts file is read for names that the servers do not know.
  */
 export function systemResolver(): Resolver {
   return {

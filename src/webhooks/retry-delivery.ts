@@ -9,9 +9,8 @@ import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { liftPause, lockEndpoint } from '#webhooks/endpoint-queries.ts';
 
 /**
- * Sends a delivery again at once, whatever its status; attempts count on. The answer shows it
- * pending: a worker sends it, before everything else of its endpoint and even while that is
- * broken.
+ * Sends a delivery again at once, in any status; the attempt count continues. It is returned as
+ * pending: a worker sends it before all others of its endpoint, even while that is broken.
  */
 export async function retryDelivery(
   deps: Pick<WebhookDeps, 'db' | 'wakeups'>,

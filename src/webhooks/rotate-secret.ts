@@ -10,10 +10,13 @@ import type { EndpointRow, NoteChange, WebhookDeps } from '#webhooks/endpoint.ts
 import { lockEndpoint, replaceSecret } from '#webhooks/endpoint-queries.ts';
 import { newSigningSecret } from '#webhooks/sign.ts';
 
-/** The old secret signs beside the new one for so long (behavior.md 11.3). */
+/** For this long the old secret signs as well (behavior.md 11.3). */
 const OVERLAP_MS = DAY_MS;
 
-/** A new secret; deliveries carry both signatures for a day. A second rotation drops the oldest. */
+/**
+ * Creates a new secret; deliveries carry both signatures for a day. A second rotation drops the
+ * oldest.
+ */
 export async function rotateSecret(
   deps: WebhookDeps,
   tenant: Tenant,

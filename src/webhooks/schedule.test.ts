@@ -32,13 +32,13 @@ describe('the retry schedule', () => {
     });
   });
 
-  test('ends after the twelfth attempt, and every attempt by hand beyond it is the last', () => {
+  test('ends after the twelfth attempt, and every manual attempt beyond it is the last', () => {
     for (const attempt of [12, 13, 99]) {
       assert.equal(nextAttemptAt({ attempt, finished: now, retryAfterMs: null, random: 0 }), null);
     }
   });
 
-  test('waits longer when the receiver asks for it, never shorter', () => {
+  test('waits longer if the receiver requests it, never shorter', () => {
     const attempt = { attempt: 1, finished: now, random: 0.5 };
     assert.deepEqual(nextAttemptAt({ ...attempt, retryAfterMs: 60_000 }), addMs(now, 60_000));
     assert.deepEqual(nextAttemptAt({ ...attempt, retryAfterMs: 1 }), addMs(now, 5_000));
@@ -56,7 +56,7 @@ describe('Retry-After', () => {
     assert.equal(parseRetryAfter('Thu, 01 Oct 2099 12:01:00 GMT', now), hour);
   });
 
-  test('is ignored when it is past or makes no sense', () => {
+  test('is ignored if it is in the past or invalid', () => {
     for (const text of [null, '', '0', '-5', 'soon', 'NaN', '1e9', '99999999999999']) {
       assert.equal(parseRetryAfter(text, now), null, String(text));
     }
@@ -72,7 +72,7 @@ describe('the health of an endpoint', () => {
     assert.equal(afterSuccess(once).failingSince, null);
   });
 
-  test('one failed delivery among good ones never pauses the endpoint', () => {
+  test('one failed delivery among successful ones never pauses the endpoint', () => {
     assert.equal(fail(fresh, 4).notBefore, null);
     assert.equal(isBroken(fail(fresh, 4)), false);
   });
@@ -110,7 +110,7 @@ describe('the health of an endpoint', () => {
     assert.deepEqual(afterFailure(fresh, now, 30_000).notBefore, addMs(now, 30_000));
   });
 
-  test('whatever happens, 1 to 8 may be in flight and a pause ends within the hour', () => {
+  test('after any history, 1 to 8 may be in flight and a pause ends within the hour', () => {
     const step = fc.oneof(fc.constant('success'), fc.option(fc.integer({ min: 1, max: hour })));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

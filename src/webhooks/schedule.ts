@@ -1,7 +1,7 @@
 import { addMs } from '#core/clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/durations.ts';
 
-/** From one attempt to the next (behavior.md 11.5): 12 attempts in about three days. */
+/** Delays between attempts (behavior.md 11.5): 12 attempts in about three days. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -16,25 +16,25 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** Spreads the retries of what failed together. */
+/** Spreads the retries of deliveries that failed together. */
 const JITTER = 0.2;
-/** A receiver may ask for patience, not for silence. */
+/** The longest Retry-After that is respected. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
-/** At most this many requests are in flight to one endpoint. */
+/** The most requests in flight to one endpoint. */
 export const MAX_IN_FLIGHT = 8;
-/** So many failures in a row and the endpoint counts as broken: one probe at a time. */
+/** After this many failures in a row the endpoint counts as broken and gets one probe at a time. */
 export const BROKEN_AFTER_FAILURES = 5;
-/** The first probes come this often; later ones after a tenth of the outage so far. */
+/** The interval of the first probes; later ones follow after a tenth of the outage so far. */
 const MIN_PROBE_MS = 5 * SECOND_MS;
 const PROBE_SHARE = 0.1;
-/** So an endpoint that is back is noticed within this. */
+/** The longest interval, within which a recovered endpoint is noticed. */
 const MAX_PROBE_MS = 5 * MINUTE_MS;
-/** An endpoint without one success for this long is disabled. */
+/** An endpoint without a success for this long is disabled. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /**
- * When the attempt after `attempt` (1 is the first) is due, or null when it was the last.
- * `random` is from 0 to 1. `retryAfterMs` is what the receiver asked for.
+ * When the attempt after `attempt` (counted from 1) is due, or `null` if it was the last. `random`
+ * is from 0 to 1. `retryAfterMs` is the receiver's request.
  */
 export function nextAttemptAt(last: {
   readonly attempt: number;
@@ -48,7 +48,7 @@ export function nextAttemptAt(last: {
   return addMs(last.finished, Math.max(jittered, last.retryAfterMs ?? 0));
 }
 
-/** `Retry-After` in milliseconds, within reason; null when absent or not understood. */
+/** `Retry-After` in milliseconds, limited; `null` if absent or invalid. */
 export function parseRetryAfter(header: string | null, now: Date): number | null {
   if (header === null) return null;
   const text = header.trim();
@@ -60,22 +60,22 @@ export function parseRetryAfter(header: string | null, now: Date): number | null
 }
 
 /**
- * What one endpoint's recent answers say about it. Kept in webhook_endpoint_leases, so it survives
- * the worker.
+ * The health of one endpoint according to its recent responses. Stored in webhook_endpoint_leases,
+ * so it survives the worker.
  */
 export interface Health {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
-  /** Nothing is sent before this; null: at once. */
+  /** Nothing is sent before this; `null` for no pause. */
   readonly notBefore: Date | null;
   /** Requests that may be in flight. */
   readonly window: number;
 }
 
-/** Until an endpoint has answered once, it gets few requests: it may hang. */
+/** Until an endpoint has responded once, it gets few requests, because it may hang. */
 const FIRST_WINDOW = 2;
 
-/** A worker that takes over an endpoint begins carefully, most of all with one that fails. */
+/** A worker that takes over an endpoint starts slowly, especially with a failing one. */
 export function healthOf(row: {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
@@ -88,7 +88,7 @@ export function isBroken(health: Health): boolean {
   return health.consecutiveFailures >= BROKEN_AFTER_FAILURES;
 }
 
-/** After a success: healed, and ramping up by doubling rather than with everything at once. */
+/** After a success: failures are cleared, and the window doubles instead of opening at once. */
 export function afterSuccess(health: Health): Health {
   const window = Math.min(health.window * 2, MAX_IN_FLIGHT);
   return { consecutiveFailures: 0, failingSince: null, notBefore: null, window };
@@ -99,7 +99,7 @@ function probeDelayMs(failingSince: Date, now: Date): number {
   return Math.min(Math.max(share, MIN_PROBE_MS), MAX_PROBE_MS);
 }
 
-/** After a failure: half as many at once; once broken, one probe and then a pause. */
+/** After a failure: the window is halved; a broken endpoint gets one probe and then a pause. */
 export function afterFailure(health: Health, now: Date, retryAfterMs: number | null): Health {
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;

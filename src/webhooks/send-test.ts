@@ -69,8 +69,8 @@ async function recordTest(
 }
 
 /**
- * Sends a `ping` event to this endpoint alone and waits for its answer (at most 10 s). It is sent
- * once, even to a disabled endpoint; a success closes the breaker of a broken one.
+ * Sends a `ping` event to this endpoint alone and waits for its response (at most 10 s). It is sent
+ * once, even to a disabled endpoint; a success marks a broken endpoint as healthy.
  */
 export async function sendTest(
   deps: WebhookDeps,

@@ -44,7 +44,7 @@ describe('signatures', () => {
     assert.throws(() => new Webhook(foreign).verify(body.toString(), headers));
   });
 
-  test('a changed body, id or time breaks them', () => {
+  test('a changed body, id or time invalidates them', () => {
     const secret = newSigningSecret();
     const { service, headers } = signed([secret]);
     const changed = `${body} `;
@@ -56,7 +56,7 @@ describe('signatures', () => {
     assert.throws(() => webhook.verify(`${body}`, { ...headers, 'webhook-id': 'evt_2' }));
   });
 
-  test('a delivery recorded and sent again after 300 s is stale for receivers', () => {
+  test('a delivery recorded and sent again after 300 s is too old for receivers', () => {
     const secret = newSigningSecret();
     const { service, headers } = signed([secret], now() - 301);
     assert.throws(() => stripe.webhooks.constructEvent(body, service, secret, 300));

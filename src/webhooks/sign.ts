@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
-/** What receivers see of a signing secret, and how Standard Webhooks spells it. */
+/** The prefix of signing secrets, as Standard Webhooks defines it. */
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
@@ -9,11 +9,11 @@ export function newSigningSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** A secret ready for use: its two keys, made once and not per delivery. */
+/** A secret with its two keys, created once instead of per delivery. */
 export interface SigningKey {
   /** The whole text as UTF-8: for `Service-Signature`. */
   readonly text: KeyObject;
-  /** The bytes behind the prefix: for Standard Webhooks. */
+  /** The bytes after the prefix: for Standard Webhooks. */
   readonly bytes: KeyObject;
 }
 
@@ -32,8 +32,8 @@ export interface Signatures {
 }
 
 /**
- * Signs one attempt. After a rotation there are two keys for a day, and so two `v1` of each form:
- * a receiver that knows either secret accepts.
+ * Signs one attempt. For a day after a rotation there are two keys, and so two `v1` in each form: a
+ * receiver that knows either secret accepts.
  */
 export function sign(
   message: { readonly eventId: string; readonly seconds: number; readonly body: Buffer },

@@ -1,19 +1,21 @@
 import type { Socket } from 'node:net';
 
-/** How an unasked `100 Continue` begins; old versions of IIS send one before every answer. */
+/**
+ * The beginning of an unrequested `100 Continue`; old versions of IIS send one before every
+ * response.
+ */
 const START = Buffer.from('HTTP/1.1 100');
-/** How any interim answer begins. */
+/** The beginning of any interim response. */
 const INTERIM = Buffer.from('HTTP/1.1 1');
 const END = Buffer.from('\r\n\r\n');
-/** Such an answer is a line and at most a few headers. */
+/** Such a response is one line and at most a few headers. */
 const MAX_BYTES = 4096;
 
 /**
- * Takes each `100 Continue` out of what a socket reads. RFC 9110 15.2 wants clients to expect any
+ * Removes each `100 Continue` from a socket's input. RFC 9110 15.2 requires clients to expect any
  * interim response; undici destroys the socket at this one and passes the others on.
- *
- * A body that happens to have a chunk which begins so loses it: bodies of answers do not matter,
- * and the time limit of an exchange holds.
+ * A body with a chunk that begins like one loses it, which is acceptable: response bodies do not
+ * matter, and the time limit of an exchange still applies.
  */
 export function skipContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket);
@@ -31,7 +33,7 @@ export function skipContinue(socket: Socket): Socket {
   return socket;
 }
 
-/** Leaves out each `100` among the interim answers that the bytes begin with. */
+/** Removes each `100` from the interim responses at the beginning of the bytes. */
 function withoutContinue(bytes: Buffer): Buffer {
   const kept: Buffer[] = [];
   let rest = bytes;
@@ -45,7 +47,7 @@ function withoutContinue(bytes: Buffer): Buffer {
   return kept.length === 0 ? rest : Buffer.concat([...kept, rest]);
 }
 
-/** The bytes so far are the beginning of one: more has to come before they can be judged. */
+/** True if the bytes may be the beginning of one, so that more must arrive first. */
 function mayBecomeContinue(bytes: Buffer): boolean {
   if (bytes.length > MAX_BYTES) return false;
   const size = Math.min(bytes.length, START.length);

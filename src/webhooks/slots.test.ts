@@ -4,7 +4,7 @@ import { type EndpointSession, SLOW_MS } from '#webhooks/endpoint-session.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
 import { createSlots } from '#webhooks/slots.ts';
 
-/** Of a session only what the slots look at. */
+/** A session with only the fields that the slots read. */
 function sessionOf(name: string, deliveries: number, failures = 0): EndpointSession {
   const health = {
     consecutiveFailures: failures,
@@ -46,7 +46,7 @@ function scene(limits: { brisk: number; slow: number }) {
 }
 
 describe('the slots of a process', () => {
-  test('go round: a full buffer of one does not go before one delivery of another', async () => {
+  test('take turns: a full buffer of one does not go before one delivery of another', async () => {
     const { slots, started, end } = scene({ brisk: 2, slow: 1 });
     const [big, small] = [sessionOf('big', 6), sessionOf('small', 1)];
     slots.offer(big);
@@ -69,7 +69,7 @@ describe('the slots of a process', () => {
     }
   });
 
-  test('of failing endpoints are their own: however many hang, the others go on', () => {
+  test('of failing endpoints are separate: however many hang, the others continue', () => {
     const { slots, started } = scene({ brisk: 2, slow: 3 });
     for (let i = 0; i < 10; i++) slots.offer(sessionOf(`failing ${i}`, 1, 1));
     assert.equal(started.length, 3);
@@ -77,7 +77,7 @@ describe('the slots of a process', () => {
     assert.equal(started.at(-1), 'fine');
   });
 
-  test('that hang are given up to others after a second', async (t) => {
+  test('that hang are given to others after a second', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const { slots, started, endAll } = scene({ brisk: 8, slow: 1 });
     slots.offer(sessionOf('hangs', 8));

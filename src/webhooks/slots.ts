@@ -9,7 +9,7 @@ import {
 /** Requests in flight from one process. A slot costs a socket and a few kilobytes. */
 export interface SlotLimits {
   readonly brisk: number;
-  /** For endpoints that are slow or fail: however many hang, the others do not notice. */
+  /** For endpoints that are slow or fail: however many hang, the others are not affected. */
   readonly slow: number;
 }
 
@@ -17,9 +17,9 @@ export const SLOT_LIMITS: SlotLimits = { brisk: 1024, slow: 512 };
 
 /** Shares the process's requests among its sessions, one delivery per turn. */
 export interface Slots {
-  /** The session may have something to start. */
+  /** Offers a session that may have something to start. */
   offer(session: EndpointSession): void;
-  /** What is in flight now. */
+  /** The number of requests in flight. */
   inFlight(): number;
 }
 
@@ -30,7 +30,7 @@ interface Group {
 }
 
 /**
- * `start` takes one delivery from the session's buffer and settles when its answer has come.
+ * `start` takes one delivery from the session's buffer and settles when its response has arrived.
  * Endpoints take turns, so that a full buffer of one does not go before a single delivery of
  * another.
  */
@@ -51,7 +51,7 @@ export function createSlots(
   const startOne = (first: Group, session: EndpointSession) => {
     let group = first;
     group.busy++;
-    // An endpoint that turns out to hang gives its brisk slots back: they are for others.
+    // An endpoint that turns out to hang returns its fast slots to the others.
     const overdue = setTimeout(() => {
       noteOverdue(session);
       group.busy--;

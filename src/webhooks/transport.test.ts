@@ -44,7 +44,7 @@ interface RawServer {
   close(): void;
 }
 
-/** A server below HTTP: says whatever the test wants once the request is there. */
+/** A server below HTTP that sends whatever the test needs once the request has arrived. */
 async function rawServer(speak: (socket: Socket) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let sawClose: (value: unknown) => void = () => {};
@@ -105,14 +105,14 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.ok(reply.durationMs >= 9_900 && reply.durationMs < 11_000, `${reply.durationMs} ms`);
   };
 
-  test('that never answers is given up after 10 s', async () => {
+  test('that never responds is given up after 10 s', async () => {
     const reply = await against(() => {});
     assert.equal(reply.answered, false);
     assert.equal(!reply.answered && reply.error, 'timeout');
     limits(reply);
   });
 
-  test('that drips its header a byte a second is given up after 10 s', async () => {
+  test('that sends its header at a byte a second is given up after 10 s', async () => {
     const reply = await against((socket) => {
       const header = `${OK}x-slow: ${'a'.repeat(1000)}`;
       let at = 0;
@@ -122,7 +122,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     limits(reply);
   });
 
-  test('that answers 200 and drips its body has succeeded, and is cut off after 10 s', async () => {
+  test('that returns 200 and drips its body has succeeded, and is cut after 10 s', async () => {
     const reply = await against((socket) => {
       socket.write(`${OK}content-length: 1000\r\n\r\n`);
       every(1_000, socket, () => socket.write('a'));
@@ -133,7 +133,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     limits(reply);
   });
 
-  test('whose name server fails or never answers is a failed attempt', {
+  test('whose name server fails or never responds is a failed attempt', {
     timeout: 15_000,
   }, async () => {
     const policy = addressPolicy(LOCAL);
@@ -148,7 +148,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.equal(!late.answered && late.error, 'timeout');
   });
 
-  test('that floods 1xx answers for ever is cut off at once', async () => {
+  test('that floods 1xx responses forever is cut off at once', async () => {
     const reply = await against((socket) => {
       every(1, socket, () => socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'));
     });
@@ -156,7 +156,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.ok(reply.durationMs < 2_000);
   });
 
-  test('that sends 103 before its answer has answered', async () => {
+  test('that sends 103 before its response has responded', async () => {
     const reply = await against((socket) => {
       socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n');
       socket.end(`${OK}content-length: 2\r\nconnection: close\r\n\r\nok`);
@@ -164,7 +164,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.ok(reply.answered && reply.status === 200);
   });
 
-  test('that sends ten 103 or an unasked 100 before its answer has answered', async () => {
+  test('that sends ten 103 or an unrequested 100 before its response has responded', async () => {
     const early = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n';
     const unasked = 'HTTP/1.1 100 Continue\r\n\r\n';
     const answer = `${OK}content-length: 2\r\nconnection: close\r\n\r\nok`;
@@ -175,7 +175,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     }
   });
 
-  test('whose unasked 100 comes byte by byte has answered', async () => {
+  test('whose unrequested 100 arrives byte by byte has responded', async () => {
     const all = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\n${OK}content-length: 2\r\n\r\nok`);
     let at = 0;
     const reply = await against((socket) => {
@@ -187,12 +187,12 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.deepEqual([reply.answered && reply.status, reply.answered && reply.body], [200, 'ok']);
   });
 
-  test('that sends nothing but 100 times out or breaks off, and has not answered', async () => {
+  test('that sends nothing but 100 times out or is cut, and has not responded', async () => {
     const reply = await against((socket) => socket.end('HTTP/1.1 100 Continue\r\n\r\n'));
     assert.equal(reply.answered, false);
   });
 
-  test('that sends without end is read to 16 KiB, of which 1 KiB is kept', async () => {
+  test('that sends without end is read up to 16 KiB, of which 1 KiB is stored', async () => {
     const count = { bytes: 0 };
     const reply = await against((socket) => {
       socket.write(`${OK}content-length: 10737418240\r\n\r\n`);
@@ -200,12 +200,12 @@ describe('a hostile receiver', { concurrency: true }, () => {
     });
     assert.ok(reply.answered && reply.status === 200);
     assert.equal(reply.body, 'b'.repeat(1024));
-    // What the sockets' buffers take; nobody read it.
+    // As much as the sockets' buffers take; nothing read it.
     assert.ok(count.bytes < 32 * 1024 * 1024, `${count.bytes} bytes`);
     assert.ok(reply.durationMs < 2_000);
   });
 
-  test('that sends a gzip bomb gets it back unopened', async () => {
+  test('that sends a gzip bomb is stored without decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024));
     const reply = await against((socket) => {
       socket.write(`${OK}content-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n`);
@@ -228,12 +228,12 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.equal(!reply.answered && reply.error, 'invalid_response');
   });
 
-  test('that resets the connection has not answered', async () => {
+  test('that resets the connection has not responded', async () => {
     const reply = await against((socket) => socket.resetAndDestroy());
     assert.equal(!reply.answered && reply.error, 'connection_reset');
   });
 
-  test('that resets after its status has answered', async () => {
+  test('that resets after its status has responded', async () => {
     const reply = await against((socket) => {
       socket.write(`${OK}content-length: 100\r\n\r\npart`, () => {
         setTimeout(() => socket.resetAndDestroy(), 50);
@@ -253,7 +253,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     assert.equal(reply.body, 'a\ufffd\ufffdb');
   });
 
-  test('whose text is cut at 1 KiB loses no half character', async () => {
+  test('whose text is cut at 1 KiB keeps no half character', async () => {
     const text = Buffer.from('€'.repeat(1000));
     const reply = await against((socket) => {
       socket.write(`${OK}content-length: ${text.length}\r\nconnection: close\r\n\r\n`);
@@ -264,7 +264,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
   });
 });
 
-describe('the way to a receiver', () => {
+describe('the connection to a receiver', () => {
   test('no redirect is followed', async (t) => {
     const target = await receiverFor(t);
     const receiver = await receiverFor(t);
@@ -276,14 +276,14 @@ describe('the way to a receiver', () => {
     assert.equal(target.connections(), 0);
   });
 
-  test('a refused connection is told apart', async (t) => {
+  test('a refused connection is reported as such', async (t) => {
     const receiver = await receiverFor(t);
     await receiver.close();
     const reply = await post(receiver.url);
     assert.equal(!reply.answered && reply.error, 'connection_refused');
   });
 
-  test('a host that is IPv6 only is reached, and the name goes in the Host header', async (t) => {
+  test('an IPv6-only host is reached, and the name goes in the Host header', async (t) => {
     const receiver = await receiverFor(t, '::1');
     const url = `http://six.example:${receiver.port}/`;
     const reply = await post(
@@ -320,7 +320,7 @@ describe('the way to a receiver', () => {
     assert.equal(receiver.connections() + six.connections(), 0);
   });
 
-  test('one bad answer among good ones refuses the name', async (t) => {
+  test('one refused address among allowed ones refuses the name', async (t) => {
     const receiver = await receiverFor(t);
     const network = networkFor(() => ['127.0.0.1', '10.0.0.1']);
     const reply = await post(`http://mixed.example:${receiver.port}/`, network);
@@ -328,7 +328,7 @@ describe('the way to a receiver', () => {
     assert.equal(receiver.connections(), 0);
   });
 
-  test('a name that turns to a refused address later gets no new connection', async (t) => {
+  test('a name that changes to a refused address later gets no new connection', async (t) => {
     const receiver = await receiverFor(t);
     const answers = [['127.0.0.1'], ['192.168.0.1', '127.0.0.1']];
     let asked = 0;
@@ -336,7 +336,7 @@ describe('the way to a receiver', () => {
     const transport = openTransport(new URL(`http://re.example:${receiver.port}/`), network);
     assert.ok((await transport.post([], body)).answered);
     const before = receiver.connections();
-    // The first look-up holds for a second.
+    // The first look-up is cached for a second.
     await new Promise((resolve) => setTimeout(resolve, 1_100));
     const reply = await transport.post([], body);
     assert.equal(!reply.answered && reply.error, 'address_refused');
@@ -345,7 +345,7 @@ describe('the way to a receiver', () => {
     transport.close();
   });
 
-  test('a name is looked up once per attempt: no second answer is ever asked for', async (t) => {
+  test('a name is looked up once per attempt, never a second time', async (t) => {
     const receiver = await receiverFor(t);
     let asked = 0;
     const network = networkFor(() => {
@@ -356,7 +356,7 @@ describe('the way to a receiver', () => {
     assert.equal(asked, 1);
   });
 
-  test('sockets are used again, and closing gently lets an answer come in', async (t) => {
+  test('sockets are reused, and closing gently lets a response arrive', async (t) => {
     const receiver = await receiverFor(t);
     receiver.answer((_received, response) => void setTimeout(() => response.end('late'), 30));
     const transport = openTransport(new URL(receiver.url), loopback);
@@ -401,7 +401,7 @@ describe('TLS', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a trusted certificate passes, and the server is asked for by its name', async () => {
+  test('a trusted certificate is accepted, and the name is sent by SNI', async () => {
     const reply = await post(`https://tls.example:${port}/`, { ...loopback, ca: certificate });
     assert.ok(reply.answered);
     assert.equal(reply.body, 'tls.example');

@@ -11,36 +11,35 @@ import { skipContinue } from '#webhooks/skip-continue.ts';
 export interface Network {
   readonly policy: AddressPolicy;
   readonly resolver: Resolver;
-  /** Certificate authorities in addition to the usual ones. */
+  /** Certificate authorities in addition to the default ones. */
   readonly ca?: string;
 }
 
-/** The way to one endpoint: its own sockets, so that no endpoint can use up another's. */
+/** The connection pool of one endpoint, so that no endpoint can use up another's sockets. */
 export interface Transport {
-  /** One request and its answer, at most 10 s. Never throws: a fault is part of the answer. */
+  /** One request and its response, at most 10 s. Never throws: an error is part of the result. */
   post(headers: readonly string[], body: Buffer): Promise<Reply>;
-  /** Destroys the sockets; what is in flight fails. */
+  /** Destroys the sockets; requests in flight fail. */
   close(): void;
-  /** What is in flight ends as usual, then the sockets close. */
+  /** Closes the sockets after the requests in flight. */
   closeGently(): void;
 }
 
-/** The host's addresses, or one of them, may not be connected to. Nothing was sent. */
+/** At least one of the host's addresses is not allowed. Nothing was sent. */
 class AddressRefused extends Error {
   override name = 'AddressRefused';
 }
 
-/**
- * A look-up is reused for attempts within this time; a burst must not become a flood of DNS
- * questions.
- */
+/** A look-up is reused for attempts within this time, so that a burst does not flood DNS. */
 const LOOKUP_HOLDS_MS = 1_000;
-/** Shorter than the idle time-outs of common servers: we must not write to a closing socket. */
+/**
+ * Shorter than the idle time-outs of common servers, so that we never write to a closing socket.
+ */
 const IDLE_SOCKET_MS = 2_000;
-/** For hosts with several addresses: how long one may keep the next waiting. */
+/** For hosts with several addresses: how long one may delay the next. */
 const NEXT_ADDRESS_MS = 300;
 
-/** Resolves and checks; every answer must pass, a mix of good and bad ones is refused. */
+/** Resolves and checks. Every address must be allowed; a mixture is refused. */
 function createGuard(url: URL, network: Network) {
   const host = hostOf(url);
   const policy = network.policy.forUrl(url);
@@ -69,7 +68,7 @@ function createGuard(url: URL, network: Network) {
 
 type Guard = ReturnType<typeof createGuard>;
 
-/** Hands the checked addresses to the socket: a second look-up never happens. */
+/** Passes the checked addresses to the socket, so that a second look-up never happens. */
 function lookupOf(guard: Guard): LookupFunction {
   return (_host, options, callback) => {
     const found = guard.addresses().map((address) => ({ address, family: isIP(address) }));
@@ -104,7 +103,7 @@ export function openTransport(url: URL, network: Network): Transport {
   const pool = new Pool(url.origin, {
     connections: MAX_IN_FLIGHT,
     pipelining: 1,
-    // The exchange has a limit for everything together: these would only add timers.
+    // The exchange has one limit for everything: these would only add timers.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_SOCKET_MS,

@@ -19,7 +19,7 @@ import {
 } from '#webhooks/endpoint-queries.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
 
-/** What is left out stays as it is. */
+/** Omitted fields stay as they are. */
 export interface ChangeEndpoint {
   readonly url?: string;
   readonly enabledEvents?: readonly string[];
@@ -27,7 +27,9 @@ export interface ChangeEndpoint {
   readonly status?: 'enabled' | 'disabled';
 }
 
-/** A change in the dashboard: somebody else may have changed the endpoint since it was read. */
+/**
+ * An edit in the dashboard, where another person may have changed the endpoint since it was read.
+ */
 export interface EndpointEdit {
   readonly version: number;
   readonly note: NoteChange<{ readonly before: EndpointRow; readonly after: EndpointRow }>;
@@ -46,8 +48,8 @@ async function checkChange(
 }
 
 /**
- * Disabling ends what is undelivered. Enabling, and a new URL, forget past failures: the first
- * delivery goes at once.
+ * Disabling ends undelivered work. Enabling, and a new URL, clear past failures: the first delivery
+ * is due at once.
  */
 async function applyChange(
   tx: Tx,
@@ -70,14 +72,14 @@ async function applyChange(
     updated: now,
   });
   if (status === 'disabled') {
-    // With the account's order locked no event can be fanning out to this endpoint any more.
+    // With the account's order locked, no event can be fanned out to this endpoint any more.
     await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 1);
     await endDueDeliveries(tx, row.id, now);
   }
   return only(updated, 'webhook endpoint');
 }
 
-/** Without an `edit` it changes whatever is stored, as the merchant API promises. */
+/** Without an `edit` it changes the stored version, as the merchant API promises. */
 export async function changeEndpoint(
   deps: WebhookDeps,
   tenant: Tenant,
@@ -103,7 +105,7 @@ export async function changeEndpoint(
   return changed;
 }
 
-/** Deletes the endpoint with its undelivered work. `true` when there was one. */
+/** Deletes the endpoint with its undelivered work. `true` if there was one. */
 export async function removeEndpoint(
   deps: WebhookDeps,
   tenant: Tenant,

@@ -93,7 +93,7 @@ describe('a delivery', () => {
     assert.equal(delivered.attempt, 1);
   });
 
-  test('keeps nothing of an answer that looks like a secret', async (t) => {
+  test('stores no part of a response that looks like a secret', async (t) => {
     const { bench, receiver, secret, endpointId } = await scene(t);
     const key = newSecret('apiKeyLive');
     receiver.answer((_received, response) => {
@@ -113,7 +113,7 @@ describe('a delivery', () => {
     for (const kept of [key, secret]) assert.ok(!attempt.row.includes(kept.slice(-20)));
   });
 
-  test('of one endpoint is one of at most eight in flight, however many workers run', async (t) => {
+  test('of one endpoint is one of at most eight in flight, with any workers', async (t) => {
     const { bench, receiver, count } = await scene(t);
     let inFlight = 0;
     let most = 0;
@@ -138,7 +138,7 @@ describe('a delivery', () => {
     for (let i = 0; i < 10; i++) await writeTestEvents(bench, 20);
     await receiver.waitFor(2_000);
     await drainDeliveries(bench);
-    // Lets requests that are still on their way arrive.
+    // Lets requests in flight arrive.
     await Promise.all(workers.map((worker) => worker.stop()));
     const ids = receiver.received.map(({ headers }) => headers['service-delivery-id']);
     assert.equal(new Set(ids).size, 2_000);
@@ -147,7 +147,7 @@ describe('a delivery', () => {
 });
 
 describe('a worker', () => {
-  test('killed in the middle of deliveries: they come again within 30 s, same ids', async (t) => {
+  test('killed in the middle of deliveries sends them again in 30 s, same ids', async (t) => {
     const { bench, receiver, count } = await scene(t);
     let killed = false;
     receiver.answer((_received, response) => {
@@ -174,7 +174,7 @@ describe('a worker', () => {
     await eventually('recorded', async () => (await count('succeeded')) === 2);
   });
 
-  test('that stops lets its deliveries finish and hands its endpoints over at once', async (t) => {
+  test('that stops lets its deliveries finish and hands over its endpoints at once', async (t) => {
     const { bench, receiver, count } = await scene(t);
     receiver.answer((_received, response) => void setTimeout(() => response.end(), 200));
     const first = shared.startWorker();
@@ -191,7 +191,7 @@ describe('a worker', () => {
     assert.equal(receiver.received.length, 20);
   });
 
-  test('that comes back after its lease is over changes nothing', async (t) => {
+  test('that returns after its lease has expired changes nothing', async (t) => {
     const { bench, endpointId, count } = await scene(t);
     await writeTestEvents(bench, 2);
     const now = bench.clock.now();
@@ -255,7 +255,7 @@ describe('a worker', () => {
     assert.equal(await count('succeeded'), 2);
   });
 
-  test('that cannot open one endpoint still serves the others', async (t) => {
+  test('that cannot decrypt one endpoint still serves the others', async (t) => {
     const { bench, receiver, endpointId } = await scene(t);
     const { endpoint } = await addEndpoint(bench, `${receiver.url}/locked`);
     const values = [endpoint.id, Buffer.alloc(64)];
@@ -272,7 +272,7 @@ describe('a worker', () => {
     assert.equal(locked.length, 3);
   });
 
-  test('whose connections to the database break sends on, and records what it had', async (t) => {
+  test('whose database connections break keeps sending, and records the results', async (t) => {
     const { bench, receiver, count } = await scene(t);
     startWorker(t);
     receiver.answer((_received, response) => void setTimeout(() => response.end(), 3));

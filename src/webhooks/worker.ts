@@ -13,36 +13,36 @@ import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/queue-quer
 import { type Resolver, systemResolver } from '#webhooks/resolver.ts';
 
 export interface WebhookWorkerDeps extends LoopDeps {
-  /** Opens the signing secrets (AES-256-GCM, the endpoint's id is the context). */
+  /** Decrypts the signing secrets (AES-256-GCM with the endpoint's id as context). */
   readonly secretKey: Buffer;
   /** CIDRs exempt from the private-address refusal (WEBHOOK_ALLOW_CIDRS). */
   readonly allowCidrs: readonly string[];
   /** The sandbox: webhooks may go to receivers on this machine. */
   readonly ownMachine?: boolean;
   readonly resolver?: Resolver;
-  /** Certificate authorities in addition to the usual ones. */
+  /** Certificate authorities in addition to the default ones. */
   readonly ca?: string;
-  /** Which trace an event belongs to (its body is given). */
+  /** The trace of an event, given its body. */
   readonly traceOf?: (body: string) => Promise<string | null>;
   /** Sends the owners of a disabled endpoint an email. */
   readonly tellDisabled?: TellDisabled;
 }
 
 export interface WebhookWorker {
-  /** Work may be waiting. */
+  /** Signals that work may be waiting. */
   wake(): void;
-  /** Lets what is in flight finish (at most a few seconds), releases the leases. */
+  /** Lets requests in flight finish (at most a few seconds), then releases the leases. */
   stop(): Promise<void>;
   stats(): { readonly endpoints: number; readonly inFlight: number };
 }
 
-/** A lost hint costs at most this. */
+/** The delay after a lost hint. */
 const POLL_MS = 500;
-/** Four renewals fit a lease, so that a slow one does not lose it. */
+/** A lease spans four renewals, so that a slow one does not lose it. */
 const HEARTBEAT_MS = 5_000;
 /** How long the deliveries of a killed worker wait for the next one. */
 export const LEASE_MS = 20_000;
-/** Less than the ten seconds that the whole process has to end. */
+/** Less than the ten seconds in which the whole process must end. */
 const STOP_MS = 7_000;
 
 function allowLate(ms: number): Promise<'late'> {
@@ -57,7 +57,7 @@ async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<voi
   if (done.deliveries > 0) wakeups.send('deliveries');
 }
 
-/** The two loops that get work, each waking the other. */
+/** The two loops that get work, each of which wakes the other. */
 function startTaking(
   deps: WebhookWorkerDeps,
   worker: {
@@ -91,8 +91,8 @@ async function stopAll(
 }
 
 /**
- * Delivers webhooks. Any number of workers share the database: each leases endpoints, sends what is
- * due to them, and records the results. Wake-up topics: `deliveries` (rows were written) and
+ * Delivers webhooks. Any number of workers share the database: each leases endpoints, sends their
+ * due deliveries, and records the results. Wake-up topics: `deliveries` (rows were written) and
  * `webhook-endpoints` (an endpoint was changed).
  */
 export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
@@ -144,10 +144,10 @@ export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   };
 }
 
-/** Leases that one statement gives back. */
+/** Leases that one statement releases. */
 const MAX_RELEASES = 500;
 
-/** Gives leases back, many at a time; what could not be given back is tried again later. */
+/** Releases leases in batches; failed releases are retried later. */
 function createReleaser(deps: { readonly db: Database; readonly log: Log }, owner: string) {
   const batcher = createBatcher<string, void>({
     run: async (ids) => {
@@ -163,9 +163,10 @@ function createReleaser(deps: { readonly db: Database; readonly log: Log }, owne
       await batcher.add(endpointId);
       unreleased.delete(endpointId);
     } catch (error) {
-      // It also ends by itself, for others; this worker never takes over from itself.
+      // The lease also expires by itself, for other workers; this worker never takes over from
+      // itself.
       unreleased.add(endpointId);
-      deps.log.warn('a webhook lease was not released', { error: describeError(error) });
+      deps.log.warn('a webhook lease could not be released', { error: describeError(error) });
     }
   };
   return { release, retry: () => Promise.all([...unreleased].map(release)) };
@@ -177,22 +178,22 @@ interface TakeDeps {
   readonly owner: string;
   readonly dispatcher: Dispatcher;
   readonly leaseMs: number;
-  /** How often all endpoints are looked at, with or without hints. */
+  /** How often all endpoints are polled, with or without hints. */
   readonly pollMs: number;
 }
 
-/** Endpoints that one process holds; more wait for the next worker or the next turn. */
+/** Endpoints that one process holds; the rest wait for another worker or a later turn. */
 const MAX_ENDPOINTS = { healthy: 2_000, failing: 500 };
-/** Taken over at one turn. */
+/** The most endpoints taken over per turn. */
 const MAX_CLAIMED = 200;
-/** Looking for endpoints without an owner may take this share of the time. */
+/** The share of time that may be spent on looking for endpoints without an owner. */
 const CLAIM_SHARE = 0.25;
-/** A look that waited for something else must not make the next one wait for long. */
+/** A query that was slow for another reason must not delay the next one for long. */
 const MAX_CLAIM_PAUSE_MS = 300;
 
 /**
- * One turn of the loop that takes over endpoints that no worker holds. `fetch` is called when there
- * are new ones, `later` when the turn came too early.
+ * One turn of the loop that takes over endpoints without a worker. `fetch` is called if there are
+ * new ones, `later` if the turn was too early.
  */
 function createClaimer(
   deps: TakeDeps,
@@ -222,7 +223,7 @@ function createClaimer(
     nextClaimMs = performance.now() + pauseMs;
     for (const row of rows) dispatcher.add(row);
     if (rows.length > 0) next.fetch();
-    // Around the circle: from behind the last one taken, and from the start after that.
+    // Continues after the last one taken, and then from the start.
     const more = rows.length >= MAX_CLAIMED;
     const again = more || after !== '';
     after = more
@@ -236,14 +237,14 @@ function createClaimer(
 }
 
 /**
- * One turn of the loop that fetches what is due. Apart from the claims, so that an endpoint that is
- * already held gets its next delivery after one statement.
+ * One turn of the loop that fetches due deliveries. Separate from the claims, so that a held
+ * endpoint gets its next delivery after one statement.
  */
 function createFetcher(deps: TakeDeps): () => Promise<boolean> {
   const { db, clock, dispatcher } = deps;
   let nextPollMs = 0;
   return async () => {
-    // Time passes without hints too: retries fall due.
+    // Retries become due without hints, too.
     if (performance.now() > nextPollMs) {
       nextPollMs = performance.now() + deps.pollMs;
       dispatcher.expectWork();
