@@ -128,7 +128,7 @@ async function fill(admin: Database, url: string, size: number): Promise<Filled>
   const store = await openStore({ database });
   const payers = await Promise.all(Array.from({ length: PAYERS }, () => addPayer(store)));
   const owner = await addPayer(store);
-  const { accountId } = store.standing.tenant;
+  const { accountId } = store.merchant.tenant;
   const parties = { accountId, terminalId: store.terminalId, payerId: owner.payer.id };
   for (let from = 0; from < size; from += CHUNK) {
     await fillPayments(db, { ...parties, from, to: Math.min(from + CHUNK, size) });

@@ -106,10 +106,10 @@ async function run(bench: Bench): Promise<void> {
 async function addTerminals(db: Database, merchant: TestMerchant): Promise<Terminal[]> {
   const { tenant } = merchant.test;
   const terms = { name: 'Bench', kybApproved: true, merchantNumber: 1n };
-  const standing = { ...terms, tenant, keyHash: null };
+  const account = { ...terms, tenant, keyHash: null };
   const terminals: Terminal[] = [];
   for (let number = 0; number < TERMINALS; number++) {
-    terminals.push(await addTerminal(db, standing, new Date()));
+    terminals.push(await addTerminal(db, account, new Date()));
   }
   return terminals;
 }

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => store.close());
 
-const addKey = () => addTestKey(store.db, store.standing.tenant, { now: new Date() });
+const addKey = () => addTestKey(store.db, store.merchant.tenant, { now: new Date() });
 
 async function isNoted(id: string): Promise<boolean> {
   const sql = 'select last_used_at is not null as noted from api_keys where id = $1';

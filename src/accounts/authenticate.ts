@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import {
-  type KeyStandingRow,
-  selectKeyStandings,
+  type KeyMerchantRow,
+  selectKeyMerchants,
   updateLastUsed,
-} from '#accounts/standing-queries.ts';
+} from '#accounts/merchant-queries.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
 import { createBatcher } from '#db/batching.ts';
@@ -77,7 +77,7 @@ function testClock(now: Date, aheadSeconds: number) {
 
 /** The decision on a key's row, in the order of behavior.md 2.4. */
 export function decideKey(
-  row: KeyStandingRow | undefined,
+  row: KeyMerchantRow | undefined,
   at: { readonly now: Date; readonly address: string },
 ): MerchantCaller | Refusal {
   if (row === undefined) return apiKeyInvalid();
@@ -102,7 +102,7 @@ export function decideKey(
     scopes: row.scopes,
     apiVersion: row.api_version,
     address: at.address,
-    standing: {
+    merchant: {
       tenant,
       name: row.account_name,
       kybApproved: row.kyb_status === 'approved',
@@ -129,13 +129,13 @@ function latest(uses: readonly Use[]): Date {
 
 /** Authenticates merchant keys, with a cache that is never older than {@link CACHE_MS}. */
 export function createKeyAuthenticator(db: Database) {
-  const cache = new Map<string, { readAt: number; row: Promise<KeyStandingRow | undefined> }>();
+  const cache = new Map<string, { readAt: number; row: Promise<KeyMerchantRow | undefined> }>();
   const used = new Map<string, number>();
 
-  const rows = createBatcher<Buffer, KeyStandingRow | undefined>({
+  const rows = createBatcher<Buffer, KeyMerchantRow | undefined>({
     ...TOGETHER,
     run: async (hashes) => {
-      const found = await selectKeyStandings(db, hashes);
+      const found = await selectKeyMerchants(db, hashes);
       return hashes.map((hash) => found.find((row) => row.hash.equals(hash)));
     },
   });

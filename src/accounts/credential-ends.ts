@@ -1,13 +1,13 @@
 import { apiKeyExpired, apiKeyInvalid, apiKeyRevoked } from '#accounts/authenticate.ts';
 import { selectCredentialEnds } from '#accounts/credential-end-queries.ts';
-import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { assertNever } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 
-type Standing = Pick<MerchantStanding, 'keyHash'>;
+type KeyOwner = Pick<MerchantAccount, 'keyHash'>;
 
-export type CredentialEnds = (standing: Standing) => Refusal | null;
+export type CredentialEnds = (merchant: KeyOwner) => Refusal | null;
 
 export function deviceKeyRevoked(): Refusal {
   return refuse('api_key_revoked', 'This device key was revoked. Pair the terminal again.');
@@ -24,10 +24,10 @@ export function terminalInactive(): Refusal {
  */
 export async function readCredentialEnds(
   sql: Sql,
-  standings: readonly Standing[],
+  merchants: readonly KeyOwner[],
 ): Promise<CredentialEnds> {
   const hashes = new Map(
-    standings.flatMap(({ keyHash }) =>
+    merchants.flatMap(({ keyHash }) =>
       keyHash === null ? [] : [[keyHash.toString('hex'), keyHash]],
     ),
   );

@@ -3,7 +3,7 @@ import type { ResponseHeaders } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 
 /** The state of an account that its payments in one mode depend on. At most a second old. */
-export interface MerchantStanding {
+export interface MerchantAccount {
   readonly tenant: Tenant;
   readonly name: string;
   readonly kybApproved: boolean;
@@ -23,7 +23,7 @@ export interface MerchantCaller {
   readonly apiVersion: string;
   /** The client's IP address, for code that checks the key's allowlist again. */
   readonly address: string;
-  readonly standing: MerchantStanding;
+  readonly merchant: MerchantAccount;
   /** `Test-Clock`, while the clock of the account's test mode is ahead. */
   readonly responseHeaders?: ResponseHeaders;
 }

@@ -88,11 +88,11 @@ async function decide(tx: Tx, { deps, presented, found, asked, now }: Case): Pro
   if (payer.livemode !== asked.livemode) return { holder: null, decline: 'pass_unknown' };
   const judged = verify(found, presented, { cardKey: deps.cardKey, now });
   if (judged.after !== found) await writeConsumed(tx, [judged.after], now);
-  const decline = standing(found, payer) ?? judged.decline;
+  const decline = declineOfPayer(found, payer) ?? judged.decline;
   return { holder: holderOf(found, payer), decline };
 }
 
-function standing(found: Found, payer: PayerRow): Decline | null {
+function declineOfPayer(found: Found, payer: PayerRow): Decline | null {
   if (payer.blocked_at !== null) return 'risk_blocked';
   const row = found.type === 'nfc_sun' ? found.card : 'pass' in found ? found.pass : null;
   return row === null || row.revoked_at !== null ? 'pass_revoked' : null;

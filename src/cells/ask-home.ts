@@ -43,11 +43,11 @@ export interface AskHomeDeps {
 export function createAskHome(deps: AskHomeDeps): AskHome {
   const { cells } = deps;
   if (cells.others.length === 0) return async () => null;
-  return async ({ presented, standing, intentId }) => {
+  return async ({ presented, merchant, intentId }) => {
     const home = homeOf(presented);
     const tapped = tappedOf(presented);
     if (home === null || home === cells.own || tapped === null) return null;
-    const { livemode } = standing.tenant;
+    const { livemode } = merchant.tenant;
     const key = hashOfTapped(tapped);
     const asked: Presentation = { cell: cells.own, livemode, intent: intentId, tapped };
     const answer = await answerOf(deps, { home, key, asked });

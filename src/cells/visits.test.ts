@@ -78,7 +78,7 @@ async function ask(
   { own = 1, intent = 'pi_1', cells = settings(own) } = {},
 ): Promise<Visit> {
   const askHome = createAskHome({ db: abroad.db, clock, cells });
-  const visit = await askHome({ presented, standing: home.standing, intentId: intent });
+  const visit = await askHome({ presented, merchant: home.merchant, intentId: intent });
   assert.ok(visit !== null, 'the home was not asked');
   return visit;
 }
@@ -122,8 +122,8 @@ test('a pass pays as its wallet, within its home’s limit, and becomes a payer'
 
 test('what is of this cell, or of none that is known, is not asked for elsewhere', async () => {
   const askHome = createAskHome({ db: abroad.db, clock, cells: settings(1) });
-  const { standing } = home;
-  const at = (presented: Presented) => askHome({ presented, standing, intentId: 'pi_1' });
+  const { merchant } = home;
+  const at = (presented: Presented) => askHome({ presented, merchant, intentId: 'pi_1' });
   assert.equal(await at(passOf(newSecret('pass', 1))), null);
   assert.equal(await at(passOf('nfc_mistyped')), null);
   assert.equal(await at({ type: 'agent_token', value: newSecret('agentToken') }), null);

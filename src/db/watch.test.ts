@@ -23,7 +23,7 @@ function guarded(): { watch: DatabaseWatch; turns: () => number } {
   watch.guard(false, () => {
     turns++;
   });
-  watch.stand(false, { standing: 'signing', trust: 'unknown' }, watch.epoch);
+  watch.stand(false, { state: 'signing', trust: 'unknown' }, watch.epoch);
   return { watch, turns: () => turns };
 }
 
@@ -39,7 +39,7 @@ describe('the state that a process tracks of its database', () => {
     const giveUp = watch.guard(false, () => {});
     assert.ok(!watch.serves(false) && !watch.signs(false));
     assert.ok(watch.serves(true) && watch.signs(true), 'the other network is not affected');
-    watch.stand(false, { standing: 'serving', trust: 'unknown' }, watch.epoch);
+    watch.stand(false, { state: 'serving', trust: 'unknown' }, watch.epoch);
     assert.ok(watch.serves(false) && !watch.signs(false));
     giveUp();
     assert.ok(watch.signs(false));
@@ -132,7 +132,7 @@ describe('the state that a process tracks of its database', () => {
 
   it('would notice a loss once ledger and chain agreed, or a place was remembered', () => {
     const { watch } = guarded();
-    watch.stand(false, { standing: 'signing', trust: 'agreed' }, watch.epoch);
+    watch.stand(false, { state: 'signing', trust: 'agreed' }, watch.epoch);
     assert.deepEqual([watch.trust(false), watch.trust(true)], ['agreed', 'unknown']);
     watch.meet({ ...ALIKE, timeline: '00000002', position: 1_100n });
     assert.equal(watch.trust(false), 'unknown', 'it is another database');
@@ -171,7 +171,7 @@ describe('the state that a process tracks of its database', () => {
     const { watch } = guarded();
     const { epoch } = watch;
     watch.meet({ ...ALIKE, timeline: '00000002' });
-    watch.stand(false, { standing: 'signing', trust: 'agreed' }, epoch);
+    watch.stand(false, { state: 'signing', trust: 'agreed' }, epoch);
     assert.ok(!watch.serves(false));
     assert.equal(watch.trust(false), 'unknown');
   });

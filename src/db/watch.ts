@@ -22,7 +22,7 @@ export type DatabasePlace = Pick<DatabaseSight, 'system' | 'timeline' | 'positio
  * What this process may do on a network's ledger. `closed`: only read. `serving`: the database has
  * lost nothing as far as known. `signing`: nor does the chain know more than it.
  */
-export type LedgerStanding = 'closed' | 'serving' | 'signing';
+export type LedgerState = 'closed' | 'serving' | 'signing';
 
 /**
  * What this process knows of a network's ledger on the database that it is connected to.
@@ -56,7 +56,7 @@ export function walPosition(text: string): bigint {
  * commands that only use the database are not affected.
  */
 export class DatabaseWatch {
-  readonly #standings = new Map<boolean, LedgerStanding>();
+  readonly #states = new Map<boolean, LedgerState>();
   /** By mode, if it differs from the trust at the start. */
   readonly #trust = new Map<boolean, LedgerTrust>();
   readonly #listeners = new Set<() => void>();
@@ -161,17 +161,17 @@ export class DatabaseWatch {
     for (const [livemode, trust] of this.#trust)
       if (trust === 'agreed') this.#trust.delete(livemode);
     this.#changes++;
-    for (const livemode of this.#standings.keys()) {
+    for (const livemode of this.#states.keys()) {
       if (behind) this.#trust.set(livemode, 'confirmed');
-      this.#standings.set(livemode, 'closed');
+      this.#states.set(livemode, 'closed');
     }
     this.#turn();
   }
 
   /** A connection broke: nothing is signed until the next connection was checked. */
   broke(): void {
-    for (const [livemode, standing] of this.#standings) {
-      if (standing === 'signing') this.#standings.set(livemode, 'serving');
+    for (const [livemode, state] of this.#states) {
+      if (state === 'signing') this.#states.set(livemode, 'serving');
     }
     this.#turn();
   }
@@ -185,10 +185,10 @@ export class DatabaseWatch {
    * Closes the network until its guard has checked it. @returns a function that removes the guard.
    */
   guard(livemode: boolean, onTurn: () => void): () => void {
-    this.#standings.set(livemode, 'closed');
+    this.#states.set(livemode, 'closed');
     this.#listeners.add(onTurn);
     return () => {
-      this.#standings.delete(livemode);
+      this.#states.delete(livemode);
       this.#trust.delete(livemode);
       this.#listeners.delete(onTurn);
     };
@@ -197,11 +197,11 @@ export class DatabaseWatch {
   /** Applies findings that were made during this epoch; ignored if the epoch has changed. */
   stand(
     livemode: boolean,
-    found: { readonly standing: LedgerStanding; readonly trust: LedgerTrust },
+    found: { readonly state: LedgerState; readonly trust: LedgerTrust },
     epoch: number,
   ): void {
-    if (epoch !== this.#epoch || !this.#standings.has(livemode)) return;
-    this.#standings.set(livemode, found.standing);
+    if (epoch !== this.#epoch || !this.#states.has(livemode)) return;
+    this.#states.set(livemode, found.state);
     this.#trust.set(livemode, found.trust);
   }
 
@@ -216,12 +216,12 @@ export class DatabaseWatch {
 
   /** True if objects may be created, canceled, paid or refunded on the network. */
   serves(livemode: boolean): boolean {
-    return this.#standings.get(livemode) !== 'closed';
+    return this.#states.get(livemode) !== 'closed';
   }
 
   /** True if a sender of the network may sign. */
   signs(livemode: boolean): boolean {
-    return (this.#standings.get(livemode) ?? 'signing') === 'signing';
+    return (this.#states.get(livemode) ?? 'signing') === 'signing';
   }
 }
 

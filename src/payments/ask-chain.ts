@@ -18,7 +18,7 @@ export async function askChain(
   request: PayRequest,
   { intent, payer }: Outlook,
 ): Promise<PreflightResult | null> {
-  const { tenant } = request.standing;
+  const { tenant } = request.merchant;
   if (intent?.merchantNumber === undefined || payer === null) return null;
   const { merchantNumber } = intent;
   const { status } = asOf(intent, request.now);

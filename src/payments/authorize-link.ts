@@ -94,7 +94,7 @@ export async function authorizeLink(
     createPayer(tx, { livemode, address: from, now }),
   );
   const answer = await deps.payIntent({
-    standing: link.standing,
+    merchant: link.merchant,
     intentId: link.intent.id,
     presented: {
       type: 'authorization',
@@ -127,9 +127,9 @@ async function whyUnable(
   link: PayLink,
   signed: { readonly from: Hex; readonly signature: Hex; readonly terms: PayTerms },
 ): Promise<{ readonly decline: Decline } | Refusal | null> {
-  const { intent, number, standing } = link;
+  const { intent, number, merchant } = link;
   const { livemode } = intent.tenant;
-  const { merchantNumber } = standing;
+  const { merchantNumber } = merchant;
   if (merchantNumber === null) return null;
   const asked = await preflight({
     livemode,

@@ -30,7 +30,7 @@ before(async () => {
 after(() => store.close());
 
 async function cancel(intentId: string, request: Partial<CancelRequest> = {}) {
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const now = clock.now();
   const base = { tenant, intentId, idempotency: null, requestId: 'req_test', now };
   return see(await cancelIntent(store, { ...base, ...request }));
@@ -55,7 +55,7 @@ test('a state is never written over one that nobody has decided on', async () =>
   const id = await addIntent(store);
   await cancel(id);
   const write = store.db.transaction(async (tx) => {
-    const intent = present(await lockIntent(tx, store.standing.tenant, id), 'intent');
+    const intent = present(await lockIntent(tx, store.merchant.tenant, id), 'intent');
     await updateIntentStates(tx, [{ from: 'requires_payment_method', intent }]);
   });
   await assert.rejects(write, /changed under its lock/);
@@ -78,7 +78,7 @@ test('ten cancels at once cancel once', async () => {
 
 test('a cancel waits for what is under way with its intent, and then decides once', async () => {
   const id = await addIntent(store);
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const other = await underWay(store.db, async (tx) => {
     const before = present(await lockIntent(tx, tenant, id), 'intent');
     const steps = transition(before, { type: 'cancel' }, clock.now());
@@ -116,8 +116,8 @@ test('under one key it runs once and is replayed', async () => {
 test("another account's, mode's or terminal's intent does not exist", async () => {
   const id = await addIntent(store);
   const { tenant } = await addMerchant(store.db, { now: clock.now() });
-  const { terminalId } = await addTerminal(store.db, store.standing, clock.now());
-  const strangers = [{ tenant }, { tenant: { ...store.standing.tenant, livemode: true } }];
+  const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
+  const strangers = [{ tenant }, { tenant: { ...store.merchant.tenant, livemode: true } }];
   for (const request of [...strangers, { terminalId }]) {
     const seen = await cancel(id, request);
     assert.deepEqual([seen.status, seen.said], [404, 'resource_missing']);

@@ -214,7 +214,7 @@ describe('an approval', () => {
 
   test('of a payer whom the merchant has blocked meanwhile declines, under its rule', async () => {
     const asked = await ask();
-    const { tenant } = store.standing;
+    const { tenant } = store.merchant;
     await store.db.transaction((tx) =>
       insertBlockedPayer(tx, tenant, { address: asked.address, note: '', now: NOON }),
     );
@@ -232,7 +232,7 @@ describe('an approval', () => {
 
   test('for an account that was disabled meanwhile is refused', async () => {
     const asked = await ask();
-    const { accountId } = store.standing.tenant;
+    const { accountId } = store.merchant.tenant;
     await store.db.query(`update accounts set status = 'disabled' where id = $1`, [accountId]);
     assert.equal(await answer(asked, true), 'account_not_live');
     await store.db.query(`update accounts set status = 'active' where id = $1`, [accountId]);
@@ -243,7 +243,7 @@ describe('an approval', () => {
     const asked = await ask();
     await answer(asked, true);
     await playChain(store, 'insufficient_funds');
-    const intent = await selectIntent(store.db, store.standing.tenant, asked.intentId);
+    const intent = await selectIntent(store.db, store.merchant.tenant, asked.intentId);
     assert.equal(intent?.status, 'requires_payment_method');
     assert.equal(intent?.lastPaymentError?.decline_code, 'insufficient_funds');
   });
@@ -263,7 +263,7 @@ describe('a payer who does not answer', () => {
     assert.deepEqual(await eventTypes(intentId), ['created', 'requires_action']);
     clock.advance(1);
     await expireIntents(store);
-    const intent = await selectIntent(store.db, store.standing.tenant, intentId);
+    const intent = await selectIntent(store.db, store.merchant.tenant, intentId);
     assert.equal(intent?.status, 'requires_payment_method');
     assert.equal(intent?.lastPaymentError?.decline_code, 'confirmation_timeout');
   });
@@ -295,7 +295,7 @@ describe('a payment that waits for its payer', () => {
 
   test('can be canceled, and then not be confirmed', async () => {
     const asked = await ask();
-    const { tenant } = store.standing;
+    const { tenant } = store.merchant;
     const request = { tenant, intentId: asked.intentId, idempotency: null };
     const canceled = await cancelIntent(store, { ...request, requestId: 'req_test', now: NOON });
     assert.equal(bodyOf(canceled).status, 'canceled');

@@ -1,4 +1,4 @@
-import { selectStandings } from '#accounts/standing-queries.ts';
+import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
@@ -38,8 +38,8 @@ export function payerOf(intent: PaymentIntent): string | null {
 /** null: the account takes no payments. */
 async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
   const { accountId, livemode } = intent.tenant;
-  const standings = await selectStandings(tx, [accountId]);
-  const own = standings.find((row) => row.livemode === livemode);
+  const merchants = await selectMerchants(tx, [accountId]);
+  const own = merchants.find((row) => row.livemode === livemode);
   return own?.status === 'active' ? (intent.merchantNumber ?? null) : null;
 }
 

@@ -98,13 +98,13 @@ function decide(
   { request, price, orderId, drawn, stamp }: Deciding,
   found: Found,
 ): Made | Refusal {
-  const { standing } = request;
-  const { tenant } = standing;
+  const { merchant } = request;
+  const { tenant } = merchant;
   const forbidden =
-    found.ends(standing) ??
+    found.ends(merchant) ??
     checkLedger(found.watch, tenant.livemode) ??
     checkPrice(price) ??
-    checkMayTakePayments(standing);
+    checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
   if (isRefusal(price)) return price;
   if (orderId.rebuilt !== null) {
@@ -134,10 +134,10 @@ const NO_TAXES: ReadonlyMap<string, TaxSettings> = new Map();
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   const currencies: string[] = [];
   const accountIds: string[] = [];
-  for (const { input, standing } of requests) {
+  for (const { input, merchant } of requests) {
     const { amount, lines } = input;
     if (typeof amount !== 'number') currencies.push(amount.currency);
-    if (lines !== null && needTaxSettings(lines)) accountIds.push(standing.tenant.accountId);
+    if (lines !== null && needTaxSettings(lines)) accountIds.push(merchant.tenant.accountId);
   }
   const [rates, taxes] = await Promise.all([
     currencies.length === 0 ? NO_RATES : selectRates(tx, currencies),
@@ -161,7 +161,7 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
     selectTerminalStatuses(tx, [...new Set(requests.map(({ input }) => input.terminalId))]),
     readCredentialEnds(
       tx,
-      requests.map(({ standing }) => standing),
+      requests.map(({ merchant }) => merchant),
     ),
   ]);
   const byId = new Map(terminals.map((row) => [row.id, row]));
@@ -207,8 +207,8 @@ export interface Created {
 async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   const { requests, drawn } = batch;
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
-  const wanted = requests.map(({ standing }) => ({
-    tenant: standing.tenant,
+  const wanted = requests.map(({ merchant }) => ({
+    tenant: merchant.tenant,
     count: PLACES_PER_CREATE,
   }));
   const [stampOf, found, stale] = await Promise.all([
@@ -220,7 +220,7 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   const { decided, stored } = decideKeyed(found.keys, requests, (request, index) => {
     const price = present(found.prices[index], 'price');
     const orderId = present(found.orderIds[index], 'order id');
-    const stamp = stampOf(request.standing.tenant);
+    const stamp = stampOf(request.merchant.tenant);
     const number = present(drawn[index], 'drawn number');
     const deciding = { request, price, orderId, drawn: number, stamp };
     return decide(idKey, deciding, found);
@@ -252,7 +252,7 @@ export async function createBatch(
   { db, idKey, numbers }: CreateDeps,
   requests: readonly CreateRequest[],
 ): Promise<{ readonly outcomes: readonly Created[]; readonly deliveries: number }> {
-  const modes = requests.map(({ standing }) => standing.tenant.livemode);
+  const modes = requests.map(({ merchant }) => merchant.tenant.livemode);
   for (let tries = 1; ; tries++) {
     const drawn = await numbers.take(modes);
     try {

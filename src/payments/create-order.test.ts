@@ -18,7 +18,7 @@ after(() => store.close());
 
 /** Somebody else holds the order of this store's account. */
 function holdOrder() {
-  return underWay(store.db, (tx) => stampOrder(tx, store.standing.tenant, clock.now(), 1));
+  return underWay(store.db, (tx) => stampOrder(tx, store.merchant.tenant, clock.now(), 1));
 }
 
 test("an account whose order somebody holds keeps no other account's creates waiting", async () => {
@@ -49,10 +49,10 @@ test('a create whose key another request takes meanwhile is told so', async () =
 });
 
 /** When the store's intents count as created, in their order. */
-async function timesOf({ standing, db }: TestStore): Promise<Date[]> {
+async function timesOf({ merchant, db }: TestStore): Promise<Date[]> {
   const rows = await db.query<{ created: Date }>(
     'select created from payment_intents where account_id = $1 order by position',
-    [standing.tenant.accountId],
+    [merchant.tenant.accountId],
   );
   return rows.map(({ created }) => created);
 }
@@ -71,7 +71,7 @@ test('a create never counts as created before an earlier one, whatever clocks sa
 test('a clock that was moved counts from the next create on', async () => {
   const shop = await addStore(store, clock);
   await store.db.query('update account_modes set ahead_seconds = 60 where account_id = $1', [
-    shop.standing.tenant.accountId,
+    shop.merchant.tenant.accountId,
   ]);
   await createIntentCreator(store)(newCreate(shop));
   assert.deepEqual(await timesOf(shop), [addMs(clock.now(), 60_000)]);

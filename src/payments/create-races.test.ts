@@ -117,7 +117,7 @@ test('endpoints that come and go under load hear of all after them, and of no mo
 
 test('a poller that goes forward misses nothing that two nodes and others write', async (t) => {
   const store = await addStore(shared, shared.clock);
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const { pass } = await addPayer(store);
   let writing = true;
   const counts = { created: [0, 0], ended: 0 };
@@ -193,7 +193,7 @@ function readNewer(store: TestStore, table: string, last: Place | undefined): Pr
   return store.db.query<Place>(
     `select created, position from ${table}
      where account_id = $1 and (created, position) > ($2, $3) order by created, position`,
-    [store.standing.tenant.accountId, last?.created ?? new Date(0), last?.position ?? 0n],
+    [store.merchant.tenant.accountId, last?.created ?? new Date(0), last?.position ?? 0n],
   );
 }
 
@@ -256,7 +256,7 @@ describe('a connection that breaks', () => {
     }
     const [row] = await store.db.query<{ n: bigint }>(
       'select count(*) as n from payment_intents where account_id = $1',
-      [store.standing.tenant.accountId],
+      [store.merchant.tenant.accountId],
     );
     assert.equal(Number(row?.n), requests.length);
   });

@@ -1,4 +1,4 @@
-import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
@@ -30,7 +30,7 @@ export interface NewIntent {
 }
 
 export interface CreateRequest {
-  readonly standing: MerchantStanding;
+  readonly merchant: MerchantAccount;
   readonly idempotency: IdempotentRequest;
   readonly requestId: string;
   readonly now: Date;
@@ -57,11 +57,11 @@ export interface PriceContext {
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(
-  { input: { amount, lines: asked }, standing, now }: CreateRequest,
+  { input: { amount, lines: asked }, merchant, now }: CreateRequest,
   { rates, taxes }: PriceContext,
 ): Price | Refusal {
   const price = typeof amount === 'number' ? amount : amount.amount;
-  const settings = taxes.get(standing.tenant.accountId) ?? NO_TAX_SETTINGS;
+  const settings = taxes.get(merchant.tenant.accountId) ?? NO_TAX_SETTINGS;
   const lines = asked === null ? null : readLines(asked, settings, price);
   if (isRefusal(lines)) return lines;
   if (typeof amount === 'number') return { amount: atoms(amount), quote: null, lines };
@@ -89,7 +89,7 @@ export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, c
 /** The intent that a request asks for, created at that time. */
 export function toNewIntent(
   idKey: IdKey,
-  { standing, input, traceparent = null }: CreateRequest,
+  { merchant, input, traceparent = null }: CreateRequest,
   place: Pick<Stamp, 'created' | 'aheadSeconds'> & {
     readonly drawn: DrawnNumber;
     readonly orderId: string;
@@ -101,7 +101,7 @@ export function toNewIntent(
     id: numberedId(idKey, 'paymentIntent', drawn),
     settlementNumber: drawn.number,
     recovered: false,
-    tenant: standing.tenant,
+    tenant: merchant.tenant,
     created,
     aheadSeconds,
     amount: price.amount,

@@ -112,7 +112,7 @@ test('answer, store, tell and later show the same, whatever the texts hold', asy
     assert.equal(kept?.stored, body);
     const told = `,"sequence":${kept.sequence},"data":{"object":${body}}}`;
     assert.ok(kept.event.endsWith(told), kept.event);
-    const shown = await read(store.standing.tenant, JSON.parse(body).id);
+    const shown = await read(store.merchant.tenant, JSON.parse(body).id);
     assert.ok(shown !== null);
     const later = JSON.stringify(renderIntent(shown));
     assert.deepEqual(JSON.parse(later), JSON.parse(body));
@@ -230,9 +230,9 @@ describe('one key', () => {
 
   test('belongs to account and mode: others may use the same', async () => {
     const request = newCreate(store);
-    const standing = await addMerchant(store.db, { now: clock.now() });
-    const counter = { standing, clock, ...(await addTerminal(store.db, standing, clock.now())) };
-    const idempotency = { ...request.idempotency, tenant: standing.tenant };
+    const merchant = await addMerchant(store.db, { now: clock.now() });
+    const counter = { merchant, clock, ...(await addTerminal(store.db, merchant, clock.now())) };
+    const idempotency = { ...request.idempotency, tenant: merchant.tenant };
     const seen = await createAll([request, newCreate(counter, {}, { idempotency })]);
     assert.deepEqual(
       seen.map(({ status }) => status),
@@ -265,8 +265,8 @@ describe('an order id', () => {
   });
 
   test("is not taken by another account's", async () => {
-    const standing = await addMerchant(store.db, { now: clock.now() });
-    const counter = { standing, clock, ...(await addTerminal(store.db, standing, clock.now())) };
+    const merchant = await addMerchant(store.db, { now: clock.now() });
+    const counter = { merchant, clock, ...(await addTerminal(store.db, merchant, clock.now())) };
     const requests = [store, counter].map((at) => newCreate(at, { orderId: 'SHARED' }));
     const seen = await createAll(requests);
     assert.deepEqual(
@@ -278,8 +278,8 @@ describe('an order id', () => {
 
 describe('a refusal', () => {
   test('for a terminal of nobody, of another account or mode, leaves the key free', async () => {
-    const standing = await addMerchant(store.db, { now: clock.now() });
-    const foreign = await addTerminal(store.db, standing, clock.now());
+    const merchant = await addMerchant(store.db, { now: clock.now() });
+    const foreign = await addTerminal(store.db, merchant, clock.now());
     for (const terminalId of ['tml_none', foreign.terminalId]) {
       const request = newCreate(store, { terminalId });
       const [refused] = await createAll([request]);
@@ -291,7 +291,7 @@ describe('a refusal', () => {
   });
 
   test('for an inactive terminal is stored, and replayed when it is active again', async () => {
-    const { terminalId } = await addTerminal(store.db, store.standing, clock.now());
+    const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
     const set = (status: string) =>
       store.db.query('update terminals set status = $2 where id = $1', [terminalId, status]);
     await set('inactive');
@@ -311,18 +311,18 @@ describe('a refusal', () => {
       [neither, 403, 'kyb_required'],
       [{ ...live, merchantNumber: null }, 409, 'account_not_live'],
     ] as const;
-    for (const [standing, status, code] of cases) {
-      const request = newCreate({ clock, standing, terminalId });
+    for (const [merchant, status, code] of cases) {
+      const request = newCreate({ clock, merchant, terminalId });
       const [first] = await createAll([request]);
       assert.deepEqual([first?.status, first?.said], [status, code]);
-      const [again] = await createAll([{ ...request, standing: live }]);
+      const [again] = await createAll([{ ...request, merchant: live }]);
       assert.deepEqual(again, { ...first, replayed: true });
     }
   });
 
   test('of a test mode account says nothing of business verification', async () => {
-    const standing = { ...store.standing, kybApproved: false };
-    const [seen] = await createAll([newCreate(store, {}, { standing })]);
+    const merchant = { ...store.merchant, kybApproved: false };
+    const [seen] = await createAll([newCreate(store, {}, { merchant })]);
     assert.equal(seen?.status, 201);
   });
 });

@@ -22,10 +22,10 @@ function wake(
   { outcomes, deliveries }: { readonly outcomes: readonly Created[]; readonly deliveries: number },
 ): void {
   const accounts = new Set<string>();
-  requests.forEach(({ input, standing }, item) => {
+  requests.forEach(({ input, merchant }, item) => {
     if (!outcomes[item]?.created) return;
     wakeups.send('terminal', input.terminalId);
-    accounts.add(eventsKey(standing.tenant));
+    accounts.add(eventsKey(merchant.tenant));
   });
   for (const account of accounts) wakeups.send(EVENTS_TOPIC, account);
   if (deliveries > 0) wakeups.send('deliveries');
@@ -41,7 +41,7 @@ export function createIntentCreator(
   const batcher = createBatcher<CreateRequest, Created>({
     ...BATCHES,
     // A batch locks its accounts: a second batch with one of them would only wait.
-    queueOf: ({ standing }) => tenantKey(standing.tenant),
+    queueOf: ({ merchant }) => tenantKey(merchant.tenant),
     run: async (requests) => {
       const written = await createBatch(deps, requests);
       wake(deps.wakeups, requests, written);

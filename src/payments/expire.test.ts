@@ -31,7 +31,7 @@ beforeEach(async () => {
 after(() => shared.close());
 
 async function readIntent(id: string): Promise<JsonObject> {
-  const intent = await createIntentReader(store)(store.standing.tenant, id);
+  const intent = await createIntentReader(store)(store.merchant.tenant, id);
   assert.ok(intent !== null);
   return renderIntent(intent);
 }

@@ -62,11 +62,11 @@ describe('a limit that allows one payment', () => {
   });
 
   test('of one merchant per hour is not raced past by ten taps at once', async () => {
-    const standing = await addMerchant(store.db, { now: NOON });
-    const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+    const merchant = await addMerchant(store.db, { now: NOON });
+    const counter = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
     const off = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null };
     await store.db.transaction((tx) =>
-      saveRiskSettings(tx, standing.tenant, {
+      saveRiskSettings(tx, merchant.tenant, {
         settings: { ...off, velocityPerHour: 1 },
         version: 0,
         now: NOON,
@@ -90,7 +90,7 @@ describe('a limit that allows one payment', () => {
 describe('an agent token', () => {
   async function mint(amount = 2_500_000): Promise<{ token: string; id: string; payerId: string }> {
     const { payer } = await addPayer(store);
-    const { tenant } = store.standing;
+    const { tenant } = store.merchant;
     const { row, secret } = await store.db.transaction((tx) =>
       createAgentToken(tx, {
         payerId: payer.id,

@@ -30,7 +30,7 @@ const create = async (request: CreateRequest) => see(await createIntentCreator(s
 async function setTaxes(at: TestStore, rates: object, includesTax: boolean): Promise<void> {
   await at.db.query(
     'update accounts set tax_rates = $2::text::jsonb, prices_include_tax = $3 where id = $1',
-    [at.standing.tenant.accountId, JSON.stringify(rates), includesTax],
+    [at.merchant.tenant.accountId, JSON.stringify(rates), includesTax],
   );
 }
 
@@ -69,7 +69,7 @@ test('lines are kept as they were sent, with what the account said of them then'
   const intentId = String(body.id);
   await pay(store, { intentId, pass, hangUp: true });
   await playChain(store);
-  const read = await createIntentReader(store)(store.standing.tenant, intentId);
+  const read = await createIntentReader(store)(store.merchant.tenant, intentId);
   assert.ok(read?.status === 'succeeded');
   const intent = renderIntent(read);
   assert.deepEqual([intent.line_items, intent.discount], [shown, 50]);

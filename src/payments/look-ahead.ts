@@ -35,9 +35,9 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
     ),
   ]);
   const intentById = new Map(intents.map((intent) => [intent.id, intent]));
-  return requests.map(({ idempotency, intentId, presented, standing }) => {
+  return requests.map(({ idempotency, intentId, presented, merchant }) => {
     const intent = intentById.get(intentId);
-    const isOwn = intent !== undefined && tenantKey(intent.tenant) === tenantKey(standing.tenant);
+    const isOwn = intent !== undefined && tenantKey(intent.tenant) === tenantKey(merchant.tenant);
     return {
       replay: replayOf(keys, idempotency),
       intent: isOwn ? intent : null,

@@ -32,7 +32,7 @@ interface Choice {
 
 /** The key of a map: the tenant and its order id. */
 export function orderKey(request: CreateRequest, orderId: string): string {
-  return `${tenantKey(request.standing.tenant)} ${orderId}`;
+  return `${tenantKey(request.merchant.tenant)} ${orderId}`;
 }
 
 async function selectInUse(
@@ -41,7 +41,7 @@ async function selectInUse(
 ): Promise<Map<string, OrderIdRow>> {
   const rows = await selectOrderIdsInUse(
     tx,
-    wanted.map(({ request, orderId }) => ({ tenant: request.standing.tenant, orderId })),
+    wanted.map(({ request, orderId }) => ({ tenant: request.merchant.tenant, orderId })),
   );
   return new Map(
     rows.map((row) => {

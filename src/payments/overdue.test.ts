@@ -192,7 +192,7 @@ describe('a payment that the chain settles after it was declined', () => {
 
   test('succeeds also when the merchant has canceled its intent meanwhile', async () => {
     const { intentId } = await declined();
-    const { tenant } = store.standing;
+    const { tenant } = store.merchant;
     const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
     await cancelIntent(store, { ...request, now: store.clock.now() });
     assert.equal((await readIntent(intentId))?.status, 'canceled');

@@ -51,10 +51,10 @@ interface Scene {
 }
 
 async function openScene(): Promise<Scene> {
-  const standing = await addMerchant(store.db, { now: NOON });
-  const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+  const merchant = await addMerchant(store.db, { now: NOON });
+  const counter = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
   await store.db.transaction((tx) =>
-    saveRiskSettings(tx, standing.tenant, {
+    saveRiskSettings(tx, merchant.tenant, {
       settings: {
         firstPaymentConfirmFrom: null,
         highAmountConfirmFrom: null,
@@ -85,7 +85,7 @@ async function openScene(): Promise<Scene> {
   await change(limited.payer.id, BigInt(AMOUNT), false);
   await change(careful.payer.id, null, true);
   const mint = async (amount: number) => {
-    const { tenant } = standing;
+    const { tenant } = merchant;
     const terms = { payerId: free.payer.id, tenant, amount, expiresIn: 600, now: NOON };
     return (await store.db.transaction((tx) => createAgentToken(tx, terms))).secret;
   };
@@ -105,7 +105,7 @@ async function openScene(): Promise<Scene> {
 function toItems(scene: Scene, plan: readonly Planned[]): PayItem[] {
   return plan.map(({ intent, credential, chain, tip }) => ({
     request: {
-      standing: scene.counter.standing,
+      merchant: scene.counter.merchant,
       intentId: scene.intents[intent] ?? '',
       presented: scene.credentials[credential] ?? { type: 'nfc_id', value: '' },
       tip: tip === undefined ? null : atoms(tip),

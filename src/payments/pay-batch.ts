@@ -83,11 +83,11 @@ function decideAll(context: PayContext, items: readonly PayItem[]) {
 
 function decide(context: PayContext, item: PayItem, index: number): PaymentIntent | Refusal {
   const { request } = item;
-  const { standing } = request;
+  const { merchant } = request;
   const forbidden =
-    context.ends(standing) ??
-    checkLedger(context.watch, standing.tenant.livemode) ??
-    checkMayTakePayments(standing);
+    context.ends(merchant) ??
+    checkLedger(context.watch, merchant.tenant.livemode) ??
+    checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
   const current = intentOf(context, request);
   if (current === null) return resourceMissing('payment intent');

@@ -62,10 +62,10 @@ export function credentialOf(
 
 /** The intent as the batch has left it so far, if it belongs to the caller. */
 export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, request: PayRequest) {
-  const { intentId, standing, terminalId } = request;
+  const { intentId, merchant, terminalId } = request;
   const intent =
     context.changes.get(intentId)?.steps.at(-1)?.intent ?? context.intents.get(intentId);
-  if (intent === undefined || tenantKey(intent.tenant) !== tenantKey(standing.tenant)) return null;
+  if (intent === undefined || tenantKey(intent.tenant) !== tenantKey(merchant.tenant)) return null;
   return terminalId === undefined || intent.terminalId === terminalId ? intent : null;
 }
 
@@ -82,7 +82,7 @@ export async function readContext(
     takeKeys(tx, idempotent, now),
     readCredentialEnds(
       tx,
-      requests.map(({ standing }) => standing),
+      requests.map(({ merchant }) => merchant),
     ),
     lockIntents(tx, [...new Set(requests.map(({ intentId }) => intentId))]),
   ]);
@@ -101,7 +101,7 @@ export async function readContext(
   const known = candidates.flatMap((candidate) => candidate ?? []);
   const activities = await readActivities(tx, known, now);
   const asked = [
-    ...requests.map(({ standing: { tenant } }) => ({ tenant, atoms: ZERO })),
+    ...requests.map(({ merchant: { tenant } }) => ({ tenant, atoms: ZERO })),
     ...known.map(({ intent: { tenant, amount }, tip }) => {
       return { tenant, atoms: add(amount, tip ?? ZERO) };
     }),

@@ -1,4 +1,4 @@
-import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { type IdKey, numberedId, numberOfId } from '#core/ids.ts';
@@ -30,7 +30,7 @@ export interface PayLink {
   readonly chain: Chain;
   /** Whether what is signed names the order; from a static tag it does not. */
   readonly bindsOrder: boolean;
-  readonly standing: MerchantStanding;
+  readonly merchant: MerchantAccount;
   /** Oldest first. */
   readonly terms: readonly PayTerms[];
   /** How many authorizations of the wallet that asks were answered: each asks for another salt. */
@@ -106,7 +106,7 @@ export async function readPayLink(
     tip: null,
     chain,
     bindsOrder,
-    standing: { tenant: intent.tenant, name, kybApproved, merchantNumber, keyHash: null },
+    merchant: { tenant: intent.tenant, name, kybApproved, merchantNumber, keyHash: null },
     terms: row.terms,
     answers: row.answers,
     closed: whyClosed(intent, row),

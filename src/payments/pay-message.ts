@@ -29,8 +29,8 @@ export function sumOf({ intent, tip }: PayLink): Atoms {
 
 /** The message that pays this intent on these terms, for the wallet `from`. */
 export function messageOf(link: PayLink, terms: PayTerms, from: Hex) {
-  const { intent, number, chain, standing, bindsOrder } = link;
-  const merchantNumber = standing.merchantNumber ?? 0n;
+  const { intent, number, chain, merchant, bindsOrder } = link;
+  const merchantNumber = merchant.merchantNumber ?? 0n;
   const { orderId } = intent;
   const amount = sumOf(link);
   const payment = { payer: from, merchantNumber, number, amount, orderId };

@@ -1,4 +1,4 @@
-import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import type { Atoms } from '#core/money.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
@@ -11,7 +11,7 @@ import type { Hex } from '#settlement/requests.ts';
 
 /** A tap, or a confirm with an agent token. */
 export interface PayRequest {
-  readonly standing: MerchantStanding;
+  readonly merchant: MerchantAccount;
   readonly intentId: string;
   /** Only this terminal's intents, when a terminal pays. */
   readonly terminalId?: string;
@@ -42,7 +42,7 @@ export type Preflight = (payment: {
  * @returns null: it is of this cell, or of none that is known.
  */
 export type AskHome = (
-  tap: Pick<PayRequest, 'presented' | 'standing' | 'intentId'>,
+  tap: Pick<PayRequest, 'presented' | 'merchant' | 'intentId'>,
 ) => Promise<Visit | null>;
 
 /** Settings for every payment of this service. */

@@ -55,11 +55,11 @@ export async function openLink(
  */
 async function presentTerms(
   deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
-  { intent, terms, chain, closed, standing }: PayLink,
+  { intent, terms, chain, closed, merchant }: PayLink,
 ): Promise<PayTerms> {
   const last = terms.at(-1);
   if (closed !== null && last !== undefined) return last;
-  const settlement = contractOf(chain.config, standing.merchantNumber ?? 0n);
+  const settlement = contractOf(chain.config, merchant.merchantNumber ?? 0n);
   const read = () => readFeeRates(chain, settlement);
   const [rates] = await Promise.all([
     chain.remember(`fee rates of ${settlement}`, RATES_MS, read),

@@ -91,7 +91,7 @@ describe('a tap', () => {
     const payload = request?.payload as Record<string, string>;
     assert.equal(payload.amount, '1234567');
     assert.equal(payload.payer, payer.address);
-    assert.equal(payload.merchantNumber, store.standing.merchantNumber?.toString());
+    assert.equal(payload.merchantNumber, store.merchant.merchantNumber?.toString());
   });
 
   test('that the chain refuses leaves the intent open, and the next tap can pay it', async () => {
@@ -106,8 +106,8 @@ describe('a tap', () => {
   test('of another terminal is refused as if there were no such intent', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
-    const other = await addTerminal(store.db, store.standing, NOON);
-    const counter = { standing: store.standing, terminalId: other.terminalId };
+    const other = await addTerminal(store.db, store.merchant, NOON);
+    const counter = { merchant: store.merchant, terminalId: other.terminalId };
     assert.equal(summaryOf(await pay(store, { intentId, pass, counter })), 'resource_missing');
     assert.equal((await requestsFor(intentId)).length, 0);
   });
@@ -115,8 +115,8 @@ describe('a tap', () => {
   test('of another account is refused as if there were no such intent', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
-    const standing = await addMerchant(store.db, { now: NOON });
-    const counter = { standing, terminalId: store.terminalId };
+    const merchant = await addMerchant(store.db, { now: NOON });
+    const counter = { merchant, terminalId: store.terminalId };
     assert.equal(summaryOf(await pay(store, { intentId, pass, counter })), 'resource_missing');
   });
 
@@ -200,7 +200,7 @@ describe('a decline', () => {
     const { pass, payer } = await addPayer(store);
     const intentId = await addIntent(store);
     await store.db.transaction((tx) =>
-      insertBlockedPayer(tx, store.standing.tenant, {
+      insertBlockedPayer(tx, store.merchant.tenant, {
         address: payer.address,
         note: '',
         now: NOON,
@@ -246,11 +246,11 @@ describe('a decline', () => {
   });
 
   test('is given when a payer pays more often in an hour than the policy says', async () => {
-    const standing = await addMerchant(store.db, { now: NOON });
-    const { terminalId } = await addTerminal(store.db, standing, NOON);
-    const shop = { ...store, standing, terminalId };
+    const merchant = await addMerchant(store.db, { now: NOON });
+    const { terminalId } = await addTerminal(store.db, merchant, NOON);
+    const shop = { ...store, merchant, terminalId };
     await store.db.transaction((tx) =>
-      saveRiskSettings(tx, standing.tenant, {
+      saveRiskSettings(tx, merchant.tenant, {
         settings: {
           firstPaymentConfirmFrom: null,
           highAmountConfirmFrom: null,

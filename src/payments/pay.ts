@@ -47,7 +47,7 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
     maxItems: MAX_ITEMS,
   });
   const run = async (asked: PayRequest, seen: Outlook): Promise<Answer | Refusal> => {
-    const { livemode } = asked.standing.tenant;
+    const { livemode } = asked.merchant.tenant;
     const unsettled = checkSettles(deps.readiness, livemode);
     if (unsettled !== null) return unsettled;
     const { request, outlook } = await visitHome(deps, asked, seen);

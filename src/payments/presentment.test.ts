@@ -70,7 +70,7 @@ describe('a price in the shop’s currency', () => {
     const intentId = String(body.id);
     await pay(store, { intentId, pass, tip: Math.floor(Number(body.amount) / 10), hangUp: true });
     await playChain(store);
-    const read = await createIntentReader(store)(store.standing.tenant, intentId);
+    const read = await createIntentReader(store)(store.merchant.tenant, intentId);
     assert.ok(read?.status === 'succeeded');
     assert.deepEqual(renderIntent(read).presentment, shown);
     const payment = await findPayment(store, intentId);

@@ -102,7 +102,7 @@ test('an intent that one payer could not pay is settled for the next one', async
 
 test('twenty confirms with one agent token over five intents move the money once', async () => {
   const { account, payerId } = await addWallet(PULLED * 20n);
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const { secret: token } = await store.db.transaction((tx) =>
     createAgentToken(tx, {
       payerId,
@@ -125,7 +125,7 @@ test('a canceled intent is never charged, a charged one never canceled', async (
   const races = 60;
   const { account, pass } = await addWallet(PULLED * BigInt(races));
   const before = await merchantBalance();
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const race = async () => {
     const intentId = await addIntent(store);
     const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };

@@ -33,7 +33,7 @@ before(async () => {
 after(() => store.close());
 
 function cancel(intentId: string, counter: Counter = store) {
-  const { tenant } = counter.standing;
+  const { tenant } = counter.merchant;
   const idempotency = null;
   return cancelIntent(store, { tenant, intentId, idempotency, requestId: 'req_test', now: NOON });
 }
@@ -147,8 +147,8 @@ describe('exactly one outcome', () => {
   test('when two terminals are tapped for one intent: only its own one pays', async () => {
     const create = intentMaker(store);
     const { pass } = await addPayer(store);
-    const { standing } = store;
-    const other = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+    const { merchant } = store;
+    const other = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
     const settling = keepSettling(store);
     await inParallel(50, async () => {
       const intentId = await create(store);

@@ -27,14 +27,14 @@ function countingReader() {
 test('an own intent is found; a missing one is null', async () => {
   const id = await addIntent(store);
   const { read } = countingReader();
-  assert.equal((await read(store.standing.tenant, id))?.id, id);
-  assert.equal(await read(store.standing.tenant, 'pi_none'), null);
+  assert.equal((await read(store.merchant.tenant, id))?.id, id);
+  assert.equal(await read(store.merchant.tenant, 'pi_none'), null);
 });
 
 test("another account's or mode's intent looks like a missing one", async () => {
   const id = await addIntent(store);
   const { tenant: other } = await addMerchant(store.db, { now: clock.now() });
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const { read } = countingReader();
   const seen = await Promise.all([
     read(other, id),
@@ -51,7 +51,7 @@ test('reads of one moment share a statement, and each gets its own intent', asyn
   const ids = await Promise.all([1, 2, 3].map(() => addIntent(store)));
   const wanted = [...ids, ...ids.toReversed(), 'pi_none'];
   const { count, read } = countingReader();
-  const seen = await Promise.all(wanted.map((id) => read(store.standing.tenant, id)));
+  const seen = await Promise.all(wanted.map((id) => read(store.merchant.tenant, id)));
   assert.deepEqual(
     seen.map((intent) => intent?.id ?? 'pi_none'),
     wanted,
@@ -63,7 +63,7 @@ test('nobody reads an intent as open that has expired', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
   const { read } = countingReader();
   clock.advance(29_999);
-  assert.equal((await read(store.standing.tenant, id))?.status, 'requires_payment_method');
+  assert.equal((await read(store.merchant.tenant, id))?.status, 'requires_payment_method');
   clock.advance(1);
-  assert.equal((await read(store.standing.tenant, id))?.status, 'canceled');
+  assert.equal((await read(store.merchant.tenant, id))?.status, 'canceled');
 });

@@ -1,4 +1,4 @@
-import { selectStandings } from '#accounts/standing-queries.ts';
+import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addSeconds } from '#core/clock.ts';
@@ -162,8 +162,8 @@ async function prepare(
   const missing = lost.filter(({ intentId }) => intentId === null);
   const orderIds = await chooseOrderIds(tx, missing, idKey);
   const accountIds = [...new Set(lost.map(({ tenant }) => tenant.accountId))];
-  const standings = new Map(
-    (await selectStandings(tx, accountIds)).map((row) => [
+  const merchants = new Map(
+    (await selectMerchants(tx, accountIds)).map((row) => [
       tenantKey({ accountId: row.account_id, livemode: row.livemode }),
       row,
     ]),
@@ -186,10 +186,10 @@ async function prepare(
     }
     const change = { before, steps };
     written.changes.push(change);
-    const standing = present(standings.get(tenantKey(one.tenant)), 'standing');
+    const merchant = present(merchants.get(tenantKey(one.tenant)), 'merchant');
     const numberOf = await giveReceiptNumbers(tx, [after], { kind: 'payment', now });
     const amount = atoms(one.amount);
-    const settled = newPayment(after, one.facts, { stamp, standing, numberOf, amount });
+    const settled = newPayment(after, one.facts, { stamp, merchant, numberOf, amount });
     // The chain knows only the sum of sale and tip.
     const unknown = { presentment: null, lines: null };
     const payment = { ...settled, ...unknown, recovered: true, orderId: one.orderId };

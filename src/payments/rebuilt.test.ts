@@ -37,7 +37,7 @@ async function addRebuilt(orderId: string, amount = 2_500_000): Promise<string> 
 
 /** The database goes back to a time before the account's newest intents. */
 async function loseEverything(): Promise<void> {
-  const { accountId } = store.standing.tenant;
+  const { accountId } = store.merchant.tenant;
   for (const table of ['payment_intents', 'events', 'idempotency_keys']) {
     await store.db.query(`delete from ${table} where account_id = $1`, [accountId]);
   }

@@ -49,7 +49,7 @@ async function addProcessing(expiresIn = 120) {
 }
 
 async function readIntent(id: string): Promise<JsonObject> {
-  const intent = await selectIntent(store.db, store.standing.tenant, id);
+  const intent = await selectIntent(store.db, store.merchant.tenant, id);
   assert.ok(intent !== null);
   return renderIntent(intent);
 }
@@ -139,7 +139,7 @@ test('receipts count from 1 at each terminal, without gaps, whatever settles bes
   }
   const rows = await store.db.query<{ receipt_number: string }>(
     'select receipt_number from payments where account_id = $1 order by position',
-    [store.standing.tenant.accountId],
+    [store.merchant.tenant.accountId],
   );
   const numbers = rows.map(({ receipt_number }) => receipt_number.split('-'));
   assert.deepEqual(
@@ -166,7 +166,7 @@ test('after a loss the next receipt is number 1 of another series', async () => 
   assert.notEqual(after, before);
   const series = await store.db.query<{ after_loss: boolean }>(
     'select after_loss from receipt_series where account_id = $1 and ended_at is null',
-    [store.standing.tenant.accountId],
+    [store.merchant.tenant.accountId],
   );
   assert.deepEqual(series, [{ after_loss: true }]);
 });

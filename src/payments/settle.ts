@@ -1,4 +1,4 @@
-import { type StandingRow, selectStandings } from '#accounts/standing-queries.ts';
+import { type MerchantRow, selectMerchants } from '#accounts/merchant-queries.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
@@ -102,7 +102,7 @@ function isPaid({ outcome, after, paymentId }: Decided): boolean {
 }
 
 interface Made {
-  readonly standing: StandingRow;
+  readonly merchant: MerchantRow;
   readonly stamp: Stamp;
   /** The next receipt number of a terminal. */
   readonly numberOf: (terminalId: string) => string;
@@ -120,7 +120,7 @@ export function newPayment(
   facts: OutcomeFacts['payment'],
   made: Made & { readonly amount: Atoms },
 ): Payment {
-  const { standing, stamp, amount, numberOf } = made;
+  const { merchant, stamp, amount, numberOf } = made;
   const minedAt = new Date(facts.blockTime);
   const method = methodOf(after.attempt.credential.type);
   return toPayment({
@@ -156,7 +156,7 @@ export function newPayment(
     block_number: BigInt(facts.blockNumber),
     log_index: facts.logIndex,
     settled_at: paidAt(after, facts, stamp),
-    refundable_until: addMs(minedAt, standing.refund_window_days * DAY_MS),
+    refundable_until: addMs(minedAt, merchant.refund_window_days * DAY_MS),
   });
 }
 
@@ -223,10 +223,10 @@ async function prepare(
   // In this order on the one connection: numbers are given under the locks of the orders.
   const [stampOf, rows, numberOf] = await Promise.all([
     stampOrders(tx, wanted, now),
-    selectStandings(tx, accountIds),
+    selectMerchants(tx, accountIds),
     giveReceiptNumbers(tx, paid, { kind: 'payment', now }),
   ]);
-  const standings = new Map(
+  const merchants = new Map(
     rows.map((row) => [tenantKey({ accountId: row.account_id, livemode: row.livemode }), row]),
   );
   const payments: Payment[] = [];
@@ -234,8 +234,8 @@ async function prepare(
   for (const one of decided) {
     const { tenant } = one.after;
     const stamp = stampOf(tenant);
-    const standing = present(standings.get(tenantKey(tenant)), 'standing');
-    const payment = toNewPayment(one, { standing, stamp, numberOf });
+    const merchant = present(merchants.get(tenantKey(tenant)), 'merchant');
+    const payment = toNewPayment(one, { merchant, stamp, numberOf });
     drafts.push(...stepDrafts(one.change, stamp));
     if (payment === null) continue;
     payments.push(payment);

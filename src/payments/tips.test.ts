@@ -193,7 +193,7 @@ describe('limits and rules see sale and tip together', () => {
   test('the rule that asks the payer, who then pays both', async () => {
     const own = await addStore(store, clock);
     await own.db.transaction((tx) =>
-      saveRiskSettings(tx, own.standing.tenant, {
+      saveRiskSettings(tx, own.merchant.tenant, {
         settings: {
           firstPaymentConfirmFrom: atoms(SALE + TIP),
           highAmountConfirmFrom: null,

@@ -58,7 +58,7 @@ async function intentStatus(id: string): Promise<string | undefined> {
 
 function refund(paymentId: string, idempotency = newRequest(store)) {
   return createRefund(store, {
-    tenant: store.standing.tenant,
+    tenant: store.merchant.tenant,
     keyHash: null,
     idempotency,
     requestId: 'req_test',
@@ -143,7 +143,7 @@ describe('while its network does not settle', () => {
     const payment = await addPayment(store, 1_000);
     state = RECOVERING;
     const { watch } = store.db;
-    const release = watch.guard(store.standing.tenant.livemode, () => {});
+    const release = watch.guard(store.merchant.tenant.livemode, () => {});
     const before = await traces();
     const request = newRequest(store);
     assert.equal((await refund(payment.id, request)).said, 'service_unavailable');

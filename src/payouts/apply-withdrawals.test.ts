@@ -39,14 +39,14 @@ const paid = () => {
 };
 const refused = (reason: string) => ({ succeeded: false, reason, txHash: null });
 
-const spokenFor = (tenant = store.standing.tenant) =>
+const spokenFor = (tenant = store.merchant.tenant) =>
   store.db.transaction((tx) => selectSpokenFor(tx, tenant, 0n));
 
 const eventsOf = (id: string) =>
   store.db.query('select type from events where object_id = $1', [id]);
 
 async function readWithdrawal(id: string) {
-  const row = await selectWithdrawal(store.db, store.standing.tenant, id);
+  const row = await selectWithdrawal(store.db, store.merchant.tenant, id);
   return withdrawalObject(present(row, 'withdrawal'));
 }
 
@@ -91,7 +91,7 @@ test('an outcome that fits no pending withdrawal raises an alarm, and books noth
 });
 
 test('pending withdrawals and pending refunds are spoken for until they end', async () => {
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const payment = await addPayment(store, 1_000);
   assert.equal(await spokenFor(), 0n);
   const withdrawal = await addWithdrawal(store, 250n);

@@ -25,7 +25,7 @@ async function ask(amount: bigint, chain: Chain = ground.world.network.chain): P
   const answer = await withdraw(
     { ...store, idKey: TEST_ID_KEY, chains: [chain] },
     {
-      tenant: store.standing.tenant,
+      tenant: store.merchant.tenant,
       amount,
       actor: { type: 'system', name: 'test' },
       idempotency: newRequest(store),
@@ -40,7 +40,7 @@ async function ask(amount: bigint, chain: Chain = ground.world.network.chain): P
 
 async function balance(): Promise<bigint> {
   const { store, world } = ground;
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const deps = { db: store.db, chains: [world.network.chain] };
   const found = await readPayable(deps, tenant, 0n);
   assert(!isRefusal(found));

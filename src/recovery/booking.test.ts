@@ -92,7 +92,7 @@ async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<
      select false, settlement_number, 1, $2, $3, amount + $6, order_id, 7500, 5000, 1250, $4, $5, 0,
        now()
      from payment_intents where id = $1`,
-    [intentId, payer, store.standing.merchantNumber, `0x${'ef'.repeat(32)}`, BLOCK, tip],
+    [intentId, payer, store.merchant.merchantNumber, `0x${'ef'.repeat(32)}`, BLOCK, tip],
   );
 }
 
@@ -177,7 +177,7 @@ describe('a refund that the chain has paid before its payment is applied here', 
       `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
          recipient, amount, block_number, block_time, reference)
        values (false, $1, 0, 'refund', $2, $3, $4, 400000, $5, now(), $6)`,
-      [txHash, number, store.standing.merchantNumber, payer.address, BLOCK, Buffer.alloc(16, 7)],
+      [txHash, number, store.merchant.merchantNumber, payer.address, BLOCK, Buffer.alloc(16, 7)],
     );
     const range = { livemode: false, fromBlock: BLOCK, toBlock: BLOCK };
     const bookRefunds = () => store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
@@ -257,7 +257,7 @@ async function paidOnChain(payment: Payment, refund: unknown, hash: string): Pro
       refund,
       hash,
       payment.settlementNumber,
-      store.standing.merchantNumber,
+      store.merchant.merchantNumber,
       payment.payerAddress,
       BLOCK,
     ],
@@ -271,7 +271,7 @@ describe('a refund that went back to the queue', () => {
   it('is answered when its first bytes have paid it after all', async () => {
     const payment = await addPayment(store);
     const asked = createRefund(store, {
-      tenant: store.standing.tenant,
+      tenant: store.merchant.tenant,
       keyHash: null,
       idempotency: newRequest(store),
       requestId: 'req_test',
@@ -314,7 +314,7 @@ describe('a refund that the ledger tells to have failed', () => {
   it('raises paid_after_failure when the chain has paid it, and stays as it is', async () => {
     const payment = await addPayment(store);
     const asked = createRefund(store, {
-      tenant: store.standing.tenant,
+      tenant: store.merchant.tenant,
       keyHash: null,
       idempotency: newRequest(store),
       requestId: 'req_test',
@@ -359,7 +359,7 @@ describe('what recovery has booked', () => {
     for (const _ of ['first', 'again']) {
       await store.db.transaction((tx) => bookTransfers(tx, deps, RANGE));
     }
-    const { merchantNumber } = store.standing;
+    const { merchantNumber } = store.merchant;
     const [request, ...more] = await answeredRequests(intentId);
     assert.ok(request !== undefined && more.length === 0);
     const { orderId, ...rest } = request.payload;
@@ -379,7 +379,7 @@ describe('what recovery has booked', () => {
   });
 
   it('has the request of a withdrawal, with its number', async () => {
-    const { merchantNumber } = store.standing;
+    const { merchantNumber } = store.merchant;
     const hash = `0x${'cb'.repeat(32)}`;
     const number = 7_000_000_001n;
     const wallet = `0x${'77'.repeat(20)}`;
@@ -409,7 +409,7 @@ describe('what recovery has booked', () => {
          recipient, amount, block_number, block_time, reference)
        values (false, $1, 0, 'refund', $2, $3, $4, 1000, $5, now(), decode($6, 'hex'))`,
       [
-        ...[hash, payment.settlementNumber, store.standing.merchantNumber],
+        ...[hash, payment.settlementNumber, store.merchant.merchantNumber],
         ...[payment.payerAddress, BLOCK, reference.slice(2)],
       ],
     );
@@ -433,17 +433,17 @@ describe('a registration that the ledger has lost', () => {
   const THIRD = merchantNumberOf(2, 3);
 
   const rebuild = (livemode: boolean, merchantNumber: bigint, wallet: Hex) => {
-    const tenant = { accountId: store.standing.tenant.accountId, livemode };
+    const tenant = { accountId: store.merchant.tenant.accountId, livemode };
     const registration = { tenant, merchantNumber, wallet };
     return store.db.transaction((tx) => rebuildRegistration(tx, registration, LATER));
   };
 
   it('is booked with real money for a wallet that the owner has named, and no other', async () => {
-    const live = { accountId: store.standing.tenant.accountId, livemode: true };
+    const live = { accountId: store.merchant.tenant.accountId, livemode: true };
     await store.db.query(
       `insert into account_modes (account_id, livemode, merchant_number, live_at, settlement_wallet)
        values ($1, true, 7, now(), $2)`,
-      [store.standing.tenant.accountId, WALLET.toUpperCase()],
+      [store.merchant.tenant.accountId, WALLET.toUpperCase()],
     );
     assert.equal(await rebuild(true, SECOND, STRANGER), false);
     assert.deepEqual(await selectMerchantNumbers(store.db, live), [7n]);
@@ -456,6 +456,6 @@ describe('a registration that the ledger has lost', () => {
     for (const number of [SECOND, THIRD]) assert.equal(await rebuild(false, number, WALLET), true);
     const payable = await selectPayable(store.db, [before, await addIntent(store)]);
     const at = new Map(payable.map((intent) => [intent.id === before, intent.merchantNumber]));
-    assert.deepEqual([at.get(true), at.get(false)], [store.standing.merchantNumber, THIRD]);
+    assert.deepEqual([at.get(true), at.get(false)], [store.merchant.merchantNumber, THIRD]);
   });
 });

@@ -17,8 +17,8 @@ before(async () => {
 after(() => store.close());
 
 async function addPerson(created: Date, name: string): Promise<void> {
-  const { db, standing } = store;
-  const { accountId } = standing.tenant;
+  const { db, merchant } = store;
+  const { accountId } = merchant.tenant;
   await db.query(
     `insert into users (id, realm, email, name, password_hash, created, totp_secret,
        totp_confirmed_at, totp_last_step, recovery_codes_saved_at)

@@ -38,7 +38,7 @@ after(() => shared.close());
 
 async function refunds(): Promise<Refund[]> {
   const page = { limit: 50, after: null, createdGte: null, createdLt: null };
-  const search = { tenant: store.standing.tenant, paymentId: payment.id };
+  const search = { tenant: store.merchant.tenant, paymentId: payment.id };
   return selectRefundPage(store.db, search, page);
 }
 
@@ -46,7 +46,7 @@ async function refunds(): Promise<Refund[]> {
 async function addPending(amount: number, idempotency = newRequest(store)) {
   const before = (await refunds()).length;
   const answer: Promise<Seen> = createRefund(store, {
-    tenant: store.standing.tenant,
+    tenant: store.merchant.tenant,
     keyHash: null,
     idempotency,
     requestId: 'req_test',
@@ -152,7 +152,7 @@ test('two refunds of one payment that end together show two sums', async () => {
   const rows = await store.db.query<{ body: string }>(
     `select body from events where type = 'payment.refunded' and account_id = $1
      order by position`,
-    [store.standing.tenant.accountId],
+    [store.merchant.tenant.accountId],
   );
   const sums = rows.map((row) => JSON.parse(row.body).data.object.amount_refunded);
   assert.equal(sums[1], 300);
@@ -174,7 +174,7 @@ test('a request whose process was lost finds the outcome when it asks again', as
   // A second process that gets the same request meanwhile.
   const ask = () =>
     createRefund(store, {
-      tenant: store.standing.tenant,
+      tenant: store.merchant.tenant,
       keyHash: null,
       idempotency,
       requestId: 'req_2',

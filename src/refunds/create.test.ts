@@ -42,7 +42,7 @@ type Asked = Partial<RefundRequest> & {
 function ask({ amount = null, refunded = payment, ...request }: Asked = {}): Promise<Seen> {
   const input = { paymentId: refunded.id, amount, reason: 'cold', metadata: { a: 'b' } };
   return createRefund(store, {
-    tenant: store.standing.tenant,
+    tenant: store.merchant.tenant,
     keyHash: null,
     idempotency: newRequest(store),
     requestId: 'req_test',
@@ -77,7 +77,7 @@ async function settleAll(refunds: readonly Promise<Seen>[], failure?: 'insuffici
 }
 
 async function limitPerDay(limit: number): Promise<void> {
-  const { accountId } = store.standing.tenant;
+  const { accountId } = store.merchant.tenant;
   const values = [accountId, limit];
   await store.db.query('update accounts set refund_daily_limit = $2 where id = $1', values);
 }
@@ -215,8 +215,8 @@ describe('what the account forbids', () => {
 describe('a payment of somebody else', () => {
   test('does not exist: of another account or mode; another till needs a manager', async () => {
     const { tenant } = await addMerchant(store.db, { now: clock.now() });
-    const { terminalId } = await addTerminal(store.db, store.standing, clock.now());
-    const live = { ...store.standing.tenant, livemode: true };
+    const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
+    const live = { ...store.merchant.tenant, livemode: true };
     const asked = [
       [{ tenant }, 400, 'parameter_invalid'],
       [{ tenant: live }, 400, 'parameter_invalid'],
@@ -239,7 +239,7 @@ describe('a payment of somebody else', () => {
 async function askNobody(): Promise<void> {
   await store.db.query(
     `insert into risk_settings (account_id, livemode, updated) values ($1, false, $2)`,
-    [store.standing.tenant.accountId, clock.now()],
+    [store.merchant.tenant.accountId, clock.now()],
   );
 }
 
@@ -259,7 +259,7 @@ test('a till gives back 500 USDC of one sale in all; one atom more needs a manag
   const [byServer] = await settleAll([ask({ amount: 1 })]);
   assert.equal(byServer?.said, 'succeeded', 'the limit is of tills alone');
   const actor = { type: 'system', name: 'test' } as const;
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const { code: managerCode } = await store.db.transaction((tx) =>
     createManagerCode(tx, { tenant, actor, now: clock.now() }),
   );

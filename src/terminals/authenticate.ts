@@ -1,6 +1,6 @@
 import { apiKeyInvalid, readBearer } from '#accounts/authenticate.ts';
 import { deviceKeyRevoked } from '#accounts/credential-ends.ts';
-import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
 import { hashSecret, isSecret } from '#core/secrets.ts';
@@ -8,8 +8,8 @@ import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 import {
-  type DeviceStandingRow,
-  selectDeviceStanding,
+  type DeviceMerchantRow,
+  selectDeviceMerchant,
   updateLastSeen,
 } from '#terminals/terminal-queries.ts';
 
@@ -18,7 +18,7 @@ export interface DeviceCaller {
   readonly tenant: Tenant;
   readonly terminalId: string;
   readonly active: boolean;
-  readonly standing: MerchantStanding;
+  readonly merchant: MerchantAccount;
   readonly rateKey: string;
   /** The terminal's id, so that a cashier's idempotency keys never collide with the server's. */
   readonly idempotencySpace: string;
@@ -37,7 +37,7 @@ const LAST_SEEN_BATCH = 500;
 
 /** The decision on a device key's row. */
 export function decideDevice(
-  row: DeviceStandingRow | undefined,
+  row: DeviceMerchantRow | undefined,
   now: Date,
 ): DeviceCaller | Refusal {
   if (row === undefined) return apiKeyInvalid();
@@ -52,7 +52,7 @@ export function decideDevice(
     tenant,
     terminalId: row.terminal_id,
     active: row.terminal_status === 'active',
-    standing: {
+    merchant: {
       tenant,
       name: row.account_name,
       kybApproved: row.kyb_status === 'approved',
@@ -88,7 +88,7 @@ function createLastSeen(db: Database) {
 
 /** Authenticates device keys, with a cache that is never older than {@link CACHE_MS}. */
 export function createDeviceAuthenticator(db: Database) {
-  const cache = new Map<string, { readAt: number; row: Promise<DeviceStandingRow | undefined> }>();
+  const cache = new Map<string, { readAt: number; row: Promise<DeviceMerchantRow | undefined> }>();
   const noteSeen = createLastSeen(db);
 
   const find = (secret: string, mustStand: boolean) => {
@@ -96,7 +96,7 @@ export function createDeviceAuthenticator(db: Database) {
     if (!mustStand && known !== undefined && performance.now() - known.readAt < CACHE_MS)
       return known.row;
     if (cache.size >= CACHE_SIZE) cache.clear();
-    const row = selectDeviceStanding(db, hashSecret(secret));
+    const row = selectDeviceMerchant(db, hashSecret(secret));
     row.catch(() => cache.delete(secret));
     cache.set(secret, { readAt: performance.now(), row });
     return row;

@@ -69,11 +69,11 @@ export interface CollectorProof {
  */
 export async function proveCollector(
   deps: { readonly db: Database; readonly cardKey: RotatingKey },
-  caller: Pick<DeviceCaller, 'tenant' | 'terminalId' | 'standing'>,
+  caller: Pick<DeviceCaller, 'tenant' | 'terminalId' | 'merchant'>,
   tap: TapToProve,
 ): Promise<CollectorProof | Refusal> {
-  const { tenant, terminalId, standing } = caller;
-  if (tenant.livemode && !standing.kybApproved) return kybRequired(WHAT);
+  const { tenant, terminalId, merchant } = caller;
+  if (tenant.livemode && !merchant.kybApproved) return kybRequired(WHAT);
   if (!(await selectSmartTap(deps.db, tenant, terminalId))) {
     return refuse('not_configured', 'Smart Tap is off for this terminal.');
   }

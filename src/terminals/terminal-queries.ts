@@ -52,7 +52,7 @@ export async function selectTerminalPage(
 }
 
 /** A device key with its terminal and its account's permissions. */
-export interface DeviceStandingRow {
+export interface DeviceMerchantRow {
   hash: Buffer;
   terminal_id: string;
   account_id: string;
@@ -65,11 +65,11 @@ export interface DeviceStandingRow {
   merchant_number: bigint | null;
 }
 
-export async function selectDeviceStanding(
+export async function selectDeviceMerchant(
   sql: Sql,
   hash: Buffer,
-): Promise<DeviceStandingRow | undefined> {
-  const rows = await sql.query<DeviceStandingRow>(
+): Promise<DeviceMerchantRow | undefined> {
+  const rows = await sql.query<DeviceMerchantRow>(
     `select k.hash, k.terminal_id, t.account_id, t.livemode, t.status as terminal_status,
        k.revoked_at,
        a.name as account_name, a.status as account_status, a.kyb_status, m.merchant_number

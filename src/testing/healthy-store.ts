@@ -55,7 +55,7 @@ export async function openHealthyStore(): Promise<HealthyStore> {
 
 async function payWithToken(store: TestStore): Promise<void> {
   const { payer } = await addPayer(store);
-  const { tenant } = store.standing;
+  const { tenant } = store.merchant;
   const now = store.clock.now();
   const token = { payerId: payer.id, tenant, amount: AMOUNT, expiresIn: 3600, now };
   const { secret } = await store.db.transaction((tx) => createAgentToken(tx, token));
@@ -67,7 +67,7 @@ async function payWithToken(store: TestStore): Promise<void> {
 async function refund(store: TestStore, paymentId: string): Promise<void> {
   const input = { paymentId, amount: REFUNDED, reason: null, metadata: {}, source: 'api' as const };
   const answering = createRefund(store, {
-    tenant: store.standing.tenant,
+    tenant: store.merchant.tenant,
     keyHash: null,
     idempotency: newRequest(store),
     requestId: 'req_test',
@@ -96,7 +96,7 @@ const WITHDRAWN = 250_000n;
 
 /** A pending withdrawal with its request. @returns its id. */
 export async function addWithdrawal(store: TestStore, amount: bigint): Promise<string> {
-  const { tenant, merchantNumber } = store.standing;
+  const { tenant, merchantNumber } = store.merchant;
   const now = store.clock.now();
   return store.db.transaction(async (tx) => {
     const { next, created } = await stampOrder(tx, tenant, now, 1);

@@ -81,8 +81,8 @@ export async function openRaceCourse(start: Date): Promise<RaceCourse> {
   const store = await openStore({ clock, maxConnections: 32 });
   const counters: Counter[] = [];
   for (let i = 0; i < COUNTERS; i++) {
-    const standing = await addMerchant(store.db, { now: start });
-    counters.push({ standing, ...(await addTerminal(store.db, standing, start)) });
+    const merchant = await addMerchant(store.db, { now: start });
+    counters.push({ merchant, ...(await addTerminal(store.db, merchant, start)) });
   }
   const nodes = Array.from({ length: NODES }, () => ({ ...store, pay: { ...store.pay } }));
   return {

@@ -21,19 +21,19 @@ import {
 
 /** Another merchant in the same database, with a counter and a clock of its own. */
 export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
-  const standing = await addMerchant(store.db, { now: clock.now() });
-  const counter = await addTerminal(store.db, standing, clock.now());
-  return { ...store, ...counter, standing, clock, pay: { ...store.pay, clock } };
+  const merchant = await addMerchant(store.db, { now: clock.now() });
+  const counter = await addTerminal(store.db, merchant, clock.now());
+  return { ...store, ...counter, merchant, clock, pay: { ...store.pay, clock } };
 }
 
 /** A request for a new intent, as a merchant's server would send it. */
 export function newCreate(
-  store: Pick<TestStore, 'clock' | 'standing' | 'terminalId'>,
+  store: Pick<TestStore, 'clock' | 'merchant' | 'terminalId'>,
   input: Partial<NewIntent> = {},
   request: Partial<Omit<CreateRequest, 'input'>> = {},
 ): CreateRequest {
   return {
-    standing: store.standing,
+    merchant: store.merchant,
     idempotency: newRequest(store),
     requestId: 'req_test',
     now: store.clock.now(),
@@ -80,12 +80,12 @@ export function see(result: Answer | Refusal): Seen {
 
 /** The newest payment of an intent. */
 export async function findPayment(
-  store: Pick<TestStore, 'db' | 'standing'>,
+  store: Pick<TestStore, 'db' | 'merchant'>,
   intentId: string,
 ): Promise<Payment | undefined> {
   const filters = { payment_intent_id: intentId };
   const page = { limit: 1, after: null, createdGte: null, createdLt: null };
-  const wanted = { tenant: store.standing.tenant, filters };
+  const wanted = { tenant: store.merchant.tenant, filters };
   return (await selectPaymentPage(store.db, wanted, page))[0];
 }
 
@@ -125,33 +125,33 @@ export async function playRefunds(
 
 /** The types of the merchant's events in their order, or of those of one object. */
 export async function eventTypes(
-  store: Pick<TestStore, 'db' | 'standing'>,
+  store: Pick<TestStore, 'db' | 'merchant'>,
   objectId: string | null = null,
 ): Promise<string[]> {
   const rows = await store.db.query<{ type: string }>(
     `select type from events
      where account_id = $1 and ($2::text is null or object_id = $2) order by position`,
-    [store.standing.tenant.accountId, objectId],
+    [store.merchant.tenant.accountId, objectId],
   );
   return rows.map((row) => row.type);
 }
 
 /** What the merchant's newest event of a type carries. */
 export async function lastData(
-  store: Pick<TestStore, 'db' | 'standing'>,
+  store: Pick<TestStore, 'db' | 'merchant'>,
   type: string,
 ): Promise<{ readonly object: JsonObject; readonly previous_attributes?: JsonObject }> {
   const rows = await store.db.query<{ body: string }>(
     `select body from events where account_id = $1 and type = $2
      order by position desc limit 1`,
-    [store.standing.tenant.accountId, type],
+    [store.merchant.tenant.accountId, type],
   );
   return JSON.parse(rows[0]?.body ?? 'null')?.data;
 }
 
 /** The object in it. */
 export async function lastSnapshot(
-  store: Pick<TestStore, 'db' | 'standing'>,
+  store: Pick<TestStore, 'db' | 'merchant'>,
   type: string,
 ): Promise<JsonObject> {
   return (await lastData(store, type)).object;

@@ -89,7 +89,7 @@ export async function serveStore(
   const merchant = async ({ livemode = false } = {}) => {
     const { secret } = await db.transaction((tx) =>
       issueApiKey(tx, {
-        tenant: { ...store.standing.tenant, livemode },
+        tenant: { ...store.merchant.tenant, livemode },
         name: 'test',
         scopes: SCOPES,
         ipAllowlist: [],

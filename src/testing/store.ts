@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { getAddress } from 'viem';
-import type { MerchantStanding } from '#accounts/merchant-caller.ts';
+import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { createAskHome } from '#cells/ask-home.ts';
 import { ALONE } from '#cells/peers.ts';
 import { type Answer, DEFAULT_WEB_URL, isRefusal, type Refusal } from '#core/answer.ts';
@@ -46,7 +46,7 @@ export interface TestStore {
   readonly idKey: IdKey;
   readonly receipts: ReceiptPages;
   readonly numbers: SettlementNumbers;
-  readonly standing: MerchantStanding;
+  readonly merchant: MerchantAccount;
   readonly terminalId: string;
   readonly deviceKey: string;
   readonly readKey: ReadKey;
@@ -77,7 +77,7 @@ let merchantNumbers = 0n;
 export async function addMerchant(
   db: TestDatabase['db'],
   options: { readonly livemode?: boolean; readonly now: Date; readonly merchantNumber?: bigint },
-): Promise<MerchantStanding> {
+): Promise<MerchantAccount> {
   const { now, livemode = false, merchantNumber = ++merchantNumbers } = options;
   const accountId = newId('account', now);
   await db.query(
@@ -97,10 +97,10 @@ export async function addMerchant(
 /** A terminal with its device key. */
 export async function addTerminal(
   db: TestDatabase['db'],
-  standing: MerchantStanding,
+  merchant: MerchantAccount,
   now: Date,
 ): Promise<{ readonly terminalId: string; readonly deviceKey: string }> {
-  const { accountId, livemode } = standing.tenant;
+  const { accountId, livemode } = merchant.tenant;
   const terminalId = newId('terminal', now);
   await db.query(
     `insert into terminals (id, account_id, livemode, position, created, label, name)
@@ -124,8 +124,8 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   const settleWithinS = 60;
   const now = clock.now();
   const number = merchantNumber === undefined ? {} : { merchantNumber };
-  const standing = await addMerchant(db, { now, ...number });
-  const { terminalId, deviceKey } = await addTerminal(db, standing, now);
+  const merchant = await addMerchant(db, { now, ...number });
+  const { terminalId, deviceKey } = await addTerminal(db, merchant, now);
   const preflight = options.preflight ?? (async () => ({ ok: true as const }));
   const intents = createIntentRoom({ db, wakeups });
   const readKey = createKeyReader(db);
@@ -137,7 +137,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
     idKey: TEST_ID_KEY,
     receipts: TEST_RECEIPTS,
     numbers: createSettlementNumbers(db),
-    standing,
+    merchant,
     terminalId,
     deviceKey,
     readKey,
@@ -177,12 +177,12 @@ export async function addPayer(
 let keys = 0;
 
 /** Where a sale happens: a merchant and one of its terminals. */
-export type Counter = Pick<TestStore, 'standing' | 'terminalId'>;
+export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
 /** A request with an Idempotency-Key that nobody has sent before, unless one is given. */
-export function newRequest(counter: Pick<Counter, 'standing'>, key = `key-${++keys}`) {
+export function newRequest(counter: Pick<Counter, 'merchant'>, key = `key-${++keys}`) {
   return {
-    tenant: counter.standing.tenant,
+    tenant: counter.merchant.tenant,
     caller: '',
     key,
     method: 'POST',
@@ -205,7 +205,7 @@ export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) 
   const create = createIntentCreator({ ...store, numbers, idKey: TEST_ID_KEY });
   return async (counter: Counter, options: IntentOptions = {}): Promise<string> => {
     const answer = await create({
-      standing: counter.standing,
+      merchant: counter.merchant,
       idempotency: newRequest(counter),
       requestId: 'req_test',
       now: store.clock.now(),
@@ -294,7 +294,7 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
   };
   const confirm = { presented: { type: 'agent_token' as const, value: token ?? '' } };
   return intentPayer(store.pay)({
-    standing: counter.standing,
+    merchant: counter.merchant,
     intentId,
     ...(token === undefined ? tapped : confirm),
     tip: tip === undefined ? null : atoms(tip),

@@ -13,9 +13,9 @@ type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
 
 /** The endpoints of a store's merchant. */
 export function endpointsOf(store: TestStore): EndpointBench {
-  const { db, wakeups, clock, standing } = store;
+  const { db, wakeups, clock, merchant } = store;
   const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };
-  return { db, wakeups, clock, tenant: standing.tenant, secretKey: randomBytes(32), network };
+  return { db, wakeups, clock, tenant: merchant.tenant, secretKey: randomBytes(32), network };
 }
 
 /** An endpoint that listens to everything, or what `enabledEvents` says. */

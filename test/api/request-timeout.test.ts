@@ -31,7 +31,7 @@ after(async () => {
 
 /** Holds the account's order lock, for which every change of a listed object waits. */
 async function holdAccount(): Promise<{ release(): Promise<void> }> {
-  const { accountId, livemode } = store.standing.tenant;
+  const { accountId, livemode } = store.merchant.tenant;
   const holder = await store.db.connect();
   await holder.query('begin');
   await holder.query(

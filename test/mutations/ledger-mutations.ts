@@ -20,7 +20,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: "another account's intent can be paid",
     file: 'src/payments/pay-context.ts',
     by: 'src/payments/pay.test.ts',
-    from: ' || tenantKey(intent.tenant) !== tenantKey(standing.tenant)',
+    from: ' || tenantKey(intent.tenant) !== tenantKey(merchant.tenant)',
     to: '',
   },
   {

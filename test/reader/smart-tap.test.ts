@@ -50,7 +50,7 @@ after(async () => {
 });
 
 function turn(isOn: boolean, id = store.terminalId) {
-  const ref = { tenant: store.standing.tenant, id, actor, now: store.clock.now() };
+  const ref = { tenant: store.merchant.tenant, id, actor, now: store.clock.now() };
   return store.db.transaction((tx) => switchSmartTap(tx, ref, isOn));
 }
 
@@ -86,7 +86,7 @@ test('only while the switch of its terminal is on does a reader ask a phone', as
   assert.deepEqual(await hold(value), { tap: { status: 'no_pass' }, asked: false });
   await turn(true);
   assert.equal(await pay(value), 'succeeded');
-  const other = await addTerminal(store.db, store.standing, store.clock.now());
+  const other = await addTerminal(store.db, store.merchant, store.clock.now());
   assert.equal((await hold(value, other.deviceKey)).tap.status, 'no_pass', 'another terminal');
   await turn(false);
   assert.deepEqual(await hold(value), { tap: { status: 'no_pass' }, asked: false });

@@ -24,7 +24,7 @@ function visitAt(token: string): string | undefined {
  * A tag with a chip appends a one-time message to its URL. The message is verified and then removed
  * from the address bar. If the check fails, the page continues as for a plain tag.
  */
-export async function showStanding(token: string): Promise<void> {
+export async function showTag(token: string): Promise<void> {
   const { search, pathname } = location;
   const said = new URLSearchParams(search);
   if (!said.has('p')) return;

@@ -6,7 +6,7 @@ import { Notice } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
 import { t } from '../ui/text/t.ts';
-import { awaitPayment, sentAt, showStanding, tagApi } from './tag-api.ts';
+import { awaitPayment, sentAt, showTag, tagApi } from './tag-api.ts';
 
 /** Below the idle time-outs of common proxies. */
 const WAIT_SECONDS = 20;
@@ -22,7 +22,7 @@ const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Polls until the till requests a payment. */
 async function watch(token: string, signal: AbortSignal, show: (seen: Seen) => void) {
-  await showStanding(token);
+  await showTag(token);
   let tag: Tag | null = null;
   // The first poll returns at once, so that the page has something to show.
   let wait = 0;

@@ -3,10 +3,10 @@ import { roundAtoms } from '../ui/money.ts';
 import { t } from '../ui/text/t.ts';
 
 /** Whether a pass of this wallet could pay now, and otherwise what is missing. */
-export type Standing = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
+export type WalletStatus = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
 
 /** @param now The service's time in milliseconds. */
-export function standingOf({ policy, allowance, balance }: Wallet, now: number): Standing {
+export function walletStatusOf({ policy, allowance, balance }: Wallet, now: number): WalletStatus {
   if (policy === null) return 'not_allowed';
   if (Date.parse(policy.expires_at) <= now) return 'expired';
   if (allowance === 0) return 'not_allowed';

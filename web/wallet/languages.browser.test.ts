@@ -80,7 +80,7 @@ test('a wallet is created, filled and allowed, and approves a payment', async ()
   await press('wallet.allow.button');
   await check();
   await press('wallet.allow.button');
-  await wallet.page.getByText(text('wallet.home.standing.ready')).waitFor();
+  await wallet.page.getByText(text('wallet.home.status.ready')).waitFor();
   await check();
   await follow('wallet.pages.passes');
   await check();

@@ -2,7 +2,7 @@ import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Wallet } from '../data/payer.ts';
-import { chargeOf, standingOf } from './allowance.ts';
+import { chargeOf, walletStatusOf } from './allowance.ts';
 import { isRead, presentTerms, readTerms, USUAL_TERMS } from './terms.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
@@ -96,8 +96,8 @@ test('whether a pass would pay now', () => {
     [{ allowance: 49_999_999 }, 'used_up'],
     [{ balance: 0 }, 'no_money'],
   ];
-  for (const [part, standing] of table) {
-    assert.equal(standingOf(wallet(part), NOW), standing, JSON.stringify(part));
+  for (const [part, status] of table) {
+    assert.equal(walletStatusOf(wallet(part), NOW), status, JSON.stringify(part));
   }
 });
 

@@ -123,7 +123,7 @@ export async function identify(
     scopes: null,
     apiVersion: LATEST_API_VERSION,
     address,
-    standing: {
+    merchant: {
       tenant,
       name: row?.account_name ?? '',
       kybApproved: row?.kyb_status === 'approved',

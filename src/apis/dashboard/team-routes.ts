@@ -33,7 +33,7 @@ function invitationView(row: InvitationRow) {
 function teamRef({ settings }: DashboardDeps, { caller, requestId, now }: PersonRequest): TeamRef {
   return {
     accountId: caller.tenant.accountId,
-    accountName: caller.standing.name,
+    accountName: caller.merchant.name,
     actor: actorOf(caller, requestId),
     factorIsFresh: hasTrustedFactor(caller, now),
     people: settings.people,

@@ -48,10 +48,10 @@ async function findOwn(
     link !== null &&
     link.intent.terminalId === caller.terminalId &&
     link.intent.tenant.accountId === accountId;
-  // The device's key may have been revoked, so its own standing decides, not the merchant's.
+  // The device's key may have been revoked, so its own merchant decides, not the merchant's.
   if (!isOwn) return resourceMissing('payment intent');
-  const { merchantNumber } = link.standing;
-  return { ...link, standing: { ...caller.standing, merchantNumber } };
+  const { merchantNumber } = link.merchant;
+  return { ...link, merchant: { ...caller.merchant, merchantNumber } };
 }
 
 const ToSignQuery = Type.Object({

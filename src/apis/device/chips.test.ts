@@ -82,8 +82,8 @@ test('a signature that is altered, late, or for another sale or till never charg
   const altered = `${signature.slice(0, 20)}${digit}${signature.slice(21)}`;
   const wrong = await till.post(pathOf(first), { ...body, signature: altered });
   assert.equal(summary(wrong), '400 signature_invalid');
-  const { db, clock, standing } = ground.store;
-  const other = ground.server.device((await addTerminal(db, standing, clock.now())).deviceKey);
+  const { db, clock, merchant } = ground.store;
+  const other = ground.server.device((await addTerminal(db, merchant, clock.now())).deviceKey);
   assert.equal((await other.post(pathOf(first), body)).status, 404);
   assert.equal((await other.get(`${pathOf(first)}?from=${chip.address}`)).status, 404);
   assert.equal(summary(await till.post(pathOf(first), body)), '200 succeeded');
@@ -138,8 +138,8 @@ test('a chip is registered by its own signature for this wallet, and by no other
 
 test("a till with a revoked key cannot submit a chip's signature", async () => {
   const chip = await ground.bare();
-  const { db, clock, standing } = ground.store;
-  const counter = { standing, ...(await addTerminal(db, standing, clock.now())) };
+  const { db, clock, merchant } = ground.store;
+  const counter = { merchant, ...(await addTerminal(db, merchant, clock.now())) };
   const own = ground.server.device(counter.deviceKey);
   const created = await own.post('/payment_intents', { amount: AMOUNT }, 'chip till');
   const id = String(created.body.id);

@@ -45,7 +45,7 @@ function tap(by: Caller, intentId: string, value: string) {
 
 /** Another terminal of the same account. */
 async function otherTerminal() {
-  const { deviceKey, terminalId } = await addTerminal(store.db, store.standing, new Date());
+  const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };
 }
 
@@ -90,10 +90,10 @@ describe('a device key', () => {
   });
 
   test('of an account that is disabled is refused', async () => {
-    const standing = await addMerchant(store.db, { now: new Date() });
-    const { deviceKey } = await addTerminal(store.db, standing, new Date());
+    const merchant = await addMerchant(store.db, { now: new Date() });
+    const { deviceKey } = await addTerminal(store.db, merchant, new Date());
     await store.db.query(`update accounts set status = 'disabled' where id = $1`, [
-      standing.tenant.accountId,
+      merchant.tenant.accountId,
     ]);
     const { status, body } = await server.device(deviceKey).get('/terminal');
     assert.equal(status, 403);
@@ -102,13 +102,13 @@ describe('a device key', () => {
 
   test('of one network sees nothing of the other', async () => {
     const now = new Date();
-    const live = { ...store.standing.tenant, livemode: true };
+    const live = { ...store.merchant.tenant, livemode: true };
     await store.db.query(
       `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
        values ($1, true, 77, '0x', now())`,
       [live.accountId],
     );
-    const liveTerminal = await addTerminal(store.db, { ...store.standing, tenant: live }, now);
+    const liveTerminal = await addTerminal(store.db, { ...store.merchant, tenant: live }, now);
     const liveDevice = server.device(liveTerminal.deviceKey);
     assert.equal((await liveDevice.get('/terminal')).body.network, 'mainnet');
     const intentId = await addIntent(store);
@@ -132,7 +132,7 @@ describe('a terminal that asks for work', () => {
     const { caller, terminalId } = await otherTerminal();
     const waiting = caller.get('/payment_intents/next?wait=20');
     await sleep(100);
-    const intentId = await intentMaker(store)({ standing: store.standing, terminalId });
+    const intentId = await intentMaker(store)({ merchant: store.merchant, terminalId });
     const { status, body } = await waiting;
     assert.equal(status, 200);
     assert.equal(body.id, intentId);
@@ -143,7 +143,7 @@ describe('a terminal that asks for work', () => {
 
   test('never records a pick-up later than the tap', async () => {
     const { caller, terminalId } = await otherTerminal();
-    const intentId = await intentMaker(store)({ standing: store.standing, terminalId });
+    const intentId = await intentMaker(store)({ merchant: store.merchant, terminalId });
     const tap = `update payment_intents set tapped_at = now() - interval '1 s' where id = $1`;
     await store.db.query(tap, [intentId]);
     const { body } = await caller.get('/payment_intents/next');
@@ -154,8 +154,8 @@ describe('a terminal that asks for work', () => {
     const { caller, terminalId } = await otherTerminal();
     await addIntent(store);
     const create = intentMaker(store);
-    const first = await create({ standing: store.standing, terminalId });
-    const second = await create({ standing: store.standing, terminalId });
+    const first = await create({ merchant: store.merchant, terminalId });
+    const second = await create({ merchant: store.merchant, terminalId });
     assert.equal((await caller.get('/payment_intents/next')).body.id, first);
     await caller.post(`/payment_intents/${first}/cancel`);
     assert.equal((await caller.get('/payment_intents/next')).body.id, second);
@@ -262,7 +262,7 @@ describe('a cashier', () => {
     assert.equal(foreign.status, 403);
     assert.equal(errorCodeOf(foreign.body), 'manager_required');
     const actor = { type: 'system', name: 'test' } as const;
-    const { tenant } = store.standing;
+    const { tenant } = store.merchant;
     const { code } = await store.db.transaction((tx) =>
       createManagerCode(tx, { tenant, actor, now: new Date() }),
     );
@@ -418,7 +418,7 @@ describe('on any node', () => {
     const db = openDatabase({ url: store.database.url, maxConnections: 4 });
     const [here, there] = [await connectWakeups(store.db), await connectWakeups(db)];
     const now = new Date();
-    const work = await addTerminal(store.db, store.standing, now);
+    const work = await addTerminal(store.db, store.merchant, now);
     const room = createTerminalRoom({ db, wakeups: there, clock: store.clock });
     const client = new AbortController();
     const wait = (terminalId: string) =>

@@ -193,7 +193,7 @@ function cashierRoute(deps: DeviceDeps) {
       const sale = askedSale(body);
       if (isRefusal(sale)) return sale;
       const answer = await deps.createIntent({
-        standing: caller.standing,
+        merchant: caller.merchant,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
@@ -244,7 +244,7 @@ function tapRoute(deps: DeviceDeps) {
       const refusal = inactive(caller);
       if (refusal !== null) return refusal;
       const answer = await deps.payIntent({
-        standing: caller.standing,
+        merchant: caller.merchant,
         intentId: params.id ?? '',
         terminalId: caller.terminalId,
         presented,
@@ -403,7 +403,7 @@ function refundRoute(deps: DeviceDeps) {
       }
       const answer = await createRefund(deps, {
         tenant: caller.tenant,
-        keyHash: caller.standing.keyHash,
+        keyHash: caller.merchant.keyHash,
         terminalId: caller.terminalId,
         managerCode,
         idempotency: present(idempotency, 'idempotency key'),

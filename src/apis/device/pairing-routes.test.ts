@@ -29,8 +29,8 @@ describe('a device without a key', () => {
   };
 
   async function newCode() {
-    const { terminalId: id, deviceKey } = await addTerminal(store.db, store.standing, new Date());
-    const { tenant } = store.standing;
+    const { terminalId: id, deviceKey } = await addTerminal(store.db, store.merchant, new Date());
+    const { tenant } = store.merchant;
     const actor = { type: 'system', name: 'tests' } as const;
     const made = await store.db.transaction((tx) =>
       createPairingCode(tx, { tenant, id, actor, byFreshFactor: false, now: new Date() }),
@@ -54,7 +54,7 @@ describe('a device without a key', () => {
       const { id: shown, merchant_name, livemode, by_fresh_factor } = body;
       assert.deepEqual(
         { shown, merchant_name, livemode, by_fresh_factor },
-        { shown: id, merchant_name: store.standing.name, livemode: false, by_fresh_factor: false },
+        { shown: id, merchant_name: store.merchant.name, livemode: false, by_fresh_factor: false },
       );
     }
     assert.equal((await pair(code)).status, 201);

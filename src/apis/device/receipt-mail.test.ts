@@ -100,7 +100,7 @@ test('parallel requests mail at most three', async () => {
 });
 
 test('a terminal mails thirty receipts an hour; another terminal can still mail', async () => {
-  const { deviceKey } = await addTerminal(store.db, store.standing, new Date());
+  const { deviceKey } = await addTerminal(store.db, store.merchant, new Date());
   const busy = server.device(deviceKey);
   const payments = [];
   for (let made = 0; made < 11; made++) payments.push(await pay());
@@ -133,7 +133,7 @@ test('a receipt is mailed in the language that the till or the account asks for'
   const sent: Mail[] = [];
   await store.db.query('delete from mail_outbox');
   assert.equal((await inLanguage('ja')).status, 202);
-  const { accountId } = store.standing.tenant;
+  const { accountId } = store.merchant.tenant;
   await store.db.query("update accounts set language = 'pt' where id = $1", [accountId]);
   assert.equal((await mail(device, payment)).status, 202);
   await store.db.query('update accounts set language = null where id = $1', [accountId]);

@@ -20,7 +20,7 @@ after(async () => {
 });
 
 async function newDevice() {
-  const { deviceKey, terminalId } = await addTerminal(store.db, store.standing, new Date());
+  const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };
 }
 
@@ -114,7 +114,7 @@ test('a report keeps edits of the dashboard, and a revoked key reports nothing',
   const { caller, terminalId: id } = await newDevice();
   await report(caller, { platform: 'reader', software_version: '0.1.0' });
   const actor = { type: 'system', name: 'tests' } as const;
-  const ref = { tenant: store.standing.tenant, id, actor, now: new Date() };
+  const ref = { tenant: store.merchant.tenant, id, actor, now: new Date() };
   const edit = { version: 1, label: 'Window' };
   const edited = await store.db.transaction((tx) => editTerminal(tx, ref, edit));
   assert.ok('label' in edited);

@@ -44,7 +44,7 @@ async function renderDevice(
   ]);
   return {
     ...terminalObject(row),
-    merchant_name: caller.standing.name,
+    merchant_name: caller.merchant.name,
     time_zone: timeZone,
     language,
     tag_url: tagUrl(deps, row),

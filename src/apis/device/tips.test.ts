@@ -28,7 +28,7 @@ after(async () => {
 
 /** Another terminal without any activity. */
 async function otherTerminal() {
-  const { deviceKey, terminalId } = await addTerminal(store.db, store.standing, new Date());
+  const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };
 }
 

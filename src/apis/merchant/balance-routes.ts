@@ -62,10 +62,10 @@ interface Funds {
  */
 async function readFunds(
   { db, chains }: BalanceRoutesDeps,
-  { standing, tenant }: MerchantCaller,
+  { merchant, tenant }: MerchantCaller,
   now: Date,
 ): Promise<Funds | null> {
-  const { merchantNumber } = standing;
+  const { merchantNumber } = merchant;
   if (merchantNumber === null) return { available: ZERO, heldUntil: null, asOf: now };
   const chain = present(
     chains.find(({ config }) => config.livemode === tenant.livemode),

@@ -59,7 +59,7 @@ export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<
         );
       }
       return deps.payIntent({
-        standing: caller.standing,
+        merchant: caller.merchant,
         intentId: params.id ?? '',
         presented: { type: 'agent_token', value: body.agent_token },
         tip: null,

@@ -45,7 +45,7 @@ export function createRoute(deps: PaymentRoutesDeps) {
       const sale = askedSale(body);
       if (isRefusal(sale)) return sale;
       return deps.createIntent({
-        standing: caller.standing,
+        merchant: caller.merchant,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,

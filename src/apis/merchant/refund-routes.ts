@@ -59,7 +59,7 @@ function createRoute(deps: RefundRoutesDeps) {
       if (isRefusal(asked)) return asked;
       return createRefund(deps, {
         tenant: caller.tenant,
-        keyHash: caller.standing.keyHash,
+        keyHash: caller.merchant.keyHash,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,

@@ -1,7 +1,7 @@
 import { decideKey } from '#accounts/authenticate.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { selectKeyMerchants } from '#accounts/merchant-queries.ts';
 import type { Scope } from '#accounts/scopes.ts';
-import { selectKeyStandings } from '#accounts/standing-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
@@ -37,15 +37,15 @@ export function createStreamKeys(deps: {
   const look = async () => {
     const watched = [...all];
     const hashes = new Map(
-      watched.flatMap(({ caller: { keyId, standing } }) =>
-        standing.keyHash === null ? [] : [[keyId, standing.keyHash]],
+      watched.flatMap(({ caller: { keyId, merchant } }) =>
+        merchant.keyHash === null ? [] : [[keyId, merchant.keyHash]],
       ),
     );
-    const rows = await selectKeyStandings(db, [...hashes.values()]);
-    const standing = new Map(rows.map((row) => [row.id, row]));
+    const rows = await selectKeyMerchants(db, [...hashes.values()]);
+    const merchant = new Map(rows.map((row) => [row.id, row]));
     for (const { caller, scope, end } of watched) {
       const { keyId, address } = caller;
-      const now = decideKey(standing.get(keyId), { now: clock.now(), address });
+      const now = decideKey(merchant.get(keyId), { now: clock.now(), address });
       if (isRefusal(now) || !now.scopes.includes(scope)) end();
     }
   };

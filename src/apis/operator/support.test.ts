@@ -47,7 +47,7 @@ before(async () => {
   other = await addStore(shop, server.clock);
   payment = await addPayment(shop);
   await addPayment(other);
-  const { accountId } = shop.standing.tenant;
+  const { accountId } = shop.merchant.tenant;
   await addMember(server, { email: OWNER, accountId, role: 'owner' });
   [support, operator] = [await staff('sue', 'support'), await staff('olga', 'operator')];
 });
@@ -89,7 +89,7 @@ test('a payment is found by any identifier that a caller can name', async () => 
 
 test('a refund leads to its payment, by id and by the number on its receipt', async () => {
   const refunded = await addPayment(shop);
-  const { accountId } = shop.standing.tenant;
+  const { accountId } = shop.merchant.tenant;
   const owner = await signInAs(server, OWNER);
   const path = `/accounts/${accountId}/test/refunds`;
   const body = { payment: refunded.id, reason: 'Cold.' };
@@ -106,7 +106,7 @@ test('a refund leads to its payment, by id and by the number on its receipt', as
 });
 
 test('an account is found by its id, a terminal, or the email of one of its people', async () => {
-  const { accountId } = shop.standing.tenant;
+  const { accountId } = shop.merchant.tenant;
   for (const text of [accountId, shop.terminalId, OWNER, OWNER.toUpperCase()]) {
     const all = await found(support, text);
     assert.deepEqual(
@@ -144,7 +144,7 @@ test('the merchant reads who read which payment, and why', async () => {
   const id = payment.paymentIntentId;
   assert.equal((await look(operator, id, 'Ticket 4711.')).status, 200);
   const owner = await signInAs(server, OWNER);
-  const { accountId } = shop.standing.tenant;
+  const { accountId } = shop.merchant.tenant;
   const log = await owner.get(`/accounts/${accountId}/audit_log?object=${id}`);
   const [entry] = log.body.data as { action: string; after: object; actor: object }[];
   assert.equal(entry?.action, 'payment_intent.read_by_support');
@@ -191,7 +191,7 @@ test('an attempt that waits shows its settlement job', async () => {
 
 test('queues list their rows, which lead to the payment', async () => {
   const refunded = await addPayment(shop);
-  const { accountId } = shop.standing.tenant;
+  const { accountId } = shop.merchant.tenant;
   const owner = await signInAs(server, OWNER);
   const key = { 'Idempotency-Key': 'one that waits' };
   const path = `/accounts/${accountId}/test/refunds`;

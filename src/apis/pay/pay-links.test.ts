@@ -126,7 +126,7 @@ describe('an unregistered wallet', () => {
   });
 
   test('is not asked for confirmation by rules: its signature is the consent', async () => {
-    const { accountId, livemode } = ground.store.standing.tenant;
+    const { accountId, livemode } = ground.store.merchant.tenant;
     await ground.store.db.query(
       `insert into risk_settings (account_id, livemode, high_amount_confirm_from, updated)
        values ($1, $2, 1, now()) on conflict (account_id, livemode)

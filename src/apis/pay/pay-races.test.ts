@@ -37,7 +37,7 @@ test('whichever way races, an intent is paid once', async (t) => {
     const { secret: agent } = await ground.store.db.transaction((tx) =>
       createAgentToken(tx, {
         payerId: payer.id,
-        tenant: ground.store.standing.tenant,
+        tenant: ground.store.merchant.tenant,
         amount: AMOUNT,
         expiresIn: 600,
         now: new Date(),

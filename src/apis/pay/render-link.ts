@@ -38,7 +38,7 @@ function presentmentOf({ intent, tip }: PayLink) {
  * signs.
  */
 export function renderLink(link: PayLink, terms: PayTerms, from: string | undefined) {
-  const { intent, number, chain, standing, closed } = link;
+  const { intent, number, chain, merchant, closed } = link;
   const { amount, tipping } = intent;
   const sum = sumOf(link);
   const { acquirer, protocol, cashback } = chargesOf(sum, ratesOf(terms));
@@ -48,8 +48,8 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
     status: intent.status,
     cancellation_reason: intent.status === 'canceled' ? intent.cancellationReason : null,
     merchant: {
-      name: standing.name,
-      number: standing.merchantNumber === null ? null : numberOnContract(standing.merchantNumber),
+      name: merchant.name,
+      number: merchant.merchantNumber === null ? null : numberOnContract(merchant.merchantNumber),
     },
     amount: toJsonAtoms(amount),
     presentment: presentmentOf(link),
@@ -65,7 +65,7 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
     network: networkOf(intent.tenant.livemode),
     chain_id: chain.config.chainId,
     usdc: chain.config.usdc,
-    settlement: contractOf(chain.config, standing.merchantNumber ?? 0n),
+    settlement: contractOf(chain.config, merchant.merchantNumber ?? 0n),
     order_id: intent.orderId,
     number: Number(number),
     salt: closed === null ? terms.salt : null,

@@ -36,9 +36,9 @@ interface Counter {
 
 /** A counter that requests one payment. */
 async function newCounter(): Promise<Counter> {
-  const { db, clock, standing } = ground.store;
-  const { terminalId } = await addTerminal(db, standing, clock.now());
-  const id = await intentMaker(ground.store)({ standing, terminalId }, { amount: AMOUNT });
+  const { db, clock, merchant } = ground.store;
+  const { terminalId } = await addTerminal(db, merchant, clock.now());
+  const id = await intentMaker(ground.store)({ merchant, terminalId }, { amount: AMOUNT });
   const [row] = await db.query<{ order_id: string }>(
     `update payment_intents set description = 'Two coffees' where id = $1 returning order_id`,
     [id],
@@ -57,7 +57,7 @@ async function newCounter(): Promise<Counter> {
 }
 
 const refOf = (terminalId: string) => ({
-  tenant: ground.store.standing.tenant,
+  tenant: ground.store.merchant.tenant,
   id: terminalId,
   actor: ACTOR,
   now: ground.store.clock.now(),

@@ -23,7 +23,7 @@ before(async () => {
 after(() => ground.close());
 
 interface Counter {
-  readonly standing: PayGround['store']['standing'];
+  readonly merchant: PayGround['store']['merchant'];
   readonly terminalId: string;
 }
 
@@ -37,9 +37,9 @@ async function tokenOfTerminal(id: string): Promise<string> {
 
 /** A counter that requests no payment yet. */
 async function newCounter(): Promise<Counter & { readonly tag: string }> {
-  const { db, clock, standing } = ground.store;
-  const { terminalId } = await addTerminal(db, standing, clock.now());
-  return { standing, terminalId, tag: await tokenOfTerminal(terminalId) };
+  const { db, clock, merchant } = ground.store;
+  const { terminalId } = await addTerminal(db, merchant, clock.now());
+  return { merchant, terminalId, tag: await tokenOfTerminal(terminalId) };
 }
 
 function charge(counter: Counter, amount = AMOUNT): Promise<string> {
@@ -67,7 +67,7 @@ describe('a tag on the counter', () => {
     const nothing = await read(counter.tag);
     assert.equal(nothing.status, 200);
     assert.equal(nothing.body.payment, null);
-    assert.deepEqual(nothing.body.merchant, { name: counter.standing.name });
+    assert.deepEqual(nothing.body.merchant, { name: counter.merchant.name });
     const waiting = read(counter.tag, '?wait=20');
     const intentId = await charge(counter);
     const asked = performance.now();

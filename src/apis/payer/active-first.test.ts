@@ -71,7 +71,7 @@ const LISTS = [
          select id, $2, decode(hash, 'hex'), created, revoked_at, $3, false, 1, '2100-01-01'
          from jsonb_to_recordset($1::jsonb) as t
            (id text, hash text, created timestamptz, revoked_at timestamptz)`,
-        [JSON.stringify(rows), payerId, store.standing.tenant.accountId],
+        [JSON.stringify(rows), payerId, store.merchant.tenant.accountId],
       );
       return rows;
     },

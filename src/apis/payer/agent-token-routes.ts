@@ -1,4 +1,4 @@
-import { selectStandings } from '#accounts/standing-queries.ts';
+import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { answerOwnPage, OwnQuery, readOwnPage } from '#apis/payer/active-first.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
@@ -30,8 +30,8 @@ function createRoute(deps: PayerDeps) {
     errors: [],
     handle: async ({ caller, body, now }) => {
       const payer = payerOfCaller(caller);
-      const standings = await selectStandings(deps.db, [body.account]);
-      const merchant = standings.find((row) => row.livemode === payer.livemode);
+      const merchants = await selectMerchants(deps.db, [body.account]);
+      const merchant = merchants.find((row) => row.livemode === payer.livemode);
       if (merchant === undefined || merchant.merchant_number === null) {
         const message = 'account is not a merchant that takes payments on this network.';
         return refuse('parameter_invalid', message, 'account');

@@ -1,4 +1,4 @@
-import { selectStandings } from '#accounts/standing-queries.ts';
+import { selectMerchants } from '#accounts/merchant-queries.ts';
 import { type PayerCaller, payerOfCaller } from '#apis/payer/authenticate.ts';
 import type { PayerDeps } from '#apis/payer/deps.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/schema.ts';
@@ -21,7 +21,7 @@ async function merchantNames(
 ): Promise<Map<string, string>> {
   const ids = [...new Set(intents.map((intent) => intent.tenant.accountId))];
   if (ids.length === 0) return new Map();
-  const rows = await selectStandings(deps.db, ids);
+  const rows = await selectMerchants(deps.db, ids);
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 

@@ -208,7 +208,7 @@ describe('a confirmation', () => {
 
 describe('an agent token', () => {
   async function mint(me: Caller, amount = 2_500_000) {
-    const { accountId: account } = store.standing.tenant;
+    const { accountId: account } = store.merchant.tenant;
     return (await me.post('/agent_tokens', { account, amount, expires_in: 600 })).body;
   }
 
@@ -286,7 +286,7 @@ describe('an agent token', () => {
 
   test('cannot be minted for a missing merchant, or for too long', async () => {
     const { me } = await newPayer();
-    const { accountId: account } = store.standing.tenant;
+    const { accountId: account } = store.merchant.tenant;
     const wrong = [
       { account: 'acct_0000000000000000000000', amount: 1, expires_in: 600 },
       { account, amount: 0, expires_in: 600 },

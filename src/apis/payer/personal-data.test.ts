@@ -27,7 +27,7 @@ async function equipped(wallet = newWallet()) {
   const token = await signInWallet(server.url, wallet, { now });
   const payer = server.payer(token);
   const pass = await payer.post('/passes', { label: 'Ring of Paula Payer' });
-  const account = store.standing.tenant.accountId;
+  const account = store.merchant.tenant.accountId;
   const agent = await payer.post('/agent_tokens', { account, amount: 70_000, expires_in: 3600 });
   await payer.send('PATCH', '/limits', {
     body: JSON.stringify({ per_day: 123_456_789 }),

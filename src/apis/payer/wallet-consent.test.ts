@@ -48,7 +48,7 @@ const mints = (me: Caller): Record<string, () => Promise<Reply>> => ({
   card: () => me.post('/cards', {}),
   'agent token': () =>
     me.post('/agent_tokens', {
-      account: store.standing.tenant.accountId,
+      account: store.merchant.tenant.accountId,
       amount: 1_000_000,
       expires_in: 60,
     }),

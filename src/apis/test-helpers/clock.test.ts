@@ -38,16 +38,16 @@ before(async () => {
 after(() => store.close());
 
 async function addCounter() {
-  const standing = await addMerchant(store.db, { now: NOON });
-  return { standing, counter: { standing, ...(await addTerminal(store.db, standing, NOON)) } };
+  const merchant = await addMerchant(store.db, { now: NOON });
+  return { merchant, counter: { merchant, ...(await addTerminal(store.db, merchant, NOON)) } };
 }
 
-function advance(seconds: number, tenant = store.standing.tenant) {
+function advance(seconds: number, tenant = store.merchant.tenant) {
   return advanceTestClock(store, { tenant, seconds });
 }
 
 async function statusOf(intentId: string): Promise<string | undefined> {
-  return (await selectIntent(store.db, store.standing.tenant, intentId))?.status;
+  return (await selectIntent(store.db, store.merchant.tenant, intentId))?.status;
 }
 
 describe('when the clock of a test account is advanced', () => {
@@ -73,13 +73,13 @@ describe('when the clock of a test account is advanced', () => {
     assert.ok('status' in (await approve(inTime)));
     const late = await asked();
     await advance(60);
-    const intent = await selectIntent(store.db, store.standing.tenant, late);
+    const intent = await selectIntent(store.db, store.merchant.tenant, late);
     assert.equal(intent?.lastPaymentError?.decline_code, 'confirmation_timeout');
   });
 
   test('an agent token expires', async () => {
     const { payer } = await addPayer(store);
-    const { tenant } = store.standing;
+    const { tenant } = store.merchant;
     const { secret: token } = await store.db.transaction((tx) =>
       createAgentToken(tx, { payerId: payer.id, tenant, amount: 9, expiresIn: HOUR, now: NOON }),
     );
@@ -103,77 +103,77 @@ describe('when the clock of a test account is advanced', () => {
   });
 
   test('other accounts are not affected', async () => {
-    const standing = await addMerchant(store.db, { now: NOON });
-    const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+    const merchant = await addMerchant(store.db, { now: NOON });
+    const counter = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
     const intentId = await intentMaker(store)(counter, { expiresIn: 30 });
     await advance(DAY);
-    const intent = await selectIntent(store.db, standing.tenant, intentId);
+    const intent = await selectIntent(store.db, merchant.tenant, intentId);
     assert.equal(intent?.status, 'requires_payment_method');
     assert.equal(intent?.expiresAt.getTime(), NOON.getTime() + 30_000);
   });
 
   test('its events pass their retention after 30 days, and not before', async () => {
-    const standing = await addMerchant(store.db, { now: NOON });
-    const counter = { standing, ...(await addTerminal(store.db, standing, NOON)) };
+    const merchant = await addMerchant(store.db, { now: NOON });
+    const counter = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
     await intentMaker(store)(counter);
     const count = async () =>
       (
         await store.db.query('select 1 from events where account_id = $1', [
-          standing.tenant.accountId,
+          merchant.tenant.accountId,
         ])
       ).length;
-    await advance(30 * DAY, standing.tenant);
+    await advance(30 * DAY, merchant.tenant);
     assert.equal(await count(), 2);
-    await advance(1, standing.tenant);
+    await advance(1, merchant.tenant);
     assert.ok((await count()) < 2);
   });
 
   test('new objects and events are created by its new time, and their deadlines too', async () => {
-    const { standing, counter } = await addCounter();
-    const server = await serveStore({ ...store, standing });
-    const merchant = await server.merchant();
+    const { merchant, counter } = await addCounter();
+    const server = await serveStore({ ...store, merchant });
+    const caller = await server.merchant();
     for (const ahead of [10 * DAY, 20 * DAY]) {
-      await advance(10 * DAY, standing.tenant);
+      await advance(10 * DAY, merchant.tenant);
       // The first create reads the clock from the database, later ones use the process's cache; the
       // loop covers both.
       for (const amount of [1, 2, 3]) {
-        const { body } = await merchant.post('/payment_intents', {
+        const { body } = await caller.post('/payment_intents', {
           amount,
           terminal: counter.terminalId,
           expires_in: 600,
         });
         assert.equal(Date.parse(String(body.created)), NOON.getTime() + ahead * 1000);
         assert.equal(Date.parse(String(body.expires_at)), NOON.getTime() + (ahead + 600) * 1000);
-        assert.deepEqual((await merchant.get(`/payment_intents/${body.id}`)).body, body);
+        assert.deepEqual((await caller.get(`/payment_intents/${body.id}`)).body, body);
       }
     }
     const [event] = await store.db.query<{ created: Date }>(
       'select created from events where account_id = $1 order by position desc limit 1',
-      [standing.tenant.accountId],
+      [caller.tenant.accountId],
     );
     assert.equal(event?.created.getTime(), NOON.getTime() + 20 * DAY * 1000);
     await server.close();
   });
 
   test('overdue objects stay overdue after later advances, and show the same time', async () => {
-    const { standing, counter } = await addCounter();
-    await advance(DAY, standing.tenant);
+    const { merchant, counter } = await addCounter();
+    await advance(DAY, merchant.tenant);
     const intentId = await intentMaker(store)(counter, { expiresIn: 120 });
     const shown = async () => {
-      const intent = await selectIntent(store.db, standing.tenant, intentId);
+      const intent = await selectIntent(store.db, merchant.tenant, intentId);
       return intent === null ? null : renderIntent(intent);
     };
     const first = await shown();
-    await advance(119, standing.tenant);
+    await advance(119, merchant.tenant);
     assert.deepEqual(await shown(), first);
-    await advance(1, standing.tenant);
+    await advance(1, merchant.tenant);
     const canceled = await shown();
     assert.equal(canceled?.status, 'canceled');
     assert.equal(canceled?.canceled_at, first?.expires_at);
   });
 
   test('a payer may spend the daily limit again on the next day', async () => {
-    const { standing, counter } = await addCounter();
+    const { merchant, counter } = await addCounter();
     const { pass, payer } = await addPayer(store);
     await store.db.query('update payers set limit_per_day = 1000 where id = $1', [payer.id]);
     const settling = keepSettling(store);
@@ -183,16 +183,16 @@ describe('when the clock of a test account is advanced', () => {
     };
     assert.equal(await spend(), 'succeeded');
     assert.equal(await spend(), 'limit_exceeded');
-    await advance(DAY, standing.tenant);
+    await advance(DAY, merchant.tenant);
     assert.equal(await spend(), 'succeeded');
     assert.equal(await spend(), 'limit_exceeded');
     await settling.stop();
   });
 
   test('two advances at once add up', async () => {
-    const standing = await addMerchant(store.db, { now: NOON });
-    await Promise.all(Array.from({ length: 5 }, () => advance(10, standing.tenant)));
-    const { advancedSeconds, now } = await advance(10, standing.tenant);
+    const merchant = await addMerchant(store.db, { now: NOON });
+    await Promise.all(Array.from({ length: 5 }, () => advance(10, merchant.tenant)));
+    const { advancedSeconds, now } = await advance(10, merchant.tenant);
     assert.equal(advancedSeconds, 60);
     assert.equal(now.getTime(), NOON.getTime() + 60_000);
   });

@@ -238,7 +238,7 @@ test('none of them exists for a live key', async () => {
   await store.db.query(
     `insert into account_modes (account_id, livemode, merchant_number, settlement_wallet, live_at)
      values ($1, true, 99, '0x', now())`,
-    [store.standing.tenant.accountId],
+    [store.merchant.tenant.accountId],
   );
   const live = await server.merchant({ livemode: true });
   const intentId = await addIntent(store);

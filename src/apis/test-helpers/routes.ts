@@ -121,7 +121,7 @@ function tapRoute(deps: TestHelperDeps) {
       if (isRefusal(intentId)) return intentId;
       await updatePickedUp(deps.db, { id: intentId, terminalId: terminal.id, now });
       return deps.payIntent({
-        standing: caller.standing,
+        merchant: caller.merchant,
         intentId,
         terminalId: terminal.id,
         presented,

@@ -23,7 +23,7 @@ function judge(
 ): string {
   const found = { ...HEALTHY, ...differs, ledger: { ...HEALTHY.ledger, ...ledger } };
   const judgment = judgeLedger(found);
-  if (judgment.kind === 'stand') return judgment.standing;
+  if (judgment.kind === 'stand') return judgment.state;
   if (judgment.kind === 'adopt') return 'adopt';
   if (judgment.kind === 'doubt') return `ask about ${Object.values(judgment.ahead).join()}`;
   return `recover: ${judgment.reason}${judgment.lossShown ? ', loss shown' : ''}`;

@@ -3,7 +3,7 @@ import { describeError } from '#core/log.ts';
 import { startLoop } from '#core/loop.ts';
 import { raisePlaces } from '#db/commit-order.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
-import { type LedgerStanding, type LedgerTrust, walPosition } from '#db/watch.ts';
+import { type LedgerState, type LedgerTrust, walPosition } from '#db/watch.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -52,7 +52,7 @@ export interface Findings {
 }
 
 export type Judgment =
-  | { readonly kind: 'stand'; readonly standing: LedgerStanding }
+  | { readonly kind: 'stand'; readonly state: LedgerState }
   | { readonly kind: 'adopt' }
   /** Operators have to say whether the database was restored. */
   | { readonly kind: 'doubt'; readonly ahead: NoncesAhead }
@@ -69,7 +69,7 @@ export type Judgment =
 export function judgeLedger(found: Findings): Judgment {
   const { ledger, incarnation, chainNonces, trust } = found;
   if (trust === 'confirmed') return { kind: 'recover', reason: 'position', lossShown: true };
-  if (ledger.status === 'recovering') return { kind: 'stand', standing: 'closed' };
+  if (ledger.status === 'recovering') return { kind: 'stand', state: 'closed' };
   const ahead = noncesAhead(ledger.next_nonces, chainNonces);
   const isAhead = Object.keys(ahead).length > 0;
   if (ledger.incarnation !== incarnation && ledger.incarnation !== null) {
@@ -77,13 +77,13 @@ export function judgeLedger(found: Findings): Judgment {
   }
   if (isAhead && trust !== 'agreed') return { kind: 'doubt', ahead };
   // Another process has asked, which has keys that this one lacks.
-  if (ledger.doubted && trust !== 'agreed') return { kind: 'stand', standing: 'closed' };
+  if (ledger.doubted && trust !== 'agreed') return { kind: 'stand', state: 'closed' };
   if (ledger.incarnation === null) {
     return ledger.used
       ? { kind: 'recover', reason: 'incarnation', lossShown: false }
       : { kind: 'adopt' };
   }
-  return { kind: 'stand', standing: chainNonces === null ? 'serving' : 'signing' };
+  return { kind: 'stand', state: chainNonces === null ? 'serving' : 'signing' };
 }
 
 function noncesAhead(
@@ -117,14 +117,14 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
 
 /** The last look, as far as the next one depends on it. */
 interface Look {
-  readonly standing: LedgerStanding;
+  readonly state: LedgerState;
   /** Operators have to answer first. */
   readonly waits: boolean;
   /** The epoch in which ledger and chain were compared. */
   readonly comparedIn: number | null;
 }
 
-const NO_LOOK: Look = { standing: 'closed', waits: false, comparedIn: null };
+const NO_LOOK: Look = { state: 'closed', waits: false, comparedIn: null };
 
 async function ask(
   deps: GuardDeps,
@@ -171,17 +171,17 @@ async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   }
   if (judgment.kind === 'recover') await ask(deps, judgment, ledger);
   else watch.note(walPosition(ledger.position));
-  const standing = judgment.kind === 'stand' ? judgment.standing : 'closed';
+  const state = judgment.kind === 'stand' ? judgment.state : 'closed';
   // We do not know what the chain has settled, and new intents must not take a number that it
   // knows, nor events a place that receivers have seen.
-  if (standing === 'serving' && last.standing !== 'serving') {
+  if (state === 'serving' && last.state !== 'serving') {
     await raiseNumbers(db, livemode);
     await raisePlaces(db, livemode);
   }
-  watch.stand(livemode, { standing, trust: trustAfter(deps, judgment) }, epoch);
+  watch.stand(livemode, { state, trust: trustAfter(deps, judgment) }, epoch);
   if (watch.epoch !== epoch) return null;
   const waits = judgment.kind === 'doubt' || (ledger.doubted && before !== 'agreed');
-  return { standing, waits, comparedIn: standing === 'signing' ? epoch : null };
+  return { state, waits, comparedIn: state === 'signing' ? epoch : null };
 }
 
 /** The chain is asked only if that is due and nobody recovers the ledger. */
@@ -210,7 +210,7 @@ async function settleDoubt(
 
 function trustAfter({ db, chain }: GuardDeps, judgment: Judgment): LedgerTrust {
   if (judgment.kind === 'doubt') return 'suspicious';
-  const isSigning = judgment.kind === 'stand' && judgment.standing === 'signing';
+  const isSigning = judgment.kind === 'stand' && judgment.state === 'signing';
   // Without keys nothing was compared.
   if (isSigning && hasSenders(chain.config)) return 'agreed';
   const now = db.watch.trust(chain.config.livemode);

@@ -9,7 +9,7 @@ import { rich } from '../../ui/text/rich.ts';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { type Standing, standingOf, sumLength } from '../allowance.ts';
+import { sumLength, type WalletStatus, walletStatusOf } from '../allowance.ts';
 import { askOwner, asksEach } from '../each-payment.ts';
 import { useHere } from '../here.tsx';
 import { rowsOf, usePasses, usePayments, useWallet } from '../queries.ts';
@@ -82,28 +82,28 @@ function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
   );
 }
 
-const TITLES: Readonly<Record<Standing, TextKey>> = {
-  not_allowed: 'wallet.home.standing.not_allowed',
-  expired: 'wallet.home.standing.expired',
-  used_up: 'wallet.home.standing.used_up',
-  no_money: 'wallet.home.standing.no_money',
-  ready: 'wallet.home.standing.ready',
+const TITLES: Readonly<Record<WalletStatus, TextKey>> = {
+  not_allowed: 'wallet.home.status.not_allowed',
+  expired: 'wallet.home.status.expired',
+  used_up: 'wallet.home.status.used_up',
+  no_money: 'wallet.home.status.no_money',
+  ready: 'wallet.home.status.ready',
 };
 
 function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
   const { api } = useHere();
   const [asking, setAsking] = useState(false);
-  const standing = standingOf(wallet, api.now());
+  const status = walletStatusOf(wallet, api.now());
   const { policy } = wallet;
   const pass = rowsOf(usePasses())?.find(({ status }) => status === 'active');
-  const needsYes = standing !== 'ready' && standing !== 'no_money';
+  const needsYes = status !== 'ready' && status !== 'no_money';
   return (
     <section className="card stack" aria-label={t('wallet.home.payments')}>
       <h2 className="row">
-        <span className={`standing standing-${needsYes ? 'open' : 'done'}`}>
+        <span className={`wallet-status wallet-status-${needsYes ? 'open' : 'done'}`}>
           <Icon name={needsYes ? 'lock' : 'good'} />
         </span>
-        <span>{t(wallet.former === null ? TITLES[standing] : 'wallet.home.moved.heading')}</span>
+        <span>{t(wallet.former === null ? TITLES[status] : 'wallet.home.moved.heading')}</span>
       </h2>
       {policy === null || needsYes ? (
         <p className="soft">
@@ -123,7 +123,7 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
           {t('wallet.allow.button')}
         </Button>
       ) : null}
-      {standing === 'ready' && pass !== undefined ? <CodeForTill pass={pass} /> : null}
+      {status === 'ready' && pass !== undefined ? <CodeForTill pass={pass} /> : null}
       {asking ? (
         <AllowSheet
           action={t('wallet.allow.button')}

@@ -11,7 +11,7 @@ import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { formatRate, standingOf } from '../allowance.ts';
+import { formatRate, walletStatusOf } from '../allowance.ts';
 import { useHere } from '../here.tsx';
 import { useMe, useWallet } from '../queries.ts';
 import { useApproval } from '../use-approval.ts';
@@ -78,7 +78,7 @@ function factsOf({ policy, allowance }: Wallet) {
 function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
   const { api } = useHere();
   const [open, setOpen] = useState<'change' | 'stop' | null>(null);
-  const isClosed = standingOf(wallet, api.now()) === 'not_allowed';
+  const isClosed = walletStatusOf(wallet, api.now()) === 'not_allowed';
   const action = isClosed ? t('wallet.allow.button') : t('wallet.allow.change_button');
   const close = () => setOpen(null);
   return (

@@ -2,7 +2,7 @@ import type { Scope } from '#accounts/scopes.ts';
 import type { Sql } from '#db/database.ts';
 
 /** A key with its account's permissions. */
-export interface KeyStandingRow {
+export interface KeyMerchantRow {
   hash: Buffer;
   id: string;
   account_id: string;
@@ -20,10 +20,10 @@ export interface KeyStandingRow {
   ahead_seconds: bigint;
 }
 
-export async function selectKeyStandings(
+export async function selectKeyMerchants(
   sql: Sql,
   hashes: readonly Buffer[],
-): Promise<KeyStandingRow[]> {
+): Promise<KeyMerchantRow[]> {
   return sql.query(
     `select k.hash, k.id, k.account_id, k.livemode, k.scopes, k.ip_allowlist, k.api_version,
        k.expires_at, k.revoked_at, a.name as account_name, a.status as account_status,
@@ -51,7 +51,7 @@ export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date
   );
 }
 
-export interface StandingRow {
+export interface MerchantRow {
   account_id: string;
   livemode: boolean;
   name: string;
@@ -62,10 +62,10 @@ export interface StandingRow {
   refund_daily_limit: bigint;
 }
 
-export async function selectStandings(
+export async function selectMerchants(
   sql: Sql,
   accountIds: readonly string[],
-): Promise<StandingRow[]> {
+): Promise<MerchantRow[]> {
   return sql.query(
     `select a.id as account_id, m.livemode, a.name, a.status, a.kyb_status, m.merchant_number,
        a.refund_window_days, a.refund_daily_limit
