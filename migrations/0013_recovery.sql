@@ -5,11 +5,11 @@ create table network_recoveries (
   status text not null default 'done' check (status in ('done', 'recovering')),
   -- The cluster identity (system, database, timeline) that was last recovered; `null` if a recovery
   -- was never needed.
-  incarnation text,
+  cluster_id text,
   -- Incremented by each request for a recovery, so that a running one does not end before a later
   -- request is served.
   asked bigint not null default 0,
-  -- What started it: incarnation, nonce, position, reconciliation, command.
+  -- What started it: cluster, nonce, position, reconciliation, command.
   reason text,
   -- Whether rows are known to be lost, and not only possibly lost.
   loss_shown boolean not null default false,

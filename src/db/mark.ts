@@ -67,7 +67,7 @@ async function raiseGeneration(sql: Sql, id: string): Promise<number> {
 /** A different database that has never had the mark is not an earlier copy. */
 async function compareGeneration({ db }: MarkDeps, mark: Mark): Promise<void> {
   const generation = await selectGeneration(db, mark.id);
-  const isSame = db.watch.incarnation?.startsWith(`${mark.system}/`) ?? false;
+  const isSame = db.watch.clusterId?.startsWith(`${mark.system}/`) ?? false;
   if (generation === null ? isSame : generation < mark.generation) db.watch.showLoss();
 }
 

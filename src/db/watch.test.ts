@@ -4,7 +4,7 @@ import {
   type DatabasePlace,
   type DatabaseSight,
   DatabaseWatch,
-  incarnationOf,
+  clusterIdOf,
   walPosition,
 } from '#db/watch.ts';
 import { testDatabase } from '#testing/database.ts';
@@ -179,12 +179,12 @@ describe('the state that a process tracks of its database', () => {
   it('a connection identifies its database before its first statement', async () => {
     const { db, close } = await testDatabase(2);
     try {
-      assert.equal(db.watch.incarnation, null);
-      await db.transaction(async (tx) => assert.notEqual(tx.watch.incarnation, null));
+      assert.equal(db.watch.clusterId, null);
+      await db.transaction(async (tx) => assert.notEqual(tx.watch.clusterId, null));
       const rows = await db.query<{ name: string }>('select current_database() as name');
       assert.equal(rows.length, 1);
-      assert.match(String(db.watch.incarnation), /^\d+\/\d+\/0000000\d$/);
-      assert.equal(incarnationOf(ALIKE), '7710284294591495551/16384/00000001');
+      assert.match(String(db.watch.clusterId), /^\d+\/\d+\/0000000\d$/);
+      assert.equal(clusterIdOf(ALIKE), '7710284294591495551/16384/00000001');
     } finally {
       await close();
     }

@@ -41,7 +41,7 @@ export type LedgerState = 'closed' | 'serving' | 'signing';
 export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
 
 /** System and timeline as one text: a network's recovery is done for this cluster identity. */
-export function incarnationOf({ system, timeline }: DatabaseSight): string {
+export function clusterIdOf({ system, timeline }: DatabaseSight): string {
   return `${system}/${timeline}`;
 }
 
@@ -83,8 +83,8 @@ export class DatabaseWatch {
   }
 
   /** `null` before the first connection. */
-  get incarnation(): string | null {
-    return this.#sight === null ? null : incarnationOf(this.#sight);
+  get clusterId(): string | null {
+    return this.#sight === null ? null : clusterIdOf(this.#sight);
   }
 
   /**
@@ -153,7 +153,7 @@ export class DatabaseWatch {
       else if (this.#expected.system === sight.system) this.#trustAtStart = 'agreed';
       return;
     }
-    const moved = incarnationOf(known) !== incarnationOf(sight);
+    const moved = clusterIdOf(known) !== clusterIdOf(sight);
     const behind = isBehind(sight, { ...known, position: moved ? this.#highest : before });
     if (!moved && !behind) return;
     this.#highest = 0n;

@@ -18,8 +18,8 @@ const LONGEST_SETTLEMENT_MS = 600_000;
  * still the one that the last recovery was done for, somebody else has the keys.
  */
 function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): boolean {
-  const { incarnation } = run;
-  return run.loss_shown || (incarnation !== null && incarnation !== db.watch.incarnation);
+  const { clusterId } = run;
+  return run.loss_shown || (clusterId !== null && clusterId !== db.watch.clusterId);
 }
 
 /**

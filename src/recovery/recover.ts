@@ -89,9 +89,9 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   if (run.loss_shown) await giveUp(deps, run);
   const finished = await inRun(deps, run, async (tx) => {
     await forgetFigures(tx, livemode);
-    const { incarnation } = tx.watch;
-    if (incarnation === null) return false;
-    return finishRecovery(tx, run, { incarnation, comparedBlock, now: clock.now() });
+    const { clusterId } = tx.watch;
+    if (clusterId === null) return false;
+    return finishRecovery(tx, run, { clusterId, comparedBlock, now: clock.now() });
   });
   if (!finished) return;
   failpoint('recovery.finished');

@@ -31,7 +31,7 @@ const take = (owner: string) =>
   takeRecovery(database.db, { livemode: false, owner, leaseMs: LEASE_MS });
 const work = (run: RecoveryRun) => database.db.transaction((tx) => holdRecovery(tx, run, LEASE_MS));
 const finish = (run: RecoveryRun) => {
-  const end = { incarnation: 'system/1', comparedBlock: 7n, now: new Date() };
+  const end = { clusterId: 'system/1', comparedBlock: 7n, now: new Date() };
   return database.db.transaction((tx) => finishRecovery(tx, run, end));
 };
 const endLease = () =>

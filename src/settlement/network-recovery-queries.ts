@@ -8,15 +8,15 @@ import { IS_DIFFERENCE } from '#settlement/foreign-settlement-queries.ts';
 export const RECOVERY_TOPIC = 'network-recovery';
 
 /** Why a network's ledger is compared with its chain. */
-export type RecoveryReason = 'incarnation' | 'nonce' | 'position' | 'reconciliation' | 'command';
+export type RecoveryReason = 'cluster' | 'nonce' | 'position' | 'reconciliation' | 'command';
 
 /** What the database says about a network's ledger and its senders. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
   /** The database that the last recovery was done for. */
-  readonly incarnation: string | null;
+  readonly clusterId: string | null;
   readonly asked: bigint;
-  /** Whether anything was ever sent or paid on the network; only told without an incarnation. */
+  /** Whether anything was ever sent or paid on the network; only told without a cluster id. */
   readonly used: boolean;
   /** By lower-case address, without senders that were stopped. */
   readonly next_nonces: Readonly<Record<string, string>>;
@@ -28,8 +28,8 @@ export interface LedgerRow {
 
 export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerRow> {
   const rows = await sql.query<LedgerRow>(
-    `select r.status, r.incarnation, r.asked,
-       case when r.incarnation is null then
+    `select r.status, r.cluster_id, r.asked,
+       case when r.cluster_id is null then
          exists (select from chain_transactions t where t.livemode = r.livemode)
          or exists (select from payments p where p.livemode = r.livemode)
        else true end as used,
@@ -116,14 +116,14 @@ export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead 
 }
 
 /** A database that nothing was ever written to needs no recovery. */
-export async function adoptIncarnation(
+export async function adoptCluster(
   sql: Sql,
-  adopted: { readonly livemode: boolean; readonly incarnation: string },
+  adopted: { readonly livemode: boolean; readonly clusterId: string },
 ): Promise<void> {
   await sql.query(
-    `update network_recoveries set incarnation = $2
-     where livemode = $1 and incarnation is null and status = 'done'`,
-    [adopted.livemode, adopted.incarnation],
+    `update network_recoveries set cluster_id = $2
+     where livemode = $1 and cluster_id is null and status = 'done'`,
+    [adopted.livemode, adopted.clusterId],
   );
 }
 
@@ -135,7 +135,7 @@ export interface RecoveryRun {
   readonly asked: bigint;
   readonly loss_shown: boolean;
   /** The database that the last recovery was done for. */
-  readonly incarnation: string | null;
+  readonly clusterId: string | null;
   /** Up to where this run has read the chain; null: not begun. */
   readonly read_to: bigint | null;
   /** What is given up is older than this. */
@@ -152,7 +152,7 @@ export async function takeRecovery(
      set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', fence = fence + 1
      where livemode = $1 and status = 'recovering'
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
-     returning livemode, lease_owner as owner, fence, asked, loss_shown, incarnation, read_to,
+     returning livemode, lease_owner as owner, fence, asked, loss_shown, cluster_id, read_to,
        started`,
     [wanted.livemode, wanted.owner, wanted.leaseMs],
   );
@@ -199,14 +199,14 @@ export async function markCompared(
   sql: Sql,
   change: {
     readonly livemode: boolean;
-    readonly incarnation: string | null;
+    readonly clusterId: string | null;
     readonly block: bigint;
   },
 ): Promise<void> {
   await sql.query(
     `update network_recoveries set compared_block = greatest(compared_block, $3)
-     where livemode = $1 and status = 'done' and incarnation = $2`,
-    [change.livemode, change.incarnation, change.block],
+     where livemode = $1 and status = 'done' and cluster_id = $2`,
+    [change.livemode, change.clusterId, change.block],
   );
 }
 
@@ -356,12 +356,12 @@ export async function noteEnded(
 export async function finishRecovery(
   tx: Tx,
   run: RecoveryRun,
-  finished: { readonly incarnation: string; readonly comparedBlock: bigint; readonly now: Date },
+  finished: { readonly clusterId: string; readonly comparedBlock: bigint; readonly now: Date },
 ): Promise<boolean> {
   const rows = await tx.query(
     `with done as (
        update network_recoveries
-       set status = 'done', incarnation = $5, finished = $6, lease_owner = null, lease_until = null,
+       set status = 'done', cluster_id = $5, finished = $6, lease_owner = null, lease_until = null,
          compared_block = greatest(compared_block, $8),
          lost_to = case when loss_shown then greatest(lost_to, read_to) else lost_to end
        where livemode = $1 and lease_owner = $2 and fence = $3 and asked = $4
@@ -379,7 +379,7 @@ export async function finishRecovery(
       run.owner,
       run.fence,
       run.asked,
-      finished.incarnation,
+      finished.clusterId,
       finished.now,
       run.loss_shown,
       finished.comparedBlock,

@@ -37,18 +37,18 @@ export async function readLedgerState(
   sql: Sql,
   wanted: {
     readonly livemode: boolean;
-    readonly incarnation: string | null;
+    readonly clusterId: string | null;
     /** When the database was seen to be another one, or to have gone back; null: it was not. */
     readonly changedAt: Date | null;
   },
 ): Promise<{ readonly complete: boolean; readonly position: string }> {
   const rows = await sql.query<{ complete: boolean; position: string }>(
     `select status = 'done' and doubt is null
-       and (incarnation is null or incarnation = $2)
+       and (cluster_id is null or cluster_id = $2)
        and ($3::timestamptz is null or coalesce(finished > $3, false)) as complete,
        pg_current_wal_flush_lsn()::text as position
      from network_recoveries where livemode = $1`,
-    [wanted.livemode, wanted.incarnation, wanted.changedAt],
+    [wanted.livemode, wanted.clusterId, wanted.changedAt],
   );
   return only(rows, 'recovery of a network');
 }

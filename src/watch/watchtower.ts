@@ -222,7 +222,7 @@ async function tellConcerned(
 async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<boolean> {
   const { chains, db, clock, log } = deps;
   const { livemode, network } = chains[0].config;
-  const { changes, epoch, incarnation } = db.watch;
+  const { changes, epoch, clusterId } = db.watch;
   if (epoch !== memory.epoch) {
     memory.epoch = epoch;
     memory.brokeAt = performance.now();
@@ -234,7 +234,7 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
     log.warn('the watchtower waits: another database answers than before', { network });
   }
   const { brokeAt, changedAt } = memory;
-  const ledger = await readLedgerState(sql, { livemode, incarnation, changedAt });
+  const ledger = await readLedgerState(sql, { livemode, clusterId, changedAt });
   if (db.watch.changes !== memory.changes) return false;
   db.watch.note(walPosition(ledger.position));
   if (brokeAt !== null && performance.now() - brokeAt < SETTLED_MS) return false;

@@ -68,7 +68,7 @@ const PROPOSAL = {
 };
 
 const RECOVERING = {
-  ...{ network: 'mainnet', status: 'recovering', reason: 'incarnation', loss_shown: true },
+  ...{ network: 'mainnet', status: 'recovering', reason: 'cluster', loss_shown: true },
   ...{ from_block: '18200001', read_to: '18260000', head: '18300000', started: AT },
   ...{
     finished: null,

@@ -373,7 +373,7 @@ test('no alarm and no difference is omitted: all come page by page', async () =>
 
 test('a recovery shows its progress', async () => {
   await server.db.query(
-    `update network_recoveries set status = 'recovering', reason = 'incarnation',
+    `update network_recoveries set status = 'recovering', reason = 'cluster',
        started = now(), compared_block = 1, read_to = 2, payments = 3 where not livemode`,
   );
   const { body, status, text } = await anna.client.get('/recoveries');

@@ -227,9 +227,9 @@ describe('reconciliation', () => {
     await askForRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
     const wanted = { livemode: false, owner: 'test', leaseMs: 60_000 };
     const run = present(await takeRecovery(db, wanted), 'recovery that was asked for');
-    const incarnation = present(db.watch.incarnation, 'incarnation');
+    const clusterId = present(db.watch.clusterId, 'cluster id');
     // What is final is far below what was read.
-    const finished = { incarnation, comparedBlock: 0n, now: new Date() };
+    const finished = { clusterId, comparedBlock: 0n, now: new Date() };
     const isDone = await db.transaction(async (tx) => {
       await moveReadTo(tx, false, block);
       return finishRecovery(tx, run, finished);

@@ -112,8 +112,8 @@ export async function reconcileOnce(
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
   await readUnread(deps, walked);
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
-    const { incarnation } = db.watch;
-    await markCompared(db, { livemode, incarnation, block: least(readTo, doneTo) });
+    const { clusterId } = db.watch;
+    await markCompared(db, { livemode, clusterId, block: least(readTo, doneTo) });
   }
   const differences = open.filter((difference) => !difference.accepted);
   if (differences.length > 0) {

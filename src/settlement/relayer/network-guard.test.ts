@@ -5,10 +5,10 @@ import { type Findings, judgeLedger } from '#settlement/relayer/network-guard.ts
 const SENDER = '0x00000000000000000000000000000000000000aa';
 
 const HEALTHY: Findings = {
-  incarnation: 'system/1',
+  clusterId: 'system/1',
   ledger: {
     status: 'done',
-    incarnation: 'system/1',
+    clusterId: 'system/1',
     used: true,
     next_nonces: { [SENDER]: '7' },
     doubted: false,
@@ -58,23 +58,19 @@ describe('whether a ledger can be relied on', () => {
       'recover: position, loss shown',
       () => judge({ trust: 'confirmed' }),
     ],
-    ['another server answers', 'recover: incarnation', () => judge({ incarnation: 'system/2' })],
+    ['another server answers', 'recover: cluster', () => judge({ clusterId: 'system/2' })],
     [
       'another server answers and no node does',
-      'recover: incarnation',
-      () => judge({ incarnation: 'system/2', chainNonces: null }),
+      'recover: cluster',
+      () => judge({ clusterId: 'system/2', chainNonces: null }),
     ],
     [
       'another server answers, and it has lost a nonce',
       'recover: nonce, loss shown',
-      () => judge({ incarnation: 'system/2', chainNonces: new Map([[SENDER, 8n]]) }),
+      () => judge({ clusterId: 'system/2', chainNonces: new Map([[SENDER, 8n]]) }),
     ],
-    ['nothing was ever written', 'adopt', () => judge({}, { incarnation: null, used: false })],
-    [
-      'an earlier release has written it',
-      'recover: incarnation',
-      () => judge({}, { incarnation: null }),
-    ],
+    ['nothing was ever written', 'adopt', () => judge({}, { clusterId: null, used: false })],
+    ['an earlier release has written it', 'recover: cluster', () => judge({}, { clusterId: null })],
     [
       'another process has asked, and this one has just started',
       'closed',
@@ -88,8 +84,7 @@ describe('whether a ledger can be relied on', () => {
     [
       'an earlier release has written it, and the chain knows a nonce more',
       'ask about 8',
-      () =>
-        judge({ chainNonces: new Map([[SENDER, 8n]]), trust: 'unknown' }, { incarnation: null }),
+      () => judge({ chainNonces: new Map([[SENDER, 8n]]), trust: 'unknown' }, { clusterId: null }),
     ],
     [
       'somebody recovers it',

@@ -8,7 +8,7 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {
-  adoptIncarnation,
+  adoptCluster,
   askForRecovery,
   endDoubt,
   type LedgerRow,
@@ -44,7 +44,7 @@ const DOUBT_LOOK_MS = 2_000;
 
 /** What was found out about a network: everything that {@link judgeLedger} needs. */
 export interface Findings {
-  readonly incarnation: string;
+  readonly clusterId: string;
   readonly ledger: Omit<LedgerRow, 'asked' | 'position'>;
   /** By lower-case address; null: no node answered. */
   readonly chainNonces: ReadonlyMap<string, bigint> | null;
@@ -67,20 +67,20 @@ export type Judgment =
  * answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgment {
-  const { ledger, incarnation, chainNonces, trust } = found;
+  const { ledger, clusterId, chainNonces, trust } = found;
   if (trust === 'confirmed') return { kind: 'recover', reason: 'position', lossShown: true };
   if (ledger.status === 'recovering') return { kind: 'stand', state: 'closed' };
   const ahead = noncesAhead(ledger.next_nonces, chainNonces);
   const isAhead = Object.keys(ahead).length > 0;
-  if (ledger.incarnation !== incarnation && ledger.incarnation !== null) {
-    return { kind: 'recover', reason: isAhead ? 'nonce' : 'incarnation', lossShown: isAhead };
+  if (ledger.clusterId !== clusterId && ledger.clusterId !== null) {
+    return { kind: 'recover', reason: isAhead ? 'nonce' : 'cluster', lossShown: isAhead };
   }
   if (isAhead && trust !== 'agreed') return { kind: 'doubt', ahead };
   // Another process has asked, which has keys that this one lacks.
   if (ledger.doubted && trust !== 'agreed') return { kind: 'stand', state: 'closed' };
-  if (ledger.incarnation === null) {
+  if (ledger.clusterId === null) {
     return ledger.used
-      ? { kind: 'recover', reason: 'incarnation', lossShown: false }
+      ? { kind: 'recover', reason: 'cluster', lossShown: false }
       : { kind: 'adopt' };
   }
   return { kind: 'stand', state: chainNonces === null ? 'serving' : 'signing' };
@@ -160,13 +160,13 @@ async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   const { watch } = db;
   const { epoch } = watch;
   const { ledger, chainNonces } = await compare(deps, last.comparedIn !== epoch);
-  const { incarnation } = watch;
-  if (watch.epoch !== epoch || incarnation === null) return null;
+  const { clusterId } = watch;
+  if (watch.epoch !== epoch || clusterId === null) return null;
   const before = watch.trust(livemode);
-  const judgment = judgeLedger({ incarnation, ledger, chainNonces, trust: before });
+  const judgment = judgeLedger({ clusterId, ledger, chainNonces, trust: before });
   await settleDoubt(deps, judgment, { ledger, before });
   if (judgment.kind === 'adopt') {
-    await adoptIncarnation(db, { livemode, incarnation });
+    await adoptCluster(db, { livemode, clusterId });
     return null;
   }
   if (judgment.kind === 'recover') await ask(deps, judgment, ledger);

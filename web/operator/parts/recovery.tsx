@@ -45,7 +45,7 @@ function ProgressBar({ progress }: { readonly progress: Progress }): ReactNode {
 
 /** Texts for the reasons, by the API's codes. */
 const REASONS: Readonly<Record<string, string>> = {
-  incarnation: 'Another database answers.',
+  cluster: 'Another database answers.',
   position: 'The database was restored from an earlier copy.',
   nonce: 'The chain has transactions that the database does not know.',
   reconciliation: 'Ledger and chain did not agree.',
