@@ -89,7 +89,7 @@ func (c *Client) send(ctx context.Context, call Call, body []byte, into any) err
 // failure is what one try came to, when it came to no success.
 type failure struct {
 	err error
-	// The deed may have been done.
+	// The action may have been done.
 	doubtful   bool
 	retryAfter time.Duration
 	saysAfter  bool
@@ -239,7 +239,7 @@ func refusedBy(response *http.Response, answer []byte, keyed bool) *failure {
 		refused.Message = fmt.Sprintf("The answer (%d) is not from a Tapline API. Check BaseURL:"+
 			" it ends with /api.", status)
 	}
-	// "Nothing was done" is said by this code alone; another fault may have come after the deed.
+	// "Nothing was done" is said by this code alone; another fault may have come after the action.
 	fault := status >= 500 && refused.Code != "service_unavailable"
 	failed := &failure{err: refused, doubtful: keyed && (fault || refused.Code == running)}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds >= 0 {

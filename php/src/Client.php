@@ -181,7 +181,7 @@ final class Client
             return [$parsed, null, false, null];
         }
         $error = self::errorOf($status, $parsed);
-        // "Nothing was done" is said by this code alone; another fault may have come after the deed.
+        // "Nothing was done" is said by this code alone; another fault may have come after the action.
         $fault = $status >= 500 && $error->errorCode !== 'service_unavailable';
         $after = $answered['retry-after'] ?? '';
         $seconds = ctype_digit($after) ? (int) $after : null;

@@ -316,7 +316,7 @@ class Tapline:
         except Exception:
             refusal = TaplineError(f"The answer ({status}) is not from a Tapline API. Check "
                                    "base_url: it ends with /api.", status)
-        # "Nothing was done" is said by this code alone; another fault may have come after the deed.
+        # "Nothing was done" is said by this code alone; another fault may have come after the action.
         fault = status >= 500 and refusal.code != "service_unavailable"
         after = response.headers.get("Retry-After")
         doubtful = keyed and (fault or refusal.code == _RUNNING)

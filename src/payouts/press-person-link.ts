@@ -6,7 +6,7 @@ import { hashSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
-import { loseFactors, ownedAccounts, putOut, trustFactor } from '#people/person-link-deeds.ts';
+import { loseFactors, ownedAccounts, putOut, trustFactor } from '#people/person-link-actions.ts';
 import { type PersonLinkRow, takePersonLink } from '#people/person-link-queries.ts';
 import { findPersonLink } from '#people/person-links.ts';
 import { lockUser, type UserRow } from '#people/user-queries.ts';

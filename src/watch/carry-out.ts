@@ -58,7 +58,7 @@ const LENS = { abi: settlementLensAbi } as const;
 const CHANGE = { abi: settlementAbi, functionName: 'walletChange' } as const;
 
 /** One transaction, and the steps that it carries out. */
-interface Deed {
+interface Action {
   readonly to: Hex;
   readonly data: Hex;
   readonly isPause: boolean;
@@ -116,18 +116,18 @@ function pauseOf({ step }: StepRow): Hex {
 }
 
 /** Pauses first; then one call for each registrar, however many wallets it has proposed. */
-function deedsOf(
+function actionsOf(
   config: Chain['config'],
   steps: readonly { readonly step: StepRow; readonly proposer: Hex | null }[],
-): Deed[] {
+): Action[] {
   const toOf = ({ merchant_number }: StepRow) => contractOf(config, merchant_number);
   const isPause = ({ step }: { readonly step: StepRow }) => step.step !== 'cancel_wallet';
-  const pauses = steps.filter(isPause).map(({ step }): Deed => {
+  const pauses = steps.filter(isPause).map(({ step }): Action => {
     return { to: toOf(step), data: pauseOf(step), isPause: true, steps: [step] };
   });
   const wallets = steps.filter((one) => !isPause(one));
   const groups = Map.groupBy(wallets, ({ step, proposer }) => `${toOf(step)} ${proposer}`);
-  const drops = [...groups.values()].flatMap((group): Deed[] => {
+  const drops = [...groups.values()].flatMap((group): Action[] => {
     const { step: first, proposer } = present(group[0], 'a proposal');
     const common = { to: toOf(first), isPause: false };
     if (group.length > MAX_SINGLE && proposer !== null) {
@@ -149,7 +149,11 @@ function deedsOf(
 }
 
 /** Whether the contract would take it, says one address: a refusal costs coin, each second. */
-async function isTaken(chains: readonly Chain[], from: Hex, { to, data }: Deed): Promise<boolean> {
+async function isTaken(
+  chains: readonly Chain[],
+  from: Hex,
+  { to, data }: Action,
+): Promise<boolean> {
   const said = await Promise.allSettled(
     chains.map((chain) => chain.calls([{ from, to, data, words: 'any' }])),
   );
@@ -186,17 +190,17 @@ async function feesOf(chains: readonly Chain[], tries: number) {
 async function affordable(
   chains: readonly Chain[],
   address: Hex,
-  deeds: readonly Deed[],
-): Promise<{ readonly deed: Deed; readonly fees: Fees }[]> {
+  actions: readonly Action[],
+): Promise<{ readonly action: Action; readonly fees: Fees }[]> {
   const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
   let coin = await coinOf(chains, address);
   const chosen = [];
-  for (const deed of deeds) {
-    const fees = await feesOf(chains, Math.max(...deed.steps.map(({ tries }) => tries)));
+  for (const action of actions) {
+    const fees = await feesOf(chains, Math.max(...action.steps.map(({ tries }) => tries)));
     const cost = GAS * fees.maxFeePerGas;
-    if (!deed.isPause && coin !== null && coin - cost < PAUSES_KEPT * price) continue;
+    if (!action.isPause && coin !== null && coin - cost < PAUSES_KEPT * price) continue;
     if (coin !== null) coin -= cost;
-    chosen.push({ deed, fees });
+    chosen.push({ action, fees });
   }
   return chosen;
 }
@@ -206,18 +210,18 @@ type Fees = Awaited<ReturnType<typeof feesOf>>;
 async function send(
   { chains, log }: CarryOutDeps,
   account: Signer,
-  deeds: readonly Deed[],
+  actions: readonly Action[],
 ): Promise<void> {
   const { config } = present(chains[0], 'an address of the chain');
-  if (deeds.length === 0) return;
+  if (actions.length === 0) return;
   const first = await nextNonce(chains, account.address);
-  for (const [place, { deed, fees }] of (
-    await affordable(chains, account.address, deeds)
+  for (const [place, { action, fees }] of (
+    await affordable(chains, account.address, actions)
   ).entries()) {
-    const what = { network: config.network, step: deed.steps[0]?.step ?? '' };
+    const what = { network: config.network, step: action.steps[0]?.step ?? '' };
     const unsigned = {
       ...({ type: 'eip1559', chainId: config.chainId, nonce: Number(first) + place } as const),
-      ...{ to: deed.to, data: deed.data, gas: GAS, ...fees },
+      ...{ to: action.to, data: action.data, gas: GAS, ...fees },
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
       // A signer that does not answer or refuses: the next look asks again.
@@ -266,12 +270,14 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
     left.map(({ step }) => step.id),
   );
   const account = signerOf(key);
-  const deeds = deedsOf(config, left);
-  const taken = await Promise.all(deeds.map((deed) => isTaken(chains, account.address, deed)));
+  const actions = actionsOf(config, left);
+  const taken = await Promise.all(
+    actions.map((action) => isTaken(chains, account.address, action)),
+  );
   await send(
     deps,
     account,
-    deeds.filter((_, i) => taken[i] === true),
+    actions.filter((_, i) => taken[i] === true),
   );
   const late = left.filter(({ step }) => step.tries + 1 >= TRIES_TO_TELL);
   if (late.length === 0) return;

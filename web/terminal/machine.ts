@@ -212,7 +212,7 @@ function onAgain(till: Till, now: number): Till {
  * Handles actions of the cashier and the customer. An action that the phase does not allow changes
  * nothing.
  */
-function onDeed(till: Till, event: TillEvent): Till {
+function onAction(till: Till, event: TillEvent): Till {
   const { phase } = till;
   const { now } = event;
   switch (event.type) {
@@ -285,6 +285,6 @@ export function next(till: Till, event: TillEvent): Till {
     case 'cancel_answered':
       return phase.at === 'canceling' ? onCancelAnswered(till, phase, event.answer, now) : till;
     default:
-      return onDeed(till, event);
+      return onAction(till, event);
   }
 }

@@ -54,7 +54,11 @@ function nearerOffset(known: number, serverTime: number | null): number {
   return said > known || said < known - CLOCK_SET_MS ? said : known;
 }
 
-type Deed = TillEvent extends infer One ? (One extends unknown ? Omit<One, 'now'> : never) : never;
+type Action = TillEvent extends infer One
+  ? One extends unknown
+    ? Omit<One, 'now'>
+    : never
+  : never;
 
 /**
  * Carries out what a phase requires, one request at a time, and feeds the result to the state
@@ -90,12 +94,12 @@ export class TillRunner {
     return () => this.#listeners.delete(listener);
   };
 
-  readonly dispatch = (deed: Deed): void => {
+  readonly dispatch = (action: Action): void => {
     // A window that another one replaced may still get responses, but the stored state now belongs
     // to the other.
     if (!this.#running) return;
     const before = this.#view.till;
-    const till = next(before, { ...deed, now: performance.now() });
+    const till = next(before, { ...action, now: performance.now() });
     if (till === before) return;
     // Stores the state before acting on it.
     keepTill(till);
