@@ -137,7 +137,7 @@ create table chain_attempts (
   transaction_id bigint not null references chain_transactions (id),
   raw bytea not null,
   -- A cancellation transaction: it uses the nonce and does nothing, so that later nonces proceed.
-  noop boolean not null default false,
+  cancels boolean not null default false,
   max_fee_per_gas numeric(78) not null,
   max_priority_fee_per_gas numeric(78) not null,
   created timestamptz(3) not null
@@ -150,7 +150,7 @@ create index chain_attempts_transaction on chain_attempts (transaction_id);
 -- signature. The row is deleted when the signed bytes are stored in chain_attempts.
 create table chain_unsigned (
   transaction_id bigint primary key references chain_transactions (id),
-  noop boolean not null default false,
+  cancels boolean not null default false,
   max_fee_per_gas numeric(78) not null,
   max_priority_fee_per_gas numeric(78) not null,
   created timestamptz(3) not null

@@ -293,7 +293,7 @@ describe('a refund that went back to the queue', () => {
          values (false, 90, 900, 'refund', 'foreign', now(), '0x', '', 0) returning id
        )
        insert into chain_attempts
-         (tx_hash, transaction_id, raw, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
+         (tx_hash, transaction_id, raw, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
        select $1, id, '', false, 0, 0, now() from given_up`,
       [hash],
     );

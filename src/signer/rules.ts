@@ -66,12 +66,12 @@ export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   if (chainId !== limits.chainId) return no(`chain ${chainId} is not this key's`);
   if (value > 0n) return no('this key may not send native coin');
   if ((parsed.accessList ?? []).length > 0) return no('an access list is not signed');
-  const isFiller = to?.toLowerCase() === address.toLowerCase() && data === '0x';
-  if (!isFiller && !limits.to.some((one) => one.toLowerCase() === to?.toLowerCase())) {
+  const isCancellation = to?.toLowerCase() === address.toLowerCase() && data === '0x';
+  if (!isCancellation && !limits.to.some((one) => one.toLowerCase() === to?.toLowerCase())) {
     return no(`${to ?? 'a new contract'} is no address that this key may call`);
   }
   const selector = data.slice(0, SELECTOR_CHARS);
-  if (!isFiller && !limits.functions.some((name) => FUNCTIONS.get(name) === selector)) {
+  if (!isCancellation && !limits.functions.some((name) => FUNCTIONS.get(name) === selector)) {
     return no(`${selector} is no function that this key may call`);
   }
   if (gas > limits.maxGas) return no(`gas ${gas} is above this key's limit`);

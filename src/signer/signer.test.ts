@@ -172,10 +172,10 @@ describe('npm run signer', () => {
   });
 
   it('fills a nonce of its own whatever its functions, so that a sender goes on', async () => {
-    const filler = unsigned(52, { to: fileAddress, data: '0x', gas: 21_000n });
-    assert.ok(await accountAt(fileAddress).signTransaction(filler));
+    const cancellation = unsigned(52, { to: fileAddress, data: '0x', gas: 21_000n });
+    assert.ok(await accountAt(fileAddress).signTransaction(cancellation));
     await assert.rejects(
-      accountAt(fileAddress).signTransaction({ ...filler, nonce: 53, data: '0x01' } as never),
+      accountAt(fileAddress).signTransaction({ ...cancellation, nonce: 53, data: '0x01' } as never),
       /no address that this key may call/,
     );
   });
@@ -355,7 +355,7 @@ describe('npm run signer', () => {
   });
 
   it('signs so many in an hour, and counts over a restart', async () => {
-    // Beside the first one and the filler.
+    // Beside the first one and the cancellation.
     for (let nonce = 1; nonce < PER_HOUR - 1; nonce++) {
       if (nonce === 3) {
         await stop('SIGKILL');

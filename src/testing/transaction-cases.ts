@@ -68,15 +68,15 @@ const fees = (gwei: bigint) => ({
   maxFeePerGas: gwei * 1_000_000_000n,
   maxPriorityFeePerGas: gwei * 1_000_000n,
 });
-const attempt = (hash: Hex, gwei: bigint, noop = false): Attempt => {
-  return { hash, raw: hash, noop, fees: fees(gwei) };
+const attempt = (hash: Hex, gwei: bigint, cancels = false): Attempt => {
+  return { hash, raw: hash, cancels, fees: fees(gwei) };
 };
 
 const CALL = attempt('0xca', 10n);
 const HIGHER = attempt('0xcb', 20n);
 const CANCEL = attempt('0xdd', 30n, true);
-const OFFER = { noop: false, fees: fees(20n) };
-const CANCEL_OFFER = { noop: true, fees: fees(30n) };
+const OFFER = { cancels: false, fees: fees(20n) };
+const CANCEL_OFFER = { cancels: true, fees: fees(30n) };
 
 const JOB: OpenRequest = {
   id: 1n,

@@ -98,7 +98,7 @@ class Follower {
   }
 
   async begin(): Promise<void> {
-    this.#stored.push(await this.#sign({ noop: false, fees: FEES }));
+    this.#stored.push(await this.#sign({ cancels: false, fees: FEES }));
     this.load();
     await this.#carryOut([{ kind: 'broadcast' }]);
   }
@@ -216,12 +216,12 @@ class Follower {
     }
   }
 
-  async #sign({ noop, fees }: Offer): Promise<Attempt> {
+  async #sign({ cancels, fees }: Offer): Promise<Attempt> {
     const raw = await account.signTransaction({
       ...({ type: 'eip1559', chainId: CHAIN_ID, to: account.address, gas: 21_000n } as const),
       ...{ nonce: Number(this.nonce), ...fees },
     });
-    return { hash: keccak256(raw), raw, noop, fees };
+    return { hash: keccak256(raw), raw, cancels, fees };
   }
 }
 

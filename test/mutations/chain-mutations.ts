@@ -117,11 +117,11 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: " && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded && result.succeeded;",
   },
   {
-    name: 'a no-op that was mined answers what its nonce was for',
+    name: 'a cancellation transaction that was mined answers what its nonce was for',
     file: 'src/settlement/relayer/follow/resolve.ts',
     by: 'src/settlement/relayer/relayer-senders.test.ts',
-    from: ".noop) return { status: 'again' };",
-    to: ".noop && !receipt.succeeded) return { status: 'again' };",
+    from: ".cancels) return { status: 'again' };",
+    to: ".cancels && !receipt.succeeded) return { status: 'again' };",
   },
   {
     name: 'a refund that came at the wrong moment is given up',
@@ -158,18 +158,18 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'what bytes carried that a no-op replaces is forgotten',
+    name: 'what bytes carried that a cancellation transaction replaces is forgotten',
     file: 'src/settlement/relayer/send/sign.ts',
     by: 'src/settlement/relayer/relayer-told.test.ts',
     from: '    await requeue(tx, carried);\n',
     to: '',
   },
   {
-    name: 'old bytes go out while a signer is asked for a no-op in their place',
+    name: 'old bytes go out while a signer is asked for a cancellation transaction in their place',
     file: 'src/settlement/relayer/machine/transaction.ts',
     by: 'src/settlement/relayer/relayer-signer.test.ts',
     from:
-      `  if (phase === 'unsigned' || attempts.length === 0 || wanted?.noop === true) ` +
+      `  if (phase === 'unsigned' || attempts.length === 0 || wanted?.cancels === true) ` +
       `return false;\n`,
     to: '  if (attempts.length === 0) return false;\n',
   },

@@ -39,7 +39,7 @@ export async function selectSettlementAttempts(
      left join chain_transactions t on t.id = r.transaction_id
      left join lateral (
        select min(a.created) as signed_at, count(*) as times from chain_attempts a
-       where a.transaction_id = t.id and not a.noop
+       where a.transaction_id = t.id and not a.cancels
      ) s on true
      order by r.id`,
     [wanted.intentId, wanted.livemode, wanted.number],

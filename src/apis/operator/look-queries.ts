@@ -49,7 +49,7 @@ export interface ChainRequestRow {
   /** Every transaction that was signed with that nonce, oldest first. */
   readonly attempts: readonly {
     readonly tx_hash: string;
-    readonly noop: boolean;
+    readonly cancels: boolean;
     readonly mined: boolean;
     /** In wei, as decimal digits. */
     readonly max_fee_per_gas: string;
@@ -88,7 +88,7 @@ export async function selectChainRequests(
      left join relayer_senders l on l.livemode = t.livemode and l.sender = t.sender
      left join lateral (
        select json_agg(json_build_object(
-           'tx_hash', a.tx_hash, 'noop', a.noop, 'mined', a.tx_hash = t.tx_hash is true,
+           'tx_hash', a.tx_hash, 'cancels', a.cancels, 'mined', a.tx_hash = t.tx_hash is true,
            'max_fee_per_gas', a.max_fee_per_gas::text, 'created', a.created)
          order by a.created) as attempts
        from chain_attempts a where a.transaction_id = t.id

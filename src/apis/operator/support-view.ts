@@ -22,7 +22,7 @@ import { selectEndpoints } from '#webhooks/endpoint-queries.ts';
 
 const AttemptSchema = Type.Object({
   tx_hash: textOut('The transaction that was signed.'),
-  noop: Type.Boolean({
+  cancels: Type.Boolean({
     description: 'true: a cancellation transaction, which only consumes the nonce.',
   }),
   mined: Type.Boolean({ description: 'true: this one is in a block.' }),

@@ -116,11 +116,11 @@ describe('the deadline of a payment', () => {
     await until(isAnswered(id));
     assert.deepEqual(await world.outcome(id), NOT_IN_TIME);
     await until(async () => !(await isOpen()));
-    const rows = await world.database.db.query<{ raw: Buffer; noop: boolean }>(
-      'select raw, noop from chain_attempts order by noop',
+    const rows = await world.database.db.query<{ raw: Buffer; cancels: boolean }>(
+      'select raw, cancels from chain_attempts order by cancels',
     );
     assert.deepEqual(
-      rows.map(({ noop }) => noop),
+      rows.map(({ cancels }) => cancels),
       [false, true],
     );
     const raw = `0x${rows[0]?.raw.toString('hex')}`;

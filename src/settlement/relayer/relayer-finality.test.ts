@@ -214,7 +214,7 @@ describe('what the relayer has called settled', () => {
     await world.network.mine(1);
     // The new blocks begin with an allowance: the same bytes would succeed in them.
     await undo([[await approval(4, 10n ** 12n), 0]]);
-    await until(async () => (await count('chain_attempts where noop')) === 1);
+    await until(async () => (await count('chain_attempts where cancels')) === 1);
     await until(async () => (await count(`chain_transactions where status = 'mined'`)) === 1);
     assert.deepEqual(await world.outcome(id), before);
     assert.equal(await world.network.merchantBalance(world.merchant.merchantNumber), 0n);

@@ -94,24 +94,27 @@ describe('relayer senders', () => {
     assert.equal(outcome?.succeeded, true);
   });
 
-  const noops = () => world.count('select count(*) from chain_attempts where noop');
+  const cancellations = () => world.count('select count(*) from chain_attempts where cancels');
 
-  /** The node refuses transactions with more gas than this, until a no-op is signed for one. */
+  /**
+   * The node refuses transactions with more gas than this, until a cancellation transaction is
+   * signed for one.
+   */
   async function refuseAbove(gasLimit: Hex, ask: () => Promise<string[]>): Promise<string[]> {
     await world.network.rpc.call('evm_setBlockGasLimit', [gasLimit]);
     const ids = await ask();
     await until(submitted, (count) => count === ids.length);
-    for (let i = 0; i < 300 && (await noops()) === 0; i++) {
+    for (let i = 0; i < 300 && (await cancellations()) === 0; i++) {
       await world.network.mine();
       await sleep(30);
     }
-    assert((await noops()) > 0);
+    assert((await cancellations()) > 0);
     await world.network.rpc.call('evm_setBlockGasLimit', ['0x1c9c380']);
     stopMining = world.network.mineEvery(50);
     return ids;
   }
 
-  it('fill a nonce with a no-op when no node takes its transaction', async () => {
+  it('fill a nonce with a cancellation transaction when no node takes its transaction', async () => {
     world.startRelayer();
     await until(
       'select count(*) from relayer_senders where lease_owner is not null',
@@ -126,7 +129,7 @@ describe('relayer senders', () => {
     assert.equal((await settledNumbers(world.network)).length, 6);
   });
 
-  it('call nothing done because a no-op was mined in its place: it is sent again', async () => {
+  it('call nothing done because a cancellation transaction was mined in its place: it is sent again', async () => {
     world.startRelayer();
     const to = privateKeyToAccount(generatePrivateKey()).address;
     const payload = { to, amount: '7000000' };

@@ -219,14 +219,14 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  it('sends no old bytes while it asks for a no-op in their place', async () => {
+  it('sends no old bytes while it asks for a cancellation transaction in their place', async () => {
     await stopMining();
     start();
     const [payer] = payers as [PrivateKeyAccount];
     const late = await world.pay({ payer });
     const attempts = () =>
-      database.db.query<{ tx_hash: Hex; noop: boolean }>(
-        'select tx_hash, noop from chain_attempts',
+      database.db.query<{ tx_hash: Hex; cancels: boolean }>(
+        'select tx_hash, cancels from chain_attempts',
       );
     while ((await attempts()).length === 0) await sleep(20);
     await world.network.pending();
@@ -244,7 +244,7 @@ describe('a relayer whose keys a signer keeps', () => {
     await signer.up();
     while ((await open()) > 0) await sleep(20);
     assert.deepEqual(
-      (await attempts()).map(({ noop }) => noop),
+      (await attempts()).map(({ cancels }) => cancels),
       [false, true],
     );
   });
@@ -261,8 +261,8 @@ describe('a relayer whose keys a signer keeps', () => {
     assert.equal(outcome?.succeeded, false);
     await signer.up();
     while ((await open()) > 0) await sleep(20);
-    const noops = await database.db.query('select from chain_attempts where noop');
-    assert.equal(noops.length, 1);
+    const cancellations = await database.db.query('select from chain_attempts where cancels');
+    assert.equal(cancellations.length, 1);
     assert.deepEqual(await settledNumbers(world.network), []);
   });
 });

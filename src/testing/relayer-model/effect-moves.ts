@@ -201,14 +201,14 @@ function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   const row = rowOf(rows, slot);
   promise(indexOf(newest.hash) < row.attempts.length, 'bytes are sent that are not stored');
   const isCurrent = isHolder(rows, scene.worker, machine, sender);
-  const isOld = !newest.noop && row.retired && isCurrent;
+  const isOld = !newest.cancels && row.retired && isCurrent;
   promise(!isOld, 'bytes are sent whose jobs were queued again');
   promise(
-    !isCurrent || newest.noop || newestOffer(transaction)?.noop !== true,
+    !isCurrent || newest.cancels || newestOffer(transaction)?.cancels !== true,
     'a call is sent though a cancellation was decided',
   );
   const height = scene.worker.head?.height ?? 0;
-  const isRefused = !newest.noop && height > row.validUntil;
+  const isRefused = !newest.cancels && height > row.validUntil;
   promise(!isCurrent || !isRefused, 'bytes are sent that the contract refuses');
   const atBlock = BigInt(height);
   const worker = learn(scene.worker, machine, slot, { kind: 'sent', atBlock });

@@ -57,7 +57,7 @@ export const PLANTED: readonly PlantedFault[] = [
     step: changed(({ transaction, effects }, before, { kind }) => {
       if (before.phase !== 'broadcast' || kind !== 'nonce_unused') return { transaction, effects };
       const fees = { maxFeePerGas: 90n, maxPriorityFeePerGas: 9n };
-      const cancel = { kind: 'cancel', offer: { noop: true, fees }, requeue: true } as const;
+      const cancel = { kind: 'cancel', offer: { cancels: true, fees }, requeue: true } as const;
       return { transaction, effects: [cancel] };
     }),
   },
@@ -163,7 +163,7 @@ export const RELAPSES: readonly PlantedFault[] = [
     step: changed((after, before, observation) => {
       const { transaction } = after;
       if (observation.kind !== 'offer_stored' || transaction.phase !== 'unsigned') return after;
-      if (before.attempts.length === 0 || !observation.offer.noop) return after;
+      if (before.attempts.length === 0 || !observation.offer.cancels) return after;
       const { query } = transaction;
       const facts = factsOf(transaction);
       return {
@@ -249,9 +249,9 @@ export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
     step: (transaction, observation, now) => {
       const isLate =
         transaction.phase !== 'done' &&
-        newestOffer(transaction)?.noop === true &&
+        newestOffer(transaction)?.cancels === true &&
         observation.kind === 'offer_stored' &&
-        !observation.offer.noop;
+        !observation.offer.cancels;
       if (!isLate) return step(transaction, observation, now);
       const wanted = observation.offer;
       return { transaction: { ...transaction, wanted }, effects: [{ kind: 'ask_signer' }] };

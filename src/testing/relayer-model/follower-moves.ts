@@ -148,7 +148,7 @@ function resultOf(
   const { txHash, blockNumber, blockHash } = look.observation.receipt;
   const at = Number(blockNumber);
   const transaction = present(openOf(worker, machine, slot), 'open transaction');
-  const isCall = transaction.attempts[indexOf(txHash)]?.noop === false;
+  const isCall = transaction.attempts[indexOf(txHash)]?.cancels === false;
   const settled = settledOn(view, rows);
   const done = transaction.requests.filter(({ id }) => isCall && settled.has(Number(id)));
   const waits = machine.bounds.waitsForSafe && done.some(({ owed }) => !owed);

@@ -233,7 +233,7 @@ function fromRow(
   const newest = row.wanted ?? row.attempts.at(-1);
   const head = height === null ? null : { time: timeOf(height) };
   const isWhole = !row.retired && !isExpired(facts, head) && facts.requests.length > 0;
-  const isBarred = newest?.noop !== true && !isWhole;
+  const isBarred = newest?.cancels !== true && !isWhole;
   return fromRows(facts, { wanted: row.wanted, query: 'always', isBarred });
 }
 

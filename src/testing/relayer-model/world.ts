@@ -142,7 +142,7 @@ export const timeOf = (height: number) => new Date(height * 1_000);
 const OFFERED: Fees = { maxFeePerGas: 80n, maxPriorityFeePerGas: 8n };
 /** One higher offer fits below it, and no second one. */
 const FEE_CEILING = 95n;
-export const FIRST_OFFER: Offer = { noop: false, fees: OFFERED };
+export const FIRST_OFFER: Offer = { cancels: false, fees: OFFERED };
 export const SAFE_RULE = { from: 0n, waitsFor: 'safe', ms: 0 } as const;
 const SAFE_BLOCKS = 2;
 
@@ -200,7 +200,7 @@ export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, numbe
   branch.mined.forEach((mined, slot) => {
     const row = rows.transactions[slot];
     if (!mined || !row || mined.attempt < 0) return;
-    if (row.attempts[mined.attempt]?.noop !== false || mined.at > row.validUntil) return;
+    if (row.attempts[mined.attempt]?.cancels !== false || mined.at > row.validUntil) return;
     for (const job of row.carried) {
       const before = settled.get(job);
       if (before === undefined || mined.at < before) settled.set(job, mined.at);

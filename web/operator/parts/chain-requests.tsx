@@ -9,8 +9,8 @@ type Attempt = ChainRequest['attempts'][number];
 
 const GWEI = 1e9;
 
-function attemptWords({ noop, mined }: Attempt): string {
-  const what = noop ? 'Cancellation transaction' : 'Signed';
+function attemptWords({ cancels, mined }: Attempt): string {
+  const what = cancels ? 'Cancellation transaction' : 'Signed';
   return mined ? `${what}, in a block` : what;
 }
 

@@ -197,7 +197,7 @@ async function answerOf(
 ): Promise<Answer> {
   const { transaction, receipt, block } = mined;
   const attempt = transaction.attempts.find((one) => one.hash === receipt.txHash);
-  if (present(attempt, 'the attempt that was mined').noop) return { status: 'again' };
+  if (present(attempt, 'the attempt that was mined').cancels) return { status: 'again' };
   if (!receipt.succeeded) return afterRevert(relayer, mined, request);
   const { chainId } = relayer.chain.config;
   const kind = KINDS[request.kind];

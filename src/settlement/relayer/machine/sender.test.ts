@@ -11,7 +11,7 @@ import {
 
 const FEES = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
 const OPEN = { wanted: null } as const;
-const OWED = { wanted: { noop: false, fees: FEES } } as const;
+const OWED = { wanted: { cancels: false, fees: FEES } } as const;
 
 const seen = (...observations: readonly SenderObservation[]): SenderFacts =>
   observations.reduce(stepSender, newSender(false));

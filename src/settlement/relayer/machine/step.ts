@@ -140,7 +140,7 @@ function refused(
   const { wanted, query } = transaction;
   const facts = factsOf(transaction);
   // A cancellation that is refused needs a higher offer, not another cancellation.
-  if (verdict === 'unsendable' && !newest.noop) {
+  if (verdict === 'unsendable' && !newest.cancels) {
     return { ...facts, phase: 'stuck', wanted, why: 'no_node_takes_it', query };
   }
   const overdue = 'overdue' in transaction ? transaction.overdue : 0;
@@ -299,7 +299,7 @@ function nonceUnused(
   if (transaction.phase === 'nonce_taken') {
     return nonceUnused(again(transaction, 'always'), observation, now);
   }
-  const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.noop !== true;
+  const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.cancels !== true;
   if (isRefused || isBarred(transaction)) {
     // The contract would only refuse them: its jobs are sent again while they have time left.
     const offer = cancellation(transaction, now);
@@ -324,7 +324,7 @@ function tendStuck(
 ): Step {
   if (transaction.wanted !== null) return stay(transaction, [{ kind: 'ask_signer' }]);
   if (isNext) {
-    return stay(transaction, [{ kind: 'cancel', offer: { noop: true, fees }, requeue: false }]);
+    return stay(transaction, [{ kind: 'cancel', offer: { cancels: true, fees }, requeue: false }]);
   }
   return stay(transaction, isOverdue ? [{ kind: 'broadcast' }] : []);
 }
@@ -343,14 +343,14 @@ function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
     const alert = { kind: 'alert', about: 'fee_ceiling' } as const;
     return stay({ ...transaction, overdue }, [alert, { kind: 'broadcast' }]);
   }
-  const offer = { noop: last.noop, fees };
+  const offer = { cancels: last.cancels, fees };
   return stay({ ...transaction, overdue: 0 }, [{ kind: 'replace', offer }]);
 }
 
 /**
- * A no-op that outbids what stands for the nonce now. If no higher offer is possible, a node that
- * still holds the old bytes refuses it, and all others take it. The old bytes are not sent again
- * either way.
+ * A cancellation transaction that outbids what stands for the nonce now. If no higher offer is
+ * possible, a node that still holds the old bytes refuses it, and all others take it. The old bytes
+ * are not sent again either way.
  */
 export function cancellation(
   transaction: OpenTransaction,
@@ -358,7 +358,7 @@ export function cancellation(
 ): Offer {
   const last = newestOffer(transaction);
   const higher = last === null ? null : bumpFees(last.fees, fees, feeCeiling);
-  return { noop: true, fees: higher ?? fees };
+  return { cancels: true, fees: higher ?? fees };
 }
 
 function attemptStored(
@@ -382,13 +382,16 @@ function signatureStored(
 
 /** Only a higher cancellation follows a cancellation: its jobs may be under way elsewhere. */
 function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
-  assert(offer.noop || newestOffer(transaction)?.noop !== true, 'a cancellation is the last offer');
+  assert(
+    offer.cancels || newestOffer(transaction)?.cancels !== true,
+    'a cancellation is the last offer',
+  );
 }
 
 function isSame(a: Offer, b: Offer): boolean {
   const { maxFeePerGas, maxPriorityFeePerGas } = a.fees;
   return (
-    a.noop === b.noop &&
+    a.cancels === b.cancels &&
     maxFeePerGas === b.fees.maxFeePerGas &&
     maxPriorityFeePerGas === b.fees.maxPriorityFeePerGas
   );
@@ -403,7 +406,7 @@ function owesNothing(transaction: OpenTransaction): OpenTransaction {
 /** A cancellation stays last, whatever a signer gives after it: only it may be sent. */
 function withAttempt(transaction: OpenTransaction, attempt: Attempt): OpenTransaction {
   const { attempts } = transaction;
-  const first = attempt.noop ? attempts.length : attempts.findIndex(({ noop }) => noop);
+  const first = attempt.cancels ? attempts.length : attempts.findIndex(({ cancels }) => cancels);
   const at = first < 0 ? attempts.length : first;
   return { ...transaction, attempts: attempts.toSpliced(at, 0, attempt) };
 }
@@ -413,8 +416,8 @@ function withoutJobs(transaction: OpenTransaction, isRequeued: boolean): OpenTra
 }
 
 /** New bytes go out at once, unless the chain has used the nonce. */
-function bytesStored(transaction: OpenTransaction, { noop }: Attempt): Step {
-  const barred = isBarred(transaction) && !noop;
+function bytesStored(transaction: OpenTransaction, { cancels }: Attempt): Step {
+  const barred = isBarred(transaction) && !cancels;
   if (!isSending(transaction)) return stay({ ...transaction, isBarred: barred });
   const next = again(transaction, transaction.query, barred);
   return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
@@ -428,9 +431,9 @@ function offerStored(
   requireLastOffer(transaction, offer);
   const owing = withoutJobs(transaction, isRequeued);
   const effects: Effect[] = [{ kind: 'ask_signer' }];
-  const barred = isBarred(transaction) && !offer.noop;
+  const barred = isBarred(transaction) && !offer.cancels;
   if (!isSending(owing)) return stay({ ...owing, wanted: offer, isBarred: barred }, effects);
-  if (offer.noop || owing.attempts.length === 0 || owing.phase === 'unsigned' || barred) {
+  if (offer.cancels || owing.attempts.length === 0 || owing.phase === 'unsigned' || barred) {
     const rows = { wanted: offer, query: owing.query, isBarred: barred };
     return stay(fromRows(factsOf(owing), rows), effects);
   }

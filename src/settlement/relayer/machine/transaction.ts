@@ -181,7 +181,7 @@ export interface Attempt extends Offer {
 
 /** What an attempt offers for its nonce, and whether it only uses it up. */
 export interface Offer {
-  readonly noop: boolean;
+  readonly cancels: boolean;
   readonly fees: Fees;
 }
 
@@ -334,7 +334,7 @@ export function fromRows(
 ): OpenTransaction {
   const { wanted, query, isBarred } = rows;
   if (isBarred) return { ...facts, phase: 'stuck', wanted, why: 'must_not_be_sent', query };
-  if (wanted !== null && (wanted.noop || facts.attempts.length === 0)) {
+  if (wanted !== null && (wanted.cancels || facts.attempts.length === 0)) {
     return { ...facts, phase: 'unsigned', wanted, query };
   }
   return { ...facts, phase: 'signed', wanted, overdue: 0, query };
@@ -358,7 +358,7 @@ export function newestOffer(transaction: OpenTransaction): Offer | null {
 /** There are bytes, and they may go out. */
 export function isSendable(transaction: OpenTransaction): boolean {
   const { phase, attempts, wanted } = transaction;
-  if (phase === 'unsigned' || attempts.length === 0 || wanted?.noop === true) return false;
+  if (phase === 'unsigned' || attempts.length === 0 || wanted?.cancels === true) return false;
   if (phase === 'stuck') return transaction.why === 'no_node_takes_it';
   return phase === 'signed' || phase === 'broadcast' || !transaction.isBarred;
 }

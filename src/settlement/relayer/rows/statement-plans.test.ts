@@ -77,7 +77,7 @@ const JOB: OpenRequest = {
 };
 const SIGNED: NewTransaction = {
   ...{ nonce: 1n, kind: 'payment', target: '0x1', input: '0x00', gasLimit: 1n },
-  attempts: [{ hash: '0x1', raw: '0x00', noop: false, fees: FEES }],
+  attempts: [{ hash: '0x1', raw: '0x00', cancels: false, fees: FEES }],
   ...{ requests: [JOB], validUntil: NOW, signedAtMs: null },
 };
 const PAYER = {
@@ -102,7 +102,7 @@ const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly str
   [
     'signed transactions',
     (tx) => {
-      const signed = { transactions: [SIGNED], offer: { noop: false, fees: FEES } };
+      const signed = { transactions: [SIGNED], offer: { cancels: false, fees: FEES } };
       return insertTransactions(tx, { livemode: false, sender: 0, nextNonce: 2n }, signed, NOW);
     },
     ['chain_requests_pkey'],

@@ -68,9 +68,9 @@ test('a higher offer for a call never takes the place of its cancellation', asyn
   const { db } = database;
   const now = new Date();
   const feesOf = (wei: bigint) => ({ maxFeePerGas: wei, maxPriorityFeePerGas: wei });
-  const call = { noop: false, fees: feesOf(10n) };
-  const higher = { noop: false, fees: feesOf(20n) };
-  const cancellation = { noop: true, fees: feesOf(15n) };
+  const call = { cancels: false, fees: feesOf(10n) };
+  const higher = { cancels: false, fees: feesOf(20n) };
+  const cancellation = { cancels: true, fees: feesOf(15n) };
   const asked = await db.transaction(async (tx) => {
     await tx.query(
       `insert into relayer_senders (livemode, sender, role, address, next_nonce)
@@ -84,9 +84,9 @@ test('a higher offer for a call never takes the place of its cancellation', asyn
     await upsertUnsigned(tx, id, cancellation, now);
     const second = await endUnsigned(tx, id, higher);
     const [open] = await selectOpenTransactions(tx, { livemode: false, sender: 7 });
-    return { first, second, noop: open?.unsigned?.noop };
+    return { first, second, cancels: open?.unsigned?.cancels };
   });
-  assert.deepEqual(asked, { first: true, second: false, noop: true });
+  assert.deepEqual(asked, { first: true, second: false, cancels: true });
 });
 
 test('a nonce is open while its transaction is signed and not mined', async () => {

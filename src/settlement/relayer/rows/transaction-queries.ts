@@ -27,7 +27,7 @@ const SIGNED = columnsFrom(7, {
   gas_limit: 'bigint',
   tx_hash: 'text',
   raw: 'bytea',
-  noop: 'boolean',
+  cancels: 'boolean',
   // Fees have 256 bits.
   max_fee: 'text',
   max_tip: 'text',
@@ -44,13 +44,13 @@ const INSERT_TRANSACTIONS = `
     from input returning id, nonce, valid_until
   ), attempts as (
     insert into chain_attempts
-      (tx_hash, transaction_id, raw, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
-    select i.tx_hash, a.id, i.raw, i.noop, i.max_fee::numeric, i.max_tip::numeric, $4
+      (tx_hash, transaction_id, raw, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
+    select i.tx_hash, a.id, i.raw, i.cancels, i.max_fee::numeric, i.max_tip::numeric, $4
     from input i join added a using (nonce) where i.raw is not null
   ), unsigned as (
     insert into chain_unsigned
-      (transaction_id, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
-    select a.id, i.noop, i.max_fee::numeric, i.max_tip::numeric, $4
+      (transaction_id, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
+    select a.id, i.cancels, i.max_fee::numeric, i.max_tip::numeric, $4
     from input i join added a using (nonce) where i.raw is null
   ), moved as (
     update relayer_senders set next_nonce = $3 where livemode = $1 and sender = $2
@@ -87,7 +87,7 @@ export async function insertTransactions(
         ...{ nonce, kind, target, input: toBuffer(input), gas_limit: gasLimit },
         tx_hash: attempt?.hash ?? null,
         raw: attempt === undefined ? null : toBuffer(attempt.raw),
-        ...{ noop: offer.noop, max_fee, max_tip, valid_until: validUntil },
+        ...{ cancels: offer.cancels, max_fee, max_tip, valid_until: validUntil },
       };
     },
   );
@@ -106,14 +106,14 @@ function toBuffer(hex: Hex): Buffer {
 export async function insertAttempt(
   tx: Tx,
   transactionId: bigint,
-  { hash, raw, noop, fees }: Attempt,
+  { hash, raw, cancels, fees }: Attempt,
   now: Date,
 ): Promise<void> {
   await tx.query(
     `insert into chain_attempts
-       (tx_hash, transaction_id, raw, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
+       (tx_hash, transaction_id, raw, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
      values ($1, $2, decode($3, 'hex'), $4, $5::text::numeric, $6::text::numeric, $7)`,
-    [hash, transactionId, raw.slice(2), noop, ...textsOf(fees), now],
+    [hash, transactionId, raw.slice(2), cancels, ...textsOf(fees), now],
   );
 }
 
@@ -121,17 +121,17 @@ export async function insertAttempt(
 export async function upsertUnsigned(
   tx: Tx,
   transactionId: bigint,
-  { noop, fees }: Offer,
+  { cancels, fees }: Offer,
   now: Date,
 ): Promise<void> {
   await tx.query(
     `insert into chain_unsigned
-       (transaction_id, noop, max_fee_per_gas, max_priority_fee_per_gas, created)
+       (transaction_id, cancels, max_fee_per_gas, max_priority_fee_per_gas, created)
      values ($1, $2, $3::text::numeric, $4::text::numeric, $5)
-     on conflict (transaction_id) do update set noop = excluded.noop,
+     on conflict (transaction_id) do update set cancels = excluded.cancels,
        max_fee_per_gas = excluded.max_fee_per_gas,
        max_priority_fee_per_gas = excluded.max_priority_fee_per_gas, created = excluded.created`,
-    [transactionId, noop, ...textsOf(fees), now],
+    [transactionId, cancels, ...textsOf(fees), now],
   );
 }
 
@@ -142,13 +142,13 @@ export async function upsertUnsigned(
 export async function endUnsigned(
   tx: Tx,
   transactionId: bigint,
-  { noop, fees }: Offer,
+  { cancels, fees }: Offer,
 ): Promise<boolean> {
   const asked = await tx.query(
-    `delete from chain_unsigned where transaction_id = $1 and noop = $2
+    `delete from chain_unsigned where transaction_id = $1 and cancels = $2
        and max_fee_per_gas = $3::text::numeric and max_priority_fee_per_gas = $4::text::numeric
      returning transaction_id`,
-    [transactionId, noop, ...textsOf(fees)],
+    [transactionId, cancels, ...textsOf(fees)],
   );
   return asked.length > 0;
 }
@@ -160,7 +160,7 @@ function textsOf({ maxFeePerGas, maxPriorityFeePerGas }: Fees): string[] {
 
 /** Fees have 256 bits, and JSON's numbers fewer. */
 export interface OfferRow {
-  readonly noop: boolean;
+  readonly cancels: boolean;
   readonly maxFee: string;
   readonly maxTip: string;
 }
@@ -180,8 +180,8 @@ export interface OpenTransactionRow
 }
 
 /**
- * Signed and not mined transactions of a sender with all of their attempts, in nonce order. A no-op
- * is the newest attempt whatever it offers: nothing is sent after it.
+ * Signed and not mined transactions of a sender with all of their attempts, in nonce order. A
+ * cancellation transaction is the newest attempt whatever it offers: nothing is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
@@ -191,11 +191,11 @@ export async function selectOpenTransactions(
     `select t.id, t.nonce, t.kind, t.target, '0x' || encode(t.input, 'hex') as input,
        t.gas_limit as "gasLimit", t.retired, t.valid_until as "validUntil",
        (select coalesce(jsonb_agg(jsonb_build_object(
-            'hash', a.tx_hash, 'raw', '0x' || encode(a.raw, 'hex'), 'noop', a.noop,
+            'hash', a.tx_hash, 'raw', '0x' || encode(a.raw, 'hex'), 'cancels', a.cancels,
             'maxFee', a.max_fee_per_gas::text, 'maxTip', a.max_priority_fee_per_gas::text
-          ) order by a.noop, a.max_fee_per_gas), '[]')
+          ) order by a.cancels, a.max_fee_per_gas), '[]')
         from chain_attempts a where a.transaction_id = t.id) as attempts,
-       (select jsonb_build_object('noop', u.noop, 'maxFee', u.max_fee_per_gas::text,
+       (select jsonb_build_object('cancels', u.cancels, 'maxFee', u.max_fee_per_gas::text,
           'maxTip', u.max_priority_fee_per_gas::text)
         from chain_unsigned u where u.transaction_id = t.id) as unsigned,
        (select coalesce(jsonb_agg(jsonb_build_object(

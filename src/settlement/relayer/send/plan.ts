@@ -200,4 +200,4 @@ export function singleGasLimit(estimate: bigint): bigint {
 }
 
 /** A plain transfer of nothing to oneself. */
-export const NOOP_GAS_LIMIT = 21_000n;
+export const CANCELLATION_GAS_LIMIT = 21_000n;

@@ -24,7 +24,11 @@ import {
   upsertUnsigned,
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
-import { type LockedSender, NOOP_GAS_LIMIT, type Planned } from '#settlement/relayer/send/plan.ts';
+import {
+  type LockedSender,
+  CANCELLATION_GAS_LIMIT,
+  type Planned,
+} from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
 import {
   OFFERS_TOO_LITTLE,
@@ -47,22 +51,22 @@ export async function signAndStore(
   const fees = present(relayer.fees, 'fees: no block was seen yet');
   const calls = planned.map((plan, index) => ({ ...plan, nonce: nonce + BigInt(index) }));
   const nextNonce = nonce + BigInt(planned.length);
-  return storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer: { noop: false, fees } });
+  return storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer: { cancels: false, fees } });
 }
 
 /**
  * Cancellation transactions for nonces before the sender's next one, at which nothing is stored.
  */
-export async function storeFillers(
+export async function storeCancellations(
   tx: Tx,
   { relayer, sender, nonce: nextNonce }: LockedSender,
   nonces: readonly bigint[],
 ): Promise<void> {
   if (nonces.length === 0) return;
-  const nothing = { kind: 'filler', requests: [], gasLimit: NOOP_GAS_LIMIT } as const;
+  const nothing = { kind: 'cancellation', requests: [], gasLimit: CANCELLATION_GAS_LIMIT } as const;
   const call = { to: sender.address, data: '0x' } as const;
   const calls = nonces.map((nonce) => ({ ...nothing, call, nonce }));
-  const offer = { noop: true, fees: feesNow(relayer) };
+  const offer = { cancels: true, fees: feesNow(relayer) };
   await storeCalls(tx, { relayer, sender, nextNonce }, { calls, offer });
 }
 
@@ -83,7 +87,7 @@ async function storeCalls(
       const unsigned = { chainId, to: call.to, fees: offer.fees, ...same };
       const attempts = sender.signsElsewhere
         ? []
-        : [await signAttempt(sender.account, unsigned, offer.noop)];
+        : [await signAttempt(sender.account, unsigned, offer.cancels)];
       const signedAtMs = performance.now();
       return { kind, target: call.to, ...same, validUntil, signedAtMs, attempts, requests };
     }),
@@ -109,7 +113,11 @@ interface Unsigned {
 }
 
 /** The signed bytes of a transaction. Store them before you send them. */
-async function signAttempt(account: Signer, unsigned: Unsigned, noop: boolean): Promise<Attempt> {
+async function signAttempt(
+  account: Signer,
+  unsigned: Unsigned,
+  cancels: boolean,
+): Promise<Attempt> {
   const raw = await account.signTransaction({
     type: 'eip1559',
     chainId: unsigned.chainId,
@@ -120,7 +128,7 @@ async function signAttempt(account: Signer, unsigned: Unsigned, noop: boolean): 
     gas: unsigned.gasLimit,
     ...unsigned.fees,
   });
-  return { hash: keccak256(raw), raw, noop, fees: unsigned.fees };
+  return { hash: keccak256(raw), raw, cancels, fees: unsigned.fees };
 }
 
 /**
@@ -210,11 +218,11 @@ async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
 function sign(relayer: RelayerState, { sender, transaction, offer }: Asked): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   // A call of one's own address that does nothing uses a nonce up.
-  const call = offer.noop
-    ? { to: sender.address, input: '0x' as const, gasLimit: NOOP_GAS_LIMIT }
+  const call = offer.cancels
+    ? { to: sender.address, input: '0x' as const, gasLimit: CANCELLATION_GAS_LIMIT }
     : { to: target, input, gasLimit };
   const { chainId } = relayer.chain.config;
-  return signAttempt(sender.account, { chainId, nonce, fees: offer.fees, ...call }, offer.noop);
+  return signAttempt(sender.account, { chainId, nonce, fees: offer.fees, ...call }, offer.cancels);
 }
 
 async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unknown) {
@@ -232,7 +240,7 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
   const isOutbid = error instanceof SignerRefused && error.code === OFFERS_TOO_LITTLE;
   if (isOutbid && fees !== null) {
-    await askInstead(relayer, asked, { noop: offer.noop, fees });
+    await askInstead(relayer, asked, { cancels: offer.cancels, fees });
     return;
   }
   const alarm = {

@@ -48,20 +48,20 @@ test('a sender ahead of the chain sends its own again, and fills what it lacks',
   const sender = senderOf(second, 0);
   assert.deepEqual([...sender.open.keys()], [0n, 1n, 2n]);
   const apart = `select count(*) from chain_transactions t
-    join chain_attempts a on a.transaction_id = t.id where noop and t.xmin <> a.xmin`;
+    join chain_attempts a on a.transaction_id = t.id where cancels and t.xmin <> a.xmin`;
   assert.equal(await world.count(apart), 0, 'a nonce is stored with the bytes that fill it');
   assert.equal(senderOf(second, 1).open.size, 0, 'nothing of the other sender was undone');
   await mine(second);
   assert.equal(await balance(), 2_000_000n);
   assert.deepEqual(await world.network.chain.nonces([sender.address]), [3n]);
   const rows = await db.query(
-    `select t.sender, t.nonce, t.status, a.noop from chain_transactions t
+    `select t.sender, t.nonce, t.status, a.cancels from chain_transactions t
      join chain_attempts a on a.transaction_id = t.id order by t.sender, t.nonce`,
   );
   assert.deepEqual(rows, [
-    { sender: 0, nonce: 0n, status: 'mined', noop: false },
-    { sender: 0, nonce: 1n, status: 'mined', noop: true },
-    { sender: 0, nonce: 2n, status: 'mined', noop: true },
-    { sender: 1, nonce: 0n, status: 'finalized', noop: false },
+    { sender: 0, nonce: 0n, status: 'mined', cancels: false },
+    { sender: 0, nonce: 1n, status: 'mined', cancels: true },
+    { sender: 0, nonce: 2n, status: 'mined', cancels: true },
+    { sender: 1, nonce: 0n, status: 'finalized', cancels: false },
   ]);
 });

@@ -24,7 +24,7 @@ import {
   selectOpenNonces,
   selectOpenTransactions,
 } from '#settlement/relayer/rows/transaction-queries.ts';
-import { storeFillers, storeOffer } from '#settlement/relayer/send/sign.ts';
+import { storeCancellations, storeOffer } from '#settlement/relayer/send/sign.ts';
 import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -62,7 +62,7 @@ export async function fillGap(
   await inSender(relayer, sender, async (tx, nonce) => {
     const reopened = await reopenFromNonce(tx, { livemode, sender: sender.sender, nonce: from });
     const missing = await selectMissingNonces(tx, gap);
-    await storeFillers(tx, { relayer, sender, nonce }, missing);
+    await storeCancellations(tx, { relayer, sender, nonce }, missing);
     if (reopened + missing.length === 0) return;
     const fields = { network, sender: sender.sender, from, reopened, filled: missing.length };
     relayer.log.warn('the chain is behind a sender: sending again', fields);
@@ -163,7 +163,7 @@ function maySendAgain(
   { attempts, unsigned, requests, retired }: OpenTransactionRow,
   expired: boolean,
 ): boolean {
-  if (attempts.at(-1)?.noop === true || unsigned?.noop === true) return true;
+  if (attempts.at(-1)?.cancels === true || unsigned?.cancels === true) return true;
   const isWhole = !retired && !expired && requests.length > 0;
   return isWhole && requests.every((request) => !request.failed);
 }
@@ -184,8 +184,8 @@ function toFacts(row: OpenTransactionRow): TransactionFacts {
   };
 }
 
-function toOffer({ noop, maxFee, maxTip }: OfferRow): Offer {
-  return { noop, fees: { maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(maxTip) } };
+function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
+  return { cancels, fees: { maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(maxTip) } };
 }
 
 /** What has failed has its answer: nothing that happens to the transaction changes that. */
