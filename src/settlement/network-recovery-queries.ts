@@ -28,7 +28,7 @@ export interface LedgerRow {
 
 export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerRow> {
   const rows = await sql.query<LedgerRow>(
-    `select r.status, r.cluster_id, r.asked,
+    `select r.status, r.cluster_id as "clusterId", r.asked,
        case when r.cluster_id is null then
          exists (select from chain_transactions t where t.livemode = r.livemode)
          or exists (select from payments p where p.livemode = r.livemode)
@@ -152,7 +152,7 @@ export async function takeRecovery(
      set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', fence = fence + 1
      where livemode = $1 and status = 'recovering'
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
-     returning livemode, lease_owner as owner, fence, asked, loss_shown, cluster_id, read_to,
+     returning livemode, lease_owner as owner, fence, asked, loss_shown, cluster_id as "clusterId", read_to,
        started`,
     [wanted.livemode, wanted.owner, wanted.leaseMs],
   );

@@ -149,7 +149,7 @@ describe('when the clock of a test account is advanced', () => {
     }
     const [event] = await store.db.query<{ created: Date }>(
       'select created from events where account_id = $1 order by position desc limit 1',
-      [caller.tenant.accountId],
+      [merchant.tenant.accountId],
     );
     assert.equal(event?.created.getTime(), NOON.getTime() + 20 * DAY * 1000);
     await server.close();

@@ -175,7 +175,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await world.network.usdcOf(payer.address), 10n ** 12n);
   });
 
-  it('gathers payments for as long as the operator says', async () => {
+  it('delays payments for as long as the operator says', async () => {
     await open({ settleEveryMs: 800 });
     const first = await world.pay({ payer, amount: SMALL });
     await until(async () => (await world.outcome(first)) !== null);

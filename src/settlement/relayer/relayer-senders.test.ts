@@ -114,7 +114,7 @@ describe('relayer senders', () => {
     return ids;
   }
 
-  it('fill a nonce with a cancellation transaction when no node takes its transaction', async () => {
+  it('fill a nonce with a cancellation when no node takes its transaction', async () => {
     world.startRelayer();
     await until(
       'select count(*) from relayer_senders where lease_owner is not null',
@@ -129,7 +129,7 @@ describe('relayer senders', () => {
     assert.equal((await settledNumbers(world.network)).length, 6);
   });
 
-  it('call nothing done because a cancellation transaction was mined in its place: it is sent again', async () => {
+  it('send again what a cancellation has replaced', async () => {
     world.startRelayer();
     const to = privateKeyToAccount(generatePrivateKey()).address;
     const payload = { to, amount: '7000000' };

@@ -128,7 +128,7 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       assert.equal(await count('chain_alarms'), 0);
     });
 
-    it('though no cancellation transaction can outbid the old bytes at the fee ceiling', async () => {
+    it('though no cancellation can outbid the old bytes at the fee ceiling', async () => {
       await open(CEILING);
       const [poor] = (await world.network.addPayers(1, { allowance: 0n })) as [PrivateKeyAccount];
       const fee = `0x${BASE_FEE.toString(16)}`;

@@ -22,7 +22,8 @@ const MAX_OPEN_PER_SENDER = 16;
 const UNBATCHED_MS = 50;
 
 /**
- * Sends payments: at once while a sender is idle; otherwise they gather (see {@link batchDueAt}).
+ * Sends payments: at once while a sender is idle; otherwise after the batching delay (see {@link
+ * batchDueAt}).
  */
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
@@ -59,7 +60,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
       }
       const stored = await dropIfUncertain(relayer, sender, () => sendPayments(relayer, sender));
       const { payments } = stored;
-      last = { at, payments, gatheredMs: at - last.at, tookMs: last.tookMs };
+      last = { at, payments, delayMs: at - last.at, tookMs: last.tookMs };
       if (payments > 0) sending.set(sender, follow(sender, stored, at));
       return payments === MAX_BATCH_PAYMENTS;
     },
@@ -153,8 +154,8 @@ function createAlarm(ring: () => void): { set(ms: number): void } {
 export interface LastBatch {
   readonly at: number;
   readonly payments: number;
-  /** How long its payments had gathered. */
-  readonly gatheredMs: number;
+  /** How long its payments were delayed. */
+  readonly delayMs: number;
   /** From the claim to the node's answer. */
   readonly tookMs: number;
 }
@@ -162,26 +163,26 @@ export interface LastBatch {
 export const NO_BATCH: LastBatch = {
   at: Number.NEGATIVE_INFINITY,
   payments: 0,
-  gatheredMs: 0,
+  delayMs: 0,
   tookMs: 0,
 };
 
 /** Without a rhythm: short for customers who wait, long enough that a block holds few batches. */
-const GATHER_MS = 40;
+const BATCHING_DELAY_MS = 40;
 /** On a fast chain at most this part of a block's time: 40 ms of 200 would miss many a block. */
-const GATHER_SHARE = 1 / 10;
+const BATCHING_DELAY_SHARE = 1 / 10;
 /** How long before its block a batch goes out, in addition to twice the time that sending takes. */
 const MARGIN_MS = 80;
 
 /**
  * When payments that wait while every sender is busy are to be sent. Sending a batch early gains
  * nothing, because it waits for the block anyway, while large batches cost a third of the gas per
- * payment. So with a steady chain they gather until shortly before the block, or until a batch is
- * probably full; otherwise for GATHER_MS, or less on a fast chain.
+ * payment. So with a steady chain they wait until shortly before the block, or until a batch is
+ * probably full; otherwise for BATCHING_DELAY_MS, or less on a fast chain.
  */
 export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): number {
   const intervalMs = blockInterval(rhythm) ?? Number.POSITIVE_INFINITY;
-  const soon = last.at + Math.min(GATHER_MS, intervalMs * GATHER_SHARE);
+  const soon = last.at + Math.min(BATCHING_DELAY_MS, intervalMs * BATCHING_DELAY_SHARE);
   const block = nextBlockAt(rhythm, now);
   if (block === null) return soon;
   const latest = block - MARGIN_MS - 2 * last.tookMs;
@@ -190,7 +191,7 @@ export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): n
 }
 
 /** Half a batch early, so that a growing load does not leave payments behind. */
-function fullAfterMs({ payments, gatheredMs }: LastBatch): number {
-  if (payments === 0 || gatheredMs <= 0) return Number.POSITIVE_INFINITY;
-  return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * gatheredMs;
+function fullAfterMs({ payments, delayMs }: LastBatch): number {
+  if (payments === 0 || delayMs <= 0) return Number.POSITIVE_INFINITY;
+  return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * delayMs;
 }

@@ -11,7 +11,7 @@ const rhythmOf = (...times: number[]): BlockRhythm =>
 const STEADY = rhythmOf(0, 1_000, 2_010, 3_000);
 
 describe('waiting payments are sent', () => {
-  const batch = { at: 3_050, payments: 1, gatheredMs: 40, tookMs: 10 };
+  const batch = { at: 3_050, payments: 1, delayMs: 40, tookMs: 10 };
 
   it('after a short time when blocks are irregular', () => {
     assert.equal(batchDueAt(batch, NO_RHYTHM, 3_060), 3_090);
@@ -37,7 +37,7 @@ describe('waiting payments are sent', () => {
   });
 
   it('when a batch is probably full', () => {
-    const busy = { ...batch, payments: 50, gatheredMs: 100 };
+    const busy = { ...batch, payments: 50, delayMs: 100 };
     assert.equal(batchDueAt(busy, STEADY, 3_060), 3_200);
   });
 });
