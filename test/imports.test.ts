@@ -75,19 +75,19 @@ const targetsOf = new Map(
 function knots(): string[][] {
   const found: string[][] = [];
   const order = new Map<string, number>();
-  const trail: string[] = [];
+  const visiting: string[] = [];
   const visit = (name: string): number => {
     const index = order.size;
     order.set(name, index);
-    trail.push(name);
+    visiting.push(name);
     let lowest = index;
     for (const one of targetsOf.get(name) ?? []) {
       const seen = order.get(one);
       if (seen === undefined) lowest = Math.min(lowest, visit(one));
-      else if (trail.includes(one)) lowest = Math.min(lowest, seen);
+      else if (visiting.includes(one)) lowest = Math.min(lowest, seen);
     }
     if (lowest === index) {
-      const knot = trail.splice(trail.indexOf(name));
+      const knot = visiting.splice(visiting.indexOf(name));
       if (knot.length > 1) found.push(knot.toSorted());
     }
     return lowest;

@@ -53,7 +53,7 @@ async function change(
   await saveBrand(tx, { accountId, ...after }, now);
   await deleteOtherLogos(tx, { accountId, kept: after.logo_id });
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'account.brand_changed',
     objectId: accountId,

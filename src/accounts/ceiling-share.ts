@@ -21,7 +21,7 @@ export async function setCeilingShare(
   if (before === change.share) return null;
   await updateCeilingShare(tx, accountId, change.share);
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'account.ceiling_share_changed',
     objectId: accountId,

@@ -41,7 +41,7 @@ async function recordKey(
   change: { readonly action: string; readonly before: ApiKeyRow; readonly after: ApiKeyRow },
 ): Promise<void> {
   await recordEntry(tx, {
-    trail: ref.tenant.accountId,
+    auditLog: ref.tenant.accountId,
     actor: ref.actor,
     action: change.action,
     objectId: change.after.id,

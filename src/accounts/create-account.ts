@@ -22,7 +22,7 @@ export async function createAccount(
   await insertAccount(tx, { id: accountId, name, now });
   await insertMembership(tx, { accountId, userId: ownerId, role: 'owner', now });
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'account.created',
     objectId: accountId,

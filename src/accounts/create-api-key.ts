@@ -131,7 +131,7 @@ export async function createApiKey(
   }
   const issued = await issueApiKey(tx, { ...input, name, ipAllowlist, rotatedFrom: null });
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor: input.actor,
     action: 'api_key.created',
     objectId: issued.row.id,

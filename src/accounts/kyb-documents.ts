@@ -86,7 +86,7 @@ export async function addDocument(
   const content = encrypt(ref.secretKey, document.bytes.toString('base64'), id);
   await kybDocuments.insert(tx, { ...row, content });
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor: ref.actor,
     action: 'kyb.document_added',
     objectId: id,
@@ -117,7 +117,7 @@ export async function removeDocument(tx: Tx, ref: KybRef, id: string): Promise<n
   const row = await deleteDocument(tx, { accountId, id });
   if (row === undefined) return resourceMissing('document');
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor: ref.actor,
     action: 'kyb.document_removed',
     objectId: id,

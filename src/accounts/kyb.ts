@@ -104,7 +104,7 @@ async function moveTo(
   const after = only(rows, 'account');
   if (status !== 'pending') await announceDecision(tx, after, { reason, now });
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor: ref.actor,
     action: 'kyb.status_changed',
     objectId: accountId,
@@ -130,7 +130,7 @@ export async function saveKybDetails(
   const { accountId, now } = ref;
   const after = only(await saveDetails(tx, { accountId, ...edit, now }), 'submission');
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor: ref.actor,
     action: 'kyb.details_changed',
     objectId: accountId,

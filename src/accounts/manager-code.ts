@@ -37,7 +37,7 @@ export async function createManagerCode(
     ],
   );
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor,
     action: 'manager_code.created',
     objectId: tenant.accountId,

@@ -109,7 +109,7 @@ export async function editAccount(
   const after = only(rows, 'account');
   const shop = await editShop(tx, ref.accountId, edit.shop ?? {});
   await recordEntry(tx, {
-    trail: ref.accountId,
+    auditLog: ref.accountId,
     actor: ref.actor,
     action: 'account.settings_changed',
     objectId: ref.accountId,
@@ -198,7 +198,7 @@ export async function decideName(
     await queueMail(tx, secretKey, { to, ...mail, now });
   }
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: approved ? 'account.renamed' : 'account.name_rejected',
     objectId: accountId,
@@ -242,7 +242,7 @@ export async function setAccountStatus(
     disabledReason: change.status === 'disabled' ? change.reason : null,
   });
   await recordEntry(tx, {
-    trail: ref.accountId,
+    auditLog: ref.accountId,
     actor: ref.actor,
     action: change.status === 'disabled' ? 'account.disabled' : 'account.enabled',
     objectId: ref.accountId,

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-export const auditLog = table('audit_log', {
+export const auditEntries = table('audit_log', {
   chain: 'text',
   sequence: 'bigint',
   created: 'timestamptz',
@@ -19,25 +19,27 @@ export const auditLog = table('audit_log', {
   hash: 'bytea',
 });
 
-export type AuditRow = Row<typeof auditLog>;
+export type AuditRow = Row<typeof auditEntries>;
 
-/** One writer per trail at a time, until the commit. */
-export async function lockTrail(tx: Tx, trail: string): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [trail]);
+/** One writer per audit log at a time, until the commit. */
+export async function lockAuditLog(tx: Tx, auditEntries: string): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [
+    auditEntries,
+  ]);
 }
 
 export async function selectHead(
   sql: Sql,
-  trail: string,
+  auditEntries: string,
 ): Promise<{ sequence: bigint; hash: Buffer } | undefined> {
   const rows = await sql.query<{ sequence: bigint; hash: Buffer }>(
     'select sequence, hash from audit_log where chain = $1 order by sequence desc limit 1',
-    [trail],
+    [auditEntries],
   );
   return rows[0];
 }
 
-export async function selectTrails(sql: Sql): Promise<string[]> {
+export async function selectAuditLogs(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ chain: string }>(
     `with recursive walk as (
        (select chain from audit_log order by chain limit 1)
@@ -52,12 +54,12 @@ export async function selectTrails(sql: Sql): Promise<string[]> {
 /** Entries in order, from `after` on. */
 export async function selectEntries(
   sql: Sql,
-  wanted: { readonly trail: string; readonly after: bigint; readonly limit: number },
+  wanted: { readonly auditEntries: string; readonly after: bigint; readonly limit: number },
 ): Promise<AuditRow[]> {
   return sql.query(
-    `select ${auditLog.columns} from audit_log where chain = $1 and sequence > $2
+    `select ${auditEntries.columns} from audit_log where chain = $1 and sequence > $2
      order by sequence limit $3`,
-    [wanted.trail, wanted.after, wanted.limit],
+    [wanted.auditEntries, wanted.after, wanted.limit],
   );
 }
 
@@ -65,17 +67,17 @@ export async function selectEntries(
 export async function selectNewest(
   sql: Sql,
   wanted: {
-    readonly trail: string;
+    readonly auditEntries: string;
     readonly before: bigint | null;
     readonly objectId: string | null;
     readonly limit: number;
   },
 ): Promise<AuditRow[]> {
-  const { trail, before, objectId, limit } = wanted;
+  const { auditEntries, before, objectId, limit } = wanted;
   return sql.query(
-    `select ${auditLog.columns} from audit_log
+    `select ${auditEntries.columns} from audit_log
      where chain = $1 and sequence < $2 ${objectId === null ? '' : 'and object_id = $4'}
      order by sequence desc limit $3`,
-    [trail, before ?? BEHIND_ALL_NUMBERS, limit, ...(objectId === null ? [] : [objectId])],
+    [auditEntries, before ?? BEHIND_ALL_NUMBERS, limit, ...(objectId === null ? [] : [objectId])],
   );
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type AuditRow, auditLog, lockTrail, selectHead } from '#audit/audit-queries.ts';
+import { type AuditRow, auditEntries, lockAuditLog, selectHead } from '#audit/audit-queries.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
 import { redactJson, redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
@@ -32,16 +32,16 @@ export function actorId(actor: Actor): string {
 }
 
 /** What the network's staff changes about the network itself. */
-export const NETWORK_TRAIL = 'network';
+export const NETWORK_AUDIT_LOG = 'network';
 
-/** The hash that comes before the first entry of a trail. */
+/** The hash that comes before the first entry of an audit log. */
 export const GENESIS = Buffer.alloc(32);
 
 type Values = { readonly [key: string]: Json };
 
 export interface Entry {
-  /** The account that it is about, or {@link NETWORK_TRAIL}; the column is called `chain`. */
-  readonly trail: string;
+  /** The account that it is about, or {@link NETWORK_AUDIT_LOG}; the column is called `chain`. */
+  readonly auditEntries: string;
   readonly actor: Actor;
   /** Object and verb: `api_key.created`. */
   readonly action: string;
@@ -83,17 +83,18 @@ function whoIs(actor: Actor): Json {
 }
 
 /**
- * Adds an entry in the transaction that makes the change. It takes the trail's lock, held until the
- * commit: call it last in the transaction, after the account's order row, for one trail only.
+ * Adds an entry in the transaction that makes the change. It takes the audit log's lock, held until
+ * the commit: call it last in the transaction, after the account's order row, for one audit log
+ * only.
  */
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
   // Before the lock, which all changes of the account wait for.
   if (actor.type !== 'system') await actor.witness?.(tx, entry.detail ?? null);
-  await lockTrail(tx, entry.trail);
-  const head = await selectHead(tx, entry.trail);
+  await lockAuditLog(tx, entry.auditEntries);
+  const head = await selectHead(tx, entry.auditEntries);
   const row = {
-    chain: entry.trail,
+    chain: entry.auditEntries,
     sequence: (head?.sequence ?? 0n) + 1n,
     created: entry.now,
     actor: whoIs(actor),
@@ -106,5 +107,5 @@ export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
     address: actor.type === 'system' ? null : actor.address,
     previous_hash: head?.hash ?? GENESIS,
   };
-  await auditLog.insert(tx, { ...row, hash: entryHash(row) });
+  await auditEntries.insert(tx, { ...row, hash: entryHash(row) });
 }

@@ -1,4 +1,4 @@
-import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -26,7 +26,7 @@ export async function sayRestored(db: Database, input: AdminInput): Promise<Outc
       if (line !== null) lines.push(`${networkOf(livemode)}: ${line}`);
     }
     await recordEntry(tx, {
-      trail: NETWORK_TRAIL,
+      auditLog: NETWORK_AUDIT_LOG,
       actor: ACTOR,
       action: 'database.restored',
       objectId: 'database',

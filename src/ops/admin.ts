@@ -1,4 +1,4 @@
-import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { readEmail } from '#core/names.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -58,7 +58,7 @@ async function findUser(tx: Tx, realm: Realm, text: string): Promise<UserRow | R
 
 async function recordAction(tx: Tx, user: UserRow, action: string, now: Date): Promise<void> {
   await recordEntry(tx, {
-    trail: NETWORK_TRAIL,
+    auditLog: NETWORK_AUDIT_LOG,
     actor: ACTOR,
     action,
     objectId: user.id,

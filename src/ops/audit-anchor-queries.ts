@@ -1,4 +1,4 @@
-import type { Anchor } from '#audit/verify-trail.ts';
+import type { Anchor } from '#audit/verify-audit-log.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
 /** Takes the day, unless it is anchored already or another process is at work on it. */
@@ -27,7 +27,7 @@ export async function finishAnchorDay(
   return rows.length === 1;
 }
 
-/** The heads of all trails that are not as they were last anchored. */
+/** The heads of all audit logs that are not as they were last anchored. */
 export async function selectMovedHeads(sql: Sql): Promise<Anchor[]> {
   return sql.query(
     `with recursive walk as (

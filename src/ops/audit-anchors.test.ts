@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { recordEntry } from '#audit/audit.ts';
-import { parseAnchors, reportAuditLog } from '#audit/verify-trail.ts';
+import { parseAnchors, reportAuditLog } from '#audit/verify-audit-log.ts';
 import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { silentLog } from '#core/log.ts';
@@ -40,18 +40,18 @@ async function scene(t: TestContext) {
   const depsFor = (anchorTarget: AnchorTarget): AnchorDeps => ({
     ...{ db, clock, log, mailer, anchorTarget },
   });
-  const record = (trail: string) =>
+  const record = (auditLog: string) =>
     db.transaction((tx) =>
       recordEntry(tx, {
-        ...{ trail, actor, action: 'api_key.created', objectId: 'key_1', livemode: true },
+        ...{ auditLog, actor, action: 'api_key.created', objectId: 'key_1', livemode: true },
         ...{ before: null, after: { name: 'till' }, now: clock.now() },
       }),
     );
   const verify = (text: string) =>
     reportAuditLog(db, { anchors: parseAnchors(text), print: () => {} });
-  const cut = async (trail: string, after: number) => {
+  const cut = async (auditLog: string, after: number) => {
     await db.query('alter table audit_log disable trigger all');
-    await db.query('delete from audit_log where chain = $1 and sequence > $2', [trail, after]);
+    await db.query('delete from audit_log where chain = $1 and sequence > $2', [auditLog, after]);
     await db.query('alter table audit_log enable trigger all');
   };
   const lines = async () => (await readFile(file, 'utf8')).split('\n').filter((one) => one !== '');
@@ -95,7 +95,7 @@ test('several workers write one anchor a day', async (t) => {
   );
 });
 
-test('the next day brings only the trails that moved, a quiet day nothing', async (t) => {
+test('the next day brings only the audit logs that moved, a quiet day nothing', async (t) => {
   const { depsFor, file, record, lines, clock } = await scene(t);
   const deps = depsFor({ to: 'file', path: file });
   await record('acct_0');
@@ -120,12 +120,12 @@ test('entries removed from the end after an anchor show against the file', async
   await anchorAuditLog(depsFor({ to: 'file', path: file }));
   const text = await readFile(file, 'utf8');
   await record('acct_0');
-  assert.equal(await verify(text), 0, 'a longer trail holds the anchor');
+  assert.equal(await verify(text), 0, 'a longer audit log holds the anchor');
   await cut('acct_0', 2);
   assert.equal(await verify(''), 0, 'without the anchor it looks whole');
   assert.equal(await verify(text), 1);
   await cut('acct_0', 0);
-  assert.equal(await verify(text), 1, 'a trail that is gone shows too');
+  assert.equal(await verify(text), 1, 'an audit log that is gone shows too');
 });
 
 test('without a setting all active operators get a mail, and its text is a file', async (t) => {

@@ -1,5 +1,5 @@
 import type { AnchorTarget } from '#audit/anchor-target.ts';
-import { type Anchor, anchorLine } from '#audit/verify-trail.ts';
+import { type Anchor, anchorLine } from '#audit/verify-audit-log.ts';
 import { addMs, type Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
@@ -37,7 +37,7 @@ function anchorJson(heads: readonly Anchor[], now: Date): string {
 /** The text of the mail is itself a file for `--anchors`: what is not a head begins with #. */
 function anchorText(heads: readonly Anchor[]): string {
   return [
-    '# The newest entry of each trail of the audit log that has grown: trail, number, hash.',
+    '# The newest entry of each audit log that has grown: audit log, number, hash.',
     '# Keep this mail. Saved as a file, its text shows whether entries were removed later:',
     '# npm run audit-log -- --anchors FILE',
     ...heads.map(anchorLine),
@@ -88,9 +88,9 @@ async function deliver(deps: AnchorDeps, heads: readonly Anchor[]): Promise<void
 }
 
 /**
- * Writes the day's anchor, once over all processes: the heads of the trails that moved since the
- * last one. What failed is tried again after a few minutes. A process that dies between delivery
- * and commit leaves it to be delivered again, which does no harm.
+ * Writes the day's anchor, once over all processes: the heads of the audit logs that moved since
+ * the last one. What failed is tried again after a few minutes. A process that dies between
+ * delivery and commit leaves it to be delivered again, which does no harm.
  */
 export async function anchorAuditLog(deps: AnchorDeps): Promise<boolean> {
   const now = deps.clock.now();

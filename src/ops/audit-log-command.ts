@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { type Anchor, parseAnchors, reportAuditLog } from '#audit/verify-trail.ts';
+import { type Anchor, parseAnchors, reportAuditLog } from '#audit/verify-audit-log.ts';
 import { StartError } from '#core/start-error.ts';
 import { runCommand } from '#ops/command-database.ts';
 
 /**
- * `npm run audit-log`: verifies every trail of the audit log and prints the head of each. `npm run
+ * `npm run audit-log`: verifies every audit log and prints the head of each. `npm run
  * audit-log -- --anchors <file>`: also checks that the heads in the file (an earlier output or
- * daily anchors, kept where the database's owner cannot write) are still part of their trails.
+ * daily anchors, kept where the database's owner cannot write) are still part of their audit logs.
  */
 async function readAnchors(file: string | undefined): Promise<Anchor[]> {
   if (file === undefined) throw new StartError('--anchors takes a file');

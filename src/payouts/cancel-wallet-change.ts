@@ -71,7 +71,7 @@ async function cancelOne(
   const subjectId = `${row.id}:cancel`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'settlement_wallet.cancel_requested',
     objectId: row.id,

@@ -61,7 +61,7 @@ async function announceWallet(
     now,
   });
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'settlement_wallet.change_requested',
     objectId: id,

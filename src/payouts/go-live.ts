@@ -59,7 +59,7 @@ async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRo
   });
   await mailOwners(tx, { ...first, accountId }, firstWalletMail(first));
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'go_live.requested',
     objectId: id,
@@ -125,7 +125,7 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
     await replacePreparation(tx, { tenant, consent: { ...consent, wallet }, preparedBy, now });
     await mailOwners(tx, { accountId, secretKey, now }, preparedMail({ tenant, wallet }));
     await recordEntry(tx, {
-      trail: accountId,
+      auditLog: accountId,
       actor,
       action: 'go_live.prepared',
       objectId: accountId,

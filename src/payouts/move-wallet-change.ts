@@ -21,7 +21,7 @@ export async function moveWalletChange(
 /** The entry for a change that has this status from now on. */
 export async function recordWalletChange(tx: Tx, row: WalletChangeRow, now: Date): Promise<void> {
   await recordEntry(tx, {
-    trail: row.account_id,
+    auditLog: row.account_id,
     actor: ACTOR,
     action: `settlement_wallet.${row.status}`,
     objectId: row.id,

@@ -64,7 +64,7 @@ export async function liftHold(
     });
   }
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'payouts.hold_lifted',
     objectId: hold.id,

@@ -56,7 +56,7 @@ export async function holdPayouts(
       });
     }
     await recordEntry(tx, {
-      trail: accountId,
+      auditLog: accountId,
       actor: ACTOR,
       action: 'payouts.held',
       objectId: id,

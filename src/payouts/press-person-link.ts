@@ -30,7 +30,7 @@ async function hold(
   const held = await insertHold(tx, { id, accountId, changeId: null, heldBy: link.email, now });
   if (!held) return;
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor: { type: 'system', name: 'link in a mail' },
     action: 'payouts.held',
     objectId: id,

@@ -29,7 +29,7 @@ export async function rebuildRegistration(
   const number = merchantNumber.toString();
   await updateLive(tx, { tenant, merchantNumber: number, wallet, now });
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor: { type: 'system', name: 'recovery' },
     action: 'go_live.recovered',
     objectId: tenant.accountId,

@@ -47,7 +47,7 @@ export async function requestWithdrawal(
     now,
   });
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor,
     action: 'withdrawal.requested',
     objectId: row.id,

@@ -1,4 +1,4 @@
-import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
@@ -55,7 +55,7 @@ export async function savePolicyDefaults(
   if (version === null) return staleVersion(before.version);
   const after = { ...defaults, version };
   await recordEntry(tx, {
-    trail: NETWORK_TRAIL,
+    auditLog: NETWORK_AUDIT_LOG,
     actor,
     action: 'spending_policy_defaults.changed',
     objectId: networkOf(livemode),

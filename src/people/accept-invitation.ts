@@ -131,7 +131,7 @@ async function join(
     await noteOwnerChange(tx, people, { ...change, owners, actor, now });
   }
   await recordEntry(tx, {
-    trail: accountId,
+    auditLog: accountId,
     actor,
     action: 'member.joined',
     objectId: userId,

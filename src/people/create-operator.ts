@@ -1,4 +1,4 @@
-import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
 import { addUser, type NewPerson, readPerson } from '#people/add-user.ts';
@@ -25,7 +25,7 @@ export async function createOperator(
     if (isRefusal(userId)) return userId;
     await updateStaffRole(tx, { id: userId, role });
     await recordEntry(tx, {
-      trail: NETWORK_TRAIL,
+      auditLog: NETWORK_AUDIT_LOG,
       actor: input.actor,
       action: 'operator.created',
       objectId: userId,

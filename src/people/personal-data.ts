@@ -1,4 +1,4 @@
-import { type Actor, actorId, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Actor, actorId, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
@@ -61,7 +61,7 @@ async function leaveTeams(
 
 async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
   await recordEntry(tx, {
-    trail: NETWORK_TRAIL,
+    auditLog: NETWORK_AUDIT_LOG,
     actor: erasing.actor,
     action: 'operator.erased',
     objectId: actorId(erasing.actor),

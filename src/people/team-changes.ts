@@ -41,9 +41,9 @@ interface TeamChange {
 }
 
 export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Promise<void> {
-  const { accountId: trail, actor, now } = ref;
+  const { accountId: auditLog, actor, now } = ref;
   const detail = describeTeamChange(change);
-  await recordEntry(tx, { ...change, detail, trail, actor, livemode: null, now });
+  await recordEntry(tx, { ...change, detail, auditLog, actor, livemode: null, now });
 }
 
 /** For the owners' mail: who it is about, and the role. */

@@ -69,7 +69,7 @@ export async function editTerminal(
   });
   const changed = Object.keys(previous) as (typeof CHANGEABLE)[number][];
   await recordEntry(tx, {
-    trail: ref.tenant.accountId,
+    auditLog: ref.tenant.accountId,
     actor: ref.actor,
     action: 'terminal.updated',
     objectId: after.id,
@@ -113,7 +113,7 @@ export async function rotateDeviceKey(
   await deletePairingCodes(tx, row.id);
   const secret = await issueDeviceKey(tx, { terminalId: row.id, ...ref.tenant, now: ref.now });
   await recordEntry(tx, {
-    trail: ref.tenant.accountId,
+    auditLog: ref.tenant.accountId,
     actor: ref.actor,
     action: 'terminal.device_key_rotated',
     objectId: row.id,

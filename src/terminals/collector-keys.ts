@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { encrypt, type RotatingKey } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
@@ -79,7 +79,7 @@ function recordChange(
   { actor, reason, now, action }: Change & { readonly action: string },
 ): Promise<void> {
   return recordEntry(tx, {
-    trail: NETWORK_TRAIL,
+    auditLog: NETWORK_AUDIT_LOG,
     actor,
     action,
     objectId: `collector_key_${row.version}`,

@@ -57,7 +57,7 @@ export async function createTerminal(
   const secret = await issueDeviceKey(tx, { terminalId: row.id, livemode: row.livemode, now });
   await announceTerminal(tx, row, { tenant, type: 'terminal.created', stamp });
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor,
     action: 'terminal.created',
     objectId: row.id,

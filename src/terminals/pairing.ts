@@ -33,7 +33,7 @@ export async function createPairingCode(
   const hash = hashShortCode('pairing', code);
   await replacePairingCode(tx, { hash, terminalId: row.id, byFreshFactor, now, expiresAt });
   await recordEntry(tx, {
-    trail: ref.tenant.accountId,
+    auditLog: ref.tenant.accountId,
     actor: ref.actor,
     action: 'terminal.pairing_code_created',
     objectId: row.id,
@@ -87,12 +87,12 @@ export async function redeemPairingCode(
   return db.transaction(async (tx) => {
     const taken = await takePairingCode(tx, { hash: hashShortCode('pairing', shown.code), now });
     if (taken === undefined) return codeInvalid();
-    const { terminal_id: terminalId, account_id: trail, livemode } = taken;
+    const { terminal_id: terminalId, account_id: auditLog, livemode } = taken;
     await revokeDeviceKeys(tx, { terminalId, now });
     const deviceKey = await issueDeviceKey(tx, { terminalId, livemode, now });
     const actor = { type: 'system', name: 'terminal pairing' } as const;
     await recordEntry(tx, {
-      trail,
+      auditLog,
       actor,
       action: 'terminal.paired',
       objectId: terminalId,

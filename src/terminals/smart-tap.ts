@@ -33,7 +33,7 @@ export async function switchSmartTap(
   if (isOn && (await selectUsedCollectorKey(tx)) === undefined) return withoutKey();
   const row = await updateSmartTap(tx, { id, isOn });
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor,
     action: 'terminal.smart_tap_switched',
     objectId: id,

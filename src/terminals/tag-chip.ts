@@ -53,7 +53,7 @@ export async function makeChip(
   if (terminal === undefined) return resourceMissing('terminal');
   const { chip } = await renewChip(tx, id, now);
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor,
     action: 'terminal.tag_chip_created',
     objectId: id,

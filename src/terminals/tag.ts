@@ -78,7 +78,7 @@ export async function rotateTag(
   await deleteChip(tx, id);
   const row = await renewTag(tx, id);
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor,
     action: 'terminal.tag_rotated',
     objectId: id,

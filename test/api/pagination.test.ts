@@ -162,7 +162,7 @@ test(`so is a page of ${MANY_OTHERS} events, deliveries, requests and changes`, 
   for (const text of FILL) await api.db.query(text, [tenant.accountId, MANY_OTHERS]);
   await api.db.query('analyze events, webhook_deliveries, request_log, audit_log');
   const types = ['payment.created'];
-  const trail = { trail: `${tenant.accountId} busy`, limit: 20 };
+  const auditLog = { auditLog: `${tenant.accountId} busy`, limit: 20 };
   const half = MANY_OTHERS / 2;
   const requests = {
     ...{ status: null, failed: false, byServers: false, operation: null, callerId: null },
@@ -187,10 +187,13 @@ test(`so is a page of ${MANY_OTHERS} events, deliveries, requests and changes`, 
         return selectRequests(sql, { tenant, filters }, { limit: 20, after: null });
       },
     ],
-    ['audit_log_pkey', (sql) => selectNewest(sql, { ...trail, before: 50_000n, objectId: null })],
+    [
+      'audit_log_pkey',
+      (sql) => selectNewest(sql, { ...auditLog, before: 50_000n, objectId: null }),
+    ],
     [
       'audit_log_object',
-      (sql) => selectNewest(sql, { ...trail, before: null, objectId: 'object_7' }),
+      (sql) => selectNewest(sql, { ...auditLog, before: null, objectId: 'object_7' }),
     ],
   ]);
 });

@@ -26,18 +26,18 @@ function entryView(row: AuditRow) {
 export async function answerAudit(
   sql: Sql,
   asked: {
-    readonly trail: string;
+    readonly auditLog: string;
     readonly query: Type.Static<typeof AuditQuery>;
     readonly cursorKey: Buffer;
   },
 ): Promise<Answer | Refusal> {
-  const { trail, query, cursorKey } = asked;
-  const tenant = { accountId: trail, livemode: false };
+  const { auditLog, query, cursorKey } = asked;
+  const tenant = { accountId: auditLog, livemode: false };
   const walk = { list: 'audit_log', tenant, query, cursorKey };
   const page = readPage(walk, query);
   if (isRefusal(page)) return page;
   const rows = await selectNewest(sql, {
-    trail,
+    auditLog,
     before: page.after?.position ?? null,
     objectId: query.object ?? null,
     limit: page.limit + 1,
@@ -60,7 +60,7 @@ export function auditRoutes({ db, cursorKey }: DashboardDeps): PersonRoute[] {
       response: listOf(AuditEntrySchema),
       errors: ['cursor_invalid'],
       handle: async ({ caller, query }) =>
-        answerAudit(db, { trail: caller.tenant.accountId, query, cursorKey }),
+        answerAudit(db, { auditLog: caller.tenant.accountId, query, cursorKey }),
     }),
   ];
 }

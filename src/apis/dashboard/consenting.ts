@@ -1,7 +1,7 @@
 import { consentOf } from '#apis/dashboard/consent.ts';
 import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
 import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/person-route.ts';
-import { NETWORK_TRAIL, recordEntry, type Witness } from '#audit/audit.ts';
+import { NETWORK_AUDIT_LOG, recordEntry, type Witness } from '#audit/audit.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
@@ -33,10 +33,10 @@ function recordReading(people: PeopleDeps, request: Request, action: string): Pr
   const { text } = (query ?? {}) as { readonly text?: string };
   return people.db.transaction((tx) =>
     recordEntry(tx, {
-      trail: NETWORK_TRAIL,
+      auditLog: NETWORK_AUDIT_LOG,
       actor: actorOf(caller, requestId),
       action,
-      objectId: params.id ?? account ?? NETWORK_TRAIL,
+      objectId: params.id ?? account ?? NETWORK_AUDIT_LOG,
       livemode: null,
       before: null,
       after: {

@@ -76,9 +76,9 @@ function recordChange(
   tx: Tx,
   change: Pick<Entry, 'action' | 'objectId' | 'before' | 'after'> & { readonly detail: string },
 ): Promise<void> {
-  const { accountId: trail, livemode } = caller.tenant;
+  const { accountId: auditLog, livemode } = caller.tenant;
   const actor = actorOf(caller, requestId);
-  return recordEntry(tx, { ...change, trail, actor, livemode, now });
+  return recordEntry(tx, { ...change, auditLog, actor, livemode, now });
 }
 
 function createRoute(deps: DashboardDeps) {

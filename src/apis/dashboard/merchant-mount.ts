@@ -72,7 +72,7 @@ function audited(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, work: Wor
     const { caller, params, requestId, now } = request;
     await deps.db.transaction((tx) =>
       recordEntry(tx, {
-        trail: caller.tenant.accountId,
+        auditLog: caller.tenant.accountId,
         actor: actorOf(caller, requestId),
         action: `requested.${route.operationId}`,
         objectId: params.id ?? caller.tenant.accountId,

@@ -66,7 +66,7 @@ function checkRoute(deps: DashboardDeps) {
       if (isRefusal(checked)) return checked;
       await deps.db.transaction((tx) =>
         recordEntry(tx, {
-          trail: tenant.accountId,
+          auditLog: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'webhook_endpoint.receiver_checked',
           objectId,

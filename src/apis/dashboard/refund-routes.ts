@@ -86,7 +86,7 @@ function endRoute({ db, wakeups, receipts }: DashboardDeps) {
       const ended = await db.transaction(async (tx) => {
         if (!(await endBlockedRefund(tx, refund.id))) return false;
         await recordEntry(tx, {
-          trail: tenant.accountId,
+          auditLog: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'refund.given_up',
           objectId: refund.id,
@@ -171,7 +171,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
         const stale = await refundRefusal(tx, request, asked);
         if (stale !== null) return new Abandon(stale);
         await recordEntry(tx, {
-          trail: tenant.accountId,
+          auditLog: tenant.accountId,
           actor: actorOf(caller, requestId),
           action: 'refund.requested',
           objectId: asked.paymentId,

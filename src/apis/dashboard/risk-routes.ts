@@ -105,7 +105,7 @@ async function saveSettings(
   const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
   if (version === null) return staleVersion(before?.version ?? 0);
   await recordEntry(tx, {
-    trail: tenant.accountId,
+    auditLog: tenant.accountId,
     actor: actorOf(caller, requestId),
     action: 'risk.settings_changed',
     objectId: tenant.accountId,
@@ -167,7 +167,7 @@ async function recordBlock(
 ): Promise<void> {
   const { caller, requestId, now } = request;
   await recordEntry(tx, {
-    trail: caller.tenant.accountId,
+    auditLog: caller.tenant.accountId,
     actor: actorOf(caller, requestId),
     action: change.action,
     objectId: change.address,

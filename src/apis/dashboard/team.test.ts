@@ -217,11 +217,11 @@ test('an admin replaces the address of a tag, and every member sees it', async (
     assert.match(String(one.body[key]), /^[0-9a-f]{32}$/);
     assert.notEqual(one.body[key], two.body[key], 'keys are shown once');
   }
-  const trail = await owner.get(path('audit_log'));
+  const auditLog = await owner.get(path('audit_log'));
   for (const action of ['terminal.tag_rotated', 'terminal.tag_chip_created']) {
-    assert.ok(trail.text.includes(action), action);
+    assert.ok(auditLog.text.includes(action), action);
   }
-  assert.equal(trail.text.includes(String(one.body.meta_read_key)), false);
+  assert.equal(auditLog.text.includes(String(one.body.meta_read_key)), false);
 });
 
 test('rights in a live account need a fresh factor, and owners are mailed', async () => {

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { personRoute } from '#apis/dashboard/person-route.ts';
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
-import { NETWORK_TRAIL } from '#audit/audit.ts';
-import { verifyStretch } from '#audit/verify-trail.ts';
+import { NETWORK_AUDIT_LOG } from '#audit/audit.ts';
+import { verifyStretch } from '#audit/verify-audit-log.ts';
 import { answerWith } from '#core/answer.ts';
 import { idOf, nullable, objectType } from '#http/schema.ts';
 
@@ -48,8 +48,8 @@ export function auditVerificationRoute({ db }: OperatorDeps) {
     response: Verification,
     handle: async ({ query }) => {
       const { account, after = 0 } = query;
-      const trail = account ?? NETWORK_TRAIL;
-      const { head, broken, hasMore } = await verifyStretch(db, { trail, after: BigInt(after) });
+      const auditLog = account ?? NETWORK_AUDIT_LOG;
+      const { head, broken, hasMore } = await verifyStretch(db, { auditLog, after: BigInt(after) });
       return answerWith(200, {
         object: 'audit_verification',
         intact: broken === null,

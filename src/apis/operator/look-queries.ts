@@ -16,7 +16,7 @@ export async function selectIntentOwner(
 export async function selectLastLook(
   sql: Sql,
   look: {
-    readonly trail: string;
+    readonly auditLog: string;
     readonly objectId: string;
     readonly action: string;
     readonly userId: string;
@@ -26,7 +26,7 @@ export async function selectLastLook(
     `select created from audit_log
      where chain = $1 and object_id = $2 and action = $3 and actor ->> 'user' = $4
      order by sequence desc limit 1`,
-    [look.trail, look.objectId, look.action, look.userId],
+    [look.auditLog, look.objectId, look.action, look.userId],
   );
   return rows[0]?.created ?? null;
 }

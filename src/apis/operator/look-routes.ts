@@ -53,7 +53,7 @@ function lookRoute({ db }: OperatorDeps) {
       if (owner === undefined) return resourceMissing('payment intent');
       await db.transaction((tx) =>
         recordEntry(tx, {
-          trail: owner.account_id,
+          auditLog: owner.account_id,
           actor: actorOf(caller, requestId),
           action: LOOKED,
           objectId: id,
@@ -95,14 +95,14 @@ function readRoute(deps: OperatorDeps) {
       const id = params.id ?? '';
       const owner = await selectIntentOwner(db, id);
       if (owner === undefined) return resourceMissing('payment intent');
-      const { account_id: trail, livemode } = owner;
+      const { account_id: auditLog, livemode } = owner;
       const userId = sessionOf(caller).user_id;
-      const look = await selectLastLook(db, { trail, objectId: id, action: LOOKED, userId });
+      const look = await selectLastLook(db, { auditLog, objectId: id, action: LOOKED, userId });
       if (look === null || addMs(look, LOOK_MS) <= now) return reasonMissing();
-      const tenant = { accountId: trail, livemode };
+      const tenant = { accountId: auditLog, livemode };
       const [intent, account] = await Promise.all([
         selectIntent(db, tenant, id),
-        selectAccount(db, trail),
+        selectAccount(db, auditLog),
       ]);
       const found = asOf(present(intent, 'payment intent'), now);
       const view = await readSupportView(deps, {

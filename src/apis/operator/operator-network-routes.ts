@@ -12,7 +12,7 @@ import { smartTapRoutes } from '#apis/operator/smart-tap-routes.ts';
 import { staffRoutes } from '#apis/operator/staff-routes.ts';
 import { configurationRoute, queuesRoute, relayersRoute } from '#apis/operator/state-routes.ts';
 import { watchRoutes } from '#apis/operator/watch-routes.ts';
-import { NETWORK_TRAIL } from '#audit/audit.ts';
+import { NETWORK_AUDIT_LOG } from '#audit/audit.ts';
 import { idOf, listOf } from '#http/schema.ts';
 
 const TAG = 'Network';
@@ -36,7 +36,7 @@ function auditRoute({ db, cursorKey }: OperatorDeps) {
     errors: ['cursor_invalid'],
     handle: async ({ query }) => {
       const { account, ...rest } = query;
-      return answerAudit(db, { trail: account ?? NETWORK_TRAIL, query: rest, cursorKey });
+      return answerAudit(db, { auditLog: account ?? NETWORK_AUDIT_LOG, query: rest, cursorKey });
     },
   });
 }

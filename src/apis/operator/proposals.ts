@@ -10,7 +10,7 @@ import {
   selectOpenProposal,
   selectProposal,
 } from '#apis/operator/proposal-queries.ts';
-import { type Actor, NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { type Actor, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
@@ -53,7 +53,7 @@ async function recordProposal(
   entry: { readonly action: string; readonly reason: string; readonly by: By },
 ): Promise<void> {
   await recordEntry(tx, {
-    trail: NETWORK_TRAIL,
+    auditLog: NETWORK_AUDIT_LOG,
     actor: entry.by.actor,
     action: entry.action,
     objectId: row.subject,

@@ -3,7 +3,7 @@ import { actorOf, type PersonRequest, sessionOf } from '#apis/dashboard/person-r
 import type { OperatorDeps } from '#apis/operator/operator-deps.ts';
 import type { ProposalRow } from '#apis/operator/proposal-queries.ts';
 import type { By } from '#apis/operator/proposals.ts';
-import { NETWORK_TRAIL, recordEntry } from '#audit/audit.ts';
+import { NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import { idOf, nullable, text } from '#http/schema.ts';
 
@@ -38,7 +38,7 @@ export async function recordByStaff(
   },
 ): Promise<void> {
   await recordEntry(tx, {
-    trail: NETWORK_TRAIL,
+    auditLog: NETWORK_AUDIT_LOG,
     actor: actorOf(request.caller, request.requestId),
     action: change.action,
     objectId: change.objectId,

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
 import { recordEntry } from '#audit/audit.ts';
-import { type Anchor, parseAnchor, reportAuditLog, verifyStretch } from '#audit/verify-trail.ts';
+import {
+  type Anchor,
+  parseAnchor,
+  reportAuditLog,
+  verifyStretch,
+} from '#audit/verify-audit-log.ts';
 import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
@@ -27,10 +32,10 @@ beforeEach(async () => {
 
 after(() => Promise.all(open.map((one) => one.close())));
 
-async function record(trail: string, name: string, db = database.db): Promise<void> {
+async function record(auditLog: string, name: string, db = database.db): Promise<void> {
   await db.transaction((tx) =>
     recordEntry(tx, {
-      trail,
+      auditLog,
       actor,
       action: 'api_key.created',
       objectId: 'key_1',
@@ -55,7 +60,7 @@ async function tamper(sql: string): Promise<void> {
   await database.db.query('alter table audit_log enable trigger all');
 }
 
-test('no entry keeps a secret that somebody has typed, and the trail stays whole', async () => {
+test('no entry keeps a secret that somebody has typed, and the audit log stays whole', async () => {
   const secrets = Object.keys(SECRET_PREFIXES).map((kind) => newSecret(kind as SecretKind));
   for (const secret of secrets) await record('acct_1', `key ${secret}`);
   const rows = await database.db.query<{ row: string }>(
@@ -66,7 +71,7 @@ test('no entry keeps a secret that somebody has typed, and the trail stays whole
   assert.equal((await verify()).code, 0);
 });
 
-test('forty changes at once make one unbroken trail per account', async () => {
+test('forty changes at once make one unbroken audit log per account', async () => {
   const changes = Array.from({ length: 40 }, (_, i) => record(`acct_${i % 2}`, `key ${i}`));
   await Promise.all(changes);
   const { code, lines } = await verify();
@@ -82,7 +87,7 @@ test('forty changes at once make one unbroken trail per account', async () => {
 
 test('a stretch goes on where the one before has ended, and finds what does not fit', async () => {
   for (let i = 0; i < 1_003; i++) await record('acct_0', `key ${i}`);
-  const from = (after: bigint) => verifyStretch(database.db, { trail: 'acct_0', after });
+  const from = (after: bigint) => verifyStretch(database.db, { auditLog: 'acct_0', after });
   const first = await from(0n);
   assert.deepEqual([first.head.sequence, first.hasMore], [1_000n, true]);
   const second = await from(first.head.sequence);
@@ -92,7 +97,10 @@ test('a stretch goes on where the one before has ended, and finds what does not 
   assert.deepEqual(changed.broken, { at: 1_002n, reason: 'it was changed' });
   assert.equal(changed.head.sequence, 1_001n, 'what fits is said');
   assert.equal((await from(2_000n)).broken?.reason, 'it is missing');
-  assert.deepEqual((await verifyStretch(database.db, { trail: 'none', after: 0n })).broken, null);
+  assert.deepEqual(
+    (await verifyStretch(database.db, { auditLog: 'none', after: 0n })).broken,
+    null,
+  );
 });
 
 test('the log cannot be changed, cut or emptied by statements', async () => {
@@ -122,7 +130,7 @@ test('entries that were cut off at the end show against a head that was written 
   const anchors = lines.map(parseAnchor).filter((anchor) => anchor !== null);
   assert.equal(anchors.length, 1);
   await record('acct_0', 'later');
-  assert.equal((await verify(anchors)).code, 0, 'a longer trail holds the anchor');
+  assert.equal((await verify(anchors)).code, 0, 'a longer audit log holds the anchor');
   await tamper('delete from audit_log where sequence >= 3');
   assert.equal((await verify()).code, 0, 'without the anchor it looks whole');
   assert.equal((await verify(anchors)).code, 1);

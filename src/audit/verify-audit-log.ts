@@ -1,25 +1,25 @@
 import { entryHash, GENESIS } from '#audit/audit.ts';
-import { type AuditRow, selectEntries, selectTrails } from '#audit/audit-queries.ts';
+import { type AuditRow, selectEntries, selectAuditLogs } from '#audit/audit-queries.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /** Entries held in memory at a time, and hashed before another request has its turn. */
 const CHUNK = 1_000;
 
-/** What the check of one trail found. */
-export type TrailReport =
+/** What the check of one audit log found. */
+export type AuditLogReport =
   | {
-      readonly trail: string;
+      readonly auditLog: string;
       readonly intact: true;
       readonly entries: bigint;
       /** The newest entry's hash, hex: kept elsewhere, it shows whether entries were cut off. */
       readonly head: string;
     }
   | {
-      readonly trail: string;
+      readonly auditLog: string;
       readonly intact: false;
       readonly entries: bigint;
-      /** The first entry that breaks the trail. */
+      /** The first entry that breaks the audit log. */
       readonly brokenAt: bigint;
       readonly reason: string;
     };
@@ -36,7 +36,7 @@ function problemOf(row: AuditRow, before: Head): string | null {
   return null;
 }
 
-/** Some entries of a trail, in order, up to its end or to the first that does not fit. */
+/** Some entries of an audit log, in order, up to its end or to the first that does not fit. */
 export interface Stretch {
   /** The last entry that fits. */
   readonly head: Head;
@@ -45,9 +45,13 @@ export interface Stretch {
 }
 
 /** Recomputes the hashes of the entries that follow `head`. */
-async function verifyAfter(sql: Sql, from: { trail: string; head: Head }): Promise<Stretch> {
+async function verifyAfter(sql: Sql, from: { auditLog: string; head: Head }): Promise<Stretch> {
   let { head } = from;
-  const rows = await selectEntries(sql, { trail: from.trail, after: head.sequence, limit: CHUNK });
+  const rows = await selectEntries(sql, {
+    auditLog: from.auditLog,
+    after: head.sequence,
+    limit: CHUNK,
+  });
   for (const row of rows) {
     const reason = problemOf(row, head);
     if (reason !== null) return { head, broken: { at: row.sequence, reason }, hasMore: false };
@@ -62,32 +66,32 @@ async function verifyAfter(sql: Sql, from: { trail: string; head: Head }): Promi
  */
 export async function verifyStretch(
   sql: Sql,
-  wanted: { readonly trail: string; readonly after: bigint },
+  wanted: { readonly auditLog: string; readonly after: bigint },
 ): Promise<Stretch> {
-  const { trail, after } = wanted;
+  const { auditLog, after } = wanted;
   const first: Head = { sequence: 0n, hash: GENESIS };
-  if (after === 0n) return verifyAfter(sql, { trail, head: first });
-  const [row] = await selectEntries(sql, { trail, after: after - 1n, limit: 1 });
-  if (row?.sequence === after) return verifyAfter(sql, { trail, head: row });
+  if (after === 0n) return verifyAfter(sql, { auditLog, head: first });
+  const [row] = await selectEntries(sql, { auditLog, after: after - 1n, limit: 1 });
+  if (row?.sequence === after) return verifyAfter(sql, { auditLog, head: row });
   return { head: first, broken: { at: after, reason: 'it is missing' }, hasMore: false };
 }
 
-/** Reads a trail from its beginning and recomputes every hash. */
-export async function verifyTrail(sql: Sql, trail: string): Promise<TrailReport> {
+/** Reads an audit log from its beginning and recomputes every hash. */
+export async function verifyAuditLog(sql: Sql, auditLog: string): Promise<AuditLogReport> {
   let head: Head = { sequence: 0n, hash: GENESIS };
   for (;;) {
-    const stretch = await verifyAfter(sql, { trail, head });
+    const stretch = await verifyAfter(sql, { auditLog, head });
     const { sequence: entries, hash } = stretch.head;
     if (stretch.broken !== null) {
       const { at: brokenAt, reason } = stretch.broken;
-      return { trail, intact: false, entries, brokenAt, reason };
+      return { auditLog, intact: false, entries, brokenAt, reason };
     }
-    if (!stretch.hasMore) return { trail, intact: true, entries, head: hash.toString('hex') };
+    if (!stretch.hasMore) return { auditLog, intact: true, entries, head: hash.toString('hex') };
     head = stretch.head;
   }
 }
 
-/** A head that was written down earlier: `<trail> <sequence> <hash>`. Its JSON says `chain`. */
+/** A head that was written down earlier: `<audit log> <sequence> <hash>`. Its JSON says `chain`. */
 export interface Anchor {
   readonly chain: string;
   readonly sequence: bigint;
@@ -144,13 +148,13 @@ export function parseAnchors(text: string): Anchor[] {
 
 /** Whether an anchor's entry is still there with its hash: nothing was cut off or rewritten. */
 export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
-  const { chain: trail, sequence, hash } = anchor;
-  const [row] = await selectEntries(sql, { trail, after: sequence - 1n, limit: 1 });
+  const { chain: auditLog, sequence, hash } = anchor;
+  const [row] = await selectEntries(sql, { auditLog, after: sequence - 1n, limit: 1 });
   return row?.sequence === sequence && row.hash.toString('hex') === hash;
 }
 
 /**
- * Verifies every trail, and the anchors when there are some; prints a line for each.
+ * Verifies every audit log, and the anchors when there are some; prints a line for each.
  * @returns the exit code: 0 intact, 1 not.
  */
 export async function reportAuditLog(
@@ -158,13 +162,13 @@ export async function reportAuditLog(
   output: { readonly anchors: readonly Anchor[]; readonly print: (line: string) => void },
 ): Promise<0 | 1> {
   let code: 0 | 1 = 0;
-  for (const trail of await selectTrails(sql)) {
-    const report = await verifyTrail(sql, trail);
+  for (const auditLog of await selectAuditLogs(sql)) {
+    const report = await verifyAuditLog(sql, auditLog);
     if (report.intact) {
-      output.print(`${trail} ${report.entries} ${report.head}`);
+      output.print(`${auditLog} ${report.entries} ${report.head}`);
     } else {
       code = 1;
-      output.print(`${trail}: BROKEN at entry ${report.brokenAt}: ${report.reason}`);
+      output.print(`${auditLog}: BROKEN at entry ${report.brokenAt}: ${report.reason}`);
     }
   }
   for (const anchor of output.anchors) {
