@@ -8,7 +8,7 @@ import type { Tx } from '#db/database.ts';
  * Hears of a person's change in the transaction that makes it, such as to leave a mail about it:
  * whatever becomes of the process, there is both or neither. Gets the entry's `detail`.
  */
-export type Witness = (tx: Tx, detail: string | null) => Promise<void>;
+export type EntryListener = (tx: Tx, detail: string | null) => Promise<void>;
 
 /** Who changes something, for the audit log. */
 export type Actor =
@@ -18,7 +18,7 @@ export type Actor =
       readonly email: string;
       readonly requestId: string;
       readonly address: string;
-      readonly witness?: Witness | null;
+      readonly onEntry?: EntryListener | null;
     }
   | {
       /** A command or a worker of the service itself: `admin command`, `demo data`, … */
@@ -54,7 +54,7 @@ export interface Entry {
    */
   readonly before: Values | null;
   readonly after: Values | null;
-  /** A sentence for the witness, such as for the owners' mail. The log does not keep it. */
+  /** A sentence for the listener, such as for the owners' mail. The log does not keep it. */
   readonly detail?: string;
   readonly now: Date;
 }
@@ -90,7 +90,7 @@ function whoIs(actor: Actor): Json {
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
   // Before the lock, which all changes of the account wait for.
-  if (actor.type !== 'system') await actor.witness?.(tx, entry.detail ?? null);
+  if (actor.type !== 'system') await actor.onEntry?.(tx, entry.detail ?? null);
   await lockAuditLog(tx, entry.auditEntries);
   const head = await selectHead(tx, entry.auditEntries);
   const row = {

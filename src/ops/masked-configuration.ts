@@ -42,7 +42,7 @@ function maskedNetwork(network: NetworkSettings | null): Json {
       return { from: from.toString(), waits_for: waitsFor, ms };
     }),
     settle_every_ms: network.settleEveryMs,
-    receipt_witnesses: network.receiptWitnesses,
+    receipt_providers: network.receiptProviders,
     max_fee_per_gas_ceiling: network.maxFeePerGasCeiling.toString(),
     low_balance: network.lowBalance,
   };

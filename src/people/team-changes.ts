@@ -56,6 +56,6 @@ function describeTeamChange({ before, after }: TeamChange): string {
 /** The same for a change that {@link noteOwners} has mailed already: no second mail about it. */
 export async function recordOwners(tx: Tx, ref: TeamRef, change: TeamChange): Promise<void> {
   const { actor } = ref;
-  const unwitnessed = actor.type === 'system' ? actor : { ...actor, witness: null };
-  await recordTeam(tx, { ...ref, actor: unwitnessed }, change);
+  const unlistened = actor.type === 'system' ? actor : { ...actor, onEntry: null };
+  await recordTeam(tx, { ...ref, actor: unlistened }, change);
 }

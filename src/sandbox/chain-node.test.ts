@@ -82,7 +82,7 @@ function field(value: unknown, name: string): unknown {
 }
 
 /** What must be the same before and after: receipt, log, block, nonce, balance. */
-async function witness(call: RpcCall, receipt: unknown) {
+async function receiptAndNonce(call: RpcCall, receipt: unknown) {
   const block = field(receipt, 'blockNumber');
   return {
     receipt: await call('eth_getTransactionReceipt', [field(receipt, 'transactionHash')]),
@@ -112,7 +112,7 @@ test('short blocks come while something is under way, and one a second otherwise
   const { number } = await head(call);
   await waitUntil(async () => (await head(call)).number > number, 2_000);
   const sentAt = performance.now();
-  const before = await witness(call, await sendLogged(call, 0));
+  const before = await receiptAndNonce(call, await sendLogged(call, 0));
   assert.equal(field(before.receipt, 'status'), '0x1');
   const tookMs = performance.now() - sentAt;
   assert.ok(tookMs < 700, `a transaction on the idle chain took ${Math.round(tookMs)} ms`);
@@ -128,7 +128,7 @@ test('a chain makes a block per second and goes on after a stop', async () => {
   const path = await emptyPlace();
   const first = await startHere(path);
   assert.equal(first.fresh, true);
-  const before = await witness(first.call, await sendLogged(first.call, 0));
+  const before = await receiptAndNonce(first.call, await sendLogged(first.call, 0));
   assert.deepEqual([field(before.receipt, 'status'), before.nonce], ['0x1', '0x1']);
   assert.equal(Array.isArray(before.logs) && before.logs.length, 1);
   await waitUntil(async () => (await head(first.call)).number >= 3, 5000);
@@ -136,7 +136,7 @@ test('a chain makes a block per second and goes on after a stop', async () => {
   await first.stop();
   const second = await startHere(path);
   assert.deepEqual([second.fresh, second.rpcUrl], [false, first.rpcUrl]);
-  assert.deepEqual(await witness(second.call, before.receipt), before);
+  assert.deepEqual(await receiptAndNonce(second.call, before.receipt), before);
   await waitUntil(async () => (await head(second.call)).number >= left.number + 3, 5000);
   const now = await head(second.call);
   assert.ok(now.number - left.number <= 4, `${left.number} to ${now.number}`);
@@ -149,14 +149,14 @@ test('the node that a killed instance left is adopted with all its blocks', asyn
   const path = await emptyPlace();
   const instance = await startInstance(path, ['chain']);
   const call = connectRpc(instance.report.rpcUrl ?? '');
-  const before = await witness(call, await sendLogged(call, 0));
+  const before = await receiptAndNonce(call, await sendLogged(call, 0));
   const [pid] = nodePids(path);
   await instance.kill('SIGKILL');
   const again = await startHere(path);
   assert.deepEqual(nodePids(path), [pid]);
   assert.match(again.lines.join(), /adopted/);
   assert.deepEqual([again.fresh, again.rpcUrl], [false, instance.report.rpcUrl]);
-  assert.deepEqual(await witness(again.call, before.receipt), before);
+  assert.deepEqual(await receiptAndNonce(again.call, before.receipt), before);
   const { number } = await head(again.call);
   assert.equal(await waitUntil(async () => (await head(call)).number > number, 3000), true);
   await again.stop();
@@ -186,11 +186,11 @@ test('a mined transaction is in the saved state within two seconds, unasked', as
   const { mtimeMs } = await fs.stat(state);
   const savedAfter = async () => (await fs.stat(state)).mtimeMs > mtimeMs;
   await waitUntil(savedAfter, 2000);
-  const before = await witness(call, receipt);
+  const before = await receiptAndNonce(call, receipt);
   await instance.kill('SIGKILL');
   for (const pid of nodePids(path)) process.kill(pid, 'SIGKILL');
   const again = await startHere(path);
-  assert.deepEqual(await witness(again.call, before.receipt), before);
+  assert.deepEqual(await receiptAndNonce(again.call, before.receipt), before);
   await again.stop();
 });
 

@@ -117,7 +117,7 @@ test('a profile fills in what the settings leave out', () => {
 
 test('on a chain whose blocks cannot be undone one address is enough', () => {
   const arc = { CHAIN_TESTNET_CHAIN_ID: '5042', CHAIN_TESTNET_CONFIRMATIONS: '0' };
-  assert.equal(testnet(arc).receiptWitnesses, 1);
+  assert.equal(testnet(arc).receiptProviders, 1);
   assert.match(refused({ ...EXTERNAL, CHAIN_TESTNET_CONFIRMATIONS: '0' }), /two addresses/);
 });
 

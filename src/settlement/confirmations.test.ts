@@ -11,8 +11,8 @@ const chain = { prefix: 'CHAIN_MAINNET_', finality: 'unknown' } as const;
 const settingsFor = (blocks: number | null, rpcUrls: readonly string[]) =>
   confirmationsFor(blocks === null ? null : { blocks, ms: 0 }, { ...chain, rpcUrls });
 
-const depth = (confirmations: number, receiptWitnesses: number) => {
-  return { confirmations, confirmationsMs: 0, receiptWitnesses };
+const depth = (confirmations: number, receiptProviders: number) => {
+  return { confirmations, confirmationsMs: 0, receiptProviders };
 };
 
 test('a payment counts at inclusion where two addresses can say so, else one block later', () => {
@@ -33,7 +33,7 @@ test('where a block cannot be undone, one address is enough for success at inclu
 
 test('a time on top of a block is enough with a single address', () => {
   const asked = confirmationsFor({ blocks: 0, ms: 400 }, { ...chain, rpcUrls: ONE });
-  assert.deepEqual(asked, { confirmations: 0, confirmationsMs: 400, receiptWitnesses: 1 });
+  assert.deepEqual(asked, { confirmations: 0, confirmationsMs: 400, receiptProviders: 1 });
 });
 
 test('success at inclusion on the word of a single address ends the start', () => {

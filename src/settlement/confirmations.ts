@@ -11,7 +11,7 @@ export interface Depth {
 /** Nobody waits longer at a counter, and after it the ledger would wait for nothing. */
 export const MAX_WAIT_MS = 600_000;
 
-type Confirmations = Pick<NetworkConfig, 'confirmations' | 'confirmationsMs' | 'receiptWitnesses'>;
+type Confirmations = Pick<NetworkConfig, 'confirmations' | 'confirmationsMs' | 'receiptProviders'>;
 
 interface Reached {
   readonly rpcUrls: readonly string[];
@@ -33,9 +33,9 @@ export function confirmationsFor(asked: Depth | null, network: Reached): Confirm
     ms: 0,
   };
   const depth = { confirmations, confirmationsMs };
-  if (confirmations > 0 || confirmationsMs > 0) return { ...depth, receiptWitnesses: 1 };
-  if (hosts > 1) return { ...depth, receiptWitnesses: 2 };
-  if (isCertain) return { ...depth, receiptWitnesses: 1 };
+  if (confirmations > 0 || confirmationsMs > 0) return { ...depth, receiptProviders: 1 };
+  if (hosts > 1) return { ...depth, receiptProviders: 2 };
+  if (isCertain) return { ...depth, receiptProviders: 1 };
   throw new StartError(
     `${network.prefix}CONFIRMATIONS=0 needs two addresses of different hosts in ` +
       `${network.prefix}RPC_URL, whose receipts agree: add one, or leave the setting out`,
@@ -52,8 +52,8 @@ export function whenItCounts(
   return `${config.network}: a payment counts ${baseWords(config)}${larger.join('')}`;
 }
 
-function baseWords({ confirmations, confirmationsMs, receiptWitnesses }: Confirmations): string {
-  if (receiptWitnesses > 1) {
+function baseWords({ confirmations, confirmationsMs, receiptProviders }: Confirmations): string {
+  if (receiptProviders > 1) {
     return 'at inclusion, once two addresses name the same block (confirmations 0)';
   }
   if (confirmationsMs > 0) return `when ${confirmationsMs} ms of blocks follow its own`;

@@ -70,7 +70,7 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   /** Milliseconds of blocks on top of it, where a time was asked for; otherwise 0. */
   readonly confirmationsMs: number;
   /** Addresses that must name the same block for a transaction before its receipt counts. */
-  readonly receiptWitnesses: 1 | 2;
+  readonly receiptProviders: 1 | 2;
   /**
    * Patience that is counted in blocks lasts at least so long for each of them: on a faster chain
    * it is so many blocks more.
@@ -113,7 +113,7 @@ export const NETWORK_DEFAULTS = {
   /** As in the sandbox, whose chain is our own. For others see confirmations.ts. */
   confirmations: 0,
   confirmationsMs: 0,
-  receiptWitnesses: 1,
+  receiptProviders: 1,
   profile: CUSTOM,
   countsFrom: [],
   settleEveryMs: 0,

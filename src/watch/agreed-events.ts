@@ -8,7 +8,7 @@ import {
 } from '#settlement/contract/contract-events.ts';
 
 /** One address of a node, asked by itself. */
-export type Witness = Pick<Chain, 'block' | 'logs' | 'config' | 'rpc'>;
+export type Provider = Pick<Chain, 'block' | 'logs' | 'config' | 'rpc'>;
 
 export interface WitnessedEvent {
   readonly event: SettlementEvent;
@@ -53,26 +53,26 @@ function textOf(log: RawLog): string {
  * address by itself.
  */
 export async function readAgreed(
-  witnesses: readonly Witness[],
+  providers: readonly Provider[],
   fromBlock: bigint,
 ): Promise<Sight | 'nothing new' | 'nobody answers'> {
-  const heads = await Promise.all(witnesses.map((one) => ask(one.block('latest'))));
+  const heads = await Promise.all(providers.map((one) => ask(one.block('latest'))));
   const numbers = heads.flatMap((head) => (head === null ? [] : [head.number]));
   if (numbers.length === 0) return 'nobody answers';
   const last = numbers.reduce((least, number) => (number < least ? number : least)) - DEPTH;
   if (last < fromBlock) return 'nothing new';
   const toBlock = last < fromBlock + MAX_BLOCKS ? last : fromBlock + MAX_BLOCKS - 1n;
   const answers = await Promise.all(
-    witnesses.map((one, i) =>
+    providers.map((one, i) =>
       heads[i] === null ? Promise.resolve(null) : ask(one.logs({ fromBlock, toBlock })),
     ),
   );
   const told = answers.flatMap((logs) => (logs === null ? [] : [logs]));
   if (told.length === 0) return 'nobody answers';
-  return { fromBlock, toBlock, ...compare(witnesses, told) };
+  return { fromBlock, toBlock, ...compare(providers, told) };
 }
 
-function compare(witnesses: readonly Witness[], told: readonly (readonly RawLog[])[]) {
+function compare(providers: readonly Provider[], told: readonly (readonly RawLog[])[]) {
   const named = new Map<string, { readonly log: RawLog; times: number }>();
   for (const logs of told) {
     for (const log of logs) {
@@ -82,7 +82,7 @@ function compare(witnesses: readonly Witness[], told: readonly (readonly RawLog[
       named.set(text, known);
     }
   }
-  const { config } = present(witnesses[0], 'an address of the chain');
+  const { config } = present(providers[0], 'an address of the chain');
   const events = [...named.values()].flatMap(({ log, times }) =>
     readEvents(config, [log]).map((event) => ({ event, confirmed: times >= ENOUGH })),
   );

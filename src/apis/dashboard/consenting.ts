@@ -1,7 +1,7 @@
 import { consentOf } from '#apis/dashboard/consent.ts';
 import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
 import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/person-route.ts';
-import { NETWORK_AUDIT_LOG, recordEntry, type Witness } from '#audit/audit.ts';
+import { NETWORK_AUDIT_LOG, recordEntry, type EntryListener } from '#audit/audit.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
@@ -14,7 +14,11 @@ type Request = PersonRequest<never, never>;
  * Queues the mail to the owners in the transaction of the change's entry, once for any number of
  * entries.
  */
-function ownersHear(people: PeopleDeps, route: PersonRoute, request: Request): Witness | null {
+function ownersHear(
+  people: PeopleDeps,
+  route: PersonRoute,
+  request: Request,
+): EntryListener | null {
   const { session, tenant, isRealMoney } = request.caller;
   if (session === null || !isRealMoney) return null;
   const told = new WeakSet<Tx>();
@@ -58,8 +62,8 @@ export function consenting(people: PeopleDeps, route: PersonRoute): PersonRoute 
   const { records } = route;
   if (!mails && rate === 'usual' && records === undefined) return route;
   const work = async (request: Request) => {
-    const witness = mails ? ownersHear(people, route, request) : null;
-    const answer = await route.handle({ ...request, caller: { ...request.caller, witness } });
+    const onEntry = mails ? ownersHear(people, route, request) : null;
+    const answer = await route.handle({ ...request, caller: { ...request.caller, onEntry } });
     if (records !== undefined && isDone(answer)) await recordReading(people, request, records);
     return answer;
   };

@@ -142,6 +142,6 @@ export function sessionOf(caller: PersonCaller): SessionRow {
 export function actorOf(caller: PersonCaller, requestId: string): Actor {
   const { user_id: userId, email } = sessionOf(caller);
   const type = caller.realm === 'operator' ? 'operator' : 'user';
-  const { visit, witness } = caller;
-  return { type, userId, email, requestId, address: visit.address, witness };
+  const { visit, onEntry } = caller;
+  return { type, userId, email, requestId, address: visit.address, onEntry };
 }

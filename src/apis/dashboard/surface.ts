@@ -5,7 +5,7 @@ import {
   readCookies,
   sessionCookie,
 } from '#apis/dashboard/cookies.ts';
-import type { Witness } from '#audit/audit.ts';
+import type { EntryListener } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { addressKey } from '#http/rate-limit.ts';
 import type { Caller, Credentials } from '#http/route.ts';
@@ -45,7 +45,7 @@ export interface PersonCaller
   readonly cookies: ReadCookies;
   readonly visit: Visit;
   /** Records the change that the route makes; `null` if owners need no mail. */
-  readonly witness: Witness | null;
+  readonly onEntry: EntryListener | null;
   /** The last event that an EventSource has seen. */
   readonly lastEventId: string | null;
 }
@@ -113,7 +113,7 @@ export async function identify(
     accountStatus: row?.account_status ?? null,
     isRealMoney: livemode || (mode === null && row?.account_is_live === true),
     cookies,
-    witness: null,
+    onEntry: null,
     visit: { address, userAgent: header(request, 'user-agent') ?? '', now },
     lastEventId: header(request, 'last-event-id') ?? null,
     tenant,

@@ -50,7 +50,7 @@ describe('a block that a node announces', () => {
   async function open(nodes: 1 | 2 = 1): Promise<void> {
     const config = {
       profile: { ...CUSTOM, blockMs: BLOCK_MS },
-      receiptWitnesses: nodes,
+      receiptProviders: nodes,
       headPollMs: 25,
       idleHeadMs: 15_000,
     };

@@ -8,7 +8,7 @@ import {
   subscribeHeads,
   type ToldHead,
 } from '#settlement/chain/heads.ts';
-import { askSecond } from '#settlement/chain/witness.ts';
+import { askSecond } from '#settlement/chain/second-provider.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type {
   HeldSender,

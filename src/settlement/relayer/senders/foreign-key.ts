@@ -2,7 +2,7 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
-import { witnessesOf } from '#settlement/chain/witness.ts';
+import { independentProviders } from '#settlement/chain/second-provider.ts';
 import type {
   HeldSender,
   RelayerState,
@@ -31,7 +31,7 @@ export async function showUsedNonce(
 ): Promise<ShownTransaction | null> {
   const head = relayer.head?.number ?? (await relayer.chain.newest()).number;
   const wanted = { address: sender.address, nonce, head };
-  const nodes = witnessesOf(relayer.chain.rpc.inOrder());
+  const nodes = independentProviders(relayer.chain.rpc.inOrder());
   const hashes = await Promise.all(nodes.map((node) => findUsedNonce(node, wanted)));
   const at = performance.now();
   const seen = nodes.flatMap(({ host }, index): Sighting[] => {

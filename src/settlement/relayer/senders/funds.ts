@@ -4,7 +4,7 @@ import { dataFees } from '#settlement/chain/data-fee.ts';
 import { isWellFormed } from '#settlement/chain/node-answers.ts';
 import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
-import { witnessesOf } from '#settlement/chain/witness.ts';
+import { independentProviders } from '#settlement/chain/second-provider.ts';
 import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import {
   lowerTips,
@@ -61,7 +61,7 @@ function recentTips(
 ): Promise<readonly bigint[] | null> {
   return chain.remember('tips', maxAgeMs, async () => {
     const params = [`0x${blocks.toString(16)}`, 'latest', [TIP_PERCENTILE]];
-    const addresses = witnessesOf(chain.rpc.inOrder());
+    const addresses = independentProviders(chain.rpc.inOrder());
     const told: (readonly bigint[])[] = [];
     while (told.length < ASKED && addresses.length > 0) {
       const next = addresses.splice(0, ASKED - told.length);

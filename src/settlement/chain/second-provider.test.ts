@@ -34,7 +34,7 @@ describe('success at inclusion', () => {
 
   beforeEach(async () => {
     asked = 0;
-    const config = { confirmations: 0, receiptWitnesses: 2 } as const;
+    const config = { confirmations: 0, receiptProviders: 2 } as const;
     world = await startOddWorld(startProviderProxy, { nodes: 2, config });
     [payer] = (await world.network.addPayers(1)) as [PrivateKeyAccount];
     world.startRelayer();

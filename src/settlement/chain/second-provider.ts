@@ -12,7 +12,7 @@ const LOOK_MS = 120;
 /**
  * Without a second address that answers, another block has to lie on top, as with a single address.
  */
-const DEPTH_UNWITNESSED = 1n;
+const DEPTH_UNCONFIRMED = 1n;
 
 /** What the addresses of a network say about the block that a receipt names. */
 type Word = 'agreed' | 'denied' | 'silent';
@@ -38,8 +38,8 @@ export async function askSecond(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
   hashes: readonly Hex[],
 ): Promise<SecondWord | null> {
-  if (config.receiptWitnesses < AGREEING || hashes.length === 0) return null;
-  const [first, second] = witnessesOf(rpc.inOrder());
+  if (config.receiptProviders < AGREEING || hashes.length === 0) return null;
+  const [first, second] = independentProviders(rpc.inOrder());
   if (first === undefined || second === undefined) return null;
   return { on: first.host, blocks: await blocksOf(second, hashes) };
 }
@@ -59,7 +59,7 @@ export async function believe(
   receipts: readonly (Receipt | null | undefined)[],
   seen: { readonly head: Pick<Block, 'number'>; readonly seconds: readonly SecondWord[] },
 ): Promise<(Receipt | null | undefined)[]> {
-  if (chain.config.receiptWitnesses < AGREEING) return [...receipts];
+  if (chain.config.receiptProviders < AGREEING) return [...receipts];
   const found = receipts.flatMap((receipt) => receipt ?? []);
   const words = new Map<Receipt, Word>();
   for (const receipt of found) {
@@ -75,7 +75,7 @@ export async function believe(
   return receipts.map((receipt) => {
     if (receipt === null || receipt === undefined) return receipt;
     const word = words.get(receipt);
-    const isDeep = seen.head.number - receipt.blockNumber >= DEPTH_UNWITNESSED;
+    const isDeep = seen.head.number - receipt.blockNumber >= DEPTH_UNCONFIRMED;
     return word === 'agreed' || (word === 'silent' && isDeep) ? receipt : undefined;
   });
 }
@@ -86,7 +86,7 @@ function isSettled(word: Word | undefined): boolean {
 }
 
 async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]> {
-  const addresses = witnessesOf(rpc.inOrder());
+  const addresses = independentProviders(rpc.inOrder());
   const hashes = receipts.map(({ txHash }) => txHash);
   const said: NamedBlocks[] = [];
   // Two at once; the others only where these do not agree.
@@ -108,8 +108,8 @@ function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word
   });
 }
 
-/** Two addresses of one host are one witness; one that fails or stands still is none. */
-export function witnessesOf(addresses: readonly Address[]): Address[] {
+/** Two addresses of one host are one provider; one that fails or stands still is none. */
+export function independentProviders(addresses: readonly Address[]): Address[] {
   const hosts = new Set<string>();
   return addresses.filter((address) => {
     if (address.isStale || address.isResting() || hosts.has(address.host)) return false;
