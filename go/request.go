@@ -65,14 +65,14 @@ func (c *Client) Request(ctx context.Context, call Call, into any) error {
 
 func (c *Client) send(ctx context.Context, call Call, body []byte, into any) error {
 	retries, doubtful := c.maxRetries, false
-	patientUntil := time.Now().Add(c.timeout)
+	deadline := time.Now().Add(c.timeout)
 	for attempt := 0; ; attempt++ {
 		failed := c.try(ctx, call, body, into)
 		if failed == nil {
 			return nil
 		}
 		doubtful = doubtful || failed.doubtful
-		waits := failed.code() == running && time.Now().Before(patientUntil)
+		waits := failed.code() == running && time.Now().Before(deadline)
 		if !waits {
 			retries--
 		}
@@ -138,7 +138,7 @@ func (f *failure) delay(attempt int, call Call) (time.Duration, bool) {
 	return time.Duration(longest * (0.5 + rand.Float64()/2) * float64(time.Second)), true
 }
 
-// sleep says whether the time has passed, and not the caller's patience.
+// sleep says whether the time has passed, and not the caller's time-out.
 func sleep(ctx context.Context, delay time.Duration) bool {
 	if ctx.Err() != nil {
 		return false

@@ -128,14 +128,14 @@ final class Client
         [$method, , , , , $keyed] = $sent;
         $retries = $this->maxRetries;
         $doubtful = false;
-        $patientUntil = microtime(true) + $this->timeout;
+        $deadline = microtime(true) + $this->timeout;
         for ($attempt = 0; ; $attempt++) {
             [$answer, $error, $isDoubtful, $retryAfter] = $this->attempt($sent);
             if ($error === null) {
                 return $answer;
             }
             $doubtful = $doubtful || $isDoubtful;
-            $waits = $error->errorCode === self::RUNNING && microtime(true) < $patientUntil;
+            $waits = $error->errorCode === self::RUNNING && microtime(true) < $deadline;
             $mayTry = $waits || $retries-- > 0;
             $delay = $mayTry ? self::delay($attempt, $error, $retryAfter, $method, $keyed) : null;
             if ($delay === null) {

@@ -261,13 +261,13 @@ class Tapline:
         key = (idempotency_key or str(uuid.uuid4())) if method == "POST" else None
         sent: _Sent = (method, path, body, query, key, keyed)
         retries, attempt, doubtful = self._max_retries, 0, False
-        patient_until = time.monotonic() + self._timeout
+        deadline = time.monotonic() + self._timeout
         while True:
             result = self._try_once(*sent)
             if not isinstance(result, _Failure):
                 return result
             doubtful = doubtful or result.doubtful
-            waits = result.error.code == _RUNNING and time.monotonic() < patient_until
+            waits = result.error.code == _RUNNING and time.monotonic() < deadline
             if not waits:
                 retries -= 1
             delay = self._delay(attempt, result, method, keyed) if waits or retries >= 0 else None

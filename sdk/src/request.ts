@@ -95,7 +95,7 @@ interface Prepared {
   readonly key: string | null;
   readonly timeoutMs: number;
   /** How long to wait for an earlier attempt in progress, in the time of `performance.now()`. */
-  readonly patientUntil: number;
+  readonly deadline: number;
 }
 
 async function send<T>(to: Connection, what: Asked | (() => Asked), options: RequestOptions) {
@@ -112,7 +112,7 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
     if ('data' in result) return result;
     doubtful ||= result.doubtful;
     // Waiting for the first request to finish does not count as a retry; it is limited by time.
-    const waits = isRunning(result) && performance.now() < request.patientUntil;
+    const waits = isRunning(result) && performance.now() < request.deadline;
     const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
     if (delay !== null) await sleep(delay, signal);
     if (delay !== null && !signal?.aborted) continue;
@@ -135,8 +135,8 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
   // Serialized once, so that every attempt sends the same bytes.
   const text = body === undefined ? {} : { body: JSON.stringify(body) };
   const timeoutMs = options.timeout ?? to.options.timeout ?? TIMEOUT_MS;
-  const patientUntil = performance.now() + timeoutMs;
-  return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, patientUntil };
+  const deadline = performance.now() + timeoutMs;
+  return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, deadline };
 }
 
 /** Headers of every request. */

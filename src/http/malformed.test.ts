@@ -37,7 +37,7 @@ const route = (method: 'GET' | 'POST') =>
 before(async () => {
   server = await startBareServer({
     surfaces: [bareSurface([route('GET'), route('POST')])],
-    patience: { headersMs: 300, requestMs: 500, checkEveryMs: 50 },
+    timeLimits: { headersMs: 300, requestMs: 500, checkEveryMs: 50 },
   });
 });
 

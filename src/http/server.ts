@@ -46,8 +46,8 @@ export interface ServerOptions {
   readonly https?: boolean;
   /** Where the documentation that errors name is; default: {@link DEFAULT_WEB_URL}. */
   readonly docsUrl?: () => string;
-  /** Default: {@link PATIENCE}. */
-  readonly patience?: Patience;
+  /** Default: {@link TIME_LIMITS}. */
+  readonly timeLimits?: TimeLimits;
   /** Takes the server out of service; default: one that nobody begins. */
   readonly drain?: Drain;
   /** Whether this caller finds anything at this path; default: everybody does. */
@@ -57,7 +57,7 @@ export interface ServerOptions {
 }
 
 /** How long a sender may take. */
-export interface Patience {
+export interface TimeLimits {
   readonly headersMs: number;
   /** Headers and body. */
   readonly requestMs: number;
@@ -66,7 +66,7 @@ export interface Patience {
 }
 
 /** Node's own defaults let a slow sender hold a socket for 60 to 300 s. */
-const PATIENCE: Patience = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 };
+const TIME_LIMITS: TimeLimits = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 };
 
 /** behavior.md 2.1: larger bodies get 413. */
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -231,17 +231,17 @@ function addCommonAnswers(
 }
 
 function createApp(options: ServerOptions, connections: Connections): FastifyInstance {
-  const patience = options.patience ?? PATIENCE;
+  const timeLimits = options.timeLimits ?? TIME_LIMITS;
   return fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
-    requestTimeout: patience.requestMs,
+    requestTimeout: timeLimits.requestMs,
     connectionTimeout: SILENCE_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
-      headersTimeout: patience.headersMs,
+      headersTimeout: timeLimits.headersMs,
       maxHeaderSize: MAX_HEADER_BYTES,
-      connectionsCheckingInterval: patience.checkEveryMs,
+      connectionsCheckingInterval: timeLimits.checkEveryMs,
       // Checked by `checkFraming`, which answers like everything else.
       requireHostHeader: false,
     },

@@ -104,13 +104,13 @@ function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {
 }
 
 function ruleOf(entry: string): CountsRule | null {
-  const [, atoms, patience = ''] = /^(\d{1,15}):(\w+)$/.exec(entry) ?? [];
+  const [, atoms, waitsFor = ''] = /^(\d{1,15}):(\w+)$/.exec(entry) ?? [];
   if (atoms === undefined) return null;
   const from = BigInt(atoms);
-  if (patience === 'inclusion' || patience === 'safe' || patience === 'finalized') {
-    return { from, waitsFor: patience, ms: 0 };
+  if (waitsFor === 'inclusion' || waitsFor === 'safe' || waitsFor === 'finalized') {
+    return { from, waitsFor, ms: 0 };
   }
-  const ms = timeOf(patience);
+  const ms = timeOf(waitsFor);
   return ms === null ? null : { from, waitsFor: 'time', ms };
 }
 

@@ -72,10 +72,10 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   /** Addresses that must name the same block for a transaction before its receipt counts. */
   readonly receiptProviders: 1 | 2;
   /**
-   * Patience that is counted in blocks lasts at least so long for each of them: on a faster chain
+   * A time-out that is counted in blocks lasts at least so long for each of them: on a faster chain
    * it is so many blocks more.
    */
-  readonly patienceMs: number;
+  readonly minBlockMs: number;
   /** How often the head is asked for while something is under way and no node announces blocks. */
   readonly headPollMs: number;
   /** How often it is asked for while nothing is under way. */
@@ -122,7 +122,7 @@ export const NETWORK_DEFAULTS = {
   /** Time to send coin, at any rate of sales that one sender can have for a while. */
   lowBalance: 5_000,
   /** A second: what providers, pools and people need does not shrink with the blocks. */
-  patienceMs: 1_000,
+  minBlockMs: 1_000,
   /** The mean delay after a block is half of this; an answer costs the node well below 1 ms. */
   headPollMs: 25,
   /** Four requests a minute: often enough for fees and for noticing a reorganization. */

@@ -12,7 +12,7 @@ export type KeySource = (digest: Hex) => Promise<Signature>;
 
 const run = promisify(execFile);
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** Below the caller's patience (`settlement/signer.ts`). */
+/** Below the caller's time-out (`settlement/signer.ts`). */
 const COMMAND_TIMEOUT_MS = 4_000;
 /** Of secp256k1: chains take the lower of a signature's two forms. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;

@@ -1,7 +1,7 @@
 import { createPublicClient, http } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
-/** With the key's own program, below the caller's patience (`settlement/signer.ts`). */
+/** With the key's own program, below the caller's time-out (`settlement/signer.ts`). */
 const TIMEOUT_MS = 2_000;
 /** One node alone may lie, or show a chain that others do not see. */
 const LEAST_ANSWERS = 2;

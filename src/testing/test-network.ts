@@ -124,8 +124,8 @@ export async function startTestNetwork(
     settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
-    // Their blocks come when a test wants them: patience is counted in blocks alone.
-    patienceMs: 1,
+    // Their blocks come when a test wants them: time-outs are counted in blocks alone.
+    minBlockMs: 1,
     headPollMs: 10,
     idleHeadMs: 250,
     ...(await overrides(node.rpcUrl)),

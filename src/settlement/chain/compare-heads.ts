@@ -1,5 +1,5 @@
 import type { Log } from '#core/log.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
@@ -50,7 +50,7 @@ export function createHeadComparison(
     config,
   }: {
     readonly rpc: Rpc;
-    readonly config: Pick<NetworkConfig, 'patienceMs' | 'profile'>;
+    readonly config: Pick<NetworkConfig, 'minBlockMs' | 'profile'>;
   },
   log: Log,
 ): () => Promise<void> {

@@ -5,7 +5,7 @@ import { finalBlock, shownBlock } from '#settlement/chain/final-block.ts';
 
 /** A chain that calls its newest block final at once, or says nothing of the kind. */
 function chainOf({ final, blockMs }: { final: bigint | null; blockMs: number }) {
-  const config = { patienceMs: 1_000, profile: { blockMs } } as Chain['config'];
+  const config = { minBlockMs: 1_000, profile: { blockMs } } as Chain['config'];
   const block = async () => (final === null ? null : { number: final });
   return { config, block } as unknown as Pick<Chain, 'block' | 'config'>;
 }

@@ -1,5 +1,5 @@
 import type { Chain } from '#settlement/chain/chain.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 
 /**
  * Where a chain does not tell what is final: two epochs of Ethereum, and on faster chains as long

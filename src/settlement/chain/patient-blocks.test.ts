@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { CUSTOM, profileNamed } from '#settlement/profiles.ts';
 
 const of = (intervalMs: number | null, blocks: number, profile = CUSTOM) =>
-  blocksLasting({ patienceMs: 1_000, profile }, { blocks, intervalMs });
+  blocksLasting({ minBlockMs: 1_000, profile }, { blocks, intervalMs });
 
 test('what is waited for lasts as long on a fast chain as with blocks of a second', () => {
   assert.deepEqual([of(200, 2), of(200, 3), of(200, 8), of(200, 64)], [10n, 15n, 38n, 304n]);

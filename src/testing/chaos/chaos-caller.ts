@@ -32,9 +32,9 @@ export interface CallerOptions {
 /** An outage of a run lasts a few seconds; a caller without an answer for this long gives up. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
-/** Now and then a client loses patience, and asks again while the first request goes on. */
-const IMPATIENT_MS = 700;
-const PATIENT_MS = 35_000;
+/** Now and then a client times out, and asks again while the first request goes on. */
+const SHORT_TIMEOUT_MS = 700;
+const TIMEOUT_MS = 35_000;
 
 /** Whether the same request has to be sent again to learn its outcome. */
 function isOpen(answer: ChaosAnswer): boolean {
@@ -71,7 +71,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
     let nothingDone = true;
     if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
     while (performance.now() < deadline) {
-      const impatient = key !== undefined && random.chance(4);
+      const hasShortTimeout = key !== undefined && random.chance(4);
       const restores = journal.restores();
       const received = await attempt(`${urls[node % urls.length]}${path}`, {
         method,
@@ -81,7 +81,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
           ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(impatient ? IMPATIENT_MS : PATIENT_MS),
+        signal: AbortSignal.timeout(hasShortTimeout ? SHORT_TIMEOUT_MS : TIMEOUT_MS),
       });
       // What was answered of a database that is gone, the one that is back need not know.
       const answer = journal.restores() === restores ? received : null;

@@ -11,7 +11,7 @@ import type { Chip } from './nfc.ts';
 /** Loaded when a chip that signs is presented, because it needs the curve and the hash function. */
 
 /** A person holds a card still for a few seconds at most. */
-const PATIENCE_MS = 8_000;
+const SIGN_LIMIT_MS = 8_000;
 /** After typing a PIN, the user must pick the card up again. */
 const AFTER_PIN_MS = 20_000;
 /** The phone's own dialog and the click for it take longer. */
@@ -74,7 +74,7 @@ export interface Signing {
   readonly askPin: AskPin;
 }
 
-function patienceOf({ byPress }: Chip, usualMs: number, until: AbortSignal): Limit {
+function timeLimitOf({ byPress }: Chip, usualMs: number, until: AbortSignal): Limit {
   return { ms: byPress === true ? BY_PRESS_MS : usualMs, until };
 }
 
@@ -84,13 +84,13 @@ function patienceOf({ byPress }: Chip, usualMs: number, until: AbortSignal): Lim
  */
 async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Array | null> {
   const { chip, digest, askPin } = signing;
-  const patience = patienceOf(chip, PATIENCE_MS, until);
-  let answer = await within(patience, (signal) => chip.sign(digest, signal));
+  const limit = timeLimitOf(chip, SIGN_LIMIT_MS, until);
+  let answer = await within(limit, (signal) => chip.sign(digest, signal));
   for (let wrong = false; refusalIn(answer) === 'wants_pin'; wrong = true) {
     const pin = await askPin(wrong, until);
     if (pin === null) return null;
     const proof = await proofOf(pin, digest);
-    const longer = patienceOf(chip, AFTER_PIN_MS, until);
+    const longer = timeLimitOf(chip, AFTER_PIN_MS, until);
     answer = await within(longer, (signal) => chip.sign(digest, signal, proof));
   }
   return answer;

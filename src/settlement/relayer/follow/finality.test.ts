@@ -6,7 +6,7 @@ import type { Block } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { watchFinality } from '#settlement/relayer/follow/finality.ts';
 import { collectReceipts } from '#settlement/relayer/follow/receipts.ts';
-import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
+import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
@@ -72,7 +72,7 @@ test('a block is missed from where no node that lags may lack it, and no earlier
   await world.pay({ payer, settleWithinS: 600 });
   await settle();
   const waiting = await withStatus('mined');
-  const lag = patientBlocks(worker, 3);
+  const lag = timeoutBlocks(worker, 3);
   await world.network.mine(Number(lag));
   const head = await newest();
   await world.network.rpc.call('anvil_rollback', [Number(lag) + 1]);

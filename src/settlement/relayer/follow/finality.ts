@@ -4,10 +4,10 @@ import { failpoint } from '#core/failpoints.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
-import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
+import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { selectPerhapsDead } from '#settlement/relayer/rows/job-queries.ts';
 import { contractOfRequest, countsYet, numberOf } from '#settlement/relayer/rows/kinds.ts';
@@ -112,7 +112,7 @@ async function findGone<Row extends { readonly block_number: bigint }>(
 ): Promise<Row[]> {
   const { rows, head, holds } = looked;
   const { chain } = relayer;
-  const lag = patientBlocks(relayer, USUAL_LAG);
+  const lag = timeoutBlocks(relayer, USUAL_LAG);
   let gone = [...rows];
   for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
     // Another chain has none of our blocks.
@@ -250,16 +250,16 @@ const MAX_AT_ONCE = 200;
  * seconds, so one second less than that.
  */
 function leastMs({ chain }: RelayerState): number {
-  const { confirmationsMs, patienceMs } = chain.config;
-  return Math.max(MIN_DEPTH * patienceMs, confirmationsMs) - SECOND_MS;
+  const { confirmationsMs, minBlockMs } = chain.config;
+  return Math.max(MIN_DEPTH * minBlockMs, confirmationsMs) - SECOND_MS;
 }
 
 const SECOND_MS = 1_000;
 
 /** No less than a success has to have, in blocks and in time. */
 function depthOfEnd(relayer: RelayerState): bigint {
-  const { confirmations, confirmationsMs, patienceMs } = relayer.chain.config;
-  const least = Number(patientBlocks(relayer, MIN_DEPTH));
-  const lasting = patientBlocks(relayer, Math.ceil(confirmationsMs / patienceMs));
+  const { confirmations, confirmationsMs, minBlockMs } = relayer.chain.config;
+  const least = Number(timeoutBlocks(relayer, MIN_DEPTH));
+  const lasting = timeoutBlocks(relayer, Math.ceil(confirmationsMs / minBlockMs));
   return BigInt(Math.max(least, confirmations, Number(lasting)));
 }

@@ -9,7 +9,7 @@ import {
   type ToldHead,
 } from '#settlement/chain/heads.ts';
 import { askSecond } from '#settlement/chain/second-provider.ts';
-import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
+import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import type {
   HeldSender,
   OnError,
@@ -137,9 +137,9 @@ function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void
     const now = performance.now();
     if (now - comparedAt < COMPARE_MS) return;
     const intervalMs = blockInterval(relayer.rhythm) ?? 0;
-    const patienceMs = Math.max(STANDS_STILL_MS, STANDS_STILL_INTERVALS * intervalMs);
-    const standsStill = now - pace.movedAt() > patienceMs + relayer.chain.config.idleHeadMs;
-    const isBusyAndStill = isBusy(relayer) && now - pace.movedAt() > patienceMs;
+    const stillMs = Math.max(STANDS_STILL_MS, STANDS_STILL_INTERVALS * intervalMs);
+    const standsStill = now - pace.movedAt() > stillMs + relayer.chain.config.idleHeadMs;
+    const isBusyAndStill = isBusy(relayer) && now - pace.movedAt() > stillMs;
     const isOld = (relayer.headOffMs ?? 0) > OLD_HEAD_MS;
     const isKnown = relayer.chain.rpc.inOrder().some((address) => address.isStale);
     if (!standsStill && !isBusyAndStill && !isOld && !isKnown) return;
@@ -151,7 +151,7 @@ function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void
 /** One address can have several nodes behind it: this many looks have to agree. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
-/** Nodes behind one address differ by so many blocks (`patientBlocks`), and nothing is wrong. */
+/** Nodes behind one address differ by so many blocks (`timeoutBlocks`), and nothing is wrong. */
 const USUAL_LAG = 3;
 /** How long a head that is only lower has to stay there until it counts as a shorter chain. */
 const LAG_MS = 5_000;
@@ -237,7 +237,7 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
 /** With the head ten calls: some providers take no more in one request. */
 const MOST_EXPECTED = 9;
 /**
- * Announced blocks after a broadcast (see `patientBlocks`): what they did not hold, nobody asks for
+ * Announced blocks after a broadcast (see `timeoutBlocks`): what they did not hold, nobody asks for
  * again and again. At a node that is far away, several come before the first answer does.
  */
 const EXPECTED_BLOCKS = 3;
@@ -249,7 +249,7 @@ const EXPECTED_BLOCKS = 3;
 function expectedNow(relayer: RelayerState): Expected[] {
   const { announced, head, senders } = relayer;
   if (announced === null || head === null || announced <= head.number) return [];
-  const blocks = patientBlocks(relayer, EXPECTED_BLOCKS);
+  const blocks = timeoutBlocks(relayer, EXPECTED_BLOCKS);
   const expected: Expected[] = [];
   for (const sender of senders.values()) {
     for (const transaction of sender.open.values()) {
@@ -279,7 +279,7 @@ function follows(relayer: RelayerState, head: Block, block: Block): boolean {
   if (block.hash === head.hash) return true;
   const more = block.number - head.number;
   // A node that lags; see askAgain.
-  if (more < 0n && -more <= patientBlocks(relayer, USUAL_LAG)) return true;
+  if (more < 0n && -more <= timeoutBlocks(relayer, USUAL_LAG)) return true;
   if (more === 1n) return block.parentHash === head.hash;
   const sinceMs = performance.now() - (answeredAt ?? Number.NEGATIVE_INFINITY);
   const expected = sinceMs / (blockInterval(rhythm) ?? SHORTEST_INTERVAL_MS);
@@ -295,7 +295,7 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   const again = await relayer.chain.block(known.number);
   if (again?.hash === known.hash) {
     if (block.number <= known.number) {
-      const most = patientBlocks(relayer, USUAL_LAG);
+      const most = timeoutBlocks(relayer, USUAL_LAG);
       relayer.see({ kind: 'lagged', blocks: known.number - block.number, most });
       return settled(relayer, null);
     }
@@ -306,13 +306,13 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   relayer.see({ kind: 'contradicted', at: now });
   const { since, polls } = present(relayer.conflict, 'conflict');
   const isLower = again === null && block.number < known.number;
-  const patienceMs = isLower ? patienceWith(relayer, known.number - block.number) : DOUBT_MS;
-  if (polls < DOUBT_LOOKS || now - since < patienceMs) return null;
+  const conflictMs = isLower ? lagLimit(relayer, known.number - block.number) : DOUBT_MS;
+  if (polls < DOUBT_LOOKS || now - since < conflictMs) return null;
   return settled(relayer, { kind: 'reorganized', block });
 }
 
 /** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */
-function patienceWith(relayer: RelayerState, blocks: bigint): number {
-  const mayLag = blocks <= patientBlocks(relayer, USUAL_LAG);
+function lagLimit(relayer: RelayerState, blocks: bigint): number {
+  const mayLag = blocks <= timeoutBlocks(relayer, USUAL_LAG);
   return mayLag || relayer.chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;
 }

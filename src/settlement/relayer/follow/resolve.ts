@@ -24,8 +24,8 @@ import {
   failed,
   failureOf,
   KINDS,
-  mostPatient,
-  patienceOf,
+  strictestRule,
+  countsRuleOf,
   type Result,
   seenResult,
   whyItWaits,
@@ -95,7 +95,7 @@ export async function countingNow(
 /** The confirmation tier of what has succeeded; `null` if nothing waits. */
 function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | null {
   const succeeded = answered.filter(({ request, result }) => result.succeeded && !request.owed);
-  return mostPatient(succeeded.map(({ request }) => patienceOf(relayer.chain.config, request)));
+  return strictestRule(succeeded.map(({ request }) => countsRuleOf(relayer.chain.config, request)));
 }
 
 async function tellUnreadable(

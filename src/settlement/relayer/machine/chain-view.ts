@@ -8,7 +8,7 @@ import {
 } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { ToldHead } from '#settlement/chain/heads.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { suggestFees } from '#settlement/relayer/machine/fees.ts';
 import type { Fees, Now, Timeouts } from '#settlement/relayer/machine/transaction.ts';
 
@@ -131,7 +131,7 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
   }
 }
 
-/** A transaction that was sent is overdue after so many blocks (see `patientBlocks`). */
+/** A transaction that was sent is overdue after so many blocks (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
 /** Heads after which nodes are asked for what has used a nonce, again and again. */
 const FOREIGN_AFTER = 5;
@@ -139,10 +139,10 @@ const FOREIGN_AFTER = 5;
 const UNREADABLE_AFTER = 8;
 
 /**
- * How many blocks last as long as so many do where one takes `patienceMs`; never fewer. What is
+ * How many blocks last as long as so many do where one takes `minBlockMs`; never fewer. What is
  * waited for (pools, providers, nodes that lag) takes the same time however fast blocks come.
  */
-export function patientBlocks(
+export function timeoutBlocks(
   { rhythm, chain }: Pick<NowSource, 'rhythm' | 'chain'>,
   blocks: number,
 ): bigint {
@@ -185,9 +185,9 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
 function timeoutsOf(relayer: NowSource): Timeouts {
   return {
     // Nodes that were seen to differ get so much longer.
-    overdueBlocks: patientBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
-    foreignHeads: Number(patientBlocks(relayer, FOREIGN_AFTER)),
-    unreadablePolls: Number(patientBlocks(relayer, UNREADABLE_AFTER)),
+    overdueBlocks: timeoutBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
+    foreignHeads: Number(timeoutBlocks(relayer, FOREIGN_AFTER)),
+    unreadablePolls: Number(timeoutBlocks(relayer, UNREADABLE_AFTER)),
   };
 }
 

@@ -367,7 +367,7 @@ export function eventResult(event: SettlementEvent, blockTime: Date, chainId: nu
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
 
 /** What a payment waits for once it is in a block; null: nothing more than all others. */
-export function patienceOf(
+export function countsRuleOf(
   { countsFrom, profile }: Rules,
   { kind, payload }: AnyRequest,
 ): CountsRule | null {
@@ -388,7 +388,7 @@ export async function countsYet(
   request: AnyRequest,
   result: Result,
 ): Promise<boolean> {
-  const rule = patienceOf(chain.config, request);
+  const rule = countsRuleOf(chain.config, request);
   if (rule === null || !result.succeeded) return true;
   const head = await chain.newest();
   const { blockNumber, blockTime } = result.facts;
@@ -405,7 +405,7 @@ const SECOND_MS = 1_000;
 const CERTAINTY = { inclusion: 0, time: 1, safe: 2, finalized: 3 } as const;
 
 /** The rule that takes longest. */
-export function mostPatient(rules: readonly (CountsRule | null)[]): CountsRule | null {
+export function strictestRule(rules: readonly (CountsRule | null)[]): CountsRule | null {
   const known = rules.filter((rule) => rule !== null);
   return (
     known.toSorted((a, b) => CERTAINTY[b.waitsFor] - CERTAINTY[a.waitsFor] || b.ms - a.ms)[0] ??
@@ -414,9 +414,6 @@ export function mostPatient(rules: readonly (CountsRule | null)[]): CountsRule |
 }
 
 /** Apart, so that a small sum never waits for a large one. */
-export function groupByPatience<T extends AnyRequest>(
-  config: Rules,
-  requests: readonly T[],
-): T[][] {
-  return [...Map.groupBy(requests, (request) => patienceOf(config, request)).values()];
+export function groupByRule<T extends AnyRequest>(config: Rules, requests: readonly T[]): T[][] {
+  return [...Map.groupBy(requests, (request) => countsRuleOf(config, request)).values()];
 }

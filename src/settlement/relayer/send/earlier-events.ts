@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeEventLog, pad, zeroHash } from 'viem';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import {

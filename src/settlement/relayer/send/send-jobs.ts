@@ -18,7 +18,7 @@ import {
   callOf,
   failed,
   failureOf,
-  groupByPatience,
+  groupByRule,
   kindsOf,
   paymentOf,
   requireWritable,
@@ -71,7 +71,7 @@ export async function sendPayments(
     const broken = [...batched, ...authorized].flatMap((one) => whatIsBroken(relayer, one));
     const refused = await writeDecided(tx, relayer, broken);
     const plans = [
-      ...groupByPatience(chain.config, sendable(relayer, batched, broken))
+      ...groupByRule(chain.config, sendable(relayer, batched, broken))
         .flatMap((group) => groupByDeadline(group, relayer.clock.now()))
         .flatMap(groupByContract)
         .map((group) => planBatch(relayer, group)),

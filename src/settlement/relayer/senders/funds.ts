@@ -2,10 +2,10 @@ import type { Sql } from '#db/database.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { dataFees } from '#settlement/chain/data-fee.ts';
 import { isWellFormed } from '#settlement/chain/node-answers.ts';
-import { blocksLasting } from '#settlement/chain/patient-blocks.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import { independentProviders } from '#settlement/chain/second-provider.ts';
-import { patientBlocks } from '#settlement/relayer/machine/chain-view.ts';
+import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
 import {
   lowerTips,
   suggestFees,
@@ -26,7 +26,7 @@ const IDLE_TIPS_MS = 300_000;
 export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, senders } = relayer;
   const isIdle = [...senders.values()].every((sender) => sender.open.size === 0);
-  const blocks = patientBlocks(relayer, TIP_BLOCKS);
+  const blocks = timeoutBlocks(relayer, TIP_BLOCKS);
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
   // Without tips there is the base fee and our least tip; the next look asks again.
   const known = tips ?? relayer.tips;

@@ -154,7 +154,7 @@ describe('how long a payment waits is decided by its sum', () => {
   it('ends a payment of a fast chain no sooner than one of a slow chain', async () => {
     const odd = await startOddWorld(startProviderProxy, {
       database,
-      config: { patienceMs: 1_000, profile: { ...CUSTOM, blockMs: 200 } },
+      config: { minBlockMs: 1_000, profile: { ...CUSTOM, blockMs: 200 } },
     });
     const [proxy] = odd.nodes as [ProviderProxy];
     world = odd;
