@@ -35,7 +35,7 @@ export interface NodesResult {
 }
 
 /** A tap waits for its block; one that takes longer is counted as another answer. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 interface Sent {
   readonly said: string;
@@ -52,7 +52,7 @@ function sender(job: NodesJob, pools: readonly Pool[]): Send {
     if (pool === undefined) throw new Error('no node');
     const { body: answer, statusCode } = await pool.request({
       ...request,
-      headersTimeout: PATIENCE_MS,
+      headersTimeout: TIMEOUT_MS,
     });
     const { id = '', status } = (await answer.json()) as { id?: string; status?: string };
     return { said: status ?? String(statusCode), id };

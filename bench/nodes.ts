@@ -30,7 +30,7 @@ const WARM_UP_SECONDS = 10;
 const TAP_CLIENTS = 256;
 /** More than one machine does of them. */
 const MAX_TAPS_PER_SECOND = 500;
-const PATIENCE_SECONDS = 120;
+const TIMEOUT_SECONDS = 120;
 /** PostgreSQL's processes tell of their rows only now and then; by then all of them have. */
 const REST_MS = 12_000;
 /** The sales whose rows and bytes are counted. */
@@ -101,7 +101,7 @@ async function makeIntents(
 ) {
   const origins = ground.nodes.map(({ origin }) => origin);
   const base = { origins, sellers, passes: [], clients: CREATE_CLIENTS, intents: [] };
-  const made = await load({ ...base, kind: 'create', limit, seconds: PATIENCE_SECONDS });
+  const made = await load({ ...base, kind: 'create', limit, seconds: TIMEOUT_SECONDS });
   // Without what failed, an intent would be tapped at another seller's counter.
   if (failuresOf(made) > 0) throw new Error(`creates failed: ${JSON.stringify(made.others)}`);
   return made.intents;
@@ -157,7 +157,7 @@ async function writtenPerSale(ground: NodesGround): Promise<BenchLine> {
   await sleep(REST_MS);
   const before = await selectWork(db);
   const intents = await makeIntents(ground, { sellers, count: COUNTED_SALES });
-  const base = { origins, passes, sellers, clients: CREATE_CLIENTS, seconds: PATIENCE_SECONDS };
+  const base = { origins, passes, sellers, clients: CREATE_CLIENTS, seconds: TIMEOUT_SECONDS };
   const tapped = await load({ ...base, kind: 'tap', intents });
   await sleep(REST_MS);
   const after = await selectWork(db);

@@ -35,7 +35,7 @@ const BLOCK_MS = 1_000;
 const LONE_SECONDS = 8;
 /** Taps are handed in this often. */
 const TICK_MS = 5;
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 interface Bench {
   readonly network: TestNetwork;
@@ -88,7 +88,7 @@ function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
           livemode: false,
           number: drawn[index]?.number ?? null,
           // The whole backlog is to be settled, however long that takes.
-          settleWithinS: PATIENCE_MS / 1_000,
+          settleWithinS: TIMEOUT_MS / 1_000,
           subjectId: tap.id,
           payload: {
             merchantNumber: merchantNumber.toString(),
@@ -164,7 +164,7 @@ async function openBench(): Promise<{ bench: Bench; close(): Promise<void> }> {
 type Tap = ReturnType<Bench['tap']>;
 
 async function settled(bench: Bench, taps: readonly Tap[]): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + TIMEOUT_MS;
   while (!taps.every((tap) => bench.succeededAt.has(tap.id))) {
     if (performance.now() > deadline) throw new Error('payments did not settle');
     await sleep(20);

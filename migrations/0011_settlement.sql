@@ -245,7 +245,7 @@ create index chain_payments_block on chain_payments (livemode, block_number);
 create table chain_batches (
   livemode boolean not null,
   -- The contract's version (settlement_contracts).
-  edition integer not null,
+  contract_version integer not null,
   number bigint not null,
   block_number bigint not null,
   block_hash bytea not null,
@@ -253,7 +253,7 @@ create table chain_batches (
   root bytea not null,
   -- What it wrote into the contract's Merkle mountain range (contracts/BatchRange.sol).
   node bytea not null,
-  primary key (livemode, edition, number)
+  primary key (livemode, contract_version, number)
 );
 
 -- Refunds and withdrawals as the contract's events report them.
@@ -318,16 +318,16 @@ create table ceiling_uses (
 ) with (fillfactor = 50);
 
 -- The settlement contracts of a network: the current one, and former ones, where what was paid
--- there is refunded and withdrawn (docs/decisions/editions.md). A merchant number tells its
+-- there is refunded and withdrawn (docs/decisions/two-contracts.md). A merchant number tells its
 -- contract: those of version n begin above n * 2^32.
 create table settlement_contracts (
   livemode boolean not null,
   -- The contract's version; the network's first one is 0.
-  edition integer not null check (edition >= 0),
+  contract_version integer not null check (contract_version >= 0),
   settlement text collate "C" not null,
   -- Whether the events from before the service knew the contract have been read.
   read boolean not null default false,
-  primary key (livemode, edition)
+  primary key (livemode, contract_version)
 );
 
 -- The merchant numbers that accounts had on former contracts.

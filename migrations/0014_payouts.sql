@@ -38,10 +38,11 @@ create table go_live_requests (
   created timestamptz(3) not null,
   updated timestamptz(3) not null,
   -- The contract's version (settlement_contracts). An account goes live once on each contract.
-  edition integer not null default 0
+  contract_version integer not null default 0
 );
 
-create unique index go_live_requests_once on go_live_requests (account_id, livemode, edition)
+create unique index go_live_requests_once on go_live_requests
+  (account_id, livemode, contract_version)
   where status <> 'failed';
 
 -- A first settlement wallet that an admin has prepared and an owner has yet to confirm. One per

@@ -60,7 +60,7 @@ const scope = globalThis as unknown as WorkerScope;
 const { app, version, page, files, reading, notices } = scope.SHELL;
 const KEPT = `${app} ${version}`;
 /** After this, a hanging network no longer delays the cached app. */
-const PATIENCE_MS = 3_000;
+const TIMEOUT_MS = 3_000;
 
 const root = new URL('.', scope.registration.scope);
 const pageUrl = new URL(page, root).href;
@@ -81,7 +81,7 @@ async function dropOlder(): Promise<void> {
 /** Prefers the page from the network: a cached one may name files that no longer exist. */
 async function showPage(request: Request): Promise<Response> {
   const control = new AbortController();
-  const timer = setTimeout(() => control.abort(), PATIENCE_MS);
+  const timer = setTimeout(() => control.abort(), TIMEOUT_MS);
   try {
     const response = await fetch(request, { signal: control.signal });
     if (response.ok) return response;

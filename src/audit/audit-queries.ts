@@ -22,19 +22,17 @@ export const auditEntries = table('audit_log', {
 export type AuditRow = Row<typeof auditEntries>;
 
 /** One writer per audit log at a time, until the commit. */
-export async function lockAuditLog(tx: Tx, auditEntries: string): Promise<void> {
-  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [
-    auditEntries,
-  ]);
+export async function lockAuditLog(tx: Tx, auditLog: string): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [auditLog]);
 }
 
 export async function selectHead(
   sql: Sql,
-  auditEntries: string,
+  auditLog: string,
 ): Promise<{ sequence: bigint; hash: Buffer } | undefined> {
   const rows = await sql.query<{ sequence: bigint; hash: Buffer }>(
     'select sequence, hash from audit_log where chain = $1 order by sequence desc limit 1',
-    [auditEntries],
+    [auditLog],
   );
   return rows[0];
 }
@@ -54,12 +52,12 @@ export async function selectAuditLogs(sql: Sql): Promise<string[]> {
 /** Entries in order, from `after` on. */
 export async function selectEntries(
   sql: Sql,
-  wanted: { readonly auditEntries: string; readonly after: bigint; readonly limit: number },
+  wanted: { readonly auditLog: string; readonly after: bigint; readonly limit: number },
 ): Promise<AuditRow[]> {
   return sql.query(
     `select ${auditEntries.columns} from audit_log where chain = $1 and sequence > $2
      order by sequence limit $3`,
-    [wanted.auditEntries, wanted.after, wanted.limit],
+    [wanted.auditLog, wanted.after, wanted.limit],
   );
 }
 
@@ -67,17 +65,17 @@ export async function selectEntries(
 export async function selectNewest(
   sql: Sql,
   wanted: {
-    readonly auditEntries: string;
+    readonly auditLog: string;
     readonly before: bigint | null;
     readonly objectId: string | null;
     readonly limit: number;
   },
 ): Promise<AuditRow[]> {
-  const { auditEntries, before, objectId, limit } = wanted;
+  const { auditLog, before, objectId, limit } = wanted;
   return sql.query(
     `select ${auditEntries.columns} from audit_log
      where chain = $1 and sequence < $2 ${objectId === null ? '' : 'and object_id = $4'}
      order by sequence desc limit $3`,
-    [auditEntries, before ?? BEHIND_ALL_NUMBERS, limit, ...(objectId === null ? [] : [objectId])],
+    [auditLog, before ?? BEHIND_ALL_NUMBERS, limit, ...(objectId === null ? [] : [objectId])],
   );
 }

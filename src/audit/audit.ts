@@ -41,7 +41,7 @@ type Values = { readonly [key: string]: Json };
 
 export interface Entry {
   /** The account that it is about, or {@link NETWORK_AUDIT_LOG}; the column is called `chain`. */
-  readonly auditEntries: string;
+  readonly auditLog: string;
   readonly actor: Actor;
   /** Object and verb: `api_key.created`. */
   readonly action: string;
@@ -91,10 +91,10 @@ export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
   // Before the lock, which all changes of the account wait for.
   if (actor.type !== 'system') await actor.onEntry?.(tx, entry.detail ?? null);
-  await lockAuditLog(tx, entry.auditEntries);
-  const head = await selectHead(tx, entry.auditEntries);
+  await lockAuditLog(tx, entry.auditLog);
+  const head = await selectHead(tx, entry.auditLog);
   const row = {
-    chain: entry.auditEntries,
+    chain: entry.auditLog,
     sequence: (head?.sequence ?? 0n) + 1n,
     created: entry.now,
     actor: whoIs(actor),

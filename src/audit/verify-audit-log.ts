@@ -1,5 +1,5 @@
 import { entryHash, GENESIS } from '#audit/audit.ts';
-import { type AuditRow, selectEntries, selectAuditLogs } from '#audit/audit-queries.ts';
+import { type AuditRow, selectAuditLogs, selectEntries } from '#audit/audit-queries.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 

@@ -106,15 +106,15 @@ test('wake-ups do not shorten the pause after a fault', async () => {
 
 test('consecutive faults double the pause, up to the poll interval', async () => {
   const faults = Array.from({ length: 10 }, () => new Error('no database'));
-  const patient = counting(faults);
+  const silent = counting(faults);
   const quick = counting(faults);
   const loops = [
-    startLoop({ ...patient, name: 'patient', pollMs: NEVER }),
+    startLoop({ ...silent, name: 'silent', pollMs: NEVER }),
     startLoop({ ...quick, name: 'quick', pollMs: 10 }),
   ];
   await until(() => quick.state.runs === 3);
   await Promise.all(loops.map((loop) => loop.stop()));
-  assert.equal(patient.state.runs, 2);
+  assert.equal(silent.state.runs, 2);
 });
 
 test('stopping lets the current run finish', async () => {

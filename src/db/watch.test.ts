@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  clusterIdOf,
   type DatabasePlace,
   type DatabaseSight,
   DatabaseWatch,
-  clusterIdOf,
   walPosition,
 } from '#db/watch.ts';
 import { testDatabase } from '#testing/database.ts';

@@ -16,7 +16,7 @@ import {
   GOVERNANCE_DELAY_SECONDS,
   MIN_CONTRACT_DELAY_SECONDS,
 } from '#settlement/chain/check-contract.ts';
-import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
+import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
 import { checksummed } from '#settlement/evm-address.ts';
@@ -184,7 +184,7 @@ export async function deployContract(deployment: Deployment, key: Hex): Promise<
   const chainId = await reader.getChainId();
   const isThere = async () => {
     const code = await reader.getCode({ address: settlement });
-    return code !== undefined && isPresentEdition(code);
+    return code !== undefined && isCurrentContract(code);
   };
   if (await isThere()) {
     return { chainId, settlement, blockNumber: await firstBlockWith(reader, settlement) };

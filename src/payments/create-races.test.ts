@@ -33,14 +33,14 @@ function otherNode(t: TestContext, store: TestStore): TestStore {
 }
 
 /** A test that has not met enough after this long fails, however slow the machine is. */
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /** Whether to go on: for so long, and then until enough was met. */
 function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   const begun = performance.now();
   return () => {
     const spentMs = performance.now() - begun;
-    return spentMs < ms || (!isEnough() && spentMs < PATIENCE_MS);
+    return spentMs < ms || (!isEnough() && spentMs < TIMEOUT_MS);
   };
 }
 

@@ -9,13 +9,13 @@ import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 export const INTENT_COLUMNS = `id, settlement_number, recovered,
   account_id, livemode, position, created, ahead_seconds, amount, presentment, lines, tipping,
   terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
-  tapped_at, status, attempt, confirm_by, last_payment_error, payment_id, tx_hash, cancellation_reason, canceled_at,
-  traceparent`;
+  tapped_at, status, attempt, confirm_by, last_payment_error, payment_id, tx_hash,
+  cancellation_reason, canceled_at, traceparent`;
 
 /**
  * Whom the contract pays for an intent (`i`): the account as it was known when the intent was
  * created. An account that moves to the next contract takes its place in its order first, so every
- * attempt to pay one intent goes to one contract, which settles it once: editions.md.
+ * attempt to pay one intent goes to one contract, which settles it once: two-contracts.md.
  */
 export const MERCHANT_OF_INTENT = `coalesce(
   (select f.merchant_number from former_merchants f

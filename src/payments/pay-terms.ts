@@ -12,7 +12,7 @@ import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, termsAfter } from '#payments/pay-message.ts';
 import { readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { contractOf } from '#settlement/editions.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A link, and what it asks for now. `service_unavailable` when no node tells the rates. */

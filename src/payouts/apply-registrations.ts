@@ -5,7 +5,10 @@ import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
 const BATCH = 20;
 
-/** The account of a registration's subject, `<account id>:<network>`, behind it the edition. */
+/**
+ * The account of a registration's subject, `<account id>:<network>`, behind it the contract
+ * version.
+ */
 function accountOf(outcome: Outcome<'merchant_registration'>): string {
   return outcome.subjectId.split(':')[0] ?? '';
 }

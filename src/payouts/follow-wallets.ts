@@ -28,7 +28,7 @@ import {
   type WalletOnChain,
 } from '#settlement/chain/merchant-wallets.ts';
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
-import { knowsMerchant } from '#settlement/editions.ts';
+import { knowsMerchant } from '#settlement/contract-versions.ts';
 
 export interface FollowWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log' | 'wakeups'> {
   readonly chain: Chain;

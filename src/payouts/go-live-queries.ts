@@ -17,7 +17,7 @@ export const goLiveRequests = table(
     created: 'timestamptz',
     updated: 'timestamptz',
   },
-  { edition: 'int' },
+  { contract_version: 'int' },
 );
 
 export type GoLiveRow = Row<typeof goLiveRequests>;

@@ -14,41 +14,48 @@ import {
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { chainOf, type PayoutDeps } from '#payouts/merchant-on-chain.ts';
 import { mailOwners } from '#people/owner-mail.ts';
-import { presentEdition } from '#settlement/editions.ts';
+import { currentContractVersion } from '#settlement/contract-versions.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
 /** The wallet of a mode on the contract that merchants join now, its consent checked. */
 interface FirstWallet extends GoLiveInput {
   readonly wallet: Hex;
-  readonly edition: number;
+  readonly contractVersion: number;
   readonly secretKey: Buffer;
 }
 
 /** One registration for each account, network and contract. */
-function subjectOf({ accountId, livemode }: Tenant, edition: number): string {
+function subjectOf({ accountId, livemode }: Tenant, contractVersion: number): string {
   const first = `${accountId}:${networkOf(livemode)}`;
-  return edition === 0 ? first : `${first}:${edition}`;
+  return contractVersion === 0 ? first : `${first}:${contractVersion}`;
 }
 
-function editionFor({ chains }: PayoutDeps, { livemode }: Tenant): number {
-  return presentEdition(chainOf(chains, livemode).config);
+function contractVersionFor({ chains }: PayoutDeps, { livemode }: Tenant): number {
+  return currentContractVersion(chainOf(chains, livemode).config);
 }
 
 async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRow | Refusal> {
-  const { tenant, actor, now, wallet, edition } = first;
+  const { tenant, actor, now, wallet, contractVersion } = first;
   const refused = await checkMayGoLive(tx, tenant, first);
   if (refused !== null) return refused;
   await deletePreparation(tx, tenant);
   const id = newId('goLive', now);
   const { accountId, livemode } = tenant;
   const asked = await goLiveRequests.insert(tx, {
-    ...{ id, account_id: accountId, livemode, wallet, edition, status: 'pending' },
+    ...{
+      id,
+      account_id: accountId,
+      livemode,
+      wallet,
+      contract_version: contractVersion,
+      status: 'pending',
+    },
     ...{ requested_by: actorId(actor), created: now, updated: now },
   });
   await requestOnChain(tx, {
     livemode,
     kind: 'merchant_registration',
-    subjectId: subjectOf(tenant, edition),
+    subjectId: subjectOf(tenant, contractVersion),
     payload: {
       accountId,
       wallet,
@@ -102,9 +109,9 @@ export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiv
   const wallet = await readConsent(deps, wish);
   if (isRefusal(wallet)) return wallet;
   const { secretKey } = deps;
-  const edition = editionFor(deps, wish.tenant);
+  const contractVersion = contractVersionFor(deps, wish.tenant);
   const row = await deps.db.transaction((tx) =>
-    requestRegistration(tx, { ...wish, wallet, edition, secretKey }),
+    requestRegistration(tx, { ...wish, wallet, contractVersion, secretKey }),
   );
   deps.wakeups.send('chain-requests', networkOf(wish.tenant.livemode));
   return row;
@@ -117,9 +124,9 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
   const { tenant, actor, now, consent } = wish;
   const { secretKey } = deps;
   const { accountId, livemode } = tenant;
-  const edition = editionFor(deps, tenant);
+  const contractVersion = contractVersionFor(deps, tenant);
   const refused = await deps.db.transaction(async (tx) => {
-    const early = await checkMayGoLive(tx, tenant, { edition, wallet });
+    const early = await checkMayGoLive(tx, tenant, { contractVersion, wallet });
     if (early !== null) return early;
     const preparedBy = actorId(actor);
     await replacePreparation(tx, { tenant, consent: { ...consent, wallet }, preparedBy, now });

@@ -7,7 +7,7 @@ import { selectGoLive } from '#payouts/go-live-queries.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { selectMembers } from '#people/membership-queries.ts';
 import { hasRole } from '#people/roles.ts';
-import { editionOf } from '#settlement/editions.ts';
+import { contractVersionOf } from '#settlement/contract-versions.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { allWorkersKnow } from '#settlement/readiness-queries.ts';
 
@@ -25,7 +25,7 @@ async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal |
 
 /** The contract that an account is to join, and the wallet that will get its money there. */
 export interface Joining {
-  readonly edition: number;
+  readonly contractVersion: number;
   readonly wallet: string;
 }
 
@@ -33,8 +33,12 @@ export interface Joining {
  * A live account joins the contract after its own. With real money its wallet stays the same:
  * another one has to wait for its delay (`change-wallet.ts`), and a move is no way around that.
  */
-function checkMove(mode: ModeRow, tenant: Tenant, { edition, wallet }: Joining): Refusal | null {
-  if (mode.merchant_number !== null && editionOf(mode.merchant_number) >= edition) {
+function checkMove(
+  mode: ModeRow,
+  tenant: Tenant,
+  { contractVersion, wallet }: Joining,
+): Refusal | null {
+  if (mode.merchant_number !== null && contractVersionOf(mode.merchant_number) >= contractVersion) {
     return refuse('unexpected_state', 'The account is already live on this network.');
   }
   const kept = mode.settlement_wallet;
@@ -63,8 +67,8 @@ export async function checkMayGoLive(
   const unmoved = mode?.live_at == null ? null : checkMove(mode, tenant, joining);
   if (unmoved !== null) return unmoved;
   const { livemode } = tenant;
-  const { edition } = joining;
-  if (!(await allWorkersKnow(tx, { livemode, edition, goneMs: WORKER_GONE_MS }))) {
+  const { contractVersion } = joining;
+  if (!(await allWorkersKnow(tx, { livemode, contractVersion, goneMs: WORKER_GONE_MS }))) {
     return refuse(
       'service_unavailable',
       'The network is just being set up for its new contract. Try again in a minute.',

@@ -15,7 +15,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { readPayerAccount } from '#settlement/chain/payer.ts';
 import { readWalletDelay } from '#settlement/chain/wallet-delay.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
-import { contractOf } from '#settlement/editions.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 

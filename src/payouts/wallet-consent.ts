@@ -3,7 +3,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
-import { contractsOf } from '#settlement/editions.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 

@@ -13,7 +13,7 @@ import { bookTransfers } from '#recovery/book-transfers.ts';
 import { countAwaitingPayment } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { createRefund } from '#refunds/create.ts';
-import { merchantNumberOf } from '#settlement/editions.ts';
+import { merchantNumberOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { addIntent, addPayer, newRequest, openStore, pay, type TestStore } from '#testing/store.ts';
 import {

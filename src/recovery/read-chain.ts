@@ -8,7 +8,7 @@ import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
-import { firstBlockOf } from '#settlement/editions.ts';
+import { firstBlockOf } from '#settlement/contract-versions.ts';
 import {
   moveReadTo,
   type RecoveryRun,

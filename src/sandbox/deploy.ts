@@ -14,7 +14,7 @@ import { isLive, type Network } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { senderKeys, wallet, walletKey } from '#sandbox/wallets.ts';
-import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
+import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
@@ -127,7 +127,7 @@ export async function prepareNetwork(
       rates: RATES,
     });
     await node.saveState();
-  } else if (!isPresentEdition(code)) {
+  } else if (!isCurrentContract(code)) {
     throw new StartError(
       `The ${network} chain of this data folder holds the settlement contract of an earlier ` +
         'release: move the folder away, or set TAPLINE_DATA_DIR to another one, and start again.',

@@ -12,7 +12,7 @@ import {
   type SettingName,
 } from '#settings/setting-names.ts';
 import { confirmationsFor } from '#settlement/confirmations.ts';
-import type { ContractPlace } from '#settlement/editions.ts';
+import type { ContractPlace } from '#settlement/contract-versions.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
 import { NETWORK_DEFAULTS, type NetworkRules, type NetworkSettings } from '#settlement/networks.ts';
 import type { SigningKey } from '#settlement/signer.ts';

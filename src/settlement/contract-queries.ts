@@ -1,7 +1,7 @@
 import { getAddress } from 'viem';
 import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
-import { type Contracts, contractsOf } from '#settlement/editions.ts';
+import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 /** Whether a start has written down a contract of the network before. */
@@ -26,18 +26,19 @@ type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
 export async function keepContracts(db: Database, network: Known): Promise<void> {
   const contracts = contractsOf(network);
   await db.query(
-    `insert into settlement_contracts (livemode, edition, settlement, read)
-     select $1, edition - 1, settlement, edition = 1
-     from unnest($2::text[]) with ordinality as t (settlement, edition)
+    `insert into settlement_contracts (livemode, contract_version, settlement, read)
+     select $1, contract_version - 1, settlement, contract_version = 1
+     from unnest($2::text[]) with ordinality as t (settlement, contract_version)
      on conflict do nothing`,
     [network.livemode, contracts.map(({ settlement }) => settlement.toLowerCase())],
   );
-  const rows = await db.query<{ edition: number; settlement: string }>(
-    `select edition, settlement from settlement_contracts where livemode = $1 order by edition`,
+  const rows = await db.query<{ contract_version: number; settlement: string }>(
+    `select contract_version, settlement from settlement_contracts
+     where livemode = $1 order by contract_version`,
     [network.livemode],
   );
   const other = rows.find(
-    (row) => contracts[row.edition]?.settlement.toLowerCase() !== row.settlement,
+    (row) => contracts[row.contract_version]?.settlement.toLowerCase() !== row.settlement,
   );
   if (other === undefined) return;
   const prefix = `CHAIN_${network.network.toUpperCase()}_`;

@@ -152,8 +152,8 @@ export async function takeRecovery(
      set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', fence = fence + 1
      where livemode = $1 and status = 'recovering'
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
-     returning livemode, lease_owner as owner, fence, asked, loss_shown, cluster_id as "clusterId", read_to,
-       started`,
+     returning livemode, lease_owner as owner, fence, asked, loss_shown,
+       cluster_id as "clusterId", read_to, started`,
     [wanted.livemode, wanted.owner, wanted.leaseMs],
   );
   return rows[0] ?? null;

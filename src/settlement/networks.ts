@@ -1,5 +1,5 @@
 import type { Network } from '#core/mode.ts';
-import type { Contracts } from '#settlement/editions.ts';
+import type { Contracts } from '#settlement/contract-versions.ts';
 import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';

@@ -43,15 +43,15 @@ export async function upsertReport(
   );
 }
 
-/** Whether every worker that was seen within `goneMs` knows the contract of this edition. */
+/** Whether every worker that was seen within `goneMs` knows this version of the contract. */
 export async function allWorkersKnow(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly edition: number; readonly goneMs: number },
+  wanted: { readonly livemode: boolean; readonly contractVersion: number; readonly goneMs: number },
 ): Promise<boolean> {
   const rows = await sql.query(
     `select from relayer_workers where livemode = $1 and contracts <= $2
        and seen_at > now() - $3 * interval '1 millisecond' limit 1`,
-    [wanted.livemode, wanted.edition, wanted.goneMs],
+    [wanted.livemode, wanted.contractVersion, wanted.goneMs],
   );
   return rows.length === 0;
 }

@@ -32,7 +32,7 @@ export interface RequestPayloads {
   refund: { paymentId: string; paymentNumber?: string; amount: string; reference?: Hex };
   /** subject: withdrawal. */
   withdrawal: { merchantNumber: string; wallet: Hex; amount: string };
-  /** subject: `<account id>:<network>`, on a later contract followed by `:<edition>`. */
+  /** subject: `<account id>:<network>`, on a later contract followed by `:<contract version>`. */
   merchant_registration: { accountId: string; wallet: Hex; deadline: string; signature: Hex };
   /** subject: `<wallet change id>:<step>`. Another settlement wallet: announced, then applied. */
   wallet_change:

@@ -10,7 +10,7 @@ import {
 /** One address of a node, asked by itself. */
 export type Provider = Pick<Chain, 'block' | 'logs' | 'config' | 'rpc'>;
 
-export interface WitnessedEvent {
+export interface AgreedEvent {
   readonly event: SettlementEvent;
   /** Two addresses named it. */
   readonly confirmed: boolean;
@@ -20,7 +20,7 @@ export interface Sight {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   /** What any address names. */
-  readonly events: readonly WitnessedEvent[];
+  readonly events: readonly AgreedEvent[];
   /** Two addresses answered, and alike. */
   readonly agreed: boolean;
 }

@@ -1,5 +1,5 @@
 import type { OtherEvent } from '#settlement/contract/contract-events.ts';
-import { editionOf, merchantNumberOf } from '#settlement/editions.ts';
+import { contractVersionOf, merchantNumberOf } from '#settlement/contract-versions.ts';
 import type { UnexplainedRow } from '#settlement/foreign-settlement-queries.ts';
 import type { NewStep } from '#watch/watch-queries.ts';
 
@@ -30,16 +30,16 @@ export function placeOf({
 }
 
 /** Of one contract: its merchant 0 stands for the whole of it. */
-function pauses(edition: number, reason: string): NewStep[] {
-  const merchantNumber = merchantNumberOf(edition, 0);
+function pauses(contractVersion: number, reason: string): NewStep[] {
+  const merchantNumber = merchantNumberOf(contractVersion, 0);
   return [
     { step: 'pause_settling', merchantNumber, reason },
     { step: 'pause_refunding', merchantNumber, reason },
   ];
 }
 
-function firstOfEach<T>(found: readonly T[], edition: (one: T) => number): [number, T][] {
-  return [...Map.groupBy(found, edition)].flatMap(([place, [first]]) =>
+function firstOfEach<T>(found: readonly T[], contractVersion: (one: T) => number): [number, T][] {
+  return [...Map.groupBy(found, contractVersion)].flatMap(([place, [first]]) =>
     first === undefined ? [] : [[place, first] as [number, T]],
   );
 }
@@ -59,12 +59,13 @@ export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] 
   const proposals = found.rules.filter(({ name }) => name === 'WalletProposed');
   return [
     ...(found.foreignSum >= pauseFrom
-      ? firstOfEach(charged, ({ merchant_number }) => editionOf(merchant_number)).flatMap(
-          ([edition, row]) => pauses(edition, `${row.kind} ${row.tx_hash}/${row.log_index}`),
+      ? firstOfEach(charged, ({ merchant_number }) => contractVersionOf(merchant_number)).flatMap(
+          ([contractVersion, row]) =>
+            pauses(contractVersion, `${row.kind} ${row.tx_hash}/${row.log_index}`),
         )
       : []),
-    ...firstOfEach(executed, ({ edition }) => edition).flatMap(([edition, event]) =>
-      pauses(edition, `${event.name} ${placeOf(event)}`),
+    ...firstOfEach(executed, ({ contractVersion }) => contractVersion).flatMap(
+      ([contractVersion, event]) => pauses(contractVersion, `${event.name} ${placeOf(event)}`),
     ),
     ...proposals.map((event): NewStep => {
       const merchantNumber = BigInt(Number(event.details.merchant));

@@ -9,7 +9,7 @@ import { type DatabaseWatch, walPosition } from '#db/watch.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
-import { contractsOf } from '#settlement/editions.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import {
   type ForeignMovements,
   type MovedOnChain,
@@ -148,8 +148,8 @@ async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>):
   const all = events.map(({ event }) => event);
   // What the constructor of a later contract grants is no news.
   const contracts = contractsOf(chain.config);
-  const isSinceDeployment = ({ edition, blockNumber }: OtherEvent) =>
-    edition === 0 || blockNumber > (contracts[edition]?.deployedAtBlock ?? 0n);
+  const isSinceDeployment = ({ contractVersion, blockNumber }: OtherEvent) =>
+    contractVersion === 0 || blockNumber > (contracts[contractVersion]?.deployedAtBlock ?? 0n);
   const moved = await selectUnexplained(tx, livemode, all.filter(movesMoney).map(toMoved));
   const isConfirmed = (row: UnexplainedRow) => confirmed.has(placeOfRow(row));
   const findings = moved.map((row) => {

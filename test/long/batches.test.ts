@@ -21,7 +21,7 @@ const REBUILT_WITHIN_MS = 60_000;
 /** Events per response of the node, and roots that one transaction adds to the probe. */
 const PORTION = 2_000;
 const AT_ONCE = 1_000;
-const CONTRACT = { livemode: false, edition: 0 } as const;
+const CONTRACT = { livemode: false, contractVersion: 0 } as const;
 /** Address of RangeProbe.sol's code on the test's node. */
 const PROBE = numberToHex(0x7ee_0002, { size: 20 });
 

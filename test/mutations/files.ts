@@ -132,7 +132,7 @@ const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
 };
 
 const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
-  'src/settlement/editions.ts': ['src/settlement/editions.test.ts'],
+  'src/settlement/contract-versions.ts': ['src/settlement/contract-versions.test.ts'],
   'src/payouts/may-go-live.ts': ['src/apis/dashboard/consent.test.ts'],
   'src/payments/payment-intent.ts': [
     'src/payments/payment-intent.test.ts',

@@ -232,9 +232,9 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a merchant of a former contract is asked about at the present one',
-    file: 'src/settlement/editions.ts',
-    by: 'src/settlement/editions.test.ts',
-    from: 'contractsOf(contracts)[editionOf(merchantNumber)]',
+    file: 'src/settlement/contract-versions.ts',
+    by: 'src/settlement/contract-versions.test.ts',
+    from: 'contractsOf(contracts)[contractVersionOf(merchantNumber)]',
     to: 'contractsOf(contracts).at(-1)',
   },
   {
@@ -248,7 +248,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'a move is offered before all workers know the contract',
     file: 'src/payouts/may-go-live.ts',
     by: 'src/apis/dashboard/consent.test.ts',
-    from: 'if (!(await allWorkersKnow(tx, { livemode, edition, goneMs: WORKER_GONE_MS }))) {',
-    to: 'if (!(await allWorkersKnow(tx, { livemode, edition, goneMs: 0 }))) {',
+    from: 'goneMs: WORKER_GONE_MS }))) {',
+    to: 'goneMs: 0 }))) {',
   },
 ];

@@ -106,8 +106,8 @@ test('the outcome of a lost refund is found, and is the one refund that there is
   await tapline.testHelpers.tap(at.terminal, { payment_intent: id });
   const { payment } = await tapline.paymentIntents.waitFor(id);
   assert.ok(payment);
-  const impatient = new Tapline(at.apiKey, { baseUrl: at.baseUrl, timeout: 100, maxRetries: 0 });
-  const error = await impatient.refunds.create({ payment }).catch((one: unknown) => one);
+  const hasty = new Tapline(at.apiKey, { baseUrl: at.baseUrl, timeout: 100, maxRetries: 0 });
+  const error = await hasty.refunds.create({ payment }).catch((one: unknown) => one);
   assert.ok(error instanceof OutcomeUnknownError);
   let refund: unknown;
   while (refund === undefined) {

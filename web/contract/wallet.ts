@@ -4,7 +4,7 @@ import type { Hex } from '../wallet/bytes.ts';
 /** Connects to the user's own wallet (EIP-1193), which signs, sends and queries its own node. */
 
 /** How long to wait for a block before the page says that the transaction is still on its way. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 const POLL_MS = 1_000;
 
 export class OtherChain extends Error {}
@@ -45,7 +45,7 @@ export async function send(sending: Sending): Promise<'done' | 'refused' | 'unkn
     method: 'eth_sendTransaction',
     params: [{ from, to, data }],
   });
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
+  for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; ) {
     const asked = { method: 'eth_getTransactionReceipt', params: [hash] };
     const receipt = (await provider.request(asked).catch(() => null)) as {
       readonly status?: string;

@@ -13,7 +13,7 @@ export class PasskeyError extends Error {
 }
 
 /** The user may need to fetch the device. */
-const PATIENCE_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 /** ES256 and RS256, which every authenticator supports. The passkey's own signature is not used. */
 const ALGORITHMS = [-7, -257];
 
@@ -67,7 +67,7 @@ export async function askPasskey(passkey: {
         challenge: randomBytes(32),
         allowCredentials: [{ type: 'public-key', id: fromBase64(passkey.credential) }],
         userVerification: 'required',
-        timeout: PATIENCE_MS,
+        timeout: TIMEOUT_MS,
         extensions: prf(passkey.salt),
       },
     }),
@@ -90,7 +90,7 @@ export async function createPasskey(name: string): Promise<PasskeySecret> {
         user: { id: randomBytes(16), name, displayName: name },
         pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
         authenticatorSelection: { residentKey: 'preferred', userVerification: 'required' },
-        timeout: PATIENCE_MS,
+        timeout: TIMEOUT_MS,
         extensions: prf(salt),
       },
     }),

@@ -9,7 +9,7 @@ import { type ShopSettings, selectShopSettings } from '#accounts/shop-settings.t
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
-import { numberOnContract } from '#settlement/editions.ts';
+import { numberOnContract } from '#settlement/contract-versions.ts';
 
 function modeView(mode: ModeRow) {
   return {

@@ -188,7 +188,7 @@ test('no account goes live on mainnet while an owner or admin has a password onl
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);
   const why = async (livemode: boolean) => {
     const refused = await server.db.transaction((tx) =>
-      checkMayGoLive(tx, { accountId, livemode }, { edition: 0, wallet: '0x' }),
+      checkMayGoLive(tx, { accountId, livemode }, { contractVersion: 0, wallet: '0x' }),
     );
     return refused?.message.match(/\w+@mainnet.test/g)?.sort() ?? null;
   };
@@ -220,14 +220,14 @@ test('a move keeps the live wallet, and waits for all workers', async () => {
      where account_id = $1`,
     [accountId, OWN],
   );
-  const why = async (livemode: boolean, joining: { edition: number; wallet: string }) => {
+  const why = async (livemode: boolean, joining: { contractVersion: number; wallet: string }) => {
     const refused = await server.db.transaction((tx) =>
       checkMayGoLive(tx, { accountId, livemode }, joining),
     );
     return refused === null ? null : `${refused.code}: ${refused.message}`;
   };
-  const next = { edition: 1, wallet: OWN.toUpperCase().replace('0X', '0x') };
-  assert.match((await why(true, { ...next, edition: 0 })) ?? '', /already live/);
+  const next = { contractVersion: 1, wallet: OWN.toUpperCase().replace('0X', '0x') };
+  assert.match((await why(true, { ...next, contractVersion: 0 })) ?? '', /already live/);
   assert.match((await why(true, { ...next, wallet: OTHERS })) ?? '', /keeps the settlement wallet/);
   assert.equal(await why(true, next), null);
   assert.equal(

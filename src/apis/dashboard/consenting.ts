@@ -1,7 +1,7 @@
 import { consentOf } from '#apis/dashboard/consent.ts';
 import { mailAccountChange } from '#apis/dashboard/consent-mail.ts';
 import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/person-route.ts';
-import { NETWORK_AUDIT_LOG, recordEntry, type EntryListener } from '#audit/audit.ts';
+import { type EntryListener, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Tx } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';

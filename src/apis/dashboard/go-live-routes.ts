@@ -24,7 +24,7 @@ import {
   selectPreparation,
 } from '#payouts/go-live-queries.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { editionOf, presentEdition } from '#settlement/editions.ts';
+import { contractVersionOf, currentContractVersion } from '#settlement/contract-versions.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { countTerminals } from '#terminals/provisioning-queries.ts';
 
@@ -52,7 +52,7 @@ function nextContract(chains: readonly Chain[], mode: ModeRow | undefined): stri
   const config = chains.find((chain) => chain.config.livemode === mode?.livemode)?.config;
   const number = mode?.merchant_number ?? null;
   if (config === undefined || number === null) return null;
-  return editionOf(number) < presentEdition(config) ? config.settlement : null;
+  return contractVersionOf(number) < currentContractVersion(config) ? config.settlement : null;
 }
 
 async function goLiveView(

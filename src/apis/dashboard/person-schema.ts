@@ -141,7 +141,7 @@ export const SessionSchema = Type.Object(
 );
 
 /** The results of changes that have no object of their own. */
-const DEEDS = [
+const ACTIONS = [
   'accepted',
   'blocked',
   'disabled',
@@ -160,7 +160,7 @@ const DEEDS = [
 ] as const;
 
 export const Done = Type.Object(
-  { status: oneOf(DEEDS, 'The change that was made.') },
+  { status: oneOf(ACTIONS, 'The change that was made.') },
   { description: 'The change that was made.' },
 );
 

@@ -17,7 +17,7 @@ import { cancelWalletChange } from '#payouts/cancel-wallet-change.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
 import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
 import { readWalletView } from '#payouts/wallet-view.ts';
-import { contractOf, numberOnContract } from '#settlement/editions.ts';
+import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 
 const TAG = 'Settlement wallet';
 const PATH = `${MODE}/settlement_wallet`;

@@ -11,7 +11,7 @@ import { AtomsOut, Currency, commonFields, Timestamp } from '#http/schema.ts';
 import { readMerchantBalance } from '#settlement/chain/balance.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { editionOf } from '#settlement/editions.ts';
+import { contractVersionOf } from '#settlement/contract-versions.ts';
 
 export interface BalanceRoutesDeps {
   readonly db: Sql;
@@ -72,7 +72,8 @@ async function readFunds(
     'chain',
   );
   try {
-    if (editionOf(merchantNumber) === 0) return await readMerchantBalance(chain, merchantNumber);
+    if (contractVersionOf(merchantNumber) === 0)
+      return await readMerchantBalance(chain, merchantNumber);
     const numbers = await selectMerchantNumbers(db, tenant);
     const all = await Promise.all(numbers.map((number) => readMerchantBalance(chain, number)));
     const newest = present(all.at(-1), 'balance of a merchant');

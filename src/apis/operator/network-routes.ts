@@ -12,7 +12,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { type ContractState, readContractState } from '#settlement/chain/contract-state.ts';
 import { readFeeRates } from '#settlement/chain/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { contractsOf, presentEdition } from '#settlement/editions.ts';
+import { contractsOf, currentContractVersion } from '#settlement/contract-versions.ts';
 import { type Roles, readRoles } from '#settlement/reconciliation/role-holders.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -177,13 +177,13 @@ async function stateOf({ db }: OperatorDeps, chain: Chain, settlement: Hex) {
   return stateView(state, await readRoles(db, chain, settlement));
 }
 
-async function contractView(deps: OperatorDeps, chain: Chain, edition: number) {
+async function contractView(deps: OperatorDeps, chain: Chain, contractVersion: number) {
   const { network, livemode, chainId: chain_id } = chain.config;
-  const { settlement } = present(contractsOf(chain.config)[edition], 'contract');
+  const { settlement } = present(contractsOf(chain.config)[contractVersion], 'contract');
   const rates = await ofChain(() => readFeeRates(chain, settlement));
   const state = await ofChain(() => stateOf(deps, chain, settlement));
-  const former = edition < presentEdition(chain.config);
-  const accounts = await countAccountsOf(deps.db, { livemode, edition });
+  const former = contractVersion < currentContractVersion(chain.config);
+  const accounts = await countAccountsOf(deps.db, { livemode, contractVersion });
   return { network, chain_id, settlement, former, accounts, rates, state };
 }
 
@@ -203,7 +203,7 @@ function contractsRoute(deps: OperatorDeps) {
         deps.chains.flatMap((chain) =>
           [...contractsOf(chain.config).keys()]
             .toReversed()
-            .map((edition) => contractView(deps, chain, edition)),
+            .map((contractVersion) => contractView(deps, chain, contractVersion)),
         ),
       );
       return answerWith(200, { object: 'list', data });

@@ -28,12 +28,12 @@ export async function selectAlarms(
 /** The number of accounts that sell on this version of a network's contract. */
 export async function countAccountsOf(
   sql: Sql,
-  contract: { readonly livemode: boolean; readonly edition: number },
+  contract: { readonly livemode: boolean; readonly contractVersion: number },
 ): Promise<number> {
   const rows = await sql.query<{ accounts: bigint }>(
     `select count(*) as accounts from account_modes
      where livemode = $1 and merchant_number between $2::bigint << 32 and ($2::bigint + 1) << 32`,
-    [contract.livemode, contract.edition],
+    [contract.livemode, contract.contractVersion],
   );
   return Number(only(rows, 'count').accounts);
 }

@@ -10,7 +10,7 @@ import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/rec
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
 import { taxTable } from '#prices/lines.ts';
 import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
-import { contractOf, numberOnContract } from '#settlement/editions.ts';
+import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 export interface ReceiptDeps {

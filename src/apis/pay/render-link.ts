@@ -9,7 +9,7 @@ import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { renderPaidQuote, toMinorUnits } from '#prices/quote.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { contractOf, numberOnContract } from '#settlement/editions.ts';
+import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/wallet-json.ts';
 
 /** JSON has no 256-bit integers; these values are far below the largest exact number. */

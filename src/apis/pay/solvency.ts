@@ -3,7 +3,7 @@ import { type Network, networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Holdings, readHoldings } from '#settlement/chain/holdings.ts';
-import { contractsOf } from '#settlement/editions.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** One contract of a network. Sums are atoms, and `null` while its chain is unreachable. */

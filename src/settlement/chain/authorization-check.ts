@@ -20,7 +20,7 @@ import {
   readRevert,
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import { contractOf } from '#settlement/editions.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

@@ -7,7 +7,7 @@ import {
   changeCall,
   decodeChange,
 } from '#settlement/chain/merchant-wallets.ts';
-import { contractOf, numberOnContract } from '#settlement/editions.ts';
+import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 

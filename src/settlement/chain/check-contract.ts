@@ -6,7 +6,7 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import { roleId } from '#settlement/contract/roles.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
-import { firstBlockOf } from '#settlement/editions.ts';
+import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { cellOfNumber, isOfCell } from '#settlement/numbers.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';

@@ -1,7 +1,7 @@
 import type { Log } from '#core/log.ts';
-import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
 /** The newest block, according to one address. */

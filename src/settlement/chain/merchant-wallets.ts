@@ -5,10 +5,10 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import {
   contractOf,
   contractsOf,
-  editionOf,
+  contractVersionOf,
   merchantNumberOf,
   numberOnContract,
-} from '#settlement/editions.ts';
+} from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
@@ -95,14 +95,16 @@ export async function readMerchantWallets(
   });
   const answers = await chain.calls(accounts, blockNumber);
   const announced = new Map<bigint, AnnouncedWallet>();
-  for (const [edition, { settlement }] of contractsOf(chain.config).entries()) {
-    const own = merchantNumbers.filter((one) => editionOf(one) === edition).map(numberOnContract);
+  for (const [contractVersion, { settlement }] of contractsOf(chain.config).entries()) {
+    const own = merchantNumbers
+      .filter((one) => contractVersionOf(one) === contractVersion)
+      .map(numberOnContract);
     if (own.length === 0) continue;
     const range = { first: Math.min(...own), last: Math.max(...own), at: blockNumber };
     for (const one of await readAnnounced(chain, { settlement, ...range })) {
       const { merchant, to: wallet, applicableAt, proposer } = one;
       const change = { wallet, applicableAt: new Date(applicableAt * MS), proposer };
-      announced.set(merchantNumberOf(edition, merchant), change);
+      announced.set(merchantNumberOf(contractVersion, merchant), change);
     }
   }
   return merchantNumbers.map((merchantNumber, index) => {

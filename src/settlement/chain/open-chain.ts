@@ -6,8 +6,8 @@ import { readCodeSize } from '#settlement/chain/code-size.ts';
 import { readChain } from '#settlement/chain/read-chain.ts';
 import { connectRpc, type ProbedAddress, type Rpc, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { createTokenRefresh, readToken } from '#settlement/chain/token.ts';
-import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
-import { contractsOf } from '#settlement/editions.ts';
+import { isCurrentContract } from '#settlement/contract/contract-code.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -150,7 +150,7 @@ async function requireContracts(
       }
       throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
     }
-    if (!settlements.includes(address) || isPresentEdition(code as Hex)) continue;
+    if (!settlements.includes(address) || isCurrentContract(code as Hex)) continue;
     throw new StartError(
       `the contract at ${address} on the chain of ${setting} is no settlement contract of ` +
         'this release: deploy one with npm run chain -- deploy',

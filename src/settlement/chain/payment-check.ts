@@ -27,7 +27,7 @@ import {
   readRevert,
 } from '#settlement/contract/contract-calls.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import { contractOf, knowsMerchant } from '#settlement/editions.ts';
+import { contractOf, knowsMerchant } from '#settlement/contract-versions.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 

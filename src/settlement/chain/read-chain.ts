@@ -24,7 +24,7 @@ import { readLogPortion } from '#settlement/chain/log-ranges.ts';
 import { type Rpc, type RpcAnswer, RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
-import { type Contracts, contractsOf } from '#settlement/editions.ts';
+import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** What a chain's nodes are asked. */

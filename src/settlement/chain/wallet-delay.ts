@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
-import { contractOf } from '#settlement/editions.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /** Seconds that a merchant's new wallet waits; its contract's own. @throws RpcUnavailable */

@@ -7,7 +7,7 @@ import {
   parseSignature,
   toHex,
 } from 'viem';
-import { numberOnContract } from '#settlement/editions.ts';
+import { numberOnContract } from '#settlement/contract-versions.ts';
 import type {
   FailureReason,
   Hex,
@@ -20,7 +20,8 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
 // All calls of the contracts are spelled here, all their events in contract-events.ts. Merchant
-// numbers are the service's (editions.ts); what goes out names the merchant as its contract does.
+// numbers are the service's (contract-versions.ts); what goes out names the merchant as its
+// contract does.
 
 export interface PaymentCall {
   readonly number: bigint;

@@ -8,7 +8,12 @@ import {
 } from 'viem';
 import { type PaymentReason, paymentReason } from '#settlement/contract/contract-calls.ts';
 import { describeOperation, timelockOf } from '#settlement/contract/timelock.ts';
-import { type Contracts, contractsOf, editionAt, merchantNumberOf } from '#settlement/editions.ts';
+import {
+  type Contracts,
+  contractsOf,
+  contractVersionAt,
+  merchantNumberOf,
+} from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
@@ -81,22 +86,22 @@ export type SettlementEvent =
 export interface OtherEvent extends LogPlace {
   readonly event: 'Other';
   /** Of the contract that says it. */
-  readonly edition: number;
+  readonly contractVersion: number;
   readonly name: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /**
  * Reads the logs of the network's contracts out of a receipt or a range, in their order. Merchant
- * numbers are the service's (`editions.ts`).
+ * numbers are the service's (`contract-versions.ts`).
  */
 export function readEvents(contracts: Contracts, logs: readonly RawLog[]): SettlementEvent[] {
   return logs.flatMap((log): SettlementEvent[] => {
-    const edition = editionAt(contracts, log.address);
-    if (edition !== null) return [readEvent(log, edition)];
+    const contractVersion = contractVersionAt(contracts, log.address);
+    if (contractVersion !== null) return [readEvent(log, contractVersion)];
     return contractsOf(contracts).flatMap(({ settlement }, place) =>
       log.address.toLowerCase() === timelockOf(settlement).toLowerCase()
-        ? [readTimelockEvent(log, { settlement, edition: place })]
+        ? [readTimelockEvent(log, { settlement, contractVersion: place })]
         : [],
     );
   });
@@ -107,9 +112,9 @@ const TIMELOCK_ROLE_EVENTS: ReadonlySet<string> = new Set(['RoleGranted', 'RoleR
 
 function readTimelockEvent(
   log: RawLog,
-  { settlement, edition }: { readonly settlement: Hex; readonly edition: number },
+  { settlement, contractVersion }: { readonly settlement: Hex; readonly contractVersion: number },
 ): OtherEvent {
-  const place = { ...placeOf(log), event: 'Other', edition } as const;
+  const place = { ...placeOf(log), event: 'Other', contractVersion } as const;
   const decoded = decode(log, timelockAbi);
   if (decoded === null) return { ...place, name: 'unknown', details: {} };
   const { eventName, args } = decoded;
@@ -118,12 +123,13 @@ function readTimelockEvent(
   return { ...place, name, details: { ...args, ...says } };
 }
 
-function readEvent(log: RawLog, edition: number): SettlementEvent {
-  if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log, edition);
+function readEvent(log: RawLog, contractVersion: number): SettlementEvent {
+  if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log, contractVersion);
   const place = placeOf(log);
   const decoded = decode(log, settlementAbi);
-  if (decoded === null) return { ...place, event: 'Other', edition, name: 'unknown', details: {} };
-  const named = (merchant: number) => merchantNumberOf(edition, merchant);
+  if (decoded === null)
+    return { ...place, event: 'Other', contractVersion, name: 'unknown', details: {} };
+  const named = (merchant: number) => merchantNumberOf(contractVersion, merchant);
   switch (decoded.eventName) {
     case 'PaymentFailed': {
       const { number, reason } = decoded.args;
@@ -145,7 +151,7 @@ function readEvent(log: RawLog, edition: number): SettlementEvent {
     }
     default:
       return {
-        ...{ ...place, event: 'Other', edition, name: decoded.eventName },
+        ...{ ...place, event: 'Other', contractVersion, name: decoded.eventName },
         details: detailsOf(decoded.args, named),
       };
   }
@@ -172,7 +178,7 @@ const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: '
  * one event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts compares
  * the two.
  */
-function readPaymentSettled(log: RawLog, edition: number): PaymentSettled {
+function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;
   const { merchant, amount, orderId } = unpackTerms(log.data);
   const charges = BigInt(`0x${log.data.slice(2 + WORD, 2 + 2 * WORD)}`);
@@ -181,7 +187,7 @@ function readPaymentSettled(log: RawLog, edition: number): PaymentSettled {
     event: 'PaymentSettled',
     number: BigInt(number),
     payer: getAddress(`0x${payer.slice(-ADDRESS)}`),
-    merchantNumber: merchantNumberOf(edition, merchant),
+    merchantNumber: merchantNumberOf(contractVersion, merchant),
     amount,
     orderId,
     batchNumber: charges >> 192n,

@@ -1,5 +1,5 @@
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
-import { type Contracts, contractOf, numberOnContract } from '#settlement/editions.ts';
+import { type Contracts, contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 

@@ -6,10 +6,10 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import {
   contractOf,
   contractsOf,
-  editionOf,
+  contractVersionOf,
   firstBlockOf,
   numberOnContract,
-} from '#settlement/editions.ts';
+} from '#settlement/contract-versions.ts';
 import type { NoteRulesDeps } from '#settlement/reconciliation/note-rules.ts';
 import {
   type BlockRange,
@@ -138,13 +138,15 @@ async function findTokens({ chain, db, range }: Comparing): Promise<DifferenceRo
     toBlock,
   );
   const open = await findOpenTokens({ db, range });
-  return contracts.flatMap((_, edition) => {
-    const [held, fees] = answers.slice(2 * edition);
-    const mine = merchants.filter(({ merchant_number: n }) => editionOf(n) === edition);
+  return contracts.flatMap((_, contractVersion) => {
+    const [held, fees] = answers.slice(2 * contractVersion);
+    const mine = merchants.filter(
+      ({ merchant_number: n }) => contractVersionOf(n) === contractVersion,
+    );
     const owed = [decodeView(fees, readFees), ...mine.map(({ balance }) => balance)];
     const surplus = owed.reduce((left, one) => left - one, decodeView(held, BigInt));
     if (surplus === 0n) return [];
-    const subject = edition === 0 ? 'contract' : `contract ${edition + 1}`;
+    const subject = contractVersion === 0 ? 'contract' : `contract ${contractVersion + 1}`;
     const known = open.find((one) => one.subject === subject);
     return [{ kind: TOKEN_DIFFERENCE, subject, details: tellSurplus(surplus, known) }];
   });

@@ -119,8 +119,14 @@ export interface NoteRulesDeps {
 }
 
 function alarmOf(event: OtherEvent): Alarm {
-  const { name, details, edition, txHash, blockNumber } = event;
-  const told = { event: name, ...details, edition, tx_hash: txHash, block_number: blockNumber };
+  const { name, details, contractVersion, txHash, blockNumber } = event;
+  const told = {
+    event: name,
+    ...details,
+    contract_version: contractVersion,
+    tx_hash: txHash,
+    block_number: blockNumber,
+  };
   return { kind: 'contract_changed', subject: subjectOf(event), details: told };
 }
 

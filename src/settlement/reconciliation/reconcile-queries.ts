@@ -20,20 +20,20 @@ export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint 
 
 /** Contracts that the service did not know when their first events happened. */
 export async function selectUnread(sql: Sql, livemode: boolean): Promise<number[]> {
-  const rows = await sql.query<{ edition: number }>(
-    'select edition from settlement_contracts where livemode = $1 and not read',
+  const rows = await sql.query<{ contract_version: number }>(
+    'select contract_version from settlement_contracts where livemode = $1 and not read',
     [livemode],
   );
-  return rows.map(({ edition }) => edition);
+  return rows.map((row) => row.contract_version);
 }
 
 export async function markRead(
   tx: Tx,
-  contract: { readonly livemode: boolean; readonly edition: number },
+  contract: { readonly livemode: boolean; readonly contractVersion: number },
 ): Promise<void> {
   await tx.query(
-    'update settlement_contracts set read = true where livemode = $1 and edition = $2',
-    [contract.livemode, contract.edition],
+    'update settlement_contracts set read = true where livemode = $1 and contract_version = $2',
+    [contract.livemode, contract.contractVersion],
   );
 }
 

@@ -2,7 +2,7 @@ import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
-import { firstBlockOf } from '#settlement/editions.ts';
+import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { forgetCompared, markCompared } from '#settlement/network-recovery-queries.ts';
 import { raiseAboveChain } from '#settlement/numbers.ts';
 import { compare } from '#settlement/reconciliation/compare.ts';

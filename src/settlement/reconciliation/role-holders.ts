@@ -7,7 +7,7 @@ import type { Announced } from '#settlement/chain/contract-state.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { type RoleName, roleName } from '#settlement/contract/roles.ts';
 import { timelockOf } from '#settlement/contract/timelock.ts';
-import { editionAt } from '#settlement/editions.ts';
+import { contractVersionAt } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
@@ -39,14 +39,14 @@ interface EventRow {
 
 interface Place {
   readonly livemode: boolean;
-  readonly edition: number;
+  readonly contractVersion: number;
 }
 
 /**
  * Every pair of role and account that was ever granted. Each such event is an alarm, also of the
  * deployment (`note-rules.ts`), and alarms are kept.
  */
-async function selectPairs(sql: Sql, { livemode, edition }: Place): Promise<EventRow[]> {
+async function selectPairs(sql: Sql, { livemode, contractVersion }: Place): Promise<EventRow[]> {
   return sql.query(
     `select details ->> 'role' as role, details ->> 'account' as account,
        details ->> 'event' = 'TimelockRoleGranted' as on_timelock,
@@ -54,9 +54,9 @@ async function selectPairs(sql: Sql, { livemode, edition }: Place): Promise<Even
      from chain_alarms
      where livemode = $1 and kind = 'contract_changed'
        and details ->> 'event' in ('RoleGranted', 'TimelockRoleGranted')
-       and (details ->> 'edition')::int = $2
+       and (details ->> 'contract_version')::int = $2
      group by 1, 2, 3 order by 1, min(id)`,
-    [livemode, edition],
+    [livemode, contractVersion],
   );
 }
 
@@ -71,7 +71,7 @@ const SET_RATES = toFunctionSelector(getAbiItem({ abi: settlementAbi, name: 'set
 /** Every operation that was ever scheduled; an alarm too, one for each of its calls. */
 async function selectOperations(
   sql: Sql,
-  { livemode, edition }: Place,
+  { livemode, contractVersion }: Place,
   settlement: Hex,
 ): Promise<OperationRow[]> {
   return sql.query(
@@ -81,9 +81,9 @@ async function selectOperations(
          and starts_with(details ->> 'data', $4)) as changes_rates
      from chain_alarms
      where livemode = $1 and kind = 'contract_changed' and details ->> 'event' = 'CallScheduled'
-       and (details ->> 'edition')::int = $2
+       and (details ->> 'contract_version')::int = $2
      group by 1 order by min(id)`,
-    [livemode, edition, settlement, SET_RATES],
+    [livemode, contractVersion, settlement, SET_RATES],
   );
 }
 
@@ -97,8 +97,11 @@ const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
  */
 export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promise<Roles> {
   const { livemode } = chain.config;
-  const edition = present(editionAt(chain.config, settlement), 'edition of a contract');
-  const place = { livemode, edition };
+  const contractVersion = present(
+    contractVersionAt(chain.config, settlement),
+    'version of a contract',
+  );
+  const place = { livemode, contractVersion };
   const pairs = await selectPairs(sql, place);
   const timelock = timelockOf(settlement);
   const answers = await chain.calls(

@@ -1,7 +1,7 @@
 import type { Tx } from '#db/database.ts';
 import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
 import { type OtherEvent, readEvents } from '#settlement/contract/contract-events.ts';
-import { contractsOf } from '#settlement/editions.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import {
   changesRules,
   logNews,
@@ -78,7 +78,9 @@ async function storeRange(
     await moveCursor(tx, livemode, last + 1n);
   }
   return noteRules(tx, deps, {
-    events: events.filter(changesRules).filter(({ edition }) => !walk.unread.includes(edition)),
+    events: events
+      .filter(changesRules)
+      .filter(({ contractVersion }) => !walk.unread.includes(contractVersion)),
     isOlder: (event) => event.blockNumber < watchedFrom && !isOfLostTime(deps, walk, event),
   });
 }
@@ -90,9 +92,9 @@ async function storeRange(
 function isOfLostTime(
   { chain }: NoteRulesDeps,
   { lostTo }: Pick<Walk, 'lostTo'>,
-  { blockNumber, edition }: OtherEvent,
+  { blockNumber, contractVersion }: OtherEvent,
 ): boolean {
-  const deployedAt = contractsOf(chain.config)[edition]?.deployedAtBlock ?? 0n;
+  const deployedAt = contractsOf(chain.config)[contractVersion]?.deployedAtBlock ?? 0n;
   return lostTo !== null && blockNumber <= lostTo && blockNumber > deployedAt;
 }
 
@@ -107,15 +109,15 @@ export async function readUnread(
   const { chain, db } = deps;
   const { livemode } = chain.config;
   const contracts = contractsOf(chain.config);
-  for (const edition of unread) {
-    const contract = contracts[edition];
+  for (const contractVersion of unread) {
+    const contract = contracts[contractVersion];
     if (contract === undefined) continue;
     const { settlement: address, deployedAtBlock } = contract;
     const logs = await chain.logs({ address, fromBlock: deployedAtBlock, toBlock });
     const events = readEvents(chain.config, logs).filter(changesRules);
     const isOlder = (event: OtherEvent) => !isOfLostTime(deps, { lostTo }, event);
     const { news } = await db.transaction(async (tx) => {
-      await markRead(tx, { livemode, edition });
+      await markRead(tx, { livemode, contractVersion });
       return noteRules(tx, deps, { events, isOlder });
     });
     logNews(deps, news);

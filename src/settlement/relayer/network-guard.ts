@@ -36,7 +36,7 @@ const CLOSED_LOOK_MS = 100;
 /** A node that comes back is asked soon. */
 const UNASKED_LOOK_MS = 500;
 /** A node that does not answer by then does not keep the API waiting. */
-const NODE_PATIENCE_MS = 3_000;
+const NODE_TIMEOUT_MS = 3_000;
 /** To notice a recovery whose wake-up got lost, and to note how far the log is. */
 const OPEN_LOOK_MS = 1_000;
 /** Until operators have said whether the database was restored, a node is asked again and again. */
@@ -104,7 +104,7 @@ function noncesAhead(
 async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | null> {
   if (!chain.isChecked()) return null;
   const addresses = configuredSenders(chain.config).map((sender) => sender.address);
-  const late = sleep(NODE_PATIENCE_MS, null, { ref: false });
+  const late = sleep(NODE_TIMEOUT_MS, null, { ref: false });
   try {
     const nonces = await Promise.race([chain.nonces(addresses), late]);
     if (nonces === null) return null;

@@ -5,7 +5,7 @@ import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.t
 import type { CallAnswer } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { lensOf } from '#settlement/contract/lens.ts';
-import { contractsOf } from '#settlement/editions.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import { upsertReport, type WorkerReport } from '#settlement/readiness-queries.ts';
 import type { HourlyAlarm } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';

@@ -36,14 +36,14 @@ export interface Engine {
 }
 
 /** Maximum response time of a slow machine for a payment, a page or a wallet. */
-export const PATIENCE_MS = 60_000;
+export const TIMEOUT_MS = 60_000;
 
 export async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  const end = Date.now() + PATIENCE_MS;
+  const end = Date.now() + TIMEOUT_MS;
   for (;;) {
     const found = await look();
     if (found !== null) return found;
-    if (Date.now() > end) throw new Error(`Not seen within ${PATIENCE_MS} ms: ${what}`);
+    if (Date.now() > end) throw new Error(`Not seen within ${TIMEOUT_MS} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -20,14 +20,14 @@ import type {
 import type { Requeued } from '#settlement/relayer/rows/job-queries.ts';
 import {
   answers,
+  countsRuleOf,
   eventResult,
   failed,
   failureOf,
   KINDS,
-  strictestRule,
-  countsRuleOf,
   type Result,
   seenResult,
+  strictestRule,
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
 import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';

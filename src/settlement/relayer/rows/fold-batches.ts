@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { pack } from '#settlement/contract/contract-calls.ts';
 import type { PaymentSettled, SettlementEvent } from '#settlement/contract/contract-events.ts';
-import { editionOf } from '#settlement/editions.ts';
+import { contractVersionOf } from '#settlement/contract-versions.ts';
 import {
   type BatchRow,
   type ContractBatches,
@@ -20,7 +20,7 @@ const ROWS_AT_ONCE = 1_000;
 
 /** A batch as the chain's events tell it: its payments in the order of the tree's leaves. */
 export interface SettledBatch {
-  readonly edition: number;
+  readonly contractVersion: number;
   readonly number: bigint;
   readonly payments: readonly PaymentSettled[];
 }
@@ -30,11 +30,11 @@ export function batchesOf(events: readonly SettlementEvent[]): SettledBatch[] {
   const batches = new Map<string, SettledBatch & { payments: PaymentSettled[] }>();
   for (const event of events) {
     if (event.event !== 'PaymentSettled') continue;
-    const edition = editionOf(event.merchantNumber);
-    const key = `${edition} ${event.batchNumber}`;
+    const contractVersion = contractVersionOf(event.merchantNumber);
+    const key = `${contractVersion} ${event.batchNumber}`;
     const known = batches.get(key);
     if (known === undefined) {
-      batches.set(key, { edition, number: event.batchNumber, payments: [event] });
+      batches.set(key, { contractVersion, number: event.batchNumber, payments: [event] });
     } else known.payments.push(event);
   }
   return [...batches.values()];
@@ -55,8 +55,11 @@ export async function foldBatches(
   livemode: boolean,
   events: readonly SettlementEvent[],
 ): Promise<void> {
-  for (const [edition, batches] of Map.groupBy(batchesOf(events), (batch) => batch.edition)) {
-    const contract = { livemode, edition };
+  for (const [contractVersion, batches] of Map.groupBy(
+    batchesOf(events),
+    (batch) => batch.contractVersion,
+  )) {
+    const contract = { livemode, contractVersion };
     await lockBatches(tx, contract);
     const changed = await changedBatches(tx, contract, batches);
     const first = changed[0]?.number;

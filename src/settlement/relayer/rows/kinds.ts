@@ -19,7 +19,7 @@ import {
   withdrawCall,
 } from '#settlement/contract/contract-calls.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
-import { contractOf } from '#settlement/editions.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
 import type { CountsRule, NetworkConfig, SenderRole } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import type {

@@ -71,7 +71,7 @@ export async function selectBatchOf(
     `select p.number, p.batch_number, p.payer, p.merchant_number, p.amount, p.order_id, p.tx_hash
      from chain_payments own
      join chain_payments p on p.livemode = own.livemode and p.batch_number = own.batch_number
-       -- Each contract counts its batches from 1 (editions.ts).
+       -- Each contract counts its batches from 1 (contract-versions.ts).
        and p.merchant_number >> 32 = own.merchant_number >> 32
        -- A reorganization may have given the number to another batch.
        and p.tx_hash = own.tx_hash
@@ -139,21 +139,24 @@ export async function selectRefundSums(
 /** One contract of a network. */
 export interface ContractBatches {
   readonly livemode: boolean;
-  readonly edition: number;
+  readonly contractVersion: number;
 }
 
 /** So that two processes which read the chain at once replace no newer rows with older ones. */
-export async function lockBatches(tx: Tx, { livemode, edition }: ContractBatches): Promise<void> {
-  const name = `batches ${livemode} ${edition}`;
+export async function lockBatches(
+  tx: Tx,
+  { livemode, contractVersion }: ContractBatches,
+): Promise<void> {
+  const name = `batches ${livemode} ${contractVersion}`;
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
 }
 
 /** The last one of which the rows know; 0: none. */
 export async function selectLastBatch(sql: Sql, contract: ContractBatches): Promise<bigint> {
   const rows = await sql.query<{ number: bigint }>(
-    `select number from chain_batches where livemode = $1 and edition = $2
+    `select number from chain_batches where livemode = $1 and contract_version = $2
      order by number desc limit 1`,
-    [contract.livemode, contract.edition],
+    [contract.livemode, contract.contractVersion],
   );
   return rows[0]?.number ?? 0n;
 }
@@ -177,11 +180,11 @@ export async function selectBatchBlocks(
        '0x' || encode(block_hash, 'hex') as "blockHash"
      from (
        select number, block_number, block_hash from chain_batches
-       where livemode = $1 and edition = $2 and number < $3
+       where livemode = $1 and contract_version = $2 and number < $3
        order by number desc limit $4) b
      group by block_number, block_hash
      order by last desc`,
-    [contract.livemode, contract.edition, before, limit],
+    [contract.livemode, contract.contractVersion, before, limit],
   );
 }
 
@@ -195,8 +198,8 @@ export async function selectBatches(
     `select number, block_number as "blockNumber", '0x' || encode(block_hash, 'hex') as "blockHash",
        '0x' || encode(root, 'hex') as root, '0x' || encode(node, 'hex') as node
      from chain_batches
-     where livemode = $1 and edition = $2 and number = any($3::bigint[])`,
-    [contract.livemode, contract.edition, numbers.map(String)],
+     where livemode = $1 and contract_version = $2 and number = any($3::bigint[])`,
+    [contract.livemode, contract.contractVersion, numbers.map(String)],
   );
   return new Map(rows.map((row) => [row.number, row]));
 }
@@ -208,8 +211,8 @@ export async function deleteBatchesFrom(
   first: bigint,
 ): Promise<void> {
   await tx.query(
-    'delete from chain_batches where livemode = $1 and edition = $2 and number >= $3',
-    [contract.livemode, contract.edition, first],
+    'delete from chain_batches where livemode = $1 and contract_version = $2 and number >= $3',
+    [contract.livemode, contract.contractVersion, first],
   );
 }
 
@@ -231,12 +234,12 @@ const BATCHES = columnsFrom(3, {
 });
 
 const INSERT_BATCHES = `
-  insert into chain_batches (livemode, edition, ${BATCHES.names.join(', ')})
+  insert into chain_batches (livemode, contract_version, ${BATCHES.names.join(', ')})
   select $1, $2, i.* from ${BATCHES.table('i')}`;
 
 export async function insertBatches(
   tx: Tx,
-  { livemode, edition }: ContractBatches,
+  { livemode, contractVersion }: ContractBatches,
   batches: readonly BatchRow[],
 ): Promise<void> {
   const rows = batches.map((batch) => ({
@@ -248,7 +251,7 @@ export async function insertBatches(
   }));
   for (let first = 0; first < rows.length; first += MAX_AT_ONCE) {
     const some = rows.slice(first, first + MAX_AT_ONCE);
-    await BATCHES.run(tx, INSERT_BATCHES, { before: [livemode, edition], rows: some });
+    await BATCHES.run(tx, INSERT_BATCHES, { before: [livemode, contractVersion], rows: some });
   }
 }
 

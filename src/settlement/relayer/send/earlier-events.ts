@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeEventLog, pad, zeroHash } from 'viem';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import {
   eventTopics,
   type RawLog,
   readEvents,
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
-import { firstBlockOf } from '#settlement/editions.ts';
+import { firstBlockOf } from '#settlement/contract-versions.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {
   answers,

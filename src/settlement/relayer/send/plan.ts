@@ -6,7 +6,7 @@ import {
   settleCall,
   settleWithAuthorizationCall,
 } from '#settlement/contract/contract-calls.ts';
-import { contractOf, editionOf } from '#settlement/editions.ts';
+import { contractOf, contractVersionOf } from '#settlement/contract-versions.ts';
 import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
@@ -86,7 +86,7 @@ export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[
 
 /** A batch is a call of one contract: payments to merchants that have moved go apart. */
 export function groupByContract(requests: readonly OpenRequest[]): OpenRequest[][] {
-  const groups = Map.groupBy(requests, (one) => editionOf(paymentOf(one).merchantNumber));
+  const groups = Map.groupBy(requests, (one) => contractVersionOf(paymentOf(one).merchantNumber));
   return [...groups.values()];
 }
 

@@ -8,7 +8,7 @@ import {
   type PaymentSettled,
   readEvents,
 } from '#settlement/contract/contract-events.ts';
-import { contractsOf, editionOf } from '#settlement/editions.ts';
+import { contractsOf, contractVersionOf } from '#settlement/contract-versions.ts';
 import { foldBatches } from '#settlement/relayer/rows/fold-batches.ts';
 import type { RefundProof } from '#settlement/relayer/rows/kinds.ts';
 import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
@@ -77,7 +77,7 @@ export async function storedProof(
 }
 
 function contractOfPayment({ config }: Chain, { merchantNumber }: PaymentPlace): ContractBatches {
-  return { livemode: config.livemode, edition: editionOf(merchantNumber) };
+  return { livemode: config.livemode, contractVersion: contractVersionOf(merchantNumber) };
 }
 
 function toCall(row: ChainPaymentRow): PaymentCall {
@@ -117,7 +117,10 @@ async function findSettled(
   { number, merchantNumber }: PaymentPlace,
 ): Promise<PaymentSettled | null> {
   const topics = eventTopics({ event: 'PaymentSettled', number });
-  const { settlement: address, deployedAtBlock } = placeOf(chain, editionOf(merchantNumber));
+  const { settlement: address, deployedAtBlock } = placeOf(
+    chain,
+    contractVersionOf(merchantNumber),
+  );
   const head = present(await chain.block('latest'), 'newest block');
   const range = { address, fromBlock: deployedAtBlock, toBlock: head.number };
   for await (const { logs } of chain.logPortions({ ...range, topics, newestFirst: true })) {
@@ -129,8 +132,8 @@ async function findSettled(
   return null;
 }
 
-function placeOf({ config }: Chain, edition: number) {
-  const place = contractsOf(config)[edition];
+function placeOf({ config }: Chain, contractVersion: number) {
+  const place = contractsOf(config)[contractVersion];
   if (place !== undefined) return place;
   throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
 }
@@ -140,7 +143,7 @@ export async function readBatches(
   { db, chain }: ProofDeps,
   contract: ContractBatches,
 ): Promise<void> {
-  const { settlement: address, deployedAtBlock } = placeOf(chain, contract.edition);
+  const { settlement: address, deployedAtBlock } = placeOf(chain, contract.contractVersion);
   const fromBlock = (await forgetLostBatches({ db, chain }, contract)) ?? deployedAtBlock;
   const { number: toBlock } = await chain.newest();
   const topics = [SETTLED];

@@ -3,7 +3,7 @@ import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { knowsMerchant } from '#settlement/editions.ts';
+import { knowsMerchant } from '#settlement/contract-versions.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import {

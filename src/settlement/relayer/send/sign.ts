@@ -25,8 +25,8 @@ import {
 } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import {
-  type LockedSender,
   CANCELLATION_GAS_LIMIT,
+  type LockedSender,
   type Planned,
 } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';

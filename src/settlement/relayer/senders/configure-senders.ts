@@ -5,7 +5,7 @@ import { StartError } from '#core/start-error.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { contractsOf } from '#settlement/editions.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, SenderRole } from '#settlement/networks.ts';
 import type { ConfiguredSender } from '#settlement/relayer/machine/memory.ts';
 import {

@@ -1,8 +1,8 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
 import { independentProviders } from '#settlement/chain/second-provider.ts';
+import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
 import type {
   HeldSender,
   RelayerState,

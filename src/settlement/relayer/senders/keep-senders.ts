@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { editionAt } from '#settlement/editions.ts';
+import { contractVersionAt } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import {
   createSender,
@@ -154,7 +154,7 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
 /** What a contract says in its events can be read only where the settings name it. */
 function isKnown(config: NetworkConfig, target: Hex): boolean {
   const isToken = target.toLowerCase() === config.usdc.toLowerCase();
-  return isToken || editionAt(config, target) !== null;
+  return isToken || contractVersionAt(config, target) !== null;
 }
 
 /** Gives everything back, so that another worker need not wait for the leases to run out. */

@@ -16,12 +16,12 @@ export interface Contracts extends ContractPlace {
 /**
  * Every contract counts its merchants from 1, in 32 bits. The service counts those of the first
  * contract so, those of the second from 2^32 + 1, and so on: a merchant number says which contract
- * it is of, and with it every payment, refund and withdrawal (docs/decisions/editions.md).
+ * it is of, and with it every payment, refund and withdrawal (docs/decisions/two-contracts.md).
  */
-const EDITION_BITS = 32n;
-const ON_CONTRACT = (1n << EDITION_BITS) - 1n;
+const VERSION_BITS = 32n;
+const ON_CONTRACT = (1n << VERSION_BITS) - 1n;
 
-/** All of them, the oldest first: a contract's place in this list is its edition. */
+/** All of them, the oldest first: a contract's place in this list is its version. */
 export function contractsOf({
   formerSettlements,
   settlement,
@@ -31,18 +31,18 @@ export function contractsOf({
 }
 
 /** Which of the network's contracts knows the merchant; 0: the first. */
-export function editionOf(merchantNumber: bigint): number {
-  return Number(merchantNumber >> EDITION_BITS);
+export function contractVersionOf(merchantNumber: bigint): number {
+  return Number(merchantNumber >> VERSION_BITS);
 }
 
 /** What merchants and payers join now. */
-export function presentEdition({ formerSettlements }: Contracts): number {
+export function currentContractVersion({ formerSettlements }: Contracts): number {
   return formerSettlements.length;
 }
 
 /** Whether the settings of this process name the contract that knows the merchant. */
 export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boolean {
-  return editionOf(merchantNumber) <= presentEdition(contracts);
+  return contractVersionOf(merchantNumber) <= currentContractVersion(contracts);
 }
 
 /**
@@ -50,7 +50,7 @@ export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boo
  * @throws RpcUnavailable where another process has newer settings: this one says and does nothing.
  */
 export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
-  const contract = contractsOf(contracts)[editionOf(merchantNumber)];
+  const contract = contractsOf(contracts)[contractVersionOf(merchantNumber)];
   if (contract !== undefined) return contract.settlement;
   throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
 }
@@ -60,13 +60,13 @@ export function numberOnContract(merchantNumber: bigint): number {
   return Number(merchantNumber & ON_CONTRACT);
 }
 
-/** What the service calls a merchant of this edition's contract. */
-export function merchantNumberOf(edition: number, onContract: number | bigint): bigint {
-  return (BigInt(edition) << EDITION_BITS) | BigInt(onContract);
+/** What the service calls a merchant of this contract version. */
+export function merchantNumberOf(contractVersion: number, onContract: number | bigint): bigint {
+  return (BigInt(contractVersion) << VERSION_BITS) | BigInt(onContract);
 }
 
-/** The edition of the contract at this address; null: it is none of them. */
-export function editionAt(contracts: Contracts, address: Hex): number | null {
+/** The version of the contract at this address; null: it is none of them. */
+export function contractVersionAt(contracts: Contracts, address: Hex): number | null {
   const sought = address.toLowerCase();
   const index = contractsOf(contracts).findIndex((one) => one.settlement.toLowerCase() === sought);
   return index < 0 ? null : index;

@@ -10,7 +10,7 @@ import {
  * never changes. What a constructor wrote into the code (token, delays, domain) is left out: it
  * differs from one deployment to the next.
  */
-export function isPresentEdition(code: Hex): boolean {
+export function isCurrentContract(code: Hex): boolean {
   const bytes = hexToBytes(code);
   for (const [start, length] of settlementImmutables) bytes.fill(0, start, start + length);
   return keccak256(bytesToHex(bytes)) === settlementCodeHash;

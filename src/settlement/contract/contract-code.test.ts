@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { bytesToHex, hexToBytes } from 'viem';
-import { isPresentEdition } from '#settlement/contract/contract-edition.ts';
+import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 const artifact = new URL('../../../contracts/artifacts/Settlement.json', import.meta.url);
@@ -19,10 +19,10 @@ function written(at: number, values: Uint8Array): Hex {
 }
 
 it('the contract of this release is known, whatever its constructor wrote into it', () => {
-  assert.equal(isPresentEdition(deployedBytecode), true);
+  assert.equal(isCurrentContract(deployedBytecode), true);
   assert.ok(immutables.length >= 4, 'token, delays and domain');
   for (const [start, length] of immutables) {
-    assert.equal(isPresentEdition(written(start, new Uint8Array(length).fill(0xab))), true);
+    assert.equal(isCurrentContract(written(start, new Uint8Array(length).fill(0xab))), true);
   }
 });
 
@@ -33,10 +33,10 @@ it('one other byte makes it another contract, and so does a byte more or less', 
   for (let at = 0; at < original.length; at += 997) {
     if (isImmutable(at)) continue;
     const other = new Uint8Array([(original[at] ?? 0) ^ 1]);
-    assert.equal(isPresentEdition(written(at, other)), false, `byte ${at}`);
+    assert.equal(isCurrentContract(written(at, other)), false, `byte ${at}`);
   }
   // All selectors stand in this one, too.
-  assert.equal(isPresentEdition(`${deployedBytecode}00`), false);
-  assert.equal(isPresentEdition(deployedBytecode.slice(0, -2) as Hex), false);
-  assert.equal(isPresentEdition('0x'), false);
+  assert.equal(isCurrentContract(`${deployedBytecode}00`), false);
+  assert.equal(isCurrentContract(deployedBytecode.slice(0, -2) as Hex), false);
+  assert.equal(isCurrentContract('0x'), false);
 });

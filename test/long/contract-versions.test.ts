@@ -173,11 +173,11 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
 }
 
 /** How many of this test's merchants are on this contract version. */
-async function countLive(edition: number): Promise<number> {
+async function countLive(contractVersion: number): Promise<number> {
   const rows = await db.query<{ count: bigint }>(
     `select count(*) from account_modes
      where account_id = any($1) and not livemode and merchant_number >> 32 = $2`,
-    [merchants.map(({ accountId }) => accountId), edition],
+    [merchants.map(({ accountId }) => accountId), contractVersion],
   );
   return Number(rows[0]?.count);
 }
@@ -251,8 +251,8 @@ test('a hundred merchants move to the next contract while they sell', async (t) 
 });
 
 test('every sale was settled once, at one of the two contracts', async (t) => {
-  const rows = await db.query<{ edition: number; sales: bigint; intents: bigint }>(
-    `select (c.merchant_number >> 32)::int as edition, count(*) as sales,
+  const rows = await db.query<{ contract_version: number; sales: bigint; intents: bigint }>(
+    `select (c.merchant_number >> 32)::int as contract_version, count(*) as sales,
        count(distinct p.payment_intent_id) as intents
      from payments p join chain_payments c
        on c.livemode = p.livemode and c.number = p.settlement_number
@@ -261,10 +261,10 @@ test('every sale was settled once, at one of the two contracts', async (t) => {
   );
   const { length } = merchants.flatMap(({ payments }) => payments);
   assert.deepEqual(
-    rows.map(({ edition }) => edition),
+    rows.map((row) => row.contract_version),
     [0, 1],
   );
-  t.diagnostic(rows.map(({ edition, sales }) => `edition ${edition}: ${sales}`).join(', '));
+  t.diagnostic(rows.map((row) => `version ${row.contract_version}: ${row.sales}`).join(', '));
   assert.equal(
     rows.reduce((sum, { sales }) => sum + Number(sales), 0),
     length,

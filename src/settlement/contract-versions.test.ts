@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   contractOf,
-  editionAt,
-  editionOf,
+  contractVersionAt,
+  contractVersionOf,
   firstBlockOf,
   knowsMerchant,
   merchantNumberOf,
   numberOnContract,
-} from '#settlement/editions.ts';
+} from '#settlement/contract-versions.ts';
 import { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 const [FIRST, SECOND, OTHER] = ['0xA1', '0xb2', '0xc3'] as const;
@@ -21,15 +21,18 @@ const CONTRACTS = {
 const LAST = 2n ** 32n - 1n;
 
 test('a merchant number says which contract it is of, and its number there', () => {
-  for (const [edition, onContract] of [
+  for (const [contractVersion, onContract] of [
     [0, 1n],
     [0, LAST],
     [1, 1n],
     [1, LAST],
     [7, 42n],
   ] as const) {
-    const number = merchantNumberOf(edition, onContract);
-    assert.deepEqual([editionOf(number), numberOnContract(number)], [edition, Number(onContract)]);
+    const number = merchantNumberOf(contractVersion, onContract);
+    assert.deepEqual(
+      [contractVersionOf(number), numberOnContract(number)],
+      [contractVersion, Number(onContract)],
+    );
   }
   assert.equal(merchantNumberOf(0, 5), 5n, 'those of the first contract are as they were');
 });
@@ -37,8 +40,8 @@ test('a merchant number says which contract it is of, and its number there', () 
 test('a merchant is asked about at its own contract', () => {
   assert.equal(contractOf(CONTRACTS, 5n), FIRST);
   assert.equal(contractOf(CONTRACTS, merchantNumberOf(1, 5)), SECOND);
-  assert.equal(editionAt(CONTRACTS, '0xa1'), 0);
-  assert.equal(editionAt(CONTRACTS, OTHER), null);
+  assert.equal(contractVersionAt(CONTRACTS, '0xa1'), 0);
+  assert.equal(contractVersionAt(CONTRACTS, OTHER), null);
   assert.equal(firstBlockOf(CONTRACTS), 12n);
 });
 
