@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** The place of a row in a list of what a payer owns: what works first, then newest first. */
+/** The position of a row in a list of a payer's objects: active ones first, then newest first. */
 export interface OwnPlace {
   /** Not revoked. */
   readonly active: boolean;
@@ -10,7 +10,7 @@ export interface OwnPlace {
 
 export interface OwnPage {
   readonly limit: number;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after: OwnPlace | null;
 }
 
@@ -24,10 +24,10 @@ export function placeOf({ id, created, revoked_at }: OwnRow): OwnPlace {
   return { active: revoked_at === null, created, id };
 }
 
-/** One page of a payer's rows, and one row more: it tells whether there is another page. */
+/** One page of a payer's rows, plus one to know whether there is another page. */
 export async function selectActiveFirst<Row extends OwnRow>(
   sql: Sql,
-  /** Names written in our code, never a client's. */
+  /** Names from our own code, never a client's. */
   list: { readonly table: 'passes' | 'cards' | 'agent_tokens'; readonly columns: string },
   payerId: string,
   { limit, after }: OwnPage,

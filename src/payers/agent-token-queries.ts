@@ -21,8 +21,8 @@ export const agentTokens = table(
 export type AgentTokenRow = Row<typeof agentTokens>;
 
 /**
- * Confirms with one token are decided one at a time, whatever their intents. Locked in the order of
- * their ids, so that no two transactions wait in a circle.
+ * Locks tokens, so that confirms with one token are decided one at a time, for any intents. Locked
+ * in the order of their ids, so that no two transactions deadlock.
  */
 export async function lockAgentTokens(
   tx: Tx,
@@ -58,7 +58,10 @@ export function selectAgentTokens(
   );
 }
 
-/** These tokens are accepted for these intents: held while they are under way, then spent. */
+/**
+ * Records that these tokens were accepted for these intents: held while they are in progress, then
+ * spent.
+ */
 export async function updateAgentTokenIntents(
   tx: Tx,
   uses: readonly { readonly id: string; readonly paymentIntentId: string }[],
@@ -71,7 +74,7 @@ export async function updateAgentTokenIntents(
   );
 }
 
-/** Revoking twice keeps the first time. @returns undefined when the payer has no such token. */
+/** Revoking twice keeps the first time. @returns undefined if the payer has no such token. */
 export async function revokeAgentTokenRow(
   tx: Tx,
   token: { readonly id: string; readonly payerId: string; readonly now: Date },

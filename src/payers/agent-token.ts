@@ -5,10 +5,10 @@ import type { AgentTokenRow } from '#payers/agent-token-queries.ts';
 export const AGENT_TOKEN_STATUSES = ['active', 'held', 'spent', 'expired', 'revoked'] as const;
 export type AgentTokenStatus = (typeof AGENT_TOKEN_STATUSES)[number];
 
-/** What the intent that a token was accepted for has become, as far as the token is concerned. */
+/** The use of a token by the intent that it was accepted for. */
 export type TokenUse = 'unused' | 'held' | 'spent';
 
-/** Spent says more than revoked: the money has gone. */
+/** A spent token stays `spent` when it is revoked, because the money has moved. */
 export function agentTokenStatus(row: AgentTokenRow, use: TokenUse, now: Date): AgentTokenStatus {
   if (use !== 'unused') return use;
   if (row.revoked_at !== null) return 'revoked';

@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
 import type { AppleUpdates, ShownPass } from '#payers/pass-files.ts';
 
-/** What passes are signed with: PEM. */
+/** The certificate and key that sign passes: PEM. */
 export interface AppleSigner {
   readonly passType: string;
   readonly team: string;
@@ -12,7 +12,7 @@ export interface AppleSigner {
 }
 
 const COLOR = [0x12, 0x3c, 0x2f] as const;
-/** Apple's sizes of an icon, by the suffix of its file. */
+/** Apple's icon sizes in pixels, by the suffix of the file. */
 const ICONS = { '': 29, '@2x': 58, '@3x': 87 } as const;
 
 function chunk(type: string, data: Buffer): Buffer {
@@ -24,12 +24,12 @@ function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** A square of one color: a pass without an icon does not open. */
+/** A square of one color, because a pass without an icon does not open. */
 function png(size: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
   header.writeUInt32BE(size, 4);
-  // 8 bits of red, green and blue each.
+  // 8 bits each for red, green and blue.
   header.set([8, 2, 0, 0, 0], 8);
   const row = Buffer.concat([Buffer.from([0]), Buffer.alloc(3 * size, Buffer.from(COLOR))]);
   return Buffer.concat([
@@ -44,14 +44,14 @@ const ICON_FILES = Object.fromEntries(
   Object.entries(ICONS).map(([suffix, size]) => [`icon${suffix}.png`, png(size)]),
 );
 
-/** The `.pkpass` of a pass. @throws when certificate and key do not fit each other. */
+/** The `.pkpass` of a pass. @throws if certificate and key do not match. */
 export async function makeApplePass(
   signer: AppleSigner,
   pass: ShownPass,
   updates: AppleUpdates | null,
 ): Promise<Buffer> {
   const { certificate, key, wwdr, passType, team, nfcPublicKey } = signer;
-  // Loaded at first use: most processes make no pass, and it took a twentieth of each start.
+  // Loaded at first use, because most processes make no pass and it took a twentieth of each start.
   const { PKPass } = await import('passkit-generator');
   const file = new PKPass(
     { ...ICON_FILES },

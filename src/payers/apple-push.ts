@@ -1,9 +1,9 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { AppleSigner } from '#payers/apple-pass.ts';
 
-/** For all devices of a pass together: a copy is leased for longer (tell-wallets.ts). */
+/** For all devices of a pass together; the lease of a copy is longer (tell-wallets.ts). */
 const LIMIT_MS = 10_000;
-/** The phone has left, or the token was never one of this pass type. */
+/** The device has unregistered, or the token never belonged to this pass type. */
 const BAD_TOKEN: ReadonlySet<string> = new Set(['BadDeviceToken', 'DeviceTokenNotForTopic']);
 
 interface PushAnswer {
@@ -20,7 +20,7 @@ function reasonOf(body: string): string {
   }
 }
 
-/** One notification: an empty one, as passes get. */
+/** One notification, which is empty for passes. */
 function pushOne(session: ClientHttp2Session, topic: string, token: string): Promise<PushAnswer> {
   return new Promise((resolve, reject) => {
     const request = session.request({
@@ -50,8 +50,9 @@ function pushOne(session: ClientHttp2Session, topic: string, token: string): Pro
 }
 
 /**
- * Tells devices to ask for their passes. The certificate of the pass type opens the connection.
- * @returns the tokens of devices that are gone. @throws when one was not told.
+ * Notifies devices to fetch their passes. The certificate of the pass type authenticates the
+ * connection.
+ * @returns the tokens of devices that are gone. @throws if a device could not be notified.
  */
 export async function pushToApple(
   signer: AppleSigner,

@@ -4,7 +4,7 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { type RequestOutcome, updatePayerRequests } from '#payers/request-queries.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
-/** A few milliseconds' work. */
+/** A few milliseconds of work. */
 const BATCH = 100;
 
 type Kind = 'enrolment' | 'faucet' | 'transfer';
@@ -17,8 +17,8 @@ function toOutcome(outcome: Outcome<Kind>): RequestOutcome {
 }
 
 /**
- * Writes what the chain made of approvals and test funds.
- * @returns whether there may be more.
+ * Records the chain's results of approvals and test funds.
+ * @returns true if there may be more.
  */
 export async function applyPayerRequests(
   deps: { readonly db: Database; readonly wakeups: Wakeups; readonly clock: Clock },

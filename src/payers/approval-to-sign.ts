@@ -5,19 +5,19 @@ import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** Terms to begin with, which the wallet's owner may change: 100 USDC at once, 500 a day. */
+/** Suggested limits, which the wallet's owner may change: 100 USDC per payment, 500 per day. */
 const PER_PAYMENT = 100_000_000;
 const PER_PERIOD = 500_000_000;
 const DAY_S = 86_400;
 const POLICY_DAYS = 365;
-/** What the permit allows in all: a month of days at the limit. */
+/** The total of the permit: a month of days at the limit. */
 const PERMIT_PERIODS = 30;
-/** Long enough for somebody to read what they sign. */
+/** Long enough to read before signing. */
 const DEADLINE_S = 3_600;
 
 /**
- * Where the token takes no permits: the transaction that the wallet sends by itself, with coin of
- * its own. null: a permit does it.
+ * If the token takes no permits: the transaction that the wallet sends itself, paying its own gas.
+ * `null` if a permit is enough.
  */
 export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
   if (token.hasPermit) return null;
@@ -26,16 +26,13 @@ export function approvalToSend({ token, usdc, settlement }: NetworkConfig) {
   return { to: usdc, data };
 }
 
-/**
- * The two messages that a wallet signs, ready for it, and the body that says the same to
- * `POST /approvals` once the signatures are in it.
- */
+/** The two messages to sign, and the matching body of `POST /approvals` for the signatures. */
 export function approvalToSign(approval: {
   readonly network: NetworkConfig;
   readonly payer: Hex;
   /** Without a nonce there is no permit to sign. */
   readonly nonces: { readonly permit: bigint | null; readonly policy: bigint };
-  /** Basis points of all fees together, as they are now. */
+  /** Basis points of all current fees together. */
   readonly feeRate: number;
   readonly now: Date;
 }) {

@@ -31,11 +31,11 @@ export interface SignedPolicy {
 /** The wallet's next nonces, read from the chain. */
 export interface WalletNonces {
   readonly policy: bigint;
-  /** null: the token takes no permits. */
+  /** `null` if the token takes no permits. */
   readonly permit: bigint | null;
 }
 
-/** Whose approval it is, and when. */
+/** The wallet of an approval, and the current time. */
 export interface ApprovalContext {
   readonly network: NetworkConfig;
   readonly payer: Hex;
@@ -43,7 +43,7 @@ export interface ApprovalContext {
   readonly now: Date;
 }
 
-/** A deadline closer than this would pass before a slow block is mined. */
+/** A nearer deadline would pass before a slow block is mined. */
 const DEADLINE_MARGIN_SECONDS = 30;
 
 function isOver(unixSeconds: number, now: Date): boolean {
@@ -53,7 +53,7 @@ function isOver(unixSeconds: number, now: Date): boolean {
 function tooEarly(what: string, verb: string): string {
   return (
     `${what} must ${verb} at least ${DEADLINE_MARGIN_SECONDS} seconds from now, in Unix seconds: ` +
-    'a block has to be mined before it.'
+    'a block must be mined before it.'
   );
 }
 
@@ -61,7 +61,7 @@ async function isSigned(payer: Hex, typed: object, signature: Hex): Promise<bool
   try {
     return await verifyTypedData({ ...typed, address: payer, signature } as never);
   } catch {
-    return false; // Bytes that are no signature at all.
+    return false; // Not a valid signature at all.
   }
 }
 
@@ -69,12 +69,12 @@ function wrongSignature(param: string): Refusal {
   return refuse(
     'parameter_invalid',
     `${param} was not signed by this wallet for this network, these values and its next nonce: ` +
-      'read GET /approvals, and sign what it says.',
+      'read GET /approvals, and sign the values that it returns.',
     `${param}.signature`,
   );
 }
 
-/** Everything the contract would refuse, said before it costs gas. */
+/** Checks everything that the contract would refuse, before it costs gas. */
 export async function checkPolicy(
   policy: SignedPolicy,
   { network, payer, nonces, now }: ApprovalContext,
@@ -102,16 +102,16 @@ export async function checkPolicy(
   return (await isSigned(payer, typed, policy.signature)) ? null : wrongSignature('policy');
 }
 
-/** Of the contract: what a policy allows above it counts as this. Basis points. */
+/** The contract caps the fee rate of a policy at this value. Basis points. */
 const HIGHEST_FEE_RATE = 300;
 
-/** What the dearest payment under a policy takes, fees included. Atoms. */
+/** The largest charge under a policy, fees included. Atoms. */
 function highestCharge({ per_payment, max_fee_rate }: SignedPolicy): bigint {
   const sale = BigInt(per_payment);
   return sale + (sale * BigInt(Math.min(max_fee_rate, HIGHEST_FEE_RATE))) / 10_000n;
 }
 
-/** The contract refuses both when the permit is too low for a payment that the policy allows. */
+/** The contract refuses both if the permit is too low for a payment that the policy allows. */
 export function checkTogether(permit: SignedPermit, policy: SignedPolicy): Refusal | null {
   const least = highestCharge(policy);
   if (BigInt(permit.value) >= least) return null;

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => database?.close());
 
-test('taps are used up in the order of their counter, each once, of one chip', async () => {
+test('taps are consumed in the order of their counter, each once, from one chip', async () => {
   const { db } = database;
   const card = await db.transaction(async (tx) => {
     const payer = await createPayer(tx, { livemode: false, address: anyAddress(), now: NOW });

@@ -7,23 +7,23 @@ export const cards = table('cards', {
   id: 'text',
   payer_id: 'text',
   label: 'text',
-  /** Both keys, sealed: see card.ts. */
+  /** Both keys, encrypted: see card.ts. */
   keys: 'bytea',
   per_payment_limit: 'bigint',
-  /** The highest count that was accepted; -1: none yet. */
+  /** The highest accepted count; -1 if there is none yet. */
   counter: 'int',
-  /** The chip's own id; null: no tap has been accepted yet. */
+  /** The chip's own id; `null` until the first tap is accepted. */
   uid: 'text?',
   created: 'timestamptz',
   last_used_at: 'timestamptz?',
   revoked_at: 'timestamptz?',
-  /** Each tap asks the payer since then, because the count may have been lost; null: none does. */
+  /** Set if the count may have been lost: since then each tap asks the payer. `null` if not. */
   asks_since: 'timestamptz?',
 });
 
 export type CardRow = Row<typeof cards>;
 
-/** A payer's cards, those that work first. */
+/** A payer's cards, the active ones first. */
 export function selectCards(sql: Sql, payerId: string, page: OwnPage): Promise<CardRow[]> {
   return selectActiveFirst(sql, { table: 'cards', columns: cards.columns }, payerId, page);
 }
@@ -41,7 +41,7 @@ export async function countActiveCards(tx: Tx, payerId: string): Promise<number>
   return rows[0]?.count ?? 0;
 }
 
-/** Whose cards these are, by the card's id. */
+/** The payers of these cards, by the card's id. */
 export async function selectPayersOfCards(
   sql: Sql,
   ids: readonly string[],
@@ -53,7 +53,7 @@ export async function selectPayersOfCards(
   );
 }
 
-/** Taps of one card are decided one at a time. Locked in the order of their ids. */
+/** Locks cards in the order of their ids, so that taps of one card are decided one at a time. */
 export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow[]> {
   return tx.query(
     `select ${cards.columns} from cards where id = any($1)
@@ -62,7 +62,7 @@ export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow
   );
 }
 
-/** A tap that was accepted. */
+/** An accepted tap. */
 export interface CardUse {
   readonly id: string;
   readonly counter: number;
@@ -70,8 +70,8 @@ export interface CardUse {
 }
 
 /**
- * Uses the taps up: a request with one of them, or with an earlier one, is too late.
- * @returns how many cards took it; fewer than asked for: somebody else has been here.
+ * Consumes the taps: a later request with one of them, or with an earlier one, is refused.
+ * @returns how many cards accepted it; fewer than requested if another request was first.
  */
 export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Promise<number> {
   const rows = await tx.query(
@@ -84,14 +84,14 @@ export async function useUpTaps(tx: Tx, uses: readonly CardUse[], now: Date): Pr
   return rows.length;
 }
 
-/** The payer has said yes to a tap: no copy of an earlier one is accepted any more. */
+/** The payer has approved a tap: no copy of an earlier one is accepted any more. */
 export async function endAsking(tx: Tx, id: string): Promise<void> {
   await tx.query('update cards set asks_since = null where id = $1 and asks_since is not null', [
     id,
   ]);
 }
 
-/** @returns undefined when the payer has no such card, or has deleted it. */
+/** @returns undefined if the payer has no such card, or has deleted it. */
 export async function updateCard(
   tx: Tx,
   card: {
@@ -110,7 +110,7 @@ export async function updateCard(
   return rows[0];
 }
 
-/** Deleting twice keeps the first time. @returns undefined when the payer has no such card. */
+/** Deleting twice keeps the first time. @returns undefined if the payer has no such card. */
 export async function revokeCardRow(
   tx: Tx,
   card: { readonly id: string; readonly payerId: string; readonly now: Date },
@@ -133,8 +133,8 @@ export async function isTestCard(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
- * The count that a played card of the test network gives next, and what it needs for it.
- * @returns undefined when there is no such card, or when its count has come to its end.
+ * The next count of a simulated card of the test network, and the data that the tap needs.
+ * @returns undefined if there is no such card, or if its count is exhausted.
  */
 export async function countEmulatedTap(
   tx: Tx,

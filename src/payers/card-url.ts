@@ -3,9 +3,9 @@ import type { SunMessage } from '#core/sun-message.ts';
 /** The path of a card's page below the web address. */
 export const CARD_PATH = '/card';
 
-/** What a chip is set to: it writes its message over the zeros. */
+/** The placeholder in a chip's URL: the chip writes its message over the zeros. */
 const EMPTY: SunMessage = { piccData: Buffer.alloc(16), mac: Buffer.alloc(8) };
-/** Only this end of the address is read: a network that has moved still takes its cards. */
+/** Matches only the end of the address, so that a network that has moved still takes its cards. */
 const PATH = /\/card\/(card_[0-9A-Za-z]{1,59})$/;
 const PICC_DATA = /^[0-9A-Fa-f]{32}$/;
 const MAC = /^[0-9A-Fa-f]{16}$/;
@@ -19,7 +19,7 @@ export function cardUrlTemplate(web: string, cardId: string): string {
   return cardUrl(web, cardId, EMPTY);
 }
 
-/** Which card it says it is, and its message; null for anything but such a URL. */
+/** The card that the URL names, and its message; `null` for anything but such a URL. */
 export function parseCardUrl(
   text: string,
 ): { readonly cardId: string; readonly message: SunMessage } | null {

@@ -8,7 +8,7 @@ import type { Tx } from '#db/database.ts';
 import { type CardRow, cards } from '#payers/card-queries.ts';
 import { cardUrl } from '#payers/card-url.ts';
 
-/** 50 USDC: what is lost at most when somebody spends a URL that was read in secret. */
+/** 50 USDC: the most that is lost if a secretly read URL is spent. */
 export const DEFAULT_CARD_LIMIT = 50_000_000;
 const KEY_BYTES = 16;
 /** As hex. */
@@ -26,7 +26,7 @@ export function openCardKeys(cardKey: RotatingKey, card: CardRow): CardKeys {
   };
 }
 
-/** A new card; its keys are shown only once, so that they can be written into the chip. */
+/** A new card; its keys are shown only once, to be written to the chip. */
 export async function createCard(
   tx: Tx,
   input: {
@@ -46,15 +46,15 @@ export async function createCard(
   return { row, keys };
 }
 
-/** The chip that test mode plays: the one that is bound, or one made from the card's id. */
+/** The UID of the simulated chip in test mode: the bound one, or one derived from the card's id. */
 function emulatedUid(card: CardRow): string {
   if (card.uid !== null) return card.uid;
   const digest = createHash('sha256').update(card.id).digest('hex').toUpperCase();
-  // NXP's number as a maker of chips is the first byte of each.
+  // Each UID begins with the manufacturer code of NXP.
   return `04${digest.slice(0, 12)}`;
 }
 
-/** What a card gives at the tap that it counts as `counter`. */
+/** The URL of a card at the tap with this count. */
 export function tapUrl(
   web: string,
   card: CardRow,

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 
-/** A chip that signs, as its owner has registered it. */
+/** A chip that signs payments, as its owner has registered it. */
 export const chips = table('chips', {
   id: 'text',
   payer_id: 'text',
@@ -15,7 +15,7 @@ export const chips = table('chips', {
 
 export type ChipRow = Row<typeof chips>;
 
-/** @returns undefined where the address is registered already. */
+/** @returns undefined if the address is already registered. */
 export async function insertChip(
   tx: Tx,
   chip: {
@@ -48,7 +48,7 @@ export async function insertChip(
   return rows[0];
 }
 
-/** The oldest first; nobody has many. */
+/** The oldest first; a payer has only a few. */
 export async function selectChips(sql: Sql, payerId: string): Promise<ChipRow[]> {
   return sql.query(`select ${chips.columns} from chips where payer_id = $1 order by created, id`, [
     payerId,
@@ -84,7 +84,10 @@ export async function deleteChip(tx: Tx, id: string): Promise<void> {
   await tx.query('delete from chips where id = $1', [id]);
 }
 
-/** What owners say of these addresses. Locked: a block that is older than a tap holds for it. */
+/**
+ * The settings of these addresses by their owners. Locked, so that a block set before a tap applies
+ * to it.
+ */
 export async function lockChipsOf(tx: Tx, addresses: readonly string[]): Promise<ChipRow[]> {
   return tx.query(
     `select ${chips.columns} from chips where address = any($1::text[])

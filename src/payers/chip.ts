@@ -12,8 +12,8 @@ import type { Hex } from '#settlement/requests.ts';
 const MAX_CHIPS = 16;
 
 /**
- * What a chip signs (EIP-191) to say whose it is. It names the wallet, so it is of no use to
- * others, and nothing that could be paid.
+ * The text that a chip signs (EIP-191) to prove its owner. It names the wallet, so others cannot
+ * use it, and nothing that could be paid.
  */
 export function chipProof(payer: Pick<PayerRow, 'address' | 'livemode'>, address: string): string {
   return [
@@ -32,7 +32,7 @@ export interface NewChip {
   readonly blocked: boolean;
 }
 
-/** Registers a chip for whoever holds it first. Locks the payer. */
+/** Registers a chip for the first payer who presents it. Locks the payer. */
 export async function registerChip(
   tx: Tx,
   payer: PayerRow,
@@ -45,13 +45,13 @@ export async function registerChip(
   if (!isOfChip) {
     return refuse(
       'signature_invalid',
-      'This chip did not sign that it belongs to this wallet. Sign what `GET /chips/proof` says.',
+      'This chip did not sign that it belongs to this wallet. Sign the text of `GET /chips/proof`.',
       'signature',
     );
   }
   await lockPayer(tx, payer.id);
   if ((await selectChips(tx, payer.id)).length >= MAX_CHIPS) {
-    return refuse('unexpected_state', `At most ${MAX_CHIPS} chips: delete one.`);
+    return refuse('unexpected_state', `At most ${MAX_CHIPS} chips. Delete one first.`);
   }
   const row = await insertChip(tx, {
     ...rest,
@@ -62,7 +62,7 @@ export async function registerChip(
     blockedAt: blocked ? now : null,
     now,
   });
-  // A thief of the chip must not lift its limit by registering it to another wallet.
+  // A thief of the chip must not remove its limit by registering it to another wallet.
   return row ?? refuse('unexpected_state', 'This chip is registered already.');
 }
 

@@ -5,7 +5,7 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { type AgentTokenRow, agentTokens } from '#payers/agent-token-queries.ts';
 
-/** How long a token may live, in seconds (behavior.md 13.1). */
+/** The lifetime of a token, in seconds (behavior.md 13.1). */
 export const AGENT_TOKEN_SECONDS = { min: 60, max: 86_400, default: 3_600 } as const;
 
 /** A token that pays this merchant this amount once; `secret` is shown only once. */

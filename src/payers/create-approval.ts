@@ -27,7 +27,7 @@ export interface SignedApproval {
   readonly policy: SignedPolicy | null;
 }
 
-/** What a test wallet may ask for at once: 1,000 USDC. */
+/** The most that a test wallet may request at once: 1,000 USDC. */
 export const MAX_FAUCET_ATOMS = 1_000_000_000;
 export const DEFAULT_FAUCET_ATOMS = 100_000_000;
 
@@ -77,7 +77,7 @@ function toPayload(
   };
 }
 
-/** One request of a kind at a time: the next signature needs the nonce after this one. */
+/** One request of a kind at a time, because the next signature needs the following nonce. */
 async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
   deps: RequestDeps,
   request: {
@@ -93,7 +93,10 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
   const result = await deps.db.transaction<Refusal | null>(async (tx) => {
     await lockPayer(tx, payer.id);
     if ((await countPendingRequests(tx, { payerId: payer.id, kind })) > 0) {
-      return refuse('unexpected_state', 'The previous one is still on its way: wait for it.');
+      return refuse(
+        'unexpected_state',
+        'The previous one is still in progress. Wait for its result.',
+      );
     }
     await payerRequests.insert(tx, { id, payer_id: payer.id, kind, created: now, updated: now });
     await requestOnChain(tx, { livemode, kind, subjectId: id, payload, now });
@@ -106,7 +109,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
 
 /**
  * Relays a payer's permit and policy to the chain; the service pays the gas.
- * @returns the id of the request, whose outcome comes later.
+ * @returns the id of the request, whose result comes later.
  */
 export async function createApproval(
   deps: RequestDeps,

@@ -6,15 +6,15 @@ import type { Tx } from '#db/database.ts';
 import { deleteOldPassCodes, insertPassCode } from '#payers/pass-code-queries.ts';
 import { lockPayer, selectPass } from '#payers/payer-queries.ts';
 
-/** Long enough to be held under a reader. Of real time: a test clock does not move it. */
+/** Long enough to be held to a reader. Real time, which a test clock does not move. */
 export const PASS_CODE_MS = 60_000;
 
-/** So long it is told that a code ran out, or was used. */
+/** For this long a code is reported as expired or used; later it is unknown. */
 export const PASS_CODE_KEPT_MS = DAY_MS;
-/** Rows dropped per new code: the table cannot grow faster than it is swept. */
+/** Rows deleted per new code, so that the table cannot grow faster than it is swept. */
 const SWEEP = 20;
 
-/** A code that pays once with the pass. Locks the payer, as revoking a pass does. */
+/** Creates a code that pays once with the pass. Locks the payer, as revoking a pass does. */
 export async function createPassCode(
   tx: Tx,
   made: { readonly payerId: string; readonly passId: string; readonly now: Date },

@@ -4,7 +4,7 @@ import { newId } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
 import { insertPayer, type PayerRow } from '#payers/payer-queries.ts';
 
-/** The payer of a wallet on one network; a wallet that is known already keeps its payer. */
+/** The payer of a wallet on one network; a known wallet keeps its payer. */
 export async function createPayer(
   tx: Tx,
   input: { readonly livemode: boolean; readonly address: string; readonly now: Date },

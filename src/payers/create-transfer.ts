@@ -17,7 +17,7 @@ import { checksummed } from '#settlement/evm-address.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { type Hex, requestOnChain } from '#settlement/requests.ts';
 
-/** An EIP-3009 TransferWithAuthorization, as the wallet signed it. Valid from the beginning. */
+/** An EIP-3009 TransferWithAuthorization, as the wallet signed it. Valid immediately. */
 export interface SignedTransfer {
   readonly to: string;
   /** Atoms. */
@@ -30,17 +30,20 @@ export interface SignedTransfer {
 
 /** Each costs the operator gas: enough for a person, too few to live on. */
 export const TRANSFERS_PER_DAY = 3;
-/** Less would cost more to send than it is worth. */
+/** A smaller transfer would cost more gas than it is worth. */
 export const LEAST_TRANSFER_ATOMS = 1_000_000;
-/** Closer than this, a slow block would be too late; later, an old one could still move money. */
+/**
+ * With less time, a slow block would be too late; with more, an old signature could still move
+ * money.
+ */
 const VALID_SECONDS = { least: 30, most: 3_600 };
 
-/** The UTC day that limits count in. */
+/** The start of the UTC day in which limits count. */
 function dayOf(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }
 
-/** How many more the operator pays for today. */
+/** How many more transfers the operator pays for today. */
 export async function transfersLeft(
   sql: Sql,
   { payerId, now }: { readonly payerId: string; readonly now: Date },
@@ -49,15 +52,15 @@ export async function transfersLeft(
   return Math.max(0, TRANSFERS_PER_DAY - made);
 }
 
-/** Where USDC of this wallet would be lost, or would not move. */
+/** Refuses addresses at which the USDC would be lost, or would not move. */
 function wrongRecipient(to: string, payer: Hex, { usdc, settlement }: NetworkConfig) {
   const wrong = (message: string) => refuse('parameter_invalid', message, 'to');
   if (checksummed(to) === null)
     return wrong('to is not an address: a letter or its case is wrong.');
   const is = (other: string) => to.toLowerCase() === other.toLowerCase();
-  if (is(zeroAddress)) return wrong('to is the zero address: what is sent there is lost.');
-  if (is(usdc)) return wrong('to is the token itself: what is sent there is lost.');
-  if (is(settlement)) return wrong('to is the settlement contract: what is sent there is lost.');
+  if (is(zeroAddress)) return wrong('to is the zero address: USDC sent there is lost.');
+  if (is(usdc)) return wrong('to is the token itself: USDC sent there is lost.');
+  if (is(settlement)) return wrong('to is the settlement contract: USDC sent there is lost.');
   return is(payer) ? wrong('to is this wallet itself.') : null;
 }
 
@@ -66,11 +69,11 @@ interface Asked {
   readonly network: NetworkConfig;
   /** Atoms, as the chain has it now. */
   readonly balance: bigint;
-  /** Whether the token has accepted what this payer signed with this nonce before. */
+  /** True if the token has already accepted this payer's signature with this nonce. */
   readonly isUsed: (payer: Hex, nonce: Hex) => Promise<boolean>;
-  /** Whether the operator has switched it on. */
+  /** True if the operator has switched it on. */
   readonly isOn: boolean;
-  /** Counts it for what is paid in an hour, in the transaction that accepts it. */
+  /** Counts it toward the hourly limit, in the transaction that accepts it. */
   readonly take: (tx: Tx) => Promise<Refusal | null>;
   readonly signed: SignedTransfer;
   readonly now: Date;
@@ -105,22 +108,25 @@ async function isSigned(asked: Asked): Promise<boolean> {
   try {
     return await verifyTypedData({ ...typed, address: from, signature });
   } catch {
-    return false; // Bytes that are no signature at all.
+    return false; // Not a valid signature at all.
   }
 }
 
-/** @param isPaid it is sent already: it costs the operator no gas, whatever the limits say. */
+/**
+ * @param isPaid true if it is already on the chain: it costs the operator no gas, so limits do not
+ * apply.
+ */
 async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Refusal> {
   const { payer, now } = asked;
   const payload = payloadOf(asked);
   const which = { payerId: payer.id, nonce: payload.nonce };
   await lockPayer(tx, payer.id);
-  // Sent again, because nobody heard the answer: the same transfer.
+  // A repeat of a request whose response was lost: the same transfer.
   const before = await selectTransfer(tx, which);
   if (before !== null) return before.request_id;
   if (!isPaid && (await transfersLeft(tx, { payerId: payer.id, now })) === 0) {
     const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
-    const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers of a wallet a day (UTC).`;
+    const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers per wallet and UTC day.`;
     const headers = { 'Retry-After': String(seconds) };
     return { ...refuse('rate_limit_exceeded', message), headers };
   }
@@ -137,26 +143,25 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
 
 function checkSwitches({ payer, isOn }: Asked): Refusal | null {
   if (!isOn) {
-    return refuse('not_configured', 'Here a wallet pays the gas of what it sends by itself.');
+    return refuse('not_configured', 'On this network a wallet pays the gas of its own transfers.');
   }
   if (payer.blocked_at === null) return null;
-  const words = 'This wallet is blocked here. It can still send by itself, for its own gas.';
+  const words = 'This wallet is blocked here. It can still send by itself and pay its own gas.';
   return refuse('unexpected_state', words);
 }
 
 /**
- * Sends USDC out of the payer's wallet; the operator pays the gas. The same authorization again is
- * the same transfer, also when the database was put back to a copy that does not know it: what the
+ * Sends USDC from the payer's wallet; the operator pays the gas. The same authorization again is
+ * the same transfer, even after a restore of a copy that does not know it. A transfer that the
  * token has accepted is never refused, because the payer would send it again.
- *
- * @returns the id of the request, whose outcome comes later.
+ * @returns the id of the request, whose result comes later.
  */
 export async function createTransfer(deps: RequestDeps, asked: Asked): Promise<string | Refusal> {
   const { payer, signed } = asked;
   const nonce = signed.nonce.toLowerCase() as Hex;
   const before = await selectTransfer(deps.db, { payerId: payer.id, nonce });
   if (before !== null) return before.request_id;
-  // First, because addresses and signature are read from it below.
+  // Checked first, because addresses and signature are parsed from it below.
   const recipient = wrongRecipient(signed.to, payer.address, asked.network);
   if (recipient !== null) return recipient;
   const isSignedByPayer = await isSigned(asked);

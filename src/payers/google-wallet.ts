@@ -2,13 +2,13 @@ import { sign } from 'node:crypto';
 import type { ShownPass } from '#payers/pass-files.ts';
 import { CODE_DIGITS, STEP_MS } from '#payers/rotating-code.ts';
 
-/** A service account that may make passes of this issuer. */
+/** A service account that may issue passes of this issuer. */
 export interface GoogleSigner {
   readonly issuer: string;
   readonly email: string;
   /** PEM. */
   readonly key: string;
-  /** Where it gets its tokens. */
+  /** The address of its access tokens. */
   readonly tokenUrl: string;
 }
 
@@ -16,11 +16,11 @@ const SAVE = 'https://pay.google.com/gp/v/save/';
 export const GOOGLE_API = 'https://walletobjects.googleapis.com/walletobjects/v1';
 const SCOPE = 'https://www.googleapis.com/auth/wallet_object.issuer';
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** As long as Google allows. */
+/** The longest lifetime that Google allows. */
 const TOKEN_S = 3_600;
-/** A token is not used in its last minute: it must outlive its request. */
+/** A token is not used in its last minute, because it must outlive its request. */
 const TOKEN_SLACK_MS = 60_000;
-/** A copy is leased for longer than all requests of one round together: see tell-wallets.ts. */
+/** The lease of a copy is longer than all requests of one round together: see tell-wallets.ts. */
 const REQUEST_LIMIT_MS = 8_000;
 
 function text(value: string) {
@@ -32,7 +32,7 @@ function classOf(issuer: string) {
   return { id: `${issuer}.tapline`, enableSmartTap: true, redemptionIssuers: [issuer] };
 }
 
-/** Google's GenericObject, as much of it as a pass needs. */
+/** The fields of Google's GenericObject that a pass needs. */
 function googleObject(issuer: string, pass: ShownPass) {
   return {
     id: `${issuer}.${pass.id}`,
@@ -60,7 +60,7 @@ function rotatingBarcode(passId: string, key: Buffer) {
     valuePattern: `${passId}.{totp_value_0}`,
     totpDetails: {
       algorithm: 'TOTP_SHA1',
-      // A 64-bit number: JSON of Google has it as text.
+      // A 64-bit number, which Google's JSON represents as text.
       periodMillis: String(STEP_MS),
       parameters: [{ key: key.toString('hex').toUpperCase(), valueLength: CODE_DIGITS }],
     },
@@ -78,14 +78,16 @@ function jwt(signer: GoogleSigner, claims: object): string {
   return `${signed}.${signature}`;
 }
 
-/** Google's documentation: browsers may cut a longer link, and the pass is then not saved. */
+/**
+ * From Google's documentation: browsers may truncate a longer link, and the pass is then not saved.
+ */
 const MAX_LINK_LENGTH = 1_800;
-/** base64url writes three bytes as four characters. */
+/** base64url encodes three bytes as four characters. */
 const BYTES_PER_CHARACTER = 3 / 4;
 
 /**
- * The link that puts the pass into Google Wallet. The key of its codes is not in it, because links
- * stay in histories: Google receives the key by REST, and with it the whole name of a pass whose
+ * The link that adds the pass to Google Wallet. It omits the key of the pass's codes, because links
+ * stay in histories: Google receives the key by REST, together with the full name of a pass whose
  * name was too long for the link.
  */
 export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): string {
@@ -96,7 +98,7 @@ export function googleLink(signer: GoogleSigner, pass: ShownPass, now: Date): st
   return linkOf(signer, { ...pass, name }, now);
 }
 
-/** The name without its end, at least so many bytes shorter. */
+/** The name, truncated by at least so many bytes. */
 function shortened(name: string, bytes: number): string {
   const size = (text: string) => Buffer.byteLength(JSON.stringify(text));
   const letters = [...name];
@@ -132,7 +134,7 @@ async function answerOf(url: string, request: RequestInit): Promise<Response> {
   });
 }
 
-/** A token of the service account, kept until shortly before it ends. */
+/** Access tokens of the service account, cached until shortly before they expire. */
 function createTokens(signer: GoogleSigner) {
   let kept: { readonly token: string; readonly until: number } | null = null;
   return {
@@ -146,7 +148,7 @@ function createTokens(signer: GoogleSigner) {
       const assertion = jwt(signer, { ...claims, exp: iat + TOKEN_S });
       const body = new URLSearchParams({ grant_type: GRANT, assertion });
       const answer = await answerOf(signer.tokenUrl, { method: 'POST', body });
-      if (!answer.ok) throw new Error(`Google gave no token: ${answer.status}`);
+      if (!answer.ok) throw new Error(`Google returned no token: ${answer.status}`);
       const { access_token: token, expires_in: seconds } = (await answer.json()) as {
         readonly access_token: string;
         readonly expires_in: number;
@@ -157,7 +159,7 @@ function createTokens(signer: GoogleSigner) {
   };
 }
 
-/** Makes an object, or replaces it, at Google's REST API. */
+/** Creates or replaces an object with Google's REST API. */
 export function createGoogleObjects(signer: GoogleSigner, api: string) {
   const tokens = createTokens(signer);
   const send = async (method: 'PUT' | 'POST', path: string, body: object, now: Date) => {
@@ -174,7 +176,7 @@ export function createGoogleObjects(signer: GoogleSigner, api: string) {
     return answer.status;
   };
   const require = (status: number, allowed: readonly number[]) => {
-    if (!allowed.includes(status)) throw new Error(`Google Wallet answered ${status}`);
+    if (!allowed.includes(status)) throw new Error(`Google Wallet returned ${status}`);
     return status;
   };
   return async (pass: ShownPass, now: Date): Promise<void> => {
@@ -183,7 +185,8 @@ export function createGoogleObjects(signer: GoogleSigner, api: string) {
     if (require(await replace(), [200, 404]) === 200) return;
     require(await send('POST', 'genericClass', classOf(signer.issuer), now), [200, 409]);
     const made = require(await send('POST', 'genericObject', object, now), [200, 409]);
-    // Its owner has saved the link in between: what the link made lacks the key of the codes.
+    // Its owner has saved the link in the meantime, and the object made by the link lacks the key
+    // of the codes.
     if (made === 409) require(await replace(), [200]);
   };
 }

@@ -11,7 +11,7 @@ import {
 } from '#payers/google-wallet.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 
-/** Where the operator keeps what passes are signed with: see pass-file-settings.ts. */
+/** The files with the keys that sign passes: see pass-file-settings.ts. */
 export interface PassFileLocations {
   readonly apple: {
     readonly passType: string;
@@ -69,7 +69,7 @@ async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Pro
 /** For service accounts whose file names no other address. */
 const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 
-/** Where the wallets of phones hear of changes. */
+/** The servers of phone wallets that get changes. */
 export interface WalletServers {
   readonly google: string;
   readonly apple: { readonly url: string; readonly ca?: string };
@@ -80,7 +80,7 @@ const SERVERS: WalletServers = {
   apple: { url: 'https://api.push.apple.com' },
 };
 
-/** @throws StartError that names the setting whose file is missing or of no use. */
+/** @throws StartError that names the setting whose file is missing or invalid. */
 export async function loadPassFiles(
   wanted: PassFileLocations,
   servers: WalletServers = SERVERS,

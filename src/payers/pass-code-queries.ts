@@ -23,7 +23,7 @@ export async function insertPassCode(
   );
 }
 
-/** Whose codes these are, by the hash in hex. */
+/** The payers of these codes, by the hash in hex. */
 export async function selectPayersOfCodes(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -36,7 +36,10 @@ export async function selectPayersOfCodes(
   );
 }
 
-/** Each code is worth one attempt, so attempts with it are decided one at a time. */
+/**
+ * Locks codes, because each is worth one attempt, so that attempts with it are decided one at a
+ * time.
+ */
 export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
   return tx.query(
     `select c.hash, c.expires_at, c.used_at, p.id, p.payer_id, p.label, p.created, p.revoked_at
@@ -46,7 +49,7 @@ export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<
   );
 }
 
-/** Drops up to `limit` codes that ran out before `before`: they are unknown from then on. */
+/** Deletes up to `limit` codes that expired before `before`; they are unknown from then on. */
 export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number): Promise<void> {
   await sql.query(
     `delete from pass_codes where hash in (
@@ -55,7 +58,7 @@ export async function deleteOldPassCodes(sql: Sql, before: Date, limit: number):
   );
 }
 
-/** @returns how many there were; fewer than asked for: somebody else has been here. */
+/** @returns how many there were; fewer than requested if another request was first. */
 export async function useUpPassCodes(
   tx: Tx,
   hashes: readonly Buffer[],

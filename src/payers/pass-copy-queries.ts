@@ -3,11 +3,11 @@ import { DAY_MS } from '#core/durations.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
-/** The wake-up for whoever tells wallets. */
+/** The wake-up topic of the worker that updates wallets. */
 export const PASS_COPIES = 'pass-copies';
 
 export const WALLETS = ['google', 'apple'] as const;
-/** Where a copy of a pass is kept. */
+/** A wallet that holds a copy of a pass. */
 export type PassWallet = (typeof WALLETS)[number];
 
 export interface CopyOfPass {
@@ -15,7 +15,7 @@ export interface CopyOfPass {
   readonly wallet: PassWallet;
 }
 
-/** From now on the wallet is told of changes; of none yet. */
+/** Subscribes the wallet to changes from now on; it has received none yet. */
 export async function insertPassCopy(tx: Tx, copy: CopyOfPass, now: Date): Promise<void> {
   await tx.query(
     `insert into pass_copies (pass_id, wallet, created, changed_at, next_try_at)
@@ -24,7 +24,7 @@ export async function insertPassCopy(tx: Tx, copy: CopyOfPass, now: Date): Promi
   );
 }
 
-/** In the transaction of the change: neither is committed without the other. */
+/** Runs in the transaction of the change, so that both commit together. */
 export async function noteCopiesChanged(
   tx: Tx,
   changed: { readonly passId: string; readonly wallets: readonly PassWallet[]; readonly now: Date },
@@ -36,7 +36,7 @@ export async function noteCopiesChanged(
   );
 }
 
-/** After a loss: each wallet may have been told what the ledger does not know any more. */
+/** After a loss of data, each wallet may have received a state that the ledger no longer knows. */
 export async function noteCopiesInDoubt(
   tx: Tx,
   lost: { readonly livemode: boolean; readonly before: Date; readonly now: Date },
@@ -49,16 +49,18 @@ export async function noteCopiesInDoubt(
   );
 }
 
-/** A copy whose wallet does not know its newest state. */
+/** A copy whose wallet does not have its newest state. */
 export interface DueCopy {
   readonly pass_id: string;
   readonly wallet: PassWallet;
   readonly asked: bigint;
-  /** With this one. */
+  /** Including this one. */
   readonly tries: number;
 }
 
-/** Leases up to `limit` copies until `until`: nobody else tells their wallets before. */
+/**
+ * Leases up to `limit` copies until `until`, so that no other process updates their wallets before.
+ */
 export async function takeDueCopies(
   sql: Sql,
   due: {
@@ -81,7 +83,7 @@ export async function takeDueCopies(
   );
 }
 
-/** The wallet knows the pass as it was when `asked` was read. */
+/** Records that the wallet has the pass as of when `asked` was read. */
 export async function updateCopyTold(sql: Sql, copy: DueCopy, now: Date): Promise<void> {
   await sql.query(
     `update pass_copies set told = $3, tries = 0, next_try_at = $4
@@ -90,7 +92,7 @@ export async function updateCopyTold(sql: Sql, copy: DueCopy, now: Date): Promis
   );
 }
 
-/** Tries again at `at`, unless the pass has changed meanwhile: then its own next try stays. */
+/** Retries at `at`, unless the pass has changed meanwhile: then its own next try stays. */
 export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promise<void> {
   await sql.query(
     `update pass_copies set next_try_at = $4
@@ -99,7 +101,7 @@ export async function updateCopyLater(sql: Sql, copy: DueCopy, at: Date): Promis
   );
 }
 
-/** What a copy says; `id` is null once the pass was erased. */
+/** The content of a copy; `id` is `null` once the pass was erased. */
 export interface CopiedPassRow {
   readonly id: string | null;
   readonly label: string | null;
@@ -126,10 +128,10 @@ export async function selectCopiedPass(
   return rows[0];
 }
 
-/** An erased pass is void in every phone that was on within this time. */
+/** An erased pass becomes void in every phone that is online within this time. */
 const KEEP_ERASED_MS = 30 * DAY_MS;
 
-/** Drops what is left of erased passes. */
+/** Deletes the remains of erased passes. */
 export async function deleteErasedCopies(sql: Sql, now: Date): Promise<void> {
   await sql.query(
     `with gone as (
@@ -140,7 +142,7 @@ export async function deleteErasedCopies(sql: Sql, now: Date): Promise<void> {
   );
 }
 
-/** @returns whether the device is new to the pass. */
+/** @returns true if the device is new to the pass. */
 export async function upsertAppleDevice(
   sql: Sql,
   made: {
@@ -159,7 +161,7 @@ export async function upsertAppleDevice(
   return rows[0]?.is_new === true;
 }
 
-/** How many other devices have the pass. */
+/** The number of other devices with the pass. */
 export async function countOtherDevices(
   sql: Sql,
   which: { readonly device: string; readonly passId: string },
@@ -193,7 +195,7 @@ export async function deletePushTokens(sql: Sql, tokens: readonly string[]): Pro
   await sql.query('delete from apple_devices where push_token = any($1::text[])', [tokens]);
 }
 
-/** Passes of a device that changed after `since`; null: all of them. */
+/** Passes of a device that changed after `since`; `null` for all. */
 export async function selectChangedPasses(
   sql: Sql,
   wanted: { readonly device: string; readonly since: Date | null },

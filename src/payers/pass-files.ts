@@ -1,41 +1,43 @@
-/** What a pass file holds. */
+/** The content of a pass file. */
 export interface ShownPass {
   readonly id: string;
   readonly name: string;
-  /** The wallet app. */
+  /** The address of the wallet app. */
   readonly walletUrl: string;
-  /** What it gives a reader, and nobody else: see phone-pass.ts. null: it is not for readers. */
+  /**
+   * The value for readers, unique to this copy: see phone-pass.ts. `null` if it is not for readers.
+   */
   readonly readerValue: string | null;
-  /** What its codes are made with: see rotating-code.ts. null: it shows none. */
+  /** The key of its codes: see rotating-code.ts. `null` if it shows none. */
   readonly rotatingKey: Buffer | null;
-  /** It was revoked or erased. */
+  /** True if it was revoked or erased. */
   readonly isVoid: boolean;
 }
 
-/** How an Apple phone asks for what has changed: see apple-pass-service.ts. */
+/** How an Apple phone fetches changes: see apple-pass-service.ts. */
 export interface AppleUpdates {
   readonly url: string;
-  /** What the phone proves with that it has the pass. */
+  /** The token with which the phone proves that it has the pass. */
   readonly token: string;
 }
 
-/** Makes passes for the wallets of phones; null where the operator has not set one up. */
+/** Issues passes for phone wallets; `null` for a wallet that the operator has not set up. */
 export interface PassFiles {
   readonly apple: {
     readonly passType: string;
-    /** Whether its passes are for readers: that takes Apple's permission. */
+    /** True if its passes are for readers, which needs Apple's permission. */
     readonly atReaders: boolean;
     make(pass: ShownPass, updates: AppleUpdates | null): Promise<Buffer>;
     /**
-     * Tells the devices that have the pass to ask for it again.
-     * @returns the tokens of those that are gone. @throws when one could not be told.
+     * Notifies the devices that have the pass to fetch it again.
+     * @returns the tokens of devices that are gone. @throws if one could not be notified.
      */
     push(tokens: readonly string[]): Promise<readonly string[]>;
   } | null;
   readonly google: {
-    /** The link that puts the pass into Google Wallet. */
+    /** The link that adds the pass to Google Wallet. */
     link(pass: ShownPass, now: Date): string;
-    /** Makes it at Google or replaces it. @throws when Google has not done so. */
+    /** Creates or replaces it at Google. @throws if Google has not done so. */
     put(pass: ShownPass, now: Date): Promise<void>;
   } | null;
 }

@@ -33,7 +33,10 @@ export async function selectPayerByAddress(
   return rows[0];
 }
 
-/** One decision at a time over one payer's money: limits and counts cannot be raced past. */
+/**
+ * Locks a payer, so that decisions about one payer's money are made one at a time and concurrent
+ * payments cannot exceed limits and counts.
+ */
 export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefined> {
   const rows = await tx.query<PayerRow>(
     `select ${payers.columns} from payers where id = $1 for update`,
@@ -42,7 +45,7 @@ export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefine
   return rows[0];
 }
 
-/** The same for several payers, in one order, so that no two transactions wait in a circle. */
+/** The same for several payers in a fixed order, so that no two transactions deadlock. */
 export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
   return tx.query(
     `select ${payers.columns} from payers where id = any($1)
@@ -51,7 +54,7 @@ export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerR
   );
 }
 
-/** Whose passes and agent tokens these are, by the hash of the credential in hex. */
+/** The payers of these passes and agent tokens, by the hash of the credential in hex. */
 export async function selectPayersByCredential(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -104,7 +107,7 @@ export async function updatePayerLimits(
   return rows[0];
 }
 
-/** `at` null unblocks. A payer that is blocked already keeps its time. */
+/** `at` null unblocks. A payer that is already blocked keeps its time. */
 export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): Promise<boolean> {
   const rows = await tx.query(
     `update payers
@@ -124,7 +127,7 @@ export const passes = table(
     label: 'text',
     created: 'timestamptz',
     revoked_at: 'timestamptz?',
-    /** The newest tap by its code that never changes that was refused, and why. */
+    /** The newest refused tap by its static code, and the reason. */
     declined_at: 'timestamptz?',
     decline_code: 'text?',
   },
@@ -152,7 +155,7 @@ export async function selectPass(sql: Sql, id: string): Promise<PassRow | undefi
   return rows[0];
 }
 
-/** A payer's passes, those that work first. */
+/** A payer's passes, the active ones first. */
 export function selectPasses(sql: Sql, payerId: string, page: OwnPage): Promise<PassRow[]> {
   return selectActiveFirst(sql, { table: 'passes', columns: passes.columns }, payerId, page);
 }
@@ -165,17 +168,17 @@ export async function countActivePasses(tx: Tx, payerId: string): Promise<number
   return rows[0]?.count ?? 0;
 }
 
-/** A tap by the code of a pass that never changes: whoever reads it can copy it. */
+/** A tap by a pass's static code, which anyone who reads it can copy. */
 export interface StaticTap {
   readonly passId: string;
   readonly payerId: string;
-  /** null: it pays. */
+  /** `null` if it pays. */
   readonly decline: string | null;
 }
 
 /**
- * Remembers that the payers' browsers are to hear of these taps, and each pass's newest refusal. In
- * the transaction of the taps: neither is told without the other.
+ * Queues notifications of these taps to the payers' browsers, and stores each pass's newest
+ * refusal, in the transaction of the taps.
  */
 export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Date): Promise<void> {
   await tx.query(
@@ -200,7 +203,7 @@ export async function noteStaticTaps(tx: Tx, taps: readonly StaticTap[], now: Da
   );
 }
 
-/** Revoking twice keeps the first time. @returns undefined when the payer has no such pass. */
+/** Revoking twice keeps the first time. @returns undefined if the payer has no such pass. */
 export async function revokePassRow(
   tx: Tx,
   pass: { readonly id: string; readonly payerId: string; readonly now: Date },

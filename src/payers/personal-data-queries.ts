@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { PayerRequestRow } from '#payers/request-queries.ts';
 
-/** When the wallet signed for the session at hand last; undefined when it is over. */
+/** When the wallet last signed for the current session; undefined if it has ended. */
 export async function selectSignedAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
   const rows = await sql.query<{ signed_at: Date }>(
     'select coalesce(signed_at, created) as signed_at from payer_sessions where hash = $1',
@@ -33,9 +33,9 @@ export async function selectRequestsOf(
 }
 
 /**
- * Drops what a payer has set up, under the payer's lock. A token that an intent was accepted for
- * is part of that payment: it is revoked instead. Wallet, block, payments and
- * transfers stay: money moved.
+ * Deletes the payer's own data, holding the payer's lock. A token that an intent was accepted for
+ * is part of that payment, so it is revoked instead. Wallet, block, payments and transfers stay,
+ * because money moved.
  */
 export async function erasePayerRows(
   tx: Tx,

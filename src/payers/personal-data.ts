@@ -11,8 +11,8 @@ export interface PayerSession {
 }
 
 /**
- * Erases what a payer has set up; sessions, passes and tokens end with the commit. Waits for a
- * payment that is being decided, and undoes none.
+ * Erases the payer's own data; sessions, passes and tokens end with the commit. Waits for a payment
+ * that is being decided, and undoes none.
  */
 export async function erasePayer(db: Database, which: PayerSession): Promise<Refusal | null> {
   return db.transaction(async (tx) => {

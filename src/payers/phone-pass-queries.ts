@@ -4,18 +4,20 @@ import { as, type Row, table } from '#db/table.ts';
 import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
-/** A pass in the wallet of a phone. */
+/** A pass in a phone wallet. */
 export const phonePasses = table('phone_passes', {
   hash: 'bytea',
   kind: as<PhoneKind>('text'),
   sealed: 'bytea',
-  /** Which of its taps were used was lost then; null: all of them are known. */
+  /**
+   * The time of a loss, after which it is unknown which taps were used; `null` if all are known.
+   */
   doubted_at: 'timestamptz?',
 });
 
 export type PhonePassRow = Row<typeof phonePasses>;
 
-/** A pass in a phone, and the pass. */
+/** A pass in a phone, with its pass. */
 export interface FoundPhonePass extends PassRow {
   readonly phone_hash: Buffer;
   readonly kind: PhoneKind;
@@ -33,7 +35,7 @@ export async function selectPhonePass(
   return rows[0];
 }
 
-/** Takes the place of the one that the pass had in such a phone before. */
+/** Replaces the earlier one of this pass in such a phone. */
 export async function replacePhonePass(
   tx: Tx,
   made: {
@@ -54,7 +56,7 @@ export async function replacePhonePass(
   );
 }
 
-/** Whose they are, by the hash of the value in hex. */
+/** Their payers, by the hash of the value in hex. */
 export async function selectPayersOfPhones(
   sql: Sql,
   hashes: readonly Buffer[],
@@ -67,7 +69,10 @@ export async function selectPayersOfPhones(
   );
 }
 
-/** Taps of one phone's pass are decided one at a time. Locked in the order of their hashes. */
+/**
+ * Locks them in the order of their hashes, so that taps of one phone's pass are decided one at a
+ * time.
+ */
 export async function lockPhonePasses(
   tx: Tx,
   hashes: readonly Buffer[],
@@ -81,7 +86,7 @@ export async function lockPhonePasses(
   );
 }
 
-/** Which of these taps were used, in hex. Read once the locks of their passes are held. */
+/** The used ones among these taps, in hex. Read it while holding the locks of their passes. */
 export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise<Set<string>> {
   const rows = await tx.query<{ hash: Buffer }>(
     'select hash from phone_taps where hash = any($1::bytea[])',
@@ -94,11 +99,14 @@ export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise
 export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;
-  /** From then on nobody would take it anyway; null: it is kept. */
+  /**
+   * From this time on the tap would be refused anyway, so its row can be deleted; `null` to keep
+   * it.
+   */
   readonly sweptFrom: Date | null;
 }
 
-/** @returns how many were new; fewer than asked for: somebody else has been here. */
+/** @returns how many were new; fewer than requested if another request was first. */
 export async function insertUsedTaps(tx: Tx, taps: readonly UsedTap[], now: Date): Promise<number> {
   const rows = await tx.query(
     `insert into phone_taps (hash, phone_pass, used_at, swept_from)
@@ -115,7 +123,7 @@ export async function insertUsedTaps(tx: Tx, taps: readonly UsedTap[], now: Date
   return rows.length;
 }
 
-/** Drops up to `limit` taps that are too old to be taken again. */
+/** Deletes up to `limit` taps that are too old to be accepted again. */
 export async function sweepUsedTaps(tx: Tx, now: Date, limit: number): Promise<void> {
   await tx.query(
     `delete from phone_taps where hash in (
@@ -124,7 +132,7 @@ export async function sweepUsedTaps(tx: Tx, now: Date, limit: number): Promise<v
   );
 }
 
-/** Whether the pass belongs to the network on which customers can be played. */
+/** True if the pass belongs to the network on which customers can be simulated. */
 export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query<{ known: boolean }>(
     `select exists (
@@ -136,8 +144,8 @@ export async function isTestPass(sql: Sql, id: string): Promise<boolean> {
 }
 
 /**
- * The time of the next tap that test mode plays: now, or a second behind the last one, because two
- * taps within a second would be one.
+ * The time of the next simulated tap: now, or a second after the last one, because two taps within
+ * a second would count as one.
  */
 export async function takePlayedSecond(
   tx: Tx,

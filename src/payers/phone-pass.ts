@@ -6,18 +6,20 @@ import { lockPayer } from '#payers/payer-queries.ts';
 import { replacePhonePass, selectPhonePass } from '#payers/phone-pass-queries.ts';
 import { type PhoneKind, SECRET_KINDS } from '#payers/phone-tap.ts';
 
-/** So far a phone's clock may be off, either way: an Apple tap is good for this long. */
+/**
+ * A phone's clock may differ by this much in either direction; an Apple tap is valid for as long.
+ */
 export const VAS_MS = 60_000;
 
-/** What the seal is bound to: neither another pass nor the other wallet of the same one. */
+/** Binds the encryption to the pass and to one of its wallets. */
 function contextOf({ passId, kind }: { readonly passId: string; readonly kind: PhoneKind }) {
   return `${kind} ${passId}`;
 }
 
 /**
- * What the pass says in such a phone. The same each time, so that a pass that is put into a second
- * phone is the same pass; after a loss of data another one, because nobody knows any more which
- * taps of the one before were used. Locks the payer, as revoking a pass does.
+ * The value of the pass in such a phone. It is the same each time, so that a pass added to a second
+ * phone is the same pass. After a loss of data it changes, because it is unknown which taps of the
+ * previous value were used. Locks the payer, as revoking a pass does.
  */
 export async function issuePhonePass(
   tx: Tx,
@@ -42,7 +44,7 @@ export async function issuePhonePass(
   return value;
 }
 
-/** What the pass says in such a phone. */
+/** Decrypts the value of the pass in such a phone. */
 export function openPhonePass(
   cardKey: RotatingKey,
   phone: { readonly passId: string; readonly kind: PhoneKind; readonly sealed: Buffer },

@@ -1,43 +1,43 @@
 import { cellOfSecret, hashSecret } from '#core/secrets.ts';
 import { sha256 } from '#core/sha256.ts';
 
-/** Which wallet of a phone it comes from, and by which protocol. */
+/** The phone wallet and protocol of a tap. */
 export const PHONE_KINDS = ['smart_tap', 'apple_vas'] as const;
 export type PhoneKind = (typeof PHONE_KINDS)[number];
 
-/** What a reader read from a phone, taken apart. */
+/** The parsed message that a reader got from a phone. */
 export interface PhoneTap {
   readonly kind: PhoneKind;
-  /** What the pass in the phone is found by; null where its checksum shows that it is not ours. */
+  /** The hash by which the pass in the phone is found; `null` if its checksum is invalid. */
   readonly valueHash: Buffer | null;
-  /** Made of the whole message: the same tap has the same hash again. */
+  /** The hash of the whole message, the same for the same tap. */
   readonly tapHash: Buffer;
-  /** The cell that made the pass; null as `valueHash`. */
+  /** The cell that made the pass; `null` in the same cases as `valueHash`. */
   readonly cell: number | null;
-  /** The whole message, as the reader wrote it. */
+  /** The whole message, as the reader sent it. */
   readonly text: string;
-  /** What the phone says that the time is; null: its protocol has a nonce instead. */
+  /** The phone's time; `null` if its protocol has a nonce instead. */
   readonly at: Date | null;
 }
 
 const FORMAT = 1;
-/** The phone draws it for one conversation. */
+/** Drawn by the phone for one conversation. */
 const NONCE_BYTES = 32;
 /** Unix seconds. */
 const TIME_BYTES = 4;
-/** Longer than a value of ours, shorter than anything that would have to be hashed for long. */
+/** Longer than our own values, and short enough to hash quickly. */
 const MAX_VALUE_BYTES = 256;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 
-/** What the pass says. */
+/** The kind of the pass's value. */
 export const SECRET_KINDS = { smart_tap: 'smartTap', apple_vas: 'appleVas' } as const;
 
 const HEAD_BYTES = { smart_tap: NONCE_BYTES, apple_vas: TIME_BYTES } as const;
 
-/** `format ‖ nonce or time ‖ value`, base64url without padding; null for anything else. */
+/** Parses `format ‖ nonce or time ‖ value`, base64url without padding; `null` for anything else. */
 export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   const bytes = BASE64URL.test(text) ? Buffer.from(text, 'base64url') : null;
-  // One spelling for each tap: two spellings of the same bytes would be two credentials.
+  // Each tap has one encoding, because two encodings of the same bytes would be two credentials.
   if (bytes === null || bytes.toString('base64url') !== text || bytes[0] !== FORMAT) return null;
   const start = 1 + HEAD_BYTES[kind];
   const value = bytes.subarray(start);
@@ -50,12 +50,12 @@ export function parsePhoneTap(kind: PhoneKind, text: string): PhoneTap | null {
   return { kind, valueHash, tapHash, cell, text, at };
 }
 
-/** What a reader makes of a phone's answer: as `tapline-reader` does. */
+/** Encodes a phone's response as the reader does: see `tapline-reader`. */
 export function writePhoneTap(value: string, head: Buffer): string {
   return Buffer.concat([Buffer.from([FORMAT]), head, Buffer.from(value)]).toString('base64url');
 }
 
-/** The moment of a tap, as an Apple phone tells it. */
+/** The time of a tap, as an Apple phone encodes it. */
 export function timeHead(at: Date): Buffer {
   const head = Buffer.alloc(TIME_BYTES);
   head.writeUInt32BE(Math.floor(at.getTime() / 1000));

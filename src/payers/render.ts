@@ -50,7 +50,7 @@ const REQUEST_OBJECTS = {
   transfer: 'transfer',
 } as const;
 
-/** For a failed request. Nothing was moved or allowed then, whatever the code. */
+/** For a failed request. Nothing was moved or allowed, whatever the failure code. */
 const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
   enrolment:
     'The chain rejected the approval: the wallet used another one in the meantime, or this one ' +
@@ -61,7 +61,7 @@ const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
     'Nothing was sent. Sign again.',
 };
 
-/** What the payer asked of the chain: an approval, test funds, or a transfer. */
+/** A payer's job on the chain: an approval, test funds, or a transfer. */
 export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) {
   return {
     id: request.id,

@@ -40,7 +40,7 @@ export interface RequestOutcome {
   readonly tx_hash: string | null;
 }
 
-/** Requests that were not a payer's own (demo data) have no row here: nothing to write. */
+/** Requests without a payer's own row (demo data) need no update. */
 export async function updatePayerRequests(
   tx: Tx,
   outcomes: readonly RequestOutcome[],
@@ -56,12 +56,12 @@ export async function updatePayerRequests(
   );
 }
 
-/** A row of payer_transfers, as far as it is read. */
+/** The fields of payer_transfers that are read. */
 interface TransferRow {
   request_id: string;
 }
 
-/** null: this wallet has not handed in an authorization with this nonce. */
+/** `null` if this wallet has not submitted an authorization with this nonce. */
 export async function selectTransfer(
   sql: Sql,
   wanted: { readonly payerId: string; readonly nonce: string },

@@ -15,7 +15,7 @@ const NEW: RotatingKeyRow = {
   blocked_until: null,
 };
 
-/** The row after so many wrong codes. */
+/** The row after this many wrong codes. */
 function afterWrong(row: RotatingKeyRow, count: number, at: Date): RotatingKeyRow {
   let after = row;
   for (let tries = 0; tries < count; tries++) {
@@ -32,10 +32,10 @@ test('five wrong codes block a pass for ten minutes', () => {
   assert.equal(judgeCode(blocked, rightAt(addMs(now, 601_000))).decline, null);
 });
 
-test('a block from while the clock was a day ahead does not outlast the step', () => {
+test('a block from a clock that was a day ahead does not outlast the step back', () => {
   const ahead = addMs(now, 86_400_000);
   assert.equal(judgeCode(afterWrong(NEW, 5, ahead), rightAt(now)).decline, null);
-  // Wrong codes of the future do not count, and do not stay.
+  // Wrong codes with future times do not count, and are dropped.
   const after = afterWrong(afterWrong(NEW, 4, ahead), 1, now);
   assert.deepEqual([after.wrong_at, after.blocked_until], [[now], null]);
 });

@@ -15,16 +15,16 @@ import {
 
 /**
  * Codes of a pass that change every half minute (RFC 6238, HMAC-SHA-1, eight digits), so that a
- * phone without a network can show them. Steps are real time: a test clock does not move them.
+ * phone without a network can show them. Steps are real time, which a test clock does not move.
  */
 
 export const STEP_MS = 30_000;
 export const CODE_DIGITS = 8;
 /** As RFC 4226 recommends for HMAC-SHA-1. */
 const KEY_BYTES = 20;
-/** The code that has just changed while the phone was held to the camera. */
+/** Accepts the previous code, which may change while the phone is held to the camera. */
 const STEPS_BACK = 1;
-/** A hundred million codes: five guesses in ten minutes find one in decades. */
+/** Among a hundred million codes, five guesses in ten minutes would need decades. */
 const WRONG_ALLOWED = 5;
 const WRONG_WINDOW_MS = 600_000;
 const BLOCKED_MS = 600_000;
@@ -43,7 +43,7 @@ export function codeOf(key: Buffer, step: number, digits = CODE_DIGITS): string 
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** What the customer shows: the pass's id and a code. */
+/** The value that the customer shows: the pass's id and a code. */
 export function rotatingValue(passId: string, code: string): string {
   return `${passId}.${code}`;
 }
@@ -55,13 +55,13 @@ export function openRotatingKey(
   return Buffer.from(decrypt(cardKey, row.key, row.pass_id), 'hex');
 }
 
-/** What a code is worth, and the row after the attempt that presented it. */
+/** The verdict on a code, and the row after the attempt that presented it. */
 export interface JudgedCode {
   readonly decline: 'pass_code_expired' | 'pass_code_used' | null;
   readonly after: RotatingKeyRow;
 }
 
-/** Which step the code is of, the newest first; null: of none that counts now. */
+/** The step of the code, searched from the newest; `null` if it is not valid now. */
 function stepOf(key: Buffer, code: string, now: Date): number | null {
   const newest = stepAt(now);
   const presented = Buffer.from(code);
@@ -72,7 +72,7 @@ function stepOf(key: Buffer, code: string, now: Date): number | null {
   return null;
 }
 
-/** A wrong code counts; the fifth within ten minutes blocks all of them for ten more. */
+/** Counts a wrong code; the fifth within ten minutes blocks all codes for ten more. */
 function afterWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
   const since = addMs(now, -WRONG_WINDOW_MS);
   const wrong_at = [...row.wrong_at.filter((at) => at > since && at <= now), now];
@@ -80,12 +80,14 @@ function afterWrong(row: RotatingKeyRow, now: Date): RotatingKeyRow {
   return { ...row, wrong_at: [], blocked_until: addMs(now, BLOCKED_MS) };
 }
 
-/** A block that ends later than any that begins now is from before the clock stepped back. */
+/**
+ * Ignores a block that ends later than one starting now could: the clock has stepped back since.
+ */
 function isBlocked({ blocked_until: until }: RotatingKeyRow, now: Date): boolean {
   return until !== null && until > now && until <= addMs(now, BLOCKED_MS);
 }
 
-/** Pure. `row` is locked, and shows what earlier taps of the same batch have used. */
+/** Pure. `row` is locked, and includes what earlier taps of the same batch have used. */
 export function judgeCode(
   row: RotatingKeyRow,
   presented: { readonly code: string; readonly key: Buffer; readonly now: Date },
@@ -101,7 +103,7 @@ export function judgeCode(
   return { decline: null, after: { ...row, last_step: BigInt(step) } };
 }
 
-/** A new key of a pass; codes of an earlier one are wrong from then on. */
+/** Creates a new key for a pass; codes of an earlier one become invalid. */
 export async function createRotatingKey(
   tx: Tx,
   made: {
@@ -129,7 +131,7 @@ function newRotatingKey(cardKey: RotatingKey, passId: string) {
   return { key, sealed: encrypt(cardKey, key.toString('hex'), passId) };
 }
 
-/** The pass has a key from now on, if it had none before. Under the lock of its payer. */
+/** Creates a key for the pass if it has none. Hold the lock of its payer. */
 export async function ensureRotatingKey(
   tx: Tx,
   wanted: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
@@ -139,8 +141,8 @@ export async function ensureRotatingKey(
 }
 
 /**
- * The key of a pass of the test network, made if the pass has none. Two calls at once get the same.
- * null: there is no such pass that works.
+ * The key of a pass of the test network, created if the pass has none. Concurrent calls get the
+ * same one. `null` if there is no such active pass.
  */
 export async function testRotatingKey(
   tx: Tx,
@@ -151,7 +153,7 @@ export async function testRotatingKey(
   if (pass === undefined) return null;
   if (pass.key === null) {
     await ensureRotatingKey(tx, { passId, cardKey, now });
-    // A statement of its own sees the key of whoever came first.
+    // A separate statement sees the key of a concurrent call that was first.
     pass = await selectTestRotating(tx, passId);
   }
   return openRotatingKey(cardKey, { pass_id: passId, key: present(pass?.key, 'rotating key') });

@@ -4,7 +4,7 @@ import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
 
 export const rotatingKeys = table('rotating_keys', {
   pass_id: 'text',
-  /** Sealed: see rotating-code.ts. */
+  /** Encrypted: see rotating-code.ts. */
   key: 'bytea',
   last_step: 'bigint',
   lost_step: 'bigint',
@@ -14,7 +14,7 @@ export const rotatingKeys = table('rotating_keys', {
 
 export type RotatingKeyRow = Row<typeof rotatingKeys>;
 
-/** A new key begins with nothing used; a block of the pass outlives its key. */
+/** A new key starts with nothing used; a block of the pass outlives its key. */
 export async function upsertRotatingKey(
   tx: Tx,
   made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
@@ -27,7 +27,7 @@ export async function upsertRotatingKey(
   );
 }
 
-/** The first key of a pass; of two that are made at once the first stays. */
+/** The first key of a pass; of two that are created at once the first stays. */
 export async function insertFirstRotatingKey(
   tx: Tx,
   made: { readonly passId: string; readonly key: Buffer; readonly now: Date },
@@ -39,7 +39,7 @@ export async function insertFirstRotatingKey(
   );
 }
 
-/** Whose passes these are, by the pass's id; only of passes that have such codes. */
+/** The payers of these passes, by the pass's id; only for passes with such codes. */
 export async function selectPayersOfRotating(
   sql: Sql,
   passIds: readonly string[],
@@ -52,7 +52,7 @@ export async function selectPayersOfRotating(
   );
 }
 
-/** Codes of one pass are decided one at a time. Locked in the order of their passes. */
+/** Locks keys in the order of their passes, so that codes of one pass are decided one at a time. */
 export async function lockRotatingKeys(
   tx: Tx,
   passIds: readonly string[],
@@ -65,7 +65,10 @@ export async function lockRotatingKeys(
   );
 }
 
-/** What an attempt has used, or guessed wrong. A step never comes back. @returns rows written. */
+/**
+ * Writes the used step or the wrong guess of an attempt. A step never goes back. @returns rows
+ * written.
+ */
 export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<number> {
   const rows = await tx.query(
     `update rotating_keys set last_step = $2, wrong_at = $3, blocked_until = $4
@@ -75,7 +78,7 @@ export async function updateRotatingKey(tx: Tx, row: RotatingKeyRow): Promise<nu
   return rows.length;
 }
 
-/** A pass of the test network and its key; undefined: there is no such pass that works. */
+/** A pass of the test network and its key; undefined if there is no such active pass. */
 export async function selectTestRotating(
   sql: Sql,
   passId: string,

@@ -12,7 +12,7 @@ export async function insertNonce(
   ]);
 }
 
-/** Takes the nonce, so that it works once. @returns whether it was there and in time. */
+/** Consumes the nonce, so that it works once. @returns true if it existed and was in time. */
 export async function takeNonce(tx: Tx, hash: Buffer, now: Date): Promise<boolean> {
   const rows = await tx.query<{ expires_at: Date }>(
     'delete from payer_nonces where hash = $1 returning expires_at',
@@ -21,7 +21,7 @@ export async function takeNonce(tx: Tx, hash: Buffer, now: Date): Promise<boolea
   return rows[0] !== undefined && rows[0].expires_at > now;
 }
 
-/** Drops up to `limit` rows that nobody can use any more. */
+/** Deletes up to `limit` expired rows. */
 export async function deleteExpiredAccess(sql: Sql, now: Date, limit: number): Promise<void> {
   await sql.query(
     `with nonces as (
@@ -49,7 +49,7 @@ export async function insertSession(
   );
 }
 
-/** The wallet has signed again. @returns whether the session is still there. */
+/** Records a new signature of the wallet. @returns true if the session still exists. */
 export async function renewSignature(
   sql: Sql,
   session: { readonly hash: Buffer; readonly payerId: string; readonly now: Date },
@@ -66,12 +66,12 @@ export async function deleteSession(sql: Sql, hash: Buffer): Promise<void> {
   await sql.query('delete from payer_sessions where hash = $1', [hash]);
 }
 
-/** A payer, and when the wallet signed for this session last. */
+/** A payer, and when the wallet last signed for this session. */
 export interface SessionPayerRow extends PayerRow {
   signed_at: Date;
 }
 
-/** The payer whose session this is, unless it is over. */
+/** The payer of this session, unless it has ended. */
 export async function selectSessionPayer(
   sql: Sql,
   hash: Buffer,

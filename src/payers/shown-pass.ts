@@ -8,13 +8,13 @@ import { openRotatingKey } from '#payers/rotating-code.ts';
 
 const NAMELESS = 'Payment pass';
 
-/** How the wallet of a phone speaks to readers. */
+/** The protocol in which each phone wallet talks to readers. */
 export const READER_KINDS: Readonly<Record<PassWallet, PhoneKind>> = {
   google: 'smart_tap',
   apple: 'apple_vas',
 };
 
-/** What the copy of a pass in a wallet is to show now, and since when; undefined: there is none. */
+/** The current content of a wallet's copy of a pass, and since when; undefined if there is none. */
 export async function readShownPass(
   sql: Sql,
   wanted: {

@@ -21,17 +21,17 @@ export interface SignInDeps {
   readonly db: Database;
   /** Chain ids of the networks that are served, with their modes. */
   readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
-  /** Whether a message for this domain (host, with its port) is meant for us. */
+  /** True if a message for this domain (host, with its port) is for this service. */
   readonly isOwnDomain: (domain: string) => boolean;
 }
 
-/** Long enough to find the wallet's window, short enough to be useless later. */
+/** Long enough to switch to the wallet, short enough to be useless later. */
 const NONCE_SECONDS = 300;
 /** A wallet signs in again every day. */
 const SESSION_SECONDS = 86_400;
-/** 22 base62 digits: 131 bits. EIP-4361 wants at least 8 alphanumeric characters. */
+/** 22 base62 digits: 131 bits. EIP-4361 requires at least 8 alphanumeric characters. */
 const NONCE_LENGTH = 22;
-/** Rows dropped per new nonce: the tables cannot grow faster than they are swept. */
+/** Rows deleted per new nonce, so that the tables cannot grow faster than they are swept. */
 const SWEEP = 20;
 
 export interface Nonce {
@@ -54,7 +54,7 @@ export interface SignedMessage {
   readonly signature: Hex;
 }
 
-/** What a message asks for, once its text has been checked. */
+/** The claim of a message, once its text has been checked. */
 interface Claim {
   readonly address: Hex;
   readonly nonce: string;
@@ -65,7 +65,7 @@ function signInFailed(message: string): Refusal {
   return refuse('sign_in_failed', message);
 }
 
-/** Reads the text of a message; its signature is not checked yet. */
+/** Parses the text of a message; its signature is not checked yet. */
 export function readSignInMessage(
   deps: Pick<SignInDeps, 'chains' | 'isOwnDomain'>,
   text: string,
@@ -77,10 +77,10 @@ export function readSignInMessage(
     return signInFailed('This is not a sign-in message of EIP-4361.');
   }
   if (domain === undefined || !deps.isOwnDomain(domain) || !isOfDomain(uri, domain)) {
-    return signInFailed('The message was made for another site: sign a message for this one.');
+    return signInFailed('The message was made for another site. Sign a message for this one.');
   }
   if (!validateSiweMessage({ message, domain, nonce, address, time: now })) {
-    return signInFailed('The message is not valid now: ask for a new nonce and sign again.');
+    return signInFailed('The message is not valid now. Request a new nonce and sign again.');
   }
   const chain = deps.chains.find((one) => one.chainId === chainId);
   if (chain === undefined) return signInFailed('The message names a chain that is not served.');
@@ -95,19 +95,21 @@ async function isSignedBy(address: Hex, { message, signature }: SignedMessage): 
   try {
     return await verifyMessage({ address, message, signature });
   } catch {
-    return false; // Bytes that are no signature at all.
+    return false; // Not a valid signature at all.
   }
 }
 
 /** As long as a second factor counts as fresh in the dashboard. */
 const FRESH_MS = 5 * 60_000;
 
-/** A token that lay around is not enough: the wallet has signed a moment ago. */
+/**
+ * Requires a recent signature of the wallet, because a session token alone could have been stolen.
+ */
 export function signatureRefusal(signedAt: Date | null | undefined, now: Date): Refusal | null {
   if (signedAt != null && addMs(signedAt, FRESH_MS) > now) return null;
   return refuse(
     'second_factor_required',
-    'Sign with the wallet once more (POST /sign_in/again, or POST /sign_in for a new session), ' +
+    'Sign with the wallet again (POST /sign_in/again, or POST /sign_in for a new session), ' +
       'then repeat this within five minutes.',
   );
 }
@@ -119,7 +121,7 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** Who has signed this just now. The nonce is used up by the attempt, whatever comes of it. */
+/** Verifies who has just signed. The attempt consumes the nonce, whatever its result. */
 async function verifyClaim(
   deps: SignInDeps,
   signed: SignedMessage,
@@ -128,7 +130,7 @@ async function verifyClaim(
   const claim = readSignInMessage(deps, signed.message, now);
   if (isRefusal(claim)) return claim;
   const isFresh = await deps.db.transaction((tx) => takeNonce(tx, hashSecret(claim.nonce), now));
-  if (!isFresh) return signInFailed('The nonce is unknown, used or too old: ask for a new one.');
+  if (!isFresh) return signInFailed('The nonce is unknown, used or too old. Request a new one.');
   if (!(await isSignedBy(claim.address, signed))) {
     return signInFailed('The address in the message did not make this signature.');
   }
@@ -136,8 +138,8 @@ async function verifyClaim(
 }
 
 /**
- * Signs a wallet in, on the network of the message's chain; a wallet that was never seen becomes
- * a payer. `sign_in_failed` otherwise.
+ * Signs a wallet in on the network of the message's chain; an unknown wallet becomes a payer.
+ * `sign_in_failed` otherwise.
  */
 export async function signIn(
   deps: SignInDeps,
@@ -158,8 +160,9 @@ export async function signIn(
 }
 
 /**
- * The same wallet signs for a session that it has: what needs a fresh signature can be asked for.
- * The token stays, and with it what belongs to the session. `sign_in_failed` for another wallet.
+ * The wallet signs again for its existing session, which then allows requests that need a fresh
+ * signature. The token stays valid, and so does everything bound to the session. `sign_in_failed`
+ * for another wallet.
  */
 export async function signAgain(
   deps: SignInDeps,
@@ -171,8 +174,8 @@ export async function signAgain(
   if (isRefusal(claim)) return claim;
   const isSame = claim.address.toLowerCase() === payer.address.toLowerCase();
   if (!isSame || claim.livemode !== payer.livemode) {
-    return signInFailed('The message is not of the wallet and network of this session.');
+    return signInFailed('The message does not match the wallet and network of this session.');
   }
   const isRenewed = await renewSignature(deps.db, { hash, payerId: payer.id, now });
-  return isRenewed ? null : signInFailed('The session has ended: sign in again.');
+  return isRenewed ? null : signInFailed('The session has ended. Sign in again.');
 }

@@ -19,27 +19,27 @@ import { readShownPass } from '#payers/shown-pass.ts';
 
 export interface TellWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
   readonly passFiles: PassFiles;
-  /** Opens what copies hold. */
+  /** Decrypts the values of copies. */
   readonly cardKey: RotatingKey;
   readonly webUrl: string;
 }
 
-/** They go out at once. */
+/** They are sent concurrently. */
 const BATCH = 10;
 /**
- * Longer than all requests for one copy together, so that an older state never arrives behind a
+ * Longer than all requests for one copy together, so that an older state never arrives after a
  * newer one: at Google six of 8 s, at Apple one of 10 s.
  */
 const LEASE_MS = 90_000;
 const FIRST_RETRY_MS = 5_000;
-/** A wallet that is away for a day hears of everything within hours of being back. */
+/** After an outage of a day, a wallet gets every change within hours of its end. */
 const LAST_RETRY_MS = 3 * HOUR_MS;
 
 function retryMs(tries: number): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries - 1, 20), LAST_RETRY_MS);
 }
 
-/** The whole object, as it is now: sent twice it is the same. */
+/** Sends the whole current object, so that a repeat changes nothing. */
 async function tellGoogle(deps: TellWalletsDeps, passId: string): Promise<void> {
   const google = present(deps.passFiles.google, 'Google Wallet');
   const walletUrl = `${deps.webUrl}/wallet`;
@@ -49,7 +49,7 @@ async function tellGoogle(deps: TellWalletsDeps, passId: string): Promise<void> 
   await google.put(found.pass, deps.clock.now());
 }
 
-/** Each device asks for the pass by itself then: see apple-pass-service.ts. */
+/** Each device then fetches the pass itself: see apple-pass-service.ts. */
 async function tellApple(deps: TellWalletsDeps, passId: string): Promise<void> {
   const apple = present(deps.passFiles.apple, 'Apple Wallet');
   const tokens = await selectPushTokens(deps.db, passId);
@@ -64,7 +64,7 @@ async function tell(deps: TellWalletsDeps, copy: DueCopy): Promise<void> {
     const at = addMs(deps.clock.now(), retryMs(copy.tries));
     await updateCopyLater(deps.db, copy, at);
     const { wallet, tries } = copy;
-    deps.log.warn('a wallet was not told of a pass', {
+    deps.log.warn('a wallet could not be updated with a pass', {
       wallet,
       tries,
       error: describeError(error),
@@ -75,13 +75,13 @@ async function tell(deps: TellWalletsDeps, copy: DueCopy): Promise<void> {
 }
 
 /**
- * Tells the wallets of phones what has become of the passes in them. Any number of processes may
- * do so at once; one that is killed is repeated once its lease has ended.
- * @returns whether there may be more.
+ * Updates phone wallets with the changes of their passes. Any number of processes may do so at
+ * once; the work of a killed one is repeated once its lease has expired.
+ * @returns true if there may be more.
  */
 export async function tellWallets(deps: TellWalletsDeps): Promise<boolean> {
   const wallets = WALLETS.filter((wallet) => deps.passFiles[wallet] !== null);
-  assert(wallets.length > 0, 'somebody to tell');
+  assert(wallets.length > 0, 'a wallet to update');
   const now = deps.clock.now();
   const due = { wallets, now, until: addMs(now, LEASE_MS), limit: BATCH };
   const copies = await takeDueCopies(deps.db, due);

@@ -3,13 +3,13 @@ import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** What code that changes intents needs from the process. */
+/** The dependencies of code that changes intents. */
 export interface AnnounceDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
 }
 
-/** Tells everything that waits for an intent that it has changed. Call it after the commit. */
+/** Notifies everything that waits for an intent of its change. Call it after the commit. */
 export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
   if (intent.status === 'processing') {
     wakeups.send('chain-requests', networkOf(intent.tenant.livemode));

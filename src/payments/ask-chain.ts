@@ -10,8 +10,8 @@ import { checkTip } from '#payments/tip.ts';
 import { hourIsFull } from '#settlement/ceiling.ts';
 
 /**
- * The chain's answer, asked for before the transaction; null where there is no need to ask, because
- * the credential is unknown, the intent has ended or the tip cannot be given.
+ * Asks the chain before the transaction; `null` if there is no need, because the credential is
+ * unknown, the intent has ended or the tip is not allowed.
  */
 export async function askChain(
   preflight: Preflight,
@@ -23,7 +23,7 @@ export async function askChain(
   const { merchantNumber } = intent;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
-  // It is refused below, and the contract's words do not hold every sum.
+  // Refused later. It must not be encoded, because the contract's fields do not hold every amount.
   if (checkTip(intent, request.tip) !== null) return null;
   if (payer.livemode !== tenant.livemode) return { ok: true };
   const signed = signedOf(request.presented, intent);
@@ -37,7 +37,7 @@ export async function askChain(
   });
 }
 
-/** The refusal where the chain takes no such payment now. */
+/** The refusal if the chain cannot take such a payment now. */
 export function notNow(why: 'unavailable' | 'hour_full', livemode: boolean): Refusal {
   return why === 'hour_full' ? hourIsFull(livemode) : serviceUnavailable();
 }
@@ -45,7 +45,7 @@ export function notNow(why: 'unavailable' | 'hour_full', livemode: boolean): Ref
 export function serviceUnavailable(): Refusal {
   return refuse(
     'service_unavailable',
-    'The chain cannot be reached at the moment. Nothing was charged: try again.',
+    'The chain cannot be reached at the moment. Nothing was charged. Try again.',
   );
 }
 

@@ -32,7 +32,7 @@ const intent: PaymentIntent = {
   status: 'requires_payment_method',
 };
 
-/** What can be wrong with a payment, one switch each, in the order of behavior.md 12.1. */
+/** The possible faults of a payment, one switch each, in the order of behavior.md 12.1. */
 interface Faults {
   readonly credential: boolean;
   readonly payerBlocked: boolean;
@@ -50,7 +50,7 @@ interface Faults {
 function factsWith(faults: Faults): PaymentFacts {
   return {
     intent,
-    // With the tip: what a rule sees.
+    // With the tip, as rules see it.
     amount: atoms(1_000),
     payer: {
       id: 'pyr_1',
@@ -128,7 +128,7 @@ test('the first check that fails decides, whatever else is wrong', () => {
   );
 });
 
-test('what is settled today and what is on its way both count against the day’s limit', () => {
+test('payments settled today and those in progress both count toward the day’s limit', () => {
   const facts = factsWith({
     credential: false,
     payerBlocked: false,

@@ -17,33 +17,38 @@ import {
 import { assessRisk, isRefusedOften, type RiskRule, type StaticPassTerms } from '#risk/rules.ts';
 import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 
-/** What the chain says about a payment before it is requested. */
+/** The chain's verdict on a payment before it is requested. */
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
 
-/** Also when it says nothing about this payment, because it takes none now. */
+/**
+ * Includes the cases in which the chain takes no payments now, and gives no verdict on this one.
+ */
 export type PreflightResult = Checked | 'unavailable' | 'hour_full';
 
-/** Everything that decides about a payment. Read under the locks of intent and payer. */
+/** All facts that decide about a payment, read while holding the locks of intent and payer. */
 export interface PaymentFacts {
   readonly intent: PaymentIntent;
   /** Sale and tip. */
   readonly amount: Atoms;
   readonly payer: PayerRow;
   readonly credentialProblem: Decline | null;
-  /** The card that was tapped, if it was one. `per_payment_limit` null: no limit. */
+  /** The tapped card, if the credential is one. `per_payment_limit` is `null` for no limit. */
   readonly card:
     | (Pick<CardRow, 'asks_since'> & { readonly per_payment_limit: bigint | null })
     | null;
-  /** When the payer has to confirm because what was presented can be copied; null: it cannot. */
+  /** When the payer must confirm because the credential can be copied; `null` if it cannot. */
   readonly copied: StaticPassTerms | null;
-  /** What the owner of the signing address has registered, if anything. */
+  /** The owner's settings of the signing address, if it is a registered chip. */
   readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
-  /** Set: which taps of this credential were used is lost, so its payer is asked. */
+  /**
+   * Set if a loss of data makes it unknown which taps of this credential were used, so its payer is
+   * asked.
+   */
   readonly doubtedAt?: Date | null;
   readonly preflight: Checked;
   readonly settings: RiskSettings;
   readonly activity: PayerActivity;
-  /** The wallet's key has signed this very payment: no confirmation is needed. */
+  /** True if the wallet's key has signed this very payment, so no confirmation is needed. */
   readonly isSigned?: boolean;
 }
 
@@ -56,13 +61,15 @@ function startOfUtcDay(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }
 
-/** Who wants to pay what. */
+/** A payer and a payment to assess. */
 export interface Candidate {
   readonly intent: PaymentIntent;
   readonly payer: PayerRow;
 }
 
-/** Policy and sums that the rules need, one per candidate; call it after the payers are locked. */
+/**
+ * The policy and sums that the rules need, one per candidate; call it after the payers are locked.
+ */
 export async function readActivities(
   tx: Tx,
   candidates: readonly Candidate[],
@@ -95,7 +102,7 @@ export async function readActivities(
   }));
 }
 
-/** The payer's own limits: per payment and card, and per UTC day with what is on its way. */
+/** The payer's own limits: per payment and card, and per UTC day including payments in progress. */
 function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean {
   const { limit_per_payment: perPayment, limit_per_day: perDay } = payer;
   const perTap = card?.per_payment_limit ?? null;
@@ -107,8 +114,8 @@ function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean
 
 /**
  * The checks of behavior.md 12.1 in their order; the first that fails decides. A signature of the
- * payer overrides the limits, which a payer sets for passes and tokens, and answers rules that
- * would ask for a confirmation. What the owner of a chip has set holds for its address.
+ * payer overrides the limits, which a payer sets for passes and tokens, and satisfies rules that
+ * would ask for a confirmation. The settings of a chip's owner apply to its address.
  */
 export function assessPayment(facts: PaymentFacts): Assessment {
   const { amount, payer, credentialProblem, preflight, settings, activity } = facts;
@@ -122,7 +129,7 @@ export function assessPayment(facts: PaymentFacts): Assessment {
   const chipLimit = chip?.per_payment_limit ?? null;
   const exceeds = isSigned ? chipLimit !== null && amount > chipLimit : exceedsLimits(facts);
   if (exceeds) return { kind: 'decline', decline: 'limit_exceeded' };
-  // How often confirmations were refused says nothing about a payer who signs each payment.
+  // Refused confirmations are no evidence against a payer who signs each payment.
   const refusals = isSigned
     ? { ofPayer: 0, ofAll: 0 }
     : { ofPayer: activity.refused_within_hour, ofAll: activity.refused_here_within_hour };
@@ -136,7 +143,7 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     copied: facts.copied,
     refusals,
   });
-  // The count that the database has of it may be behind: only the payer knows of each tap.
+  // The database's count may be outdated, and only the payer knows of each tap.
   const doubtedAt = facts.card?.asks_since ?? facts.doubtedAt ?? null;
   if (verdict.kind !== 'block' && doubtedAt !== null) {
     if (isRefusedOften({ refusals })) {

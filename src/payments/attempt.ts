@@ -3,18 +3,18 @@ import type { Traced } from '#core/tracing.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
-/** Which tips the terminal offers the customer, in percent of the sale. */
+/** The tips that the terminal offers the customer, in percent of the sale. */
 export interface Tipping {
   readonly percentages: readonly number[];
 }
 
-/** How the payer pays: decided by what was tapped or sent. */
+/** The payer's credential: what was tapped or sent. */
 export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
-  /** The cell that knows it, where that is another one: no row here is of it. */
+  /** The cell that issued it, if that is another one; then no row here belongs to it. */
   readonly home?: number;
 };
 
-/** What a terminal has read. */
+/** Credentials that a terminal reads. */
 export type Tapped =
   | { readonly type: 'nfc_id'; readonly passId: string }
   | { readonly type: 'nfc_sun'; readonly cardId: string }
@@ -22,7 +22,7 @@ export type Tapped =
   | { readonly type: 'qr'; readonly passId: string }
   /** A code of this pass that changes every half minute. */
   | { readonly type: 'rotating_code'; readonly passId: string }
-  /** The pass in the wallet of a phone. */
+  /** The pass in a phone wallet. */
   | { readonly type: PhoneKind; readonly passId: string };
 
 type AgentToken = { readonly type: 'agent_token'; readonly tokenId: string };
@@ -33,12 +33,12 @@ type Signed = { readonly type: 'authorization' | 'chip' } & PaymentAuthorization
 /** The tap was lost with the database, and only the chain knows of the payment. */
 type Unknown = { readonly type: 'unknown' };
 
-/** One try to pay an intent. At most one is under way. */
+/** One attempt to pay an intent. At most one is in progress. */
 export interface Attempt extends Traced {
   readonly payerId: string;
   readonly payerAddress: `0x${string}`;
   readonly credential: Credential;
-  /** On top of the sale. 0 for a rebuilt payment: the chain knows only the sum of both. */
+  /** On top of the sale. 0 for a rebuilt payment, because the chain knows only the sum of both. */
   readonly tip: Atoms;
   /** The rule that asked for the payer's confirmation, if one did. */
   readonly reasonCode: string | null;

@@ -28,24 +28,24 @@ export interface AuthorizeDeps extends PayLinkDeps, AwaitDeps {
   readonly receipts: ReceiptPages;
 }
 
-/** What a wallet has signed for a payment. */
+/** A wallet's signature for a payment. */
 export interface Signed {
   readonly from: string;
   readonly signature: Hex;
   /** A chip at a till; default: a wallet by a link. */
   readonly by?: SignedBy;
-  /** Where tips are asked for. */
+  /** Only if the intent takes tips. */
   readonly tipAmount: number | undefined;
   readonly requestId: string;
   readonly now: Date;
   readonly gone?: AbortSignal;
 }
 
-/** The owner of these idempotency keys: no merchant and no terminal. */
+/** The owner of these idempotency keys, which is neither a merchant nor a terminal. */
 const CALLER = 'pay_link';
 const PATH = '/api/pay/v1/{token}/authorization';
 
-/** The same wallet with the same signature is the same request. */
+/** The same signature of the same wallet is the same request. */
 function requestOf(
   { webUrl }: AuthorizeDeps,
   link: PayLink,
@@ -58,11 +58,11 @@ function requestOf(
 }
 
 /**
- * Pays an intent with what a wallet has signed for it. Answers with the intent, as a tap does. The
- * signature is checked first: a caller without the wallet's key learns nothing about the payment
- * and cannot make anything happen. A wallet that the chain would refuse gets its decline; where
- * the link is a static tag nothing is written of it, because whoever has a photo of the tag can
- * make wallets without end.
+ * Pays an intent with a wallet's signature. Returns the intent, as a tap does. The signature is
+ * checked first, so that a caller without the wallet's key learns nothing about the payment and can
+ * change nothing. A wallet that the chain would refuse gets its decline. If the link is a static
+ * tag, the decline is not stored, because anyone with a photo of the tag can create any number of
+ * wallets.
  */
 export async function authorizeLink(
   deps: AuthorizeDeps,
@@ -85,7 +85,8 @@ export async function authorizeLink(
   const { livemode } = link.intent.tenant;
   const unable = link.bindsOrder ? null : await whyUnable(deps, link, { from, signature, terms });
   if (unable !== null) {
-    // The chain refuses what it has just taken: by the same request, which was decided meanwhile.
+    // The chain refuses a signature that it has just accepted: a concurrent identical request was
+    // decided meanwhile.
     const first = await findReplay(deps.db, idempotency, now);
     if (first !== null) return answerOfFirst(deps, request, { link, idempotency, replay: first });
     return isRefusal(unable) ? unable : declined(link, unable.decline, now);
@@ -107,7 +108,7 @@ export async function authorizeLink(
     ...(request.gone === undefined ? {} : { gone: request.gone }),
   });
   if (!isUnderWay(answer)) return answer;
-  // The same request came to this node at the same time, and was decided first.
+  // An identical request at this node was decided first.
   const first = await findReplay(deps.db, idempotency, now);
   return first === null
     ? answer
@@ -121,7 +122,9 @@ function signedOf({ bindsOrder }: PayLink, terms: PayTerms, signature: Hex) {
   return { authorization, rates: ratesOf(terms) };
 }
 
-/** Why the chain would not take it from this wallet now; null: it would. */
+/**
+ * The reason why the chain would refuse this wallet's payment now; `null` if it would accept it.
+ */
 async function whyUnable(
   { preflight }: AuthorizeDeps,
   link: PayLink,
@@ -143,7 +146,7 @@ async function whyUnable(
   return asked.ok ? null : { decline: asked.decline };
 }
 
-/** As a decline is answered, of an intent that has not changed. */
+/** The same response as for a decline, with an unchanged intent. */
 function declined({ intent }: PayLink, decline: Decline, now: Date): Answer {
   const lastPaymentError = paymentError(decline, byAccountClock(intent, now));
   return answerWith(200, renderIntent({ ...intent, lastPaymentError }));
@@ -153,7 +156,7 @@ function isUnderWay(answer: Answer | Refusal): boolean {
   return isRefusal(answer) && answer.code === 'idempotency_request_in_progress';
 }
 
-/** The first request may still be under way, here or on another node: its answer is this one's. */
+/** The first request may still be running, here or on another node; its response is this one's. */
 async function answerOfFirst(
   deps: AuthorizeDeps,
   { gone }: Signed,

@@ -20,17 +20,17 @@ export interface AwaitDeps extends SettledDeps {
   readonly readKey: ReadKey;
 }
 
-/** A settlement takes about a second; later the answer is `processing`, below the 30 s limit. */
+/**
+ * A settlement takes about a second; after this time the response is `processing`, within the 30 s
+ * limit.
+ */
 export const SETTLEMENT_WAIT_MS = 20_000;
 
 function isSettled(intent: PaymentIntent): boolean {
   return intent.status !== 'processing';
 }
 
-/**
- * Waits for a `processing` intent to become something else; when the time is up, returns it as it
- * is.
- */
+/** Waits until a `processing` intent changes; after the time-out, returns it as it is. */
 export async function awaitSettled(
   deps: SettledDeps,
   intentId: string,
@@ -45,8 +45,8 @@ export async function awaitSettled(
 }
 
 /**
- * The response of a request whose intent is being settled. When that takes too long, `processing`
- * becomes the response, unless the final one comes first.
+ * The response of a request whose intent is being settled. After the time-out, `processing` becomes
+ * the response, unless the final one was stored first.
  */
 export function answerWhenSettled(
   deps: AwaitDeps,

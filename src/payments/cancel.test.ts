@@ -39,7 +39,7 @@ async function cancel(intentId: string, request: Partial<CancelRequest> = {}) {
 const CREATED = 'payment_intent.created';
 const CANCELED = 'payment_intent.canceled';
 
-test('a canceled intent says so, in its answer and in its event', async () => {
+test('a canceled intent shows it in its response and in its event', async () => {
   const id = await addIntent(store);
   clock.advance(5_000);
   const { status, body } = await cancel(id);
@@ -51,7 +51,7 @@ test('a canceled intent says so, in its answer and in its event', async () => {
   assert.deepEqual(await lastSnapshot(store, CANCELED), body);
 });
 
-test('a state is never written over one that nobody has decided on', async () => {
+test('a state is never overwritten that was not decided on', async () => {
   const id = await addIntent(store);
   await cancel(id);
   const write = store.db.transaction(async (tx) => {
@@ -61,7 +61,7 @@ test('a state is never written over one that nobody has decided on', async () =>
   await assert.rejects(write, /changed under its lock/);
 });
 
-test('canceling again returns it unchanged and says nothing more', async () => {
+test('canceling again returns it unchanged and sends no event', async () => {
   const id = await addIntent(store);
   const first = await cancel(id);
   clock.advance(1_000);
@@ -69,14 +69,14 @@ test('canceling again returns it unchanged and says nothing more', async () => {
   assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
 });
 
-test('ten cancels at once cancel once', async () => {
+test('ten concurrent cancels cancel once', async () => {
   const id = await addIntent(store);
   const seen = await Promise.all(Array.from({ length: 10 }, () => cancel(id)));
   assert.equal(new Set(seen.map(({ body }) => JSON.stringify(body))).size, 1);
   assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
 });
 
-test('a cancel waits for what is under way with its intent, and then decides once', async () => {
+test('a cancel waits for a running decision about its intent, and then decides once', async () => {
   const id = await addIntent(store);
   const { tenant } = store.merchant;
   const other = await underWay(store.db, async (tx) => {
@@ -101,7 +101,7 @@ test('a cancel waits for what is under way with its intent, and then decides onc
   assert.deepEqual(await eventTypes(store, id), [CREATED, CANCELED]);
 });
 
-test('under one key it runs once and is replayed', async () => {
+test('with one key it runs once and is replayed', async () => {
   const id = await addIntent(store);
   const idempotency = newRequest(store);
   const first = await cancel(id, { idempotency });
@@ -113,7 +113,7 @@ test('under one key it runs once and is replayed', async () => {
   assert.deepEqual([other.status, other.said], [409, 'idempotency_key_reused']);
 });
 
-test("another account's, mode's or terminal's intent does not exist", async () => {
+test("another account's, mode's or terminal's intent is not found", async () => {
   const id = await addIntent(store);
   const { tenant } = await addMerchant(store.db, { now: clock.now() });
   const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
@@ -125,7 +125,7 @@ test("another account's, mode's or terminal's intent does not exist", async () =
   assert.deepEqual(await eventTypes(store, id), [CREATED]);
 });
 
-test('an intent whose time is up was not canceled by the merchant: it had expired', async () => {
+test('an expired intent was not canceled by the merchant: it had expired', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
   clock.advance(30_000);
   const { body } = await cancel(id);
@@ -133,7 +133,7 @@ test('an intent whose time is up was not canceled by the merchant: it had expire
   assert.equal(body.canceled_at, body.expires_at);
 });
 
-test('once the settlement was asked for it is refused, and so is its key for ever', async () => {
+test('once the settlement was requested it is refused, and so is its key forever', async () => {
   const id = await addIntent(store);
   const { pass } = await addPayer(store);
   await pay(store, { intentId: id, pass, hangUp: true });

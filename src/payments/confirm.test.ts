@@ -82,7 +82,7 @@ async function requestCount(intentId: string): Promise<number> {
 }
 
 describe('a first payment from 50 USDC', () => {
-  test('asks its payer, and says until when and why', async () => {
+  test('asks its payer, with the deadline and the reason', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store, { amount: HIGH });
     const intent = bodyOf(await pay(store, { intentId, pass }));
@@ -100,7 +100,7 @@ describe('a first payment from 50 USDC', () => {
     await settling.stop();
   });
 
-  test('the second payment of that payer does not, whatever its amount', async () => {
+  test('the second payment of that payer does not, for any amount', async () => {
     const asked = await ask();
     await answer(asked, true);
     await playChain(store);
@@ -126,14 +126,14 @@ describe('a first payment from 50 USDC', () => {
   });
 });
 
-describe('a payer who says no', () => {
+describe('a payer who rejects', () => {
   const tapOf = async (pass: string, now: Date) => {
     const intentId = await addIntent(store, { amount: HIGH });
     const intent = bodyOf(await pay(store, { intentId, pass, now }));
     return { intentId, intent };
   };
 
-  test('ten times in an hour is asked no more by this merchant in that hour', async () => {
+  test('ten times in an hour is no longer asked by this merchant in that hour', async () => {
     const { pass, payer, passId } = await addPayer(store);
     for (let i = 0; i < 10; i++) {
       const { intentId, intent } = await tapOf(pass, NOON);
@@ -145,12 +145,12 @@ describe('a payer who says no', () => {
     assert.equal(intent.last_payment_error?.decline_code, 'risk_blocked');
     assert.equal(intent.last_payment_error?.reason_code, 'REFUSED_OFTEN');
     const other = await tapOf((await addPayer(store)).pass, NOON);
-    assert.equal(other.intent.status, 'requires_action', 'others have not said no');
+    assert.equal(other.intent.status, 'requires_action', 'others have not rejected');
     await store.db.query("update payer_refusals set refused_at = refused_at - interval '1 hour'");
-    assert.equal((await tapOf(pass, NOON)).intent.status, 'requires_action', 'the hour is over');
+    assert.equal((await tapOf(pass, NOON)).intent.status, 'requires_action', 'the hour has passed');
   });
 
-  test('and then yes, is asked as before', async () => {
+  test('and then approves, is asked as before', async () => {
     const { pass, payer, passId } = await addPayer(store);
     const askAgain = async () => {
       const { intentId, intent } = await tapOf(pass, NOON);
@@ -178,20 +178,20 @@ describe('an approval', () => {
   });
 
   for (const afterMs of [60_000, 60_100]) {
-    test(`${afterMs / 1000} s after the tap is refused before any worker saw it`, async () => {
+    test(`${afterMs / 1000} s after the tap is refused even before a worker ran`, async () => {
       const asked = await ask();
       assert.equal(await answer(asked, true, afterMs), 'payment_intent_unexpected_state');
       assert.equal(await requestCount(asked.intentId), 0);
     });
   }
 
-  test('by another payer is refused as if nobody had been asked', async () => {
+  test('by another payer is refused as if it did not exist', async () => {
     const asked = await ask();
     const { payer } = await addPayer(store);
     assert.equal(await answer({ ...asked, payerId: payer.id }, true), 'resource_missing');
   });
 
-  test('sent twice settles once and gets the same answer', async () => {
+  test('sent twice settles once and gets the same response', async () => {
     const asked = await ask();
     assert.equal(await answer(asked, true), 'processing');
     assert.equal(await answer(asked, true), 'processing');
@@ -250,7 +250,7 @@ describe('an approval', () => {
 });
 
 describe('a payer who does not answer', () => {
-  // Time never goes back: each of these has a store, and so an account, of its own.
+  // Time never goes back, so each of these has its own store and account.
   beforeEach(async () => {
     await store.close();
     await open();

@@ -17,25 +17,25 @@ import { checkSettles, type Readiness } from '#settlement/readiness.ts';
 
 export interface ConfirmDeps {
   readonly readiness: Readiness;
-  /** Seconds that a payment has from the payer's yes to its block on the chain. */
+  /** Seconds from the payer's approval within which the payment must be in a block. */
   readonly settleWithinS: number;
 }
 
-/** A payer's answer to "is this payment yours?". */
+/** A payer's answer to the confirmation. */
 export interface ConfirmationAnswer {
   readonly intentId: string;
-  /** Whether the person who answers may do so. */
+  /** True if the person who answers may do so. */
   readonly mayAnswer: (intent: PaymentIntent) => boolean;
   readonly approve: boolean;
   readonly now: Date;
 }
 
-/** Who pays, or is asked to; null while nobody is. */
+/** The payer who pays, or is asked; `null` if there is none. */
 export function payerOf(intent: PaymentIntent): string | null {
   return 'attempt' in intent ? intent.attempt.payerId : null;
 }
 
-/** null: the account takes no payments. */
+/** `null` if the account takes no payments. */
 async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
   const { accountId, livemode } = intent.tenant;
   const merchants = await selectMerchants(tx, [accountId]);
@@ -43,12 +43,12 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
   return own?.status === 'active' ? (intent.merchantNumber ?? null) : null;
 }
 
-/** An app that lost the answer to its approval asks again: nothing changes, and that is fine. */
+/** An app that lost the response to its approval sends it again, which changes nothing. */
 function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
   return approve && (intent.status === 'processing' || intent.status === 'succeeded');
 }
 
-/** Noes count against the merchant for an hour of its clock; a yes makes good for them. */
+/** Rejections count against the merchant for an hour of its clock; an approval clears them. */
 async function noteAnswer(
   tx: Tx,
   { intent, payerId }: { readonly intent: PaymentIntent; readonly payerId: string },
@@ -62,7 +62,7 @@ async function noteAnswer(
 
 interface Answered {
   readonly intent: PaymentIntent;
-  /** The payer whose app has to look again. */
+  /** The payer whose app must reload. */
   readonly payerId: string | null;
   readonly deliveries: number;
 }
@@ -85,7 +85,7 @@ async function answer(
   if (before.status !== 'requires_action' || current.status !== 'requires_action') {
     return refuse(
       'payment_intent_unexpected_state',
-      'This payment no longer waits for a confirmation: the payer has 60 seconds to answer.',
+      'This payment no longer waits for a confirmation. The payer has 60 seconds to answer.',
     );
   }
   const merchantNumber = await findMerchantNumber(tx, before);
@@ -104,15 +104,16 @@ async function answer(
     const terms = { merchantNumber: number, settleWithinS: deps.settleWithinS };
     await requestSettlement(tx, intent, terms, now);
   }
-  // Last: it takes the account's order, which is held until the commit.
+  // Last, because it takes the account's order, which is held until the commit.
   const deliveries = await saveSteps(tx, [{ before, steps }], now);
   return { intent, payerId, deliveries };
 }
 
 /**
- * Takes a payer's yes or no. A yes starts the settlement, unless one of the tap's checks fails now.
- * Refuses with `resource_missing` (nobody asked this payer), `payment_intent_unexpected_state` (too
- * late, or answered the other way) and, to a yes, `service_unavailable` (nothing settles now).
+ * Takes a payer's approval or rejection. An approval starts the settlement, unless one of the tap's
+ * checks fails now. Refuses with `resource_missing` (this payer was not asked),
+ * `payment_intent_unexpected_state` (too late, or answered the other way) and, for an approval,
+ * `service_unavailable` (nothing settles now).
  */
 export async function answerConfirmation(
   deps: AnnounceDeps & ConfirmDeps,

@@ -42,7 +42,7 @@ import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { areStale, type DrawnNumber } from '#settlement/numbers.ts';
 
-/** The rows that decide about a batch, read under the accounts' order locks. */
+/** The rows that decide about a batch, read while holding the locks of the accounts' orders. */
 interface Found {
   readonly keys: KnownKeys;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
@@ -56,12 +56,12 @@ interface Found {
   readonly taken: Set<string>;
 }
 
-/** What a request that was not refused ended with. */
+/** The result of a request that was not refused. */
 interface Made extends Done {
-  /** null: the intent that it asks for existed before the database lost it, and was rebuilt. */
+  /** `null` if the intent existed before the database lost it, and was rebuilt. */
   readonly created: {
     readonly intent: PaymentIntent;
-    /** As the answer and the event show it. */
+    /** As the response and the event show it. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
   } | null;
@@ -72,7 +72,7 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
   if (!own) {
     return refuse(
       'parameter_invalid',
-      "terminal is not one of this account's terminals in this mode: see GET /v1/terminals.",
+      "terminal is not one of this account's terminals in this mode. See GET /v1/terminals.",
       'terminal',
     );
   }
@@ -88,7 +88,7 @@ interface Deciding {
   readonly stamp: Stamp;
 }
 
-/** A price that cannot be is a mistake of the request; a rate that is missing is none. */
+/** An impossible price is an error of the request; a missing rate is not. */
 function checkPrice(price: Price | Refusal): Refusal | null {
   return isRefusal(price) && price.code === 'parameter_invalid' ? price : null;
 }
@@ -116,7 +116,7 @@ function decide(
   if (refusal !== null) return refusal;
   const key = orderKey(request, orderId.text);
   if (orderId.taken || found.taken.has(key)) {
-    const message = `order_id ${orderId.text} belongs to another payment intent: choose a new one.`;
+    const message = `order_id ${orderId.text} belongs to another payment intent. Choose a new one.`;
     return refuse('order_id_in_use', message, 'order_id');
   }
   found.taken.add(key);
@@ -130,7 +130,7 @@ function decide(
 const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
 const NO_TAXES: ReadonlyMap<string, TaxSettings> = new Map();
 
-/** Reads rates and taxes only where a request has a price, or lines, that depend on them. */
+/** Reads rates and taxes only if a request has a price, or lines, that depend on them. */
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   const currencies: string[] = [];
   const accountIds: string[] = [];
@@ -174,7 +174,7 @@ interface Batch {
   readonly drawn: readonly DrawnNumber[];
 }
 
-/** Writes what was decided. @returns how many deliveries that made. */
+/** Writes the decisions. @returns the number of deliveries. */
 async function writeDecided(
   tx: Tx,
   decided: readonly Decided<Made>[],
@@ -197,13 +197,13 @@ async function writeDecided(
   return deliveries;
 }
 
-/** What became of one request. */
+/** The result of one request. */
 export interface Created {
   readonly answer: Answer | Refusal;
   readonly created: boolean;
 }
 
-/** Lock, read, decide, write. */
+/** Locks, reads, decides and writes. */
 async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   const { requests, drawn } = batch;
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
@@ -216,7 +216,7 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
     readFound(tx, idKey, requests),
     areStale(tx, drawn),
   ]);
-  if (stale) throw new StaleNumbers('settlement numbers were raised since these were drawn');
+  if (stale) throw new StaleNumbers('settlement numbers were raised after these were drawn');
   const { decided, stored } = decideKeyed(found.keys, requests, (request, index) => {
     const price = present(found.prices[index], 'price');
     const orderId = present(found.orderIds[index], 'order id');
@@ -232,12 +232,12 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   return { outcomes, deliveries };
 }
 
-/** Nothing was written: numbers that are drawn now are good. */
+/** Nothing was written; newly drawn numbers will be valid. */
 class StaleNumbers extends Error {
   override name = 'StaleNumbers';
 }
 
-/** Numbers are raised once in a recovery: a second try finds them as the first left them. */
+/** A recovery raises the numbers once, so a second try succeeds. */
 const MAX_TRIES = 3;
 
 export interface CreateDeps extends IntentIds {
@@ -245,7 +245,7 @@ export interface CreateDeps extends IntentIds {
 }
 
 /**
- * Decides each request in one transaction, under the locks of all their accounts' orders.
+ * Decides each request in one transaction, holding the locks of all their accounts' orders.
  * @returns one outcome per request.
  */
 export async function createBatch(

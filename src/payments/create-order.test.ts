@@ -16,12 +16,12 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Somebody else holds the order of this store's account. */
+/** Holds the order lock of this store's account in another transaction. */
 function holdOrder() {
   return underWay(store.db, (tx) => stampOrder(tx, store.merchant.tenant, clock.now(), 1));
 }
 
-test("an account whose order somebody holds keeps no other account's creates waiting", async () => {
+test("an account whose order is locked does not delay other accounts' creates", async () => {
   const create = createIntentCreator(store);
   const neighbor = await addStore(store, clock);
   const order = await holdOrder();
@@ -38,7 +38,7 @@ test("an account whose order somebody holds keeps no other account's creates wai
   assert.equal(see(await own).status, 201);
 });
 
-test('a create whose key another request takes meanwhile is told so', async () => {
+test('a create whose key another request takes meanwhile is refused as in progress', async () => {
   const create = createIntentCreator(store);
   const request = newCreate(store);
   const key = await underWay(store.db, (tx) => holdKey(tx, request.idempotency, clock.now()));
@@ -48,7 +48,7 @@ test('a create whose key another request takes meanwhile is told so', async () =
   assert.equal(see(await answer).said, 'idempotency_request_in_progress');
 });
 
-/** When the store's intents count as created, in their order. */
+/** The creation times of the store's intents, in their order. */
 async function timesOf({ merchant, db }: TestStore): Promise<Date[]> {
   const rows = await db.query<{ created: Date }>(
     'select created from payment_intents where account_id = $1 order by position',
@@ -57,7 +57,7 @@ async function timesOf({ merchant, db }: TestStore): Promise<Date[]> {
   return rows.map(({ created }) => created);
 }
 
-test('a create never counts as created before an earlier one, whatever clocks say', async () => {
+test('a create never counts as created before an earlier one, for any clocks', async () => {
   const shop = await addStore(store, clock);
   const create = createIntentCreator(store);
   const at = (ms: number) => newCreate(shop, {}, { now: addMs(clock.now(), ms) });
@@ -68,7 +68,7 @@ test('a create never counts as created before an earlier one, whatever clocks sa
   assert.deepEqual(await timesOf(shop), [late, late]);
 });
 
-test('a clock that was moved counts from the next create on', async () => {
+test('an advanced test clock counts from the next create on', async () => {
   const shop = await addStore(store, clock);
   await store.db.query('update account_modes set ahead_seconds = 60 where account_id = $1', [
     shop.merchant.tenant.accountId,

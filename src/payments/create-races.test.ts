@@ -25,17 +25,17 @@ before(async () => {
 });
 after(() => shared.close());
 
-/** The same store in another process: it shares neither connections nor batches. */
+/** The same store in another process, with separate connections and batches. */
 function otherNode(t: TestContext, store: TestStore): TestStore {
   const db = openDatabase({ url: store.database.url, maxConnections: 4 });
   t.after(() => db.close());
   return { ...store, db };
 }
 
-/** A test that has not met enough after this long fails, however slow the machine is. */
+/** The test fails if it has not met enough cases after this time, even on a slow machine. */
 const TIMEOUT_MS = 60_000;
 
-/** Whether to go on: for so long, and then until enough was met. */
+/** True while the loop should continue: for this long, and then until enough was met. */
 function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   const begun = performance.now();
   return () => {
@@ -44,7 +44,7 @@ function goOnFor(ms: number, isEnough: () => boolean): () => boolean {
   };
 }
 
-/** Creates intents in so many callers of each node until it is stopped. */
+/** Creates intents with this many callers on each node until it is stopped. */
 function keepCreating(nodes: readonly TestStore[], callers: number) {
   let stopped = false;
   const caller = async (create: (request: CreateRequest) => Promise<unknown>, shop: TestStore) => {
@@ -60,7 +60,7 @@ function keepCreating(nodes: readonly TestStore[], callers: number) {
   };
 }
 
-test('endpoints that come and go under load hear of all after them, and of no more', async (t) => {
+test('endpoints created and deleted under load get exactly the events in between', async (t) => {
   const store = await addStore(shared, shared.clock);
   const bench = endpointsOf(store);
   const stop = keepCreating([store, otherNode(t, store)], 6);
@@ -115,7 +115,7 @@ test('endpoints that come and go under load hear of all after them, and of no mo
   assert.ok(kept.length > 2 && ended.length > 10, `only ${kept.length} and ${ended.length}`);
 });
 
-test('a poller that goes forward misses nothing that two nodes and others write', async (t) => {
+test('a poller that reads forward misses nothing that two nodes and others write', async (t) => {
   const store = await addStore(shared, shared.clock);
   const { tenant } = store.merchant;
   const { pass } = await addPayer(store);
@@ -188,7 +188,7 @@ interface Place {
   readonly position: bigint;
 }
 
-/** What a client does who asks only for what is newer than the last row that it has seen. */
+/** Does what a client does that requests only rows newer than the last one it has seen. */
 function readNewer(store: TestStore, table: string, last: Place | undefined): Promise<Place[]> {
   return store.db.query<Place>(
     `select created, position from ${table}
@@ -209,7 +209,7 @@ describe('a connection that breaks', () => {
     return new Map([...all].map(([key, found]) => [key, found.map((row) => row.id)]));
   }
 
-  test('under load costs no intent and doubles none, and nobody is told wrongly', async (t) => {
+  test('under load loses no intent and doubles none, and every response is right', async (t) => {
     const store = await addStore(shared, shared.clock);
     const nodes = [1, 2].map(() => createIntentCreator(otherNode(t, store)));
     const results: { request: CreateRequest; result: Answer | Refusal | Error }[] = [];
@@ -261,7 +261,7 @@ describe('a connection that breaks', () => {
     assert.equal(Number(row?.n), requests.length);
   });
 
-  test('twice, while the lost commit goes on: nobody hears that nothing was done', async (t) => {
+  test('twice, while the lost commit goes on: no one is told that nothing was done', async (t) => {
     const store = await addStore(shared, shared.clock);
     const url = new URL(store.database.url);
     const wire = await startTcpProxy(Number(url.port));

@@ -12,11 +12,11 @@ import { type AskedPresentment, type Quote, quote } from '#prices/quote.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
-/** What a merchant's server, or a cashier, asks for. Already validated. */
+/** The validated request of a merchant's server, or of a cashier. */
 export interface NewIntent {
   /** Atoms, or the price in the shop's currency. */
   readonly amount: number | AskedPresentment;
-  /** What is sold, for that price; `null` if the request does not say. */
+  /** The items of the sale, for that price; `null` if the request has none. */
   readonly lines: AskedLines | null;
   readonly tipping: Tipping | null;
   readonly terminalId: string;
@@ -39,21 +39,21 @@ export interface CreateRequest {
   readonly traceparent?: string | null;
 }
 
-/** The sum of a new intent, the quote that it was made of (`null` for atoms), and its lines. */
+/** The amount of a new intent, the quote behind it (`null` for atoms), and its lines. */
 export interface Price {
   readonly amount: Atoms;
   readonly quote: Quote | null;
   readonly lines: SaleLines | null;
 }
 
-/** What the price of a request depends on, besides the request. */
+/** The data besides the request that its price depends on. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
-  /** By account id: of those whose lines depend on it. */
+  /** By account id, for those whose lines depend on it. */
   readonly taxes: ReadonlyMap<string, TaxSettings>;
 }
 
-/** Of an account whose lines say everything themselves. */
+/** For an account whose lines specify everything themselves. */
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(
@@ -72,15 +72,15 @@ export function priceOf(
 /** An intent and its event. */
 export const PLACES_PER_CREATE = 2;
 
-/** What the ids of new intents are derived from. */
+/** The key from which the ids of new intents are derived. */
 export interface IntentIds {
   readonly idKey: IdKey;
   readonly numbers: SettlementNumbers;
 }
 
 /**
- * The order id that the request names, or else the one that is derived from its Idempotency-Key: it
- * is the same again when the request is repeated to a database that has lost the first one.
+ * The order id that the request names, or the one derived from its Idempotency-Key, which is the
+ * same again when the request is repeated after a loss of data.
  */
 export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, clash = 0): string {
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Sent in one turn, so that they share one batch (all but a lone first one would anyway). */
+/** Sent in one event-loop turn, so that they share one batch. */
 async function createAll(requests: readonly CreateRequest[], by: CreateIntent = create) {
   return (await Promise.all(requests.map((request) => by(request)))).map(see);
 }
@@ -61,7 +61,7 @@ test('nothing is written on a ledger that was closed while its number was drawn'
   assert.deepEqual(unused, taken);
 });
 
-test('an intent, its event and its stored response are the same, and there together', async () => {
+test('an intent, its event and its stored response match, and appear together', async () => {
   const request = newCreate(store, { amount: 1, orderId: 'A-1', metadata: { table: '7' } });
   const [seen] = await createAll([request]);
   assert.equal(seen?.status, 201);
@@ -92,7 +92,7 @@ const METADATA = JSON.parse(
   '{"zebra":"1","a":"\\"q\\\\","é":"ü","10":"ten","9":"nine","__proto__":"p","Kasse":"🛒"}',
 );
 
-test('answer, store, tell and later show the same, whatever the texts hold', async () => {
+test('response, row, event and later read match, for any texts', async () => {
   const read = createIntentReader(store);
   const requests = [
     newCreate(store),
@@ -116,17 +116,17 @@ test('answer, store, tell and later show the same, whatever the texts hold', asy
     assert.ok(shown !== null);
     const later = JSON.stringify(renderIntent(shown));
     assert.deepEqual(JSON.parse(later), JSON.parse(body));
-    // jsonb keeps metadata in an order of its own.
+    // jsonb orders the keys of metadata differently.
     if (requests[item]?.input.metadata !== METADATA) assert.equal(later, body);
   }
 });
 
-test('an order id is made up where none is given, and fits the rule', async () => {
+test('an order id is generated if none is given, and matches the rule', async () => {
   const [seen] = await createAll([newCreate(store)]);
   assert.match(String(seen?.body.order_id), /^[0-9A-Za-z]{8}$/);
 });
 
-test('a waiting terminal is told of its new intent, and only after it is there', async () => {
+test('a waiting terminal is notified of its new intent, and only after the commit', async () => {
   const told: Promise<number>[] = [];
   const before = await intents();
   const stop = store.wakeups.on('terminal', store.terminalId, () => told.push(intents()));
@@ -155,7 +155,7 @@ test('a hundred at once are a hundred intents, listed in the order of their even
 });
 
 describe('one key', () => {
-  test('twice in one batch: one runs, the other meets it under way', async () => {
+  test('twice in one batch: one runs, the other is refused as in progress', async () => {
     const before = await intents();
     const request = newCreate(store);
     const seen = await createAll([request, request, newCreate(store)]);
@@ -168,7 +168,7 @@ describe('one key', () => {
     assert.deepEqual(again, { ...seen[0], replayed: true });
   });
 
-  test('for two bodies in one batch: the second is told that the key was used', async () => {
+  test('for two bodies in one batch: the second is refused as a conflict', async () => {
     const first = newCreate(store);
     const other = { ...first.idempotency, fingerprint: newRequest(store).fingerprint };
     const seen = await createAll([first, newCreate(store, { amount: 5 }, { idempotency: other })]);
@@ -191,7 +191,7 @@ describe('one key', () => {
     assert.equal((await eventTypes(store)).length, events + 1);
   });
 
-  test('raced by two processes: one of each runs, and nobody gets a second intent', async () => {
+  test('raced by two processes: one of each runs, and no second intent is created', async () => {
     const before = await intents();
     const nodes = [createIntentCreator(store), createIntentCreator(store)];
     const requests = Array.from({ length: 10 }, () => newCreate(store));
@@ -201,7 +201,7 @@ describe('one key', () => {
     assert.equal(new Set(ids).size, 10);
   });
 
-  test('claimed by another operation while its batch runs: it is found, not run into', async () => {
+  test('claimed by another operation while its batch runs: it is found, not refused', async () => {
     const request = newCreate(store);
     const other = { ...request.idempotency, fingerprint: newRequest(store).fingerprint };
     const claiming = await underWay(store.db, (tx) => holdKey(tx, other, clock.now()));
@@ -214,7 +214,7 @@ describe('one key', () => {
     );
   });
 
-  test('is forgotten after 48 hours, not a millisecond sooner', async () => {
+  test('is deleted after 48 hours, not a millisecond sooner', async () => {
     const request = newCreate(store);
     const [first] = await createAll([request]);
     const lifeMs = keyExpiry(clock.now()).getTime() - clock.now().getTime();
@@ -256,7 +256,7 @@ describe('an order id', () => {
     assert.equal(await intents(), before + 1);
   });
 
-  test('that was refused is refused again under the same key', async () => {
+  test('that was refused is refused again with the same key', async () => {
     await createAll([newCreate(store, { orderId: 'HELD' })]);
     const refused = newCreate(store, { orderId: 'HELD' });
     const [first] = await createAll([refused]);
@@ -277,7 +277,7 @@ describe('an order id', () => {
 });
 
 describe('a refusal', () => {
-  test('for a terminal of nobody, of another account or mode, leaves the key free', async () => {
+  test("for a missing terminal, or another account's or mode's, leaves the key free", async () => {
     const merchant = await addMerchant(store.db, { now: clock.now() });
     const foreign = await addTerminal(store.db, merchant, clock.now());
     for (const terminalId of ['tml_none', foreign.terminalId]) {
@@ -290,7 +290,7 @@ describe('a refusal', () => {
     }
   });
 
-  test('for an inactive terminal is stored, and replayed when it is active again', async () => {
+  test('for an inactive terminal is stored, and replayed once it is active again', async () => {
     const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
     const set = (status: string) =>
       store.db.query('update terminals set status = $2 where id = $1', [terminalId, status]);
@@ -303,7 +303,7 @@ describe('a refusal', () => {
     assert.deepEqual(again, { ...first, replayed: true });
   });
 
-  test('before verification or go-live is stored; verification is asked for first', async () => {
+  test('before verification or go-live is stored; verification is checked first', async () => {
     const live = await addMerchant(store.db, { now: clock.now(), livemode: true });
     const { terminalId } = await addTerminal(store.db, live, clock.now());
     const neither = { ...live, kybApproved: false, merchantNumber: null };
@@ -320,14 +320,14 @@ describe('a refusal', () => {
     }
   });
 
-  test('of a test mode account says nothing of business verification', async () => {
+  test('in test mode needs no business verification', async () => {
     const merchant = { ...store.merchant, kybApproved: false };
     const [seen] = await createAll([newCreate(store, {}, { merchant })]);
     assert.equal(seen?.status, 201);
   });
 });
 
-test('a request that the database cannot take fails alone and leaves nothing', async () => {
+test('a request that the database cannot take fails alone and writes nothing', async () => {
   const before = await intents();
   const bad = newCreate(store, { description: 'a\u0000b' });
   const requests = [newCreate(store), bad, newCreate(store)];

@@ -10,12 +10,14 @@ import type { CreateRequest } from '#payments/create-request.ts';
 export type CreateIntent = (request: CreateRequest) => Promise<Answer | Refusal>;
 
 const BATCHES = {
-  /** One account's creates go one batch after the other, so more than one serves its neighbors. */
+  /**
+   * Batches of one account run one after the other, so several at once only serve other accounts.
+   */
   maxInFlight: 3,
   maxItems: 64,
 } as const;
 
-/** After the commit: tells terminals of their intents, streams and webhook workers of events. */
+/** After the commit: notifies terminals of their intents, streams and webhook workers of events. */
 function wake(
   wakeups: Wakeups,
   requests: readonly CreateRequest[],
@@ -32,15 +34,15 @@ function wake(
 }
 
 /**
- * Creates payment intents by group commit: what waits while earlier batches are under way shares
- * one transaction. Key, intent, event, deliveries and stored response of each commit together.
+ * Creates payment intents by group commit: requests that arrive while earlier batches run share one
+ * transaction. Key, intent, event, deliveries and stored response of each commit together.
  */
 export function createIntentCreator(
   deps: CreateDeps & { readonly wakeups: Wakeups },
 ): CreateIntent {
   const batcher = createBatcher<CreateRequest, Created>({
     ...BATCHES,
-    // A batch locks its accounts: a second batch with one of them would only wait.
+    // A batch locks its accounts, so a second batch with one of them would only wait.
     queueOf: ({ merchant }) => tenantKey(merchant.tenant),
     run: async (requests) => {
       const written = await createBatch(deps, requests);

@@ -13,8 +13,8 @@ import { rotatingCode } from '#payments/credentials/rotating-code.ts';
 import { visiting } from '#payments/credentials/visiting.ts';
 
 /**
- * The kinds of credential, each a module of `credentials`. A kind that is added here is found,
- * verified and consumed with the others; nothing else distinguishes them.
+ * The kinds of credential, each a module of `credentials`. A kind added here is found, verified and
+ * consumed like the others; nothing else distinguishes them.
  */
 const TAPPED = {
   nfc_id: nfcId,
@@ -24,18 +24,18 @@ const TAPPED = {
   smart_tap: smartTap,
   apple_vas: appleVas,
 };
-/** In this order they are locked. */
+/** The order in which they are locked. */
 const KINDS = { ...TAPPED, agent_token: agentToken, authorization, visiting };
 
 type Kinds = typeof KINDS;
 type Parts<K> = K extends CredentialKind<infer P, infer F> ? { presented: P; found: F } : never;
 
-/** What was tapped on a terminal, or sent by a merchant's server. */
+/** A credential as it was tapped on a terminal, or sent by a merchant's server. */
 export type Presented = Parts<Kinds[keyof Kinds]>['presented'];
-/** A credential that is known, whether or not it is still valid. */
+/** A known credential, whether or not it is still valid. */
 export type Found = Parts<Kinds[keyof Kinds]>['found'];
 
-/** What a terminal can read. */
+/** The types that a terminal can read. */
 export type TappedType = keyof typeof TAPPED;
 export const TAPPED_TYPES = Object.keys(TAPPED) as readonly TappedType[];
 
@@ -46,12 +46,12 @@ export function kindOf({ type }: { readonly type: Type }): Kind {
   return KINDS[type];
 }
 
-/** `null` for what no terminal reads. */
+/** `null` for a type that no terminal reads. */
 export function tappedKindOf({ type }: Presented): TappedKind<Presented, Found> | null {
   return type in TAPPED ? TAPPED[type as TappedType] : null;
 }
 
-/** What the terminal read, or what its software got wrong about it. */
+/** Parses the terminal's reading, or refuses an error of its software. */
 export function readTapped(tapped: {
   readonly type: TappedType;
   readonly value: string;
@@ -93,14 +93,14 @@ export async function lockCredentials(
   return new Map(locked.flat());
 }
 
-/** The credential of an attempt that is under way. Lock its payer afterwards. */
+/** The credential of an attempt in progress. Lock its payer afterwards. */
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
-  // No payer is asked about a payment that was signed, or that was rebuilt from the chain.
+  // A payment that was signed, or rebuilt from the chain, asks no payer.
   if (!(credential.type in KINDS)) return null;
   return (await KINDS[credential.type as Type].lockAgain?.(tx, credential)) ?? null;
 }
 
-/** `found` as it is locked, with what the batch has consumed of it already. */
+/** `found` as it is locked, including what the batch has already consumed of it. */
 export function verify(found: Found, presented: Presented, by: VerifyBy): Verified<Found> {
   return kindOf(presented).verify?.(found, presented, by) ?? { decline: null, after: found };
 }

@@ -11,34 +11,34 @@ import { chargeOf } from '#payments/tip.ts';
 export type Asked = PaymentIntent & { readonly status: 'requires_action' };
 
 /**
- * What has changed since the payer was asked may still stop the payment. Locked in the order of a
- * tap: the intent, the credential, the payer.
+ * Changes since the payer was asked may still stop the payment. Locks in the order of a tap: the
+ * intent, the credential, the payer.
  */
 export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
   const { attempt } = intent;
-  // What another cell knows stood when it was tapped, and the payer is saying yes right now.
+  // A credential of another cell was verified at the tap, and the payer is approving right now.
   const isVisiting = attempt.credential.home !== undefined;
   const found = isVisiting ? null : await lockCredential(tx, attempt.credential);
-  // The payer erased it, and came back to say yes.
+  // The payer erased it, and returned to approve.
   if (found === null && !isVisiting) return { type: 'reject', decline: 'pass_revoked' };
-  // Also if the payment fails: the payer knows of this tap, so its count is the newest.
+  // Even if the payment fails: the payer knows of this tap, so its count is the newest.
   if (found?.type === 'nfc_sun') await endAsking(tx, found.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
-  // A token that ran out while its payer was asked was in time when it was sent.
+  // A token that expired while its payer was asked was still valid when it was sent.
   const sentAt = confirmationAskedAt(intent.confirmBy);
   const [facts] = await readActivities(tx, [{ intent, payer }], now);
   const { settings, activity } = present(facts, 'facts of a payment');
   const paying = { intent, payerLivemode: payer.livemode, now: sentAt };
   const assessment = assessPayment({
     settings,
-    // This is a yes: earlier noes do not stand in its way.
+    // This is an approval, so earlier rejections do not count against it.
     activity: { ...activity, refused_within_hour: 0, refused_here_within_hour: 0 },
     intent,
     amount: chargeOf(intent),
     payer,
     credentialProblem: found === null ? null : kindOf(found).check(found, paying),
     card: found?.type === 'nfc_sun' ? found.card : null,
-    // The payer is saying yes right now.
+    // The payer is approving right now.
     copied: null,
     preflight: { ok: true },
   });

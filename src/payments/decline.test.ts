@@ -40,9 +40,9 @@ function shownMessage(error: PaymentError): unknown {
   return (shown as { customer_message?: unknown }).customer_message;
 }
 
-describe('what the customer is told of a decline', () => {
+describe("the customer's message of a decline", () => {
   for (const [code, { customer }] of Object.entries(DECLINES)) {
-    test(`${code}: short whole sentences without words of ours`, () => {
+    test(`${code}: short whole sentences without internal terms`, () => {
       assert.match(customer, /^[A-Z].*\.$/);
       assert.doesNotMatch(customer, JARGON);
       assert.ok(customer.length <= MAX_LENGTH, `${customer.length} characters`);
@@ -50,12 +50,12 @@ describe('what the customer is told of a decline', () => {
     });
   }
 
-  test('a decline that an earlier release has stored says it too', () => {
+  test('a decline that an earlier release has stored has a message too', () => {
     const { customer_message, ...stored } = paymentError('pass_revoked', AT);
     assert.equal(shownMessage(stored), customer_message);
   });
 
-  test('a decline that only a later release knows keeps the words that it came with', () => {
+  test('a decline that only a later release knows keeps its stored message', () => {
     const later = { ...paymentError('pass_revoked', AT), decline_code: 'pass_worn_out' as Decline };
     assert.equal(shownMessage({ ...later, customer_message: 'Worn out.' }), 'Worn out.');
   });

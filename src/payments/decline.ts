@@ -1,7 +1,7 @@
 import type { FailureReason } from '#settlement/requests.ts';
 
 /**
- * Why a payment was declined (behavior.md 5.8): once in words for developers, once in words for the
+ * The reasons of declines (behavior.md 5.8), each with a message for developers and one for the
  * customer at the counter. The list may grow.
  */
 export const DECLINES = {
@@ -80,7 +80,7 @@ export const DECLINES = {
 
 export type Decline = keyof typeof DECLINES;
 
-/** What a refusal of the chain is called. */
+/** The decline for each failure reason of the chain. */
 export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   insufficient_funds: 'insufficient_funds',
   approval_insufficient: 'approval_insufficient',
@@ -94,19 +94,19 @@ export const FAILURE_DECLINES: Readonly<Record<FailureReason, Decline>> = {
   transaction_reverted: 'settlement_failed',
 };
 
-/** `reason_code` of a payment that was declined because nobody could settle it in time. */
+/** `reason_code` of a payment that was declined because it could not be settled in time. */
 export const SETTLEMENT_UNAVAILABLE = 'SETTLEMENT_UNAVAILABLE';
 
 /**
- * `reason_code` of a payment that the contract refused because the hour was full. Another try would
- * only be refused as well.
+ * `reason_code` of a payment that the contract refused because of its hourly ceiling. A retry would
+ * also be refused.
  */
 export const CEILING_REACHED = 'CEILING_REACHED';
 
-/** `reason_code` where the cell that has made what was tapped could not be asked about it. */
+/** `reason_code` if the cell that issued the credential could not be reached. */
 export const HOME_CELL_AWAY = 'HOME_CELL_AWAY';
 
-/** What these say more exactly than their decline code. */
+/** Messages of reasons that are more specific than their decline code. */
 const REASON_WORDS: Readonly<
   Record<string, { readonly message: string; readonly customer: string }>
 > = {
@@ -127,10 +127,10 @@ export interface PaymentError {
   readonly type: 'payment_error';
   readonly code: 'payment_declined';
   readonly decline_code: Decline;
-  /** The upper case of the decline code, the risk rule's name, or what it says more exactly. */
+  /** The decline code in upper case, the risk rule's name, or a more specific reason. */
   readonly reason_code: string;
   readonly message: string;
-  /** Left out by earlier releases. */
+  /** Missing in rows of earlier releases. */
   readonly customer_message?: string;
   readonly created: string;
 }

@@ -6,7 +6,7 @@ import { lockIntent, updateDeadlines } from '#payments/intent-queries.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save.ts';
 
-/** The intent with all of its time used up. */
+/** The intent with its expiry moved to now. */
 function hasten(intent: PaymentIntent, now: Date): PaymentIntent {
   const expiresAt = intent.expiresAt < now ? intent.expiresAt : now;
   if (intent.status !== 'requires_action') return { ...intent, expiresAt };
@@ -15,8 +15,8 @@ function hasten(intent: PaymentIntent, now: Date): PaymentIntent {
 }
 
 /**
- * Ends an unpaid intent as if its time were over: open ones expire, asked payers have not
- * confirmed. A canceled one is returned unchanged; one that is paid or on its way is refused.
+ * Ends an unpaid intent as if its time had passed: open ones expire, asked payers count as not
+ * confirmed. A canceled one is returned unchanged; a paid or processing one is refused.
  */
 export async function expireNow(
   deps: { readonly db: Database; readonly wakeups: Wakeups },
@@ -29,7 +29,7 @@ export async function expireNow(
     if (before.status === 'processing' || before.status === 'succeeded') {
       return refuse(
         'payment_intent_unexpected_state',
-        `The payment intent is ${before.status}: it cannot expire.`,
+        `The payment intent is ${before.status} and cannot expire.`,
       );
     }
     const hastened = hasten(before, now);

@@ -24,7 +24,7 @@ before(async () => {
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
-  // What earlier tests left open would end as well.
+  // Intents left open by earlier tests would end as well.
   const now = addSeconds(clock.now(), 1_000_000);
   while (await expireIntents({ ...store, clock: new FakeClock(now) }));
 });
@@ -53,7 +53,7 @@ async function addAsked(expiresIn: number): Promise<string> {
   return intentId;
 }
 
-test('what readers see before the worker has run is exactly what it writes and tells', async () => {
+test('before the worker runs, readers already see exactly what it then writes', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
   clock.advance(30_000);
   const seen = await readIntent(id);
@@ -70,7 +70,7 @@ test('what readers see before the worker has run is exactly what it writes and t
   ]);
 });
 
-test('a terminal shows the next intent at once when the one before it is out of time', async () => {
+test('a terminal shows the next intent at once when the one before it has expired', async () => {
   const first = await addIntent(store, { expiresIn: 30 });
   const next = await addIntent(store, { expiresIn: 60 });
   const shown = async () => {
@@ -101,7 +101,7 @@ test('nothing ends a millisecond too early', async () => {
   );
 });
 
-test('a confirmation that did not come is a decline; the intent goes on being open', async () => {
+test('a missing confirmation is a decline; the intent stays open', async () => {
   const id = await addAsked(600);
   clock.advance(60_000);
   const seen = await readIntent(id);
@@ -112,7 +112,7 @@ test('a confirmation that did not come is a decline; the intent goes on being op
   assert.deepEqual((await eventTypes(store, id)).slice(-1), ['payment_intent.payment_failed']);
 });
 
-test('a confirmation that did not come ends an intent that has expired meanwhile', async () => {
+test('a missing confirmation ends an intent that has expired meanwhile', async () => {
   const id = await addAsked(30);
   clock.advance(60_000);
   const seen = await readIntent(id);
@@ -131,7 +131,7 @@ test('a payer who was asked in time is not cut off by the expiry', async () => {
   assert.equal((await readIntent(id)).status, 'requires_action');
 });
 
-test('an intent on its way to the chain never expires', async () => {
+test('an intent that is being settled never expires', async () => {
   const { pass } = await addPayer(store);
   const id = await addIntent(store, { expiresIn: 30 });
   await pay(store, { intentId: id, pass, hangUp: true });
@@ -150,7 +150,7 @@ test('two workers at once write each expiry once', async () => {
   assert.equal((await eventTypes(store)).length, 2 * ids.length);
 });
 
-test('a backlog is worked off in portions', async () => {
+test('a backlog is processed in batches', async () => {
   const create = createIntentCreator(store);
   await Promise.all(Array.from({ length: 201 }, () => create(newCreate(store))));
   clock.advance(600_000);
@@ -160,7 +160,7 @@ test('a backlog is worked off in portions', async () => {
   assert.equal(events.filter((type) => type === 'payment_intent.canceled').length, 201);
 });
 
-test('a request that waits for the intent is woken', async () => {
+test('a request that waits for the intent is notified', async () => {
   const id = await addIntent(store);
   let woken = 0;
   store.wakeups.on('intent', id, () => woken++);

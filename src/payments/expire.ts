@@ -5,13 +5,13 @@ import { lockOverdueIntents } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
 
-/** One transaction's worth: short enough that no tap waits long for a lock. */
+/** Rows per transaction, few enough that no tap waits long for a lock. */
 const BATCH = 200;
 
 /**
- * Writes down what time has done: open intents past their expiry, confirmations that did not come.
- * Readers show it already (see `asOf`); this makes it durable and sends the events.
- * @returns whether there may be more.
+ * Writes the effects of time: open intents past their expiry, missing confirmations. Readers
+ * already see them (see `asOf`); this makes them durable and sends the events.
+ * @returns true if there may be more.
  */
 export async function expireIntents(deps: {
   readonly db: Database;
@@ -20,7 +20,7 @@ export async function expireIntents(deps: {
 }): Promise<boolean> {
   const now = deps.clock.now();
   const { changes, deliveries } = await deps.db.transaction(async (tx) => {
-    // An intent that the chain paid in the time that was lost must not be reported as expired.
+    // An intent that the chain paid in the lost time must not be reported as expired.
     const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
     const intents = await lockOverdueIntents(tx, { now, modes, limit: BATCH });
     const changes = intents.flatMap((before): Change[] => {

@@ -34,7 +34,7 @@ async function addAsked(): Promise<string> {
   return intentId;
 }
 
-test('after a loss what is unpaid is canceled, of this network and from before', async () => {
+test('after a loss, older unpaid intents of this network are canceled', async () => {
   const open = await addIntent(store);
   const asked = await addAsked();
   const paid = await addPayment(store);
@@ -51,7 +51,7 @@ test('after a loss what is unpaid is canceled, of this network and from before',
   assert.equal(await stateOf(newer), 'requires_payment_method');
 });
 
-test('after a loss an intent that is being tapped is taken as the tap has left it', async () => {
+test('after a loss, an intent that is being tapped keeps the state of that tap', async () => {
   const { pass } = await addPayer(store);
   const intentId = await addIntent(store);
   clock.advance(1_000);
@@ -68,7 +68,7 @@ test('after a loss an intent that is being tapped is taken as the tap has left i
   assert.equal(await stateOf(intentId), 'processing');
 });
 
-test('after a loss what the chain has settled is left, open or waiting for its bytes', async () => {
+test('after a loss, settled intents are kept, open or waiting for a new transaction', async () => {
   const open = await addIntent(store);
   const asked = await addAsked();
   const { pass } = await addPayer(store);

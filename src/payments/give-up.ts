@@ -8,7 +8,7 @@ import { renderIntent } from '#payments/render.ts';
 import { type Change, saveSteps } from '#payments/save.ts';
 import { dropUnsignedPayments } from '#settlement/requests.ts';
 
-/** One transaction's worth. */
+/** Rows per transaction. */
 const BATCH = 200;
 /** For an attempt whose request was dropped. */
 const DROPPED: IntentCommand = {
@@ -19,7 +19,7 @@ const DROPPED: IntentCommand = {
 
 function giveUp(before: PaymentIntent, now: Date): Change {
   const ended = transition(before, { type: 'give_up' }, now);
-  // One that was tapped while we waited for its lock is on its way, and stays so.
+  // An intent that was tapped while this waited for its lock is processing, and stays so.
   return { before, steps: isRefusal(ended) ? [] : ended };
 }
 
@@ -31,9 +31,9 @@ function giveUpDropped(before: PaymentIntent, now: Date): Change {
 }
 
 /**
- * Cancels unpaid intents that are older than a loss of the database: their cancellation may be
- * among what was lost. So may be the decline of an attempt that nobody has signed yet: it is not
- * signed any more. @returns those that were locked; none when none is left.
+ * Cancels unpaid intents that are older than a loss of data, because their cancellation may have
+ * been lost. The decline of an unsigned attempt may have been lost too, so it is no longer signed.
+ * @returns those that were locked; none if none is left.
  */
 export async function giveUpUnpaid(
   tx: Tx,

@@ -16,7 +16,7 @@ import {
 import { addStore } from '#testing/store-payments.ts';
 
 const SALE = 2_500_000;
-/** Its payer is asked. */
+/** Above the threshold at which its payer is asked. */
 const HIGH = 50_000_000;
 
 let share: bigint | null = null;
@@ -51,7 +51,7 @@ async function settled<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('an account that has used its share of the hour is told when the next begins', async () => {
+test('an account that has used its hourly share is told when the next hour begins', async () => {
   share = BigInt(SALE * 2);
   assert.equal(await settled(() => tap()), 'succeeded');
   assert.equal(await settled(() => tap()), 'succeeded');
@@ -79,14 +79,14 @@ test('the share of one account leaves other accounts theirs', async () => {
   assert.equal(await settled(() => tap()), 'succeeded');
 });
 
-test('of taps at the same time as many pass as the share holds', async () => {
+test('of simultaneous taps, as many are accepted as the share allows', async () => {
   share = BigInt(SALE * 2);
   const taps = await settled(() => Promise.all(Array.from({ length: 6 }, () => tap())));
   assert.equal(taps.filter((one) => one === 'succeeded').length, 2, String(taps));
   assert.equal(taps.filter((one) => one === 'service_unavailable').length, 4, String(taps));
 });
 
-test('a payment under way counts, and one that was declined does not', async () => {
+test('a payment in progress counts, and a declined one does not', async () => {
   share = BigInt(SALE);
   const { pass } = await addPayer(store);
   const intentId = await addIntent(store);
@@ -104,7 +104,7 @@ test('a payment under way counts, and one that was declined does not', async () 
   assert.equal(await settled(() => tap()), 'succeeded');
 });
 
-test('a yes that comes when the share is used is refused, and may come again', async () => {
+test('an approval after the share is used up is refused, and may be repeated', async () => {
   const { pass } = await addPayer(store);
   const intentId = await addIntent(store, { amount: HIGH });
   assert.equal(summaryOf(await pay(store, { intentId, pass })), 'requires_action');

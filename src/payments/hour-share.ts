@@ -8,27 +8,27 @@ import { shareIsUsed } from '#settlement/ceiling.ts';
 import { selectUses } from '#settlement/ceiling-queries.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** Why the account cannot settle so many atoms more in this hour, or null. */
+/** The refusal if the account cannot settle this many more atoms in this hour, or `null`. */
 export type CheckShare = (tenant: Tenant, atoms: bigint) => Refusal | null;
 
-/** What an account is about to settle, in atoms. */
+/** The amount that an account is about to settle, in atoms. */
 export interface Asked {
   readonly tenant: Tenant;
   readonly atoms: bigint;
 }
 
 /**
- * From this part of its share on, an account's payments are decided one batch after the other.
- * Below it, what a few batches decide at the same moment cannot exceed the share.
+ * From this fraction of its share on, an account's payments are decided one batch after the other.
+ * Below it, a few concurrent batches cannot exceed the share.
  */
 const ONE_BY_ONE_FROM = 4n;
 
 /**
- * What is left of these accounts' shares of the contract's hour. Where one account may use all of
- * it, nothing is read: the contract decides. Near the end of a share it takes the accounts' locks,
- * which the payments take later anyway, so that no two batches count on the same rest. Call it
- * after everything else is locked, with every account of the transaction: these locks are taken in
- * one order.
+ * The rest of these accounts' shares of the contract's hourly ceiling. If one account may use the
+ * whole ceiling, nothing is read: the contract decides. Near the end of a share it takes the
+ * accounts' locks, which the payments take later anyway, so that no two batches count on the same
+ * rest. Call it after everything else is locked, with every account of the transaction, because
+ * these locks are taken in a fixed order.
  */
 export async function readShares(
   tx: Tx,
@@ -56,7 +56,7 @@ function tenantsOf(asked: readonly Asked[]): Tenant[] {
   return [...new Map(asked.map(({ tenant }) => [tenantKey(tenant), tenant])).values()];
 }
 
-/** Accounts that may not use all of the hour, each with the sum of what it asks for. */
+/** Accounts that may not use the whole ceiling, each with the sum of its requests. */
 function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
   const sums = new Map<string, Asked & { readonly share: bigint }>();
   for (const { tenant, atoms } of asked) {
@@ -68,7 +68,7 @@ function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
   return [...sums.values()];
 }
 
-/** Why a payment whose payer has said yes exceeds its account's share of the hour, or null. */
+/** The refusal if a payment approved by its payer exceeds its account's hourly share, or `null`. */
 export async function checkHourShare(
   tx: Tx,
   readiness: Readiness,

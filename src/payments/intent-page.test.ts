@@ -10,14 +10,14 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 const TENANT = { accountId: 'acct_a', livemode: false };
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const EVERY = { after: null, createdGte: null, createdLt: null, limit: 1_000 } as const;
-/** Enough that reading all of them is no way to find a few. */
+/** Enough that reading all of them to find a few would show. */
 const MANY = 20_000;
 
 let database: TestDatabase;
 
 /**
- * Old intents that are long over, and new ones in each status. Of those that are written as open or
- * asked, some have run out of time, and no worker has written so.
+ * Old intents that have ended, and new ones in each status. Some of those stored as open or asked
+ * have expired without a worker having written it.
  */
 before(async () => {
   database = await testDatabase();
@@ -58,7 +58,7 @@ async function walk(filters: IntentFilters, limit = 700): Promise<string[]> {
   }
 }
 
-test('a status shows what readers see in it, also where no worker has written so yet', async () => {
+test('a status filter shows what readers see, even before a worker has written it', async () => {
   const search = { tenant: TENANT, filters: {}, now: NOW };
   const all = await selectIntentPage(database.db, search, { ...EVERY, limit: MANY });
   assert.equal(all.length, MANY);

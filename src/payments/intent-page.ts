@@ -21,18 +21,20 @@ export interface IntentFilters {
   readonly status?: IntentStatus | null;
 }
 
-/** The longest expires_in: an older intent is not open any more. */
+/** The longest expires_in; an older intent is no longer open. */
 const MAX_OPEN_SECONDS = 600;
 
-/** Read in the order of their index, or the one of a terminal's open intents seems as good. */
+/**
+ * Read in the order of their index; otherwise the index of a terminal's open intents seems as good.
+ */
 const EXPIRED = `id = any(array(
   select id from payment_intents where status = 'requires_payment_method' and expires_at <= ?
   order by expires_at))`;
 
 /**
- * The rows that readers see in this status at `now`: time may have ended what is stored as open or
- * asked (`asOf`). Few are open, asked or processing, and small indexes hold those; the indexes for
- * the other two statuses are not written when an intent is created.
+ * The rows that readers see in this status at `now`, since time may have ended what is stored as
+ * open or asked (`asOf`). Few are open, asked or processing, and small indexes hold those; the
+ * indexes for the other two statuses are not written when an intent is created.
  */
 function inStatus(status: IntentStatus, now: Date): readonly Branch[] {
   const timedOut: Condition = { sql: "status = 'requires_action' and confirm_by <= ?", value: now };

@@ -13,9 +13,10 @@ export const INTENT_COLUMNS = `id, settlement_number, recovered,
   cancellation_reason, canceled_at, traceparent`;
 
 /**
- * Whom the contract pays for an intent (`i`): the account as it was known when the intent was
- * created. An account that moves to the next contract takes its place in its order first, so every
- * attempt to pay one intent goes to one contract, which settles it once: two-contracts.md.
+ * The merchant number that the contract pays for an intent (`i`): the account's number when the
+ * intent was created. An account that moves to the next contract takes a position in its order
+ * first, so every attempt to pay one intent goes to one contract, which settles it once:
+ * editions.md.
  */
 export const MERCHANT_OF_INTENT = `coalesce(
   (select f.merchant_number from former_merchants f
@@ -26,7 +27,7 @@ export const MERCHANT_OF_INTENT = `coalesce(
 
 const PAYABLE_COLUMNS = `${INTENT_COLUMNS}, ${MERCHANT_OF_INTENT} as merchant_number`;
 
-/** With whom the contract pays, for what is about to be paid. */
+/** Intents with the merchant number, for those about to be paid. */
 export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)`,
@@ -57,7 +58,7 @@ export async function selectIntent(
   return rows[0] === undefined ? null : toIntent(rows[0]);
 }
 
-/** Locks the intent until the end of the transaction: one decision at a time. */
+/** Locks the intent until the end of the transaction, so that one decision is made at a time. */
 export async function lockIntent(
   tx: Tx,
   tenant: Tenant,
@@ -71,7 +72,7 @@ export async function lockIntent(
   return rows[0] === undefined ? null : toIntent(rows[0]);
 }
 
-/** Locks several in the order of their ids, so that no two transactions wait in a circle. */
+/** Locks several in the order of their ids, so that no two transactions deadlock. */
 export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
     `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)
@@ -81,7 +82,7 @@ export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<Payme
   return rows.map(toIntent);
 }
 
-/** What these payers are asked to confirm, oldest first. */
+/** The intents that these payers are asked to confirm, oldest first. */
 export async function selectAskedIntents(
   sql: Sql,
   payerIds: readonly string[],
@@ -98,7 +99,7 @@ export async function selectAskedIntents(
   return rows.map(toIntent);
 }
 
-/** Open intents past their expiry and confirmations past their time; others' locks are skipped. */
+/** Open intents past their expiry and confirmations past their deadline; skips locked rows. */
 export async function lockOverdueIntents(
   tx: Tx,
   wanted: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
@@ -121,8 +122,8 @@ export async function lockOverdueIntents(
 }
 
 /**
- * Unpaid intents of a network that were created before that time, oldest expiry first. Without
- * those whose number the chain has settled: somebody has been charged under it.
+ * Unpaid intents of a network that were created before that time, oldest expiry first. Excludes
+ * those whose number the chain has settled, because a payer was charged for them.
  */
 export async function lockUnpaidIntents(
   tx: Tx,
@@ -148,7 +149,9 @@ export async function lockUnpaidIntents(
   return rows.map(toIntent);
 }
 
-/** Notes that these intents and their payments were rebuilt from the chain, with these numbers. */
+/**
+ * Records that these intents and their payments were rebuilt from the chain, with these numbers.
+ */
 export async function markRecovered(
   tx: Tx,
   rebuilt: readonly { readonly id: string; readonly number: bigint }[],
@@ -165,7 +168,7 @@ export async function markRecovered(
   );
 }
 
-/** When the next open intent or confirmation runs out, or null. */
+/** When the next open intent or confirmation expires, or `null`. */
 export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   const rows = await sql.query<{ at: Date | null }>(
     `select least(
@@ -175,7 +178,7 @@ export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/** The oldest open intent of each terminal, for all terminals that ask at the same time. */
+/** The oldest open intent of each terminal, for all terminals that poll at the same time. */
 export async function selectNextForTerminals(
   sql: Sql,
   terminalIds: readonly string[],
@@ -193,10 +196,10 @@ export async function selectNextForTerminals(
 }
 
 /**
- * Notes that the terminal has picked the intent up. Only the first time counts. A tap that came
- * earlier, from a test helper or a request that overtook the terminal's, counts as picking it up.
- * `now` is the service's time; what is stored is the account's.
- * @returns when it was; undefined: the terminal has no such intent.
+ * Records that the terminal has picked up the intent. Only the first time counts. An earlier tap,
+ * from a test helper or a request that overtook the terminal's, counts as the pick-up. `now` is the
+ * service's time; the stored time is the account's.
+ * @returns the time; undefined if the terminal has no such intent.
  */
 export async function updatePickedUp(
   sql: Sql,
@@ -211,12 +214,12 @@ export async function updatePickedUp(
   return rows[0]?.picked_up_at;
 }
 
-/** Brings the expiry of a locked, unpaid intent forward. */
+/** Moves the expiry of a locked, unpaid intent forward. */
 export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Promise<void> {
   await tx.query('update payment_intents set expires_at = $2 where id = $1', [id, expiresAt]);
 }
 
-/** The values of an intent that nobody has tapped. */
+/** The columns of an intent that has not been tapped. */
 export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, amount,
   terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
   status, settlement_number, ahead_seconds, tipping, traceparent, presentment, lines`;
@@ -301,8 +304,8 @@ const UPDATE_STATES = `
   returning i.id`;
 
 /**
- * Writes new states. The WHERE repeats each row's expected status: a row that is not what was
- * decided on fails the transaction.
+ * Writes new states. The WHERE repeats each row's expected status, so a row that has changed since
+ * the decision fails the transaction.
  */
 export async function updateIntentStates(
   tx: Tx,
@@ -356,7 +359,7 @@ export async function selectOrderIdsInUse(
   );
 }
 
-/** What has to be known about a new intent's terminal. */
+/** The data that a create needs of its terminal. */
 export interface TerminalStatusRow {
   id: string;
   account_id: string;

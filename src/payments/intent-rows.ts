@@ -12,7 +12,7 @@ import type {
 import type { SaleLines } from '#prices/lines.ts';
 import type { Quote } from '#prices/quote.ts';
 
-/** An attempt as JSON. One without a tip is as it was before there were tips. */
+/** An attempt as JSON. An attempt without a tip has the form from before tips existed. */
 export type StoredAttempt = Omit<Attempt, 'tip'> & { readonly tip?: string };
 
 export function toStoredAttempt({ tip, ...attempt }: Attempt): StoredAttempt {
@@ -55,7 +55,7 @@ export interface IntentRow {
   cancellation_reason: CancellationReason | null;
   canceled_at: Date | null;
   traceparent: string | null;
-  /** Only where it is read to be paid. */
+  /** Read only for payment. */
   merchant_number?: bigint | null;
 }
 

@@ -4,7 +4,10 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** Where requests wait for an intent to change: keyed by its id, woken by the topic `intent`. */
+/**
+ * Long-poll registry of requests that wait for an intent: keyed by its id, notified by the topic
+ * `intent`.
+ */
 export function createIntentRoom(deps: {
   readonly db: Database;
   readonly wakeups: Wakeups;

@@ -36,7 +36,7 @@ before(async () => {
 after(() => store.close());
 
 describe('a limit that allows one payment', () => {
-  test('is not raced past by ten taps at once, at several merchants', async () => {
+  test('is not exceeded by ten simultaneous taps at several merchants', async () => {
     for (let round = 0; round < 20; round++) {
       const { pass, payer } = await addPayer(store);
       await store.db.transaction((tx) =>
@@ -61,7 +61,7 @@ describe('a limit that allows one payment', () => {
     await course.checkMoney();
   });
 
-  test('of one merchant per hour is not raced past by ten taps at once', async () => {
+  test('of one merchant per hour is not exceeded by ten simultaneous taps', async () => {
     const merchant = await addMerchant(store.db, { now: NOON });
     const counter = { merchant, ...(await addTerminal(store.db, merchant, NOON)) };
     const off = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null };
@@ -103,12 +103,12 @@ describe('an agent token', () => {
     return { token: secret, id: row.id, payerId: payer.id };
   }
 
-  test('pays once, however many confirms of however many intents carry it', async () => {
+  test('pays once, for any number of confirms and intents', async () => {
     for (let round = 0; round < 20; round++) {
       const { token } = await mint();
       const ids = await inParallel(5, () => addIntent(store));
       const settling = keepSettling(store);
-      // Each intent at a node of its own: nothing but the token brings them together.
+      // Each intent at its own node, so that only the token connects them.
       const confirms = Array.from({ length: 20 }, (_, index) => {
         const at = index % ids.length;
         return pay(course.nodeOf(at), { intentId: ids[at] ?? '', token });
@@ -122,7 +122,7 @@ describe('an agent token', () => {
     await course.checkMoney();
   });
 
-  test('is free again when the chain refuses, and spent by the payment that succeeds', async () => {
+  test('is free again if the chain refuses, and spent by the payment that succeeds', async () => {
     const { token } = await mint();
     const first = await addIntent(store);
     const confirming = pay(store, { intentId: first, token });
@@ -151,7 +151,7 @@ describe('an agent token', () => {
     await course.checkMoney();
   });
 
-  /** A token with which its payer was asked for one intent; and another intent of that amount. */
+  /** A token whose payer was asked about one intent; and another intent of that amount. */
   async function ask() {
     const minted = await mint(HIGH);
     const [first, second] = [
@@ -182,7 +182,7 @@ describe('an agent token', () => {
     ]);
   });
 
-  test('is free again when its payer has not answered in time', async () => {
+  test('is free again if its payer has not answered in time', async () => {
     const { token, second, askedAt } = await ask();
     const now = addMs(askedAt, 60_000);
     assert.equal(summaryOf(await pay(store, { intentId: second, token, now })), 'requires_action');
@@ -199,7 +199,7 @@ describe('an agent token', () => {
       };
       const inTurn = start === 'the approval' ? Object.values(work) : Object.values(work).reverse();
       const under: Promise<unknown>[] = [];
-      // Both come as far as their locks let them before either may count the payer's money.
+      // Both proceed as far as their locks allow before either may count the payer's money.
       await db.transaction(async (tx) => {
         await lockPayer(tx, payerId);
         for (const begin of inTurn) {

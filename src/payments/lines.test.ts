@@ -42,10 +42,10 @@ const sells = (
 
 const COFFEE = { name: 'Coffee', quantity: 2, unit_amount: 350, tax_rate: 'Drinks' };
 const HAM = { name: 'Ham', quantity: '0.350', unit_amount: 1_290, tax_rate: 700, discount: 2 };
-/** Coffee 700 less 30; ham 450 less 20, and 30 of tax on top. */
+/** Coffee 700 minus 30; ham 450 minus 20, plus 30 of tax. */
 const EUROS = { currency: 'eur', amount: 1_130 };
 
-test('lines are kept as they were sent, with what the account said of them then', async () => {
+test("lines are stored as they were sent, with the account's settings at that time", async () => {
   await setTaxes(store, [{ name: 'Drinks', rate: 1_900 }], true);
   const lines = [COFFEE, { ...HAM, tax_inclusive: false }];
   const request = newCreate(store, sells(EUROS, lines, 50));
@@ -58,7 +58,7 @@ test('lines are kept as they were sent, with what the account said of them then'
   assert.deepEqual([body.line_items, body.discount], [shown, 50]);
   assert.deepEqual(await lastSnapshot(store, 'payment_intent.created'), body);
 
-  // The account's settings are others by now.
+  // The account's settings have changed since.
   await setTaxes(store, [{ name: 'Food', rate: 500 }], false);
   const replay = await create(request);
   assert.deepEqual([replay.replayed, replay.body], [true, body]);
@@ -91,7 +91,7 @@ test('a sale in USDC has lines in atoms; one without lines has none', async () =
   assert.deepEqual([none.body.line_items, none.body.discount], [null, 0]);
 });
 
-test('each sale of a batch counts by its own account', async () => {
+test("each sale of a batch uses its own account's settings", async () => {
   const other = await addStore(store, clock);
   await setTaxes(store, [{ name: 'Drinks', rate: 1_000 }], true);
   await setTaxes(other, [{ name: 'Drinks', rate: 2_000 }], false);
@@ -113,7 +113,7 @@ test('each sale of a batch counts by its own account', async () => {
   );
 });
 
-test('lines that are not the price are refused before a rate is looked for', async () => {
+test('lines that do not add up to the price are refused before a rate is read', async () => {
   clock.advance(200_000);
   const line = { ...COFFEE, tax_rate: 0, quantity: 1 };
   const late = (amount: number) =>

@@ -10,9 +10,12 @@ import { selectPayable } from '#payments/intent-queries.ts';
 import type { PayRequest } from '#payments/pay-request.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** What we read about a payment before anything is locked: enough to ask the chain about it. */
+/**
+ * The data about a payment that is read before anything is locked, enough to ask the chain about
+ * it.
+ */
 export interface Outlook {
-  /** The stored answer of a key that was used before. */
+  /** The stored response of a key that was used before. */
   readonly replay: Answer | Refusal | null;
   readonly intent: PaymentIntent | null;
   readonly payer: PayerRow | null;

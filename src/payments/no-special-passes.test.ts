@@ -5,14 +5,14 @@ import { test } from 'node:test';
 import { TEST_WALLETS } from '#sandbox/demo-wallets.ts';
 
 /**
- * The demo passes are real wallets in the real state that their names tell of. So nothing outside
- * the sandbox may know their names, labels, or that there is a demo at all.
+ * The demo passes are real wallets in the real state that their names describe. So nothing outside
+ * the sandbox may know their names, their labels, or that demo data exists at all.
  */
 
 const SOURCE = path.join(import.meta.dirname, '..');
-/** Where demo data is made, and where tests are supported. */
+/** The folders that create demo data and support tests. */
 const MAY_KNOW = new Set(['sandbox', 'testing']);
-/** Names that are words of the domain as well: only their use as a pass's name counts. */
+/** Names that are also domain terms: only their use as a pass's name counts. */
 const LABEL =
   /['"`](?:Demo )?(?:ok_2|over_limit|no_approval)\b|Demo (?:ok|confirm|revoked|blocked)/;
 const LOOKS_AT_A_LABEL = /pass\w*\.label\s*(?:===|!==|\.startsWith|\.includes)/i;

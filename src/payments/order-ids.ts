@@ -12,15 +12,15 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
 /** The order id that a request's intent gets. */
 export interface ChosenOrderId {
   readonly text: string;
-  /** By an intent that exists. */
+  /** True if an existing intent has it. */
   readonly taken: boolean;
-  /** The rebuilt intent that the request asks for once more. */
+  /** The rebuilt intent that the request creates once more. */
   readonly rebuilt: PaymentIntent | null;
 }
 
 /**
- * A key that comes back after 48 hours takes the next derived order id, so this is how often one
- * key can be used again. Two keys practically never derive the same one.
+ * A key that is used again after 48 hours takes the next derived order id, so this is how often one
+ * key can be reused. Two keys practically never derive the same one.
  */
 const MAX_CLASHES = 1_000;
 
@@ -30,7 +30,7 @@ interface Choice {
   readonly row: OrderIdRow | undefined;
 }
 
-/** The key of a map: the tenant and its order id. */
+/** A map key: the tenant and its order id. */
 export function orderKey(request: CreateRequest, orderId: string): string {
   return `${tenantKey(request.merchant.tenant)} ${orderId}`;
 }
@@ -52,9 +52,9 @@ async function selectInUse(
 }
 
 /**
- * Which order id each request's intent gets. One that was left out is derived from the request's
- * key, and the next one is taken where another intent, or another request of the batch, has it:
- * only that costs a second look. A request of a known key is a replay and needs none.
+ * Chooses each request's order id. An omitted one is derived from the request's key; if another
+ * intent, or another request of the batch, has it, the next one is derived, at the cost of a second
+ * look-up. A request with a known key is a replay and needs none.
  */
 export async function chooseOrderIds(
   tx: Tx,
@@ -99,8 +99,8 @@ export async function chooseOrderIds(
 }
 
 /**
- * The quote of a rebuilt intent is lost, and today's rate is another one. A rate never moves by
- * more within the minutes in which a create is repeated: see `MAX_JUMP_PERCENT`.
+ * The quote of a rebuilt intent is lost, and today's rate may differ. Within the minutes in which a
+ * create is repeated, a rate never moves by more: see `MAX_JUMP_PERCENT`.
  */
 const LOST_RATE_PERCENT = 10n;
 
@@ -118,7 +118,7 @@ function isAmountOf(
   );
 }
 
-/** The whole intents where a request asks for a rebuilt one again. */
+/** Reads the whole intents for requests that create a rebuilt one again. */
 async function withRebuilt(
   tx: Tx,
   chosen: readonly {

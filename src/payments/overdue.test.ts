@@ -14,7 +14,7 @@ import {
 } from '#testing/store.ts';
 import { eventTypes, findPayment } from '#testing/store-payments.ts';
 
-/** The column rounds to milliseconds: `now()` itself may come to lie half of one ahead. */
+/** The column rounds to milliseconds, so that `now()` itself may be half a millisecond ahead. */
 const OVER = `deadline = now() - interval '1 second'`;
 
 let store: TestStore;
@@ -26,7 +26,7 @@ after(() => store.close());
 
 const decline = () => declineOverdue({ ...store, log: silentLog });
 
-/** Tapped; the client did not wait for the settlement. */
+/** Taps; the client does not wait for the settlement. */
 async function tap(): Promise<{ intentId: string; pass: string }> {
   const { pass } = await addPayer(store);
   const intentId = await addIntent(store);
@@ -56,12 +56,12 @@ async function readIntent(intentId: string) {
   return row;
 }
 
-describe('a payment that nobody has signed', () => {
+describe('a payment that was never signed', () => {
   beforeEach(async () => {
     await playChain(store);
   });
 
-  test('has as many seconds as the API was told, from its tap, in real time', async () => {
+  test('has as many seconds as the API was given, from its tap, in real time', async () => {
     const { intentId } = await tap();
     const { left, settle_within } = await requestOf(intentId);
     assert.equal(settle_within, 60);
@@ -90,7 +90,7 @@ describe('a payment that nobody has signed', () => {
     assert.equal((await requestOf(intentId)).status, 'queued');
   });
 
-  test('is declined once, however many processes look', async () => {
+  test('is declined once, for any number of processes', async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, tap));
     for (const { intentId } of ids) await move(intentId, OVER);
     await Promise.all(Array.from({ length: 8 }, decline));
@@ -121,13 +121,13 @@ describe('a payment that was signed once', () => {
     assert.equal((await readIntent(intentId))?.status, 'processing');
   }
 
-  test('and is on its way is not declined by the clock', async () => {
+  test('and is being sent is not declined by the clock', async () => {
     const { intentId } = await tap();
     await sign(intentId);
     await staysProcessing(intentId);
   });
 
-  test('and waits for other bytes is not declined by the clock', async () => {
+  test('and waits for another signature is not declined by the clock', async () => {
     const { intentId } = await tap();
     await move(intentId, 'tries = 1');
     await staysProcessing(intentId);
@@ -190,7 +190,7 @@ describe('a payment that the chain settles after it was declined', () => {
     assert.deepEqual(types, ['payment.succeeded', 'payment.cashback_paid']);
   });
 
-  test('succeeds also when the merchant has canceled its intent meanwhile', async () => {
+  test('succeeds even if the merchant has canceled its intent meanwhile', async () => {
     const { intentId } = await declined();
     const { tenant } = store.merchant;
     const request = { tenant, intentId, idempotency: null, requestId: 'req_test' };
@@ -201,11 +201,11 @@ describe('a payment that the chain settles after it was declined', () => {
     assert.equal((await readIntent(intentId))?.status, 'succeeded');
   });
 
-  test('comes behind the answer of another attempt that is under way', async () => {
+  test('waits for the result of another attempt in progress', async () => {
     const { intentId } = await declined();
     const { pass } = await addPayer(store);
     await pay(store, { intentId, pass, hangUp: true });
-    // The chain knows the number as used: the second attempt fails, in the same moment.
+    // The number is used on the chain, so the second attempt fails at the same time.
     await store.db.query(
       `update chain_requests set status = 'failed', applied_at = null,
          outcome = '{"succeeded": false, "reason": "settlement_failed", "txHash": null}'

@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** One payment of a plan: which intent, which credential, what the chain said before. */
+/** One payment of a plan: its intent, its credential, and the chain's verdict before. */
 interface Planned {
   readonly intent: number;
   readonly credential: number;
@@ -43,7 +43,7 @@ interface Planned {
   readonly tip?: number;
 }
 
-/** Intents of a merchant that allows two payments per payer and hour, and who may pay them. */
+/** Intents of a merchant that allows two payments per payer and hour, and their possible payers. */
 interface Scene {
   readonly counter: Counter;
   readonly intents: readonly string[];
@@ -117,7 +117,7 @@ function toItems(scene: Scene, plan: readonly Planned[]): PayItem[] {
   }));
 }
 
-/** What is left behind, by intent: its status and the types of its events, in order. */
+/** The remains, by intent: its status and the types of its events, in order. */
 async function remains(scene: Scene): Promise<string[]> {
   const rows = await store.db.query<{ id: string; left: string }>(
     `select i.id, i.status || ' ' || (
@@ -148,14 +148,16 @@ function each(...pairs: readonly (readonly [intent: number, credential: number])
   return pairs.map(([intent, credential]) => ({ intent, credential, chain: 'ok' }));
 }
 
-/** Plans whose later payments depend on the earlier ones, so that chance need not find them. */
+/**
+ * Plans whose later payments depend on earlier ones, so that the test need not find them by chance.
+ */
 const EXAMPLES: [Planned[]][] = [
   [each([0, 0], [1, 0], [2, 0])],
   [each([0, 1], [1, 1])],
   [each([0, 4], [1, 4], [0, 4])],
   [each([0, 3], [0, 0], [0, 0])],
   [each([0, 2], [0, 0], [1, 2])],
-  // The daily limit is the sale: a tip of one atom is above it.
+  // The daily limit equals the sale, so a tip of one atom exceeds it.
   [[{ intent: 0, credential: 1, chain: 'ok', tip: 1 }, ...each([0, 1])]],
   [[{ intent: 2, credential: 0, chain: 'ok', tip: 0 }, ...each([2, 0])]],
 ];
@@ -179,7 +181,7 @@ test('payments in one transaction end as they would have one after the other', a
     }),
     { numRuns: 40, examples: EXAMPLES },
   );
-  // The examples reach what a batch can get wrong: each of these depends on the payments before it.
+  // The examples reach the outcomes that a batch can get wrong, which depend on earlier payments.
   for (const outcome of [
     'limit_exceeded',
     'risk_blocked',
@@ -190,7 +192,7 @@ test('payments in one transaction end as they would have one after the other', a
   }
 });
 
-test('a pass that was made after the chain was asked does not pay yet', async () => {
+test('a pass that was created after the chain was asked does not pay yet', async () => {
   const scene = await openScene();
   // Looking ahead found no such pass, so the chain was not asked whether its payer can pay.
   const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
@@ -203,7 +205,7 @@ test('a pass that was made after the chain was asked does not pay yet', async ()
   assert.equal(left, 'requires_payment_method payment_intent.created nothing');
 });
 
-test('a tap waits for whoever decides on its intent, and then sees the decision', async () => {
+test('a tap waits for a running decision about its intent, and then sees it', async () => {
   const scene = await openScene();
   const cancel = await underWay(store.db, (tx) =>
     tx.query(
@@ -218,14 +220,14 @@ test('a tap waits for whoever decides on its intent, and then sees the decision'
   assert.deepEqual(await tapped, ['payment_intent_unexpected_state']);
 });
 
-test('payments of one batch share what is left of their account’s hour', async () => {
+test('payments of one batch share the rest of their account’s hourly share', async () => {
   const [mine, other] = [await openScene(), await openScene()];
   const items = [
     ...toItems(mine, each([0, 0])),
     ...toItems(other, each([0, 0])),
     ...toItems(mine, each([1, 0])),
   ];
-  // Each account may settle one of these sales more.
+  // Each account may settle one more of these sales.
   const readiness = { ...store.readiness, shareOf: () => BigInt(AMOUNT) };
   const { paid } = await store.db.transaction((tx) =>
     payBatch(tx, items, { ...store.pay, readiness }),

@@ -39,17 +39,17 @@ import { checkTip } from '#payments/tip.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { requestPayments } from '#settlement/requests.ts';
 
-/** The result of one. */
+/** The result of one payment. */
 export interface Paid {
   readonly answer: Answer | Refusal;
-  /** The intent as it was left; null when nothing was decided on it (a replay, a refusal). */
+  /** The intent after the decision; `null` if nothing was decided (a replay, a refusal). */
   readonly intent: PaymentIntent | null;
 }
 
 /**
- * Pays several intents in one transaction: keys, intents, events, deliveries and settlement
- * requests of all of them commit together. Each gets the answer it would have got alone, in order:
- * its credential is verified, its payment decided, and what it consumes is seen by the next one.
+ * Pays several intents in one transaction: keys, intents, events, deliveries and settlement jobs of
+ * all of them commit together. Each gets the response that it would have got alone, in order: its
+ * credential is verified, its payment decided, and the next one sees what it consumes.
  */
 export async function payBatch(
   tx: Tx,
@@ -91,7 +91,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   if (forbidden !== null) return forbidden;
   const current = intentOf(context, request);
   if (current === null) return resourceMissing('payment intent');
-  // Its tap was lost with the database: the next tap is told how it ended.
+  // Its tap was lost with the database, so the next tap gets the result.
   const isRebuilt = current.status === 'succeeded' && current.attempt.credential.type === 'unknown';
   const verified = verifyIn(context, request);
   if (isRebuilt) {
@@ -115,7 +115,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   return present(steps.at(-1), 'step of a payment').intent;
 }
 
-/** The credential, with what the batch has consumed of it already. */
+/** The credential, including what the batch has already consumed of it. */
 function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | null {
   const found = credentialOf(context, request);
   if (found === null) return null;
@@ -123,7 +123,7 @@ function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | n
   return verify(found, request.presented, { cardKey, now: request.now });
 }
 
-/** By the account's clock; never before the intent was picked up, whatever nodes' clocks say. */
+/** By the account's clock; never before the intent was picked up, even if nodes' clocks differ. */
 function tapTime(intent: PaymentIntent, now: Date): Date {
   const at = byAccountClock(intent, now);
   return intent.pickedUpAt !== null && intent.pickedUpAt > at ? intent.pickedUpAt : at;
@@ -148,7 +148,7 @@ function command(
   }
   if (found === null || verified === null)
     return { type: 'decline', decline: context.ofUnknown(presented, intent.tenant.livemode) };
-  // It appeared after we looked ahead: the chain has not been asked about it.
+  // It appeared after looking ahead, so the chain has not been asked about it.
   if (preflight === null) return serviceUnavailable();
   const payer = present(context.payers.get(found.payerId), 'payer of a credential');
   const { settings, activity } = present(context.facts[considered.index], 'facts of a payment');
@@ -180,7 +180,7 @@ function command(
   return toCommand(assessment, attempt, now);
 }
 
-/** What the assessment makes of the intent. */
+/** The command that follows from the assessment. */
 function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentCommand {
   switch (assessment.kind) {
     case 'settle':
@@ -227,15 +227,15 @@ async function persist(
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertKeys(tx, stored),
-    // Last: it takes the accounts' order, which is held until the commit.
+    // Last, because it takes the accounts' order, which is held until the commit.
     saveSteps(tx, [...context.changes.values()] satisfies Change[], now),
   ]);
   return deliveries;
 }
 
 /**
- * What payers hear of beside their history. Those who are asked are rung for that, and a tap of
- * somebody else's code is nobody's.
+ * The taps of static passes that payers are notified of. Payers who are asked get a notification
+ * for that; a tap of another payer's code belongs to no one.
  */
 function staticTaps(
   context: PayContext,

@@ -18,16 +18,16 @@ import { chargeOf } from '#payments/tip.ts';
 import { readUnknownDecline, type UnknownDecline } from '#payments/unknown-credential.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** A payment, and the chain's answer about it where we could ask. */
+/** A payment, with the chain's verdict if it could be asked. */
 export interface PayItem {
   readonly request: PayRequest;
-  /** `null` if it was not asked: credential or intent did not exist when we looked ahead. */
+  /** `null` if it was not asked, because credential or intent did not exist when looking ahead. */
   readonly preflight: Checked | null;
 }
 
 /**
- * What the decisions of a batch rest on, read under its locks. Each decision changes it, so that
- * every later one sees it as if it had been committed.
+ * The state on which the decisions of a batch are based, read while holding its locks. Each
+ * decision changes it, so that later ones see it as if it had been committed.
  */
 export interface PayContext {
   readonly watch: DatabaseWatch;
@@ -38,7 +38,7 @@ export interface PayContext {
   readonly intents: ReadonlyMap<string, PaymentIntent>;
   readonly credentials: Map<string, Found>;
   readonly ofUnknown: UnknownDecline;
-  /** Those of them that the batch consumes. */
+  /** The credentials that the batch consumes. */
   readonly consumed: Map<string, Found>;
   readonly terms: BatchTerms;
   readonly shareLeft: CheckShare;
@@ -48,7 +48,7 @@ export interface PayContext {
   readonly underWay: { payerId: string; intent: UnderWay }[];
 }
 
-/** Settings, and what is known of the networks. */
+/** Settings, and the state of the networks. */
 export type BatchTerms = PayTerms & { readonly readiness: Readiness };
 
 type UnderWay = PaymentIntent & { readonly status: 'processing' | 'requires_action' };
@@ -69,7 +69,9 @@ export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, reque
   return terminalId === undefined || intent.terminalId === terminalId ? intent : null;
 }
 
-/** Intents, then credentials, then payers, each in the order of ids: every payment locks so. */
+/**
+ * Locks intents, then credentials, then payers, each in the order of ids, as every payment does.
+ */
 export async function readContext(
   tx: Tx,
   items: readonly PayItem[],
@@ -114,7 +116,7 @@ export async function readContext(
   return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, shareLeft, ...rest };
 }
 
-/** What the batch itself has under way counts like what was under way before. */
+/** Payments of the batch itself count like those that were already in progress. */
 export function withBatch(
   activity: PaymentFacts['activity'],
   context: PayContext,
@@ -132,7 +134,7 @@ export function withBatch(
   };
 }
 
-/** The account's share of the hour, with what the batch itself has under way. */
+/** Checks the account's hourly share, including the payments of the batch itself. */
 export function checkShare(
   context: PayContext,
   { tenant, amount }: PaymentIntent,
@@ -145,7 +147,7 @@ export function checkShare(
   return context.shareLeft(tenant, add(amount, tip, ...mine.map(({ intent }) => chargeOf(intent))));
 }
 
-/** The attempt gets its answer: the rest of the batch sees what it has consumed. */
+/** Records what the answered attempt has consumed, for the rest of the batch. */
 export function consume(context: PayContext, request: PayRequest, after: Found | null): void {
   if (after === null || after === credentialOf(context, request)) return;
   const key = credentialKey(request.presented);
@@ -153,7 +155,7 @@ export function consume(context: PayContext, request: PayRequest, after: Found |
   context.consumed.set(key, after);
 }
 
-/** The rest of the batch sees the decision. */
+/** Records the decision for the rest of the batch. */
 export function record(
   context: PayContext,
   request: PayRequest,

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { MERCHANT_OF_INTENT } from '#payments/intent-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a wallet was asked to sign, in addition to what the intent says. */
+/** The terms that a wallet was asked to sign, in addition to the intent. */
 export interface PayTerms {
   readonly salt: Hex;
   /** Unix seconds. */
@@ -14,7 +14,7 @@ export interface PayTerms {
   readonly cashback: number;
 }
 
-/** What a pay link needs to know in addition to its intent. */
+/** The data of a pay link in addition to its intent. */
 export interface PayLinkRow {
   merchant_name: string;
   merchant_number: bigint | null;
@@ -23,11 +23,11 @@ export interface PayLinkRow {
   terminal_status: 'active' | 'inactive';
   /** Oldest first; empty until the link is opened. */
   terms: readonly PayTerms[];
-  /** How many authorizations of the wallet that asks were answered. */
+  /** How many authorizations of the requesting wallet were answered. */
   answers: number;
 }
 
-/** `address`: the wallet that asks, with its checksum; null: nobody in particular. */
+/** `address`: the requesting wallet, with its checksum; `null` for none. */
 export async function selectPayLink(
   sql: Sql,
   { intentId, address }: { readonly intentId: string; readonly address: Hex | null },
@@ -47,7 +47,7 @@ export async function selectPayLink(
   return rows[0];
 }
 
-/** Terms that wallets may still be signing: a payer takes a while. */
+/** Terms that wallets may still be signing, since a payer takes a while. */
 const KEPT_TERMS = 4;
 
 /** Adds terms, unless others were added since `seen` was read. @returns the terms after that. */
@@ -77,7 +77,7 @@ export async function addPayTerms(
   return only(rows, 'pay link').terms;
 }
 
-/** Their authorizations were answered: these wallets sign something else the next time. */
+/** Counts answered authorizations, so that these wallets sign different terms the next time. */
 export async function countPayLinkAnswers(
   tx: Tx,
   answered: readonly { readonly intentId: string; readonly address: Hex }[],
@@ -92,10 +92,10 @@ export async function countPayLinkAnswers(
   );
 }
 
-/** Signatures that may fail per link and minute; behavior.md 19.3. */
+/** The most invalid signatures per link and minute; behavior.md 19.3. */
 const MAX_FAILURES = 10;
 
-/** Counts a bad signature, by the database's clock. @returns whether it is one too many. */
+/** Counts an invalid signature, by the database's clock. @returns true if it is one too many. */
 export async function countSignatureFailure(sql: Sql, intentId: string): Promise<boolean> {
   const rows = await sql.query<{ failures: number }>(
     `insert into pay_links as l (payment_intent_id, failures) values ($1, array[now()])

@@ -16,32 +16,32 @@ export interface PayLinkDeps {
   readonly clock: Clock;
   readonly idKey: IdKey;
   readonly chains: readonly Chain[];
-  /** Seconds that a payment has from its authorization to its block on the chain. */
+  /** Seconds from its authorization within which a payment must be in a block. */
   readonly settleWithinS: number;
 }
 
-/** An intent by its pay link. */
+/** An intent with the data of its pay link. */
 export interface PayLink {
-  /** As it is now. */
+  /** In its current state. */
   readonly intent: PaymentIntent;
   readonly number: bigint;
-  /** What the customer adds; null: not chosen yet. */
+  /** The customer's tip; `null` if not chosen yet. */
   readonly tip: Atoms | null;
   readonly chain: Chain;
-  /** Whether what is signed names the order; from a static tag it does not. */
+  /** True if the signed data names the order; for a static tag it does not. */
   readonly bindsOrder: boolean;
   readonly merchant: MerchantAccount;
   /** Oldest first. */
   readonly terms: readonly PayTerms[];
-  /** How many authorizations of the wallet that asks were answered: each asks for another salt. */
+  /** How many authorizations of the requesting wallet were answered; each changes the salt. */
   readonly answers: number;
-  /** Why it cannot be used to pay now; null: it is open. */
+  /** The reason why it cannot be paid now; `null` if it is open. */
   readonly closed: Refusal | null;
 }
 
 /**
- * The token of an intent's pay link; null for intents that an earlier release created. It is
- * derived from the same facts as the intent's id: creating an intent writes nothing for it.
+ * The token of an intent's pay link; `null` for intents of an earlier release. It is derived from
+ * the same facts as the intent's id, so creating an intent writes nothing for it.
  */
 export function payToken(
   idKey: IdKey,
@@ -52,7 +52,7 @@ export function payToken(
   return number === null ? null : numberedId(idKey, 'payLink', { livemode, number });
 }
 
-/** The intent that a token may belong to; null: it is none. */
+/** The intent that a token may belong to; `null` if it is invalid. */
 export function intentOfToken(idKey: IdKey, token: string): string | null {
   for (const livemode of [false, true]) {
     const number = numberOfId(idKey, 'payLink', { livemode, id: token });
@@ -65,7 +65,10 @@ export function payLinkMissing(): Refusal {
   return refuse('resource_missing', 'There is no such pay link.', 'token');
 }
 
-/** As `address` sees it; null: as everybody does. @returns null: there is no such link. */
+/**
+ * The link as `address` sees it; `null` for the public view. @returns `null` if there is no such
+ * link.
+ */
 export async function findPayLink(
   deps: PayLinkDeps,
   { token, address }: { readonly token: string; readonly address: Hex | null },
@@ -117,7 +120,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
   if (status !== 'requires_payment_method') {
     return refuse(
       'payment_intent_unexpected_state',
-      `This payment is ${status}: it cannot be paid by this link now.`,
+      `This payment is ${status} and cannot be paid by this link now.`,
     );
   }
   if (row.account_status !== 'active' || row.merchant_number === null) {
@@ -127,7 +130,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
   return refuse('terminal_inactive', 'The terminal of this payment is switched off.');
 }
 
-/** The same link with a tip, where one was chosen; refused where no tip can be given. */
+/** The same link with the chosen tip, if any; refuses a tip that is not allowed. */
 export function withTip(link: PayLink, tipAmount: number | undefined): PayLink | Refusal {
   const tip = tipAmount === undefined ? null : atoms(tipAmount);
   return checkTip(link.intent, tip) ?? { ...link, tip };

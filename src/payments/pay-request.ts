@@ -13,10 +13,10 @@ import type { Hex } from '#settlement/requests.ts';
 export interface PayRequest {
   readonly merchant: MerchantAccount;
   readonly intentId: string;
-  /** Only this terminal's intents, when a terminal pays. */
+  /** Only this terminal's intents, if a terminal pays. */
   readonly terminalId?: string;
   readonly presented: Presented;
-  /** On top of the sale; null: none was given. */
+  /** On top of the sale; `null` if none was given. */
   readonly tip: Atoms | null;
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
@@ -26,20 +26,20 @@ export interface PayRequest {
   readonly traceparent?: string | null;
 }
 
-/** Asks the chain whether a payment would settle now. A network call: never in a transaction. */
+/** Asks the chain whether a payment would settle now. A network call, so never in a transaction. */
 export type Preflight = (payment: {
   readonly livemode: boolean;
   readonly payer: Hex;
   readonly merchantNumber: bigint;
   readonly amount: bigint;
   readonly orderId: string;
-  /** Paid with a signature for this payment, not under a standing policy. */
+  /** Set for a payment with its own signature instead of a standing policy. */
   readonly signed?: Pick<SignedPayment, 'authorization' | 'rates'> & { readonly number: bigint };
 }) => Promise<PreflightResult>;
 
 /**
- * Asks the home of what another cell has made. A network call: never in a transaction.
- * @returns null: it is of this cell, or of none that is known.
+ * Asks the home cell of another cell's credential. A network call, so never in a transaction.
+ * @returns `null` if it belongs to this cell, or to no known one.
  */
 export type AskHome = (
   tap: Pick<PayRequest, 'presented' | 'merchant' | 'intentId'>,
@@ -47,10 +47,10 @@ export type AskHome = (
 
 /** Settings for every payment of this service. */
 export interface PayTerms {
-  /** Seconds that a payment has from its tap to its block on the chain. */
+  /** Seconds from its tap within which a payment must be in a block. */
   readonly settleWithinS: number;
-  /** Opens the keys of payers' cards. */
+  /** Decrypts the keys of payers' cards. */
   readonly cardKey: RotatingKey;
-  /** When a pass that can be copied needs its payer's yes; null: never. */
+  /** When a pass that can be copied needs its payer's confirmation; `null` for never. */
   readonly staticPass: StaticPassTerms | null;
 }

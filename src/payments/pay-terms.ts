@@ -15,12 +15,12 @@ import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A link, and what it asks for now. `service_unavailable` when no node tells the rates. */
+/** A link with its current terms. `service_unavailable` if no node returns the rates. */
 export async function openPayLink(
   deps: PayLinkDeps,
   asked: {
     readonly token: string;
-    /** The wallet that is to pay; null: not chosen yet. */
+    /** The paying wallet; `null` if not chosen yet. */
     readonly address: Hex | null;
     readonly tipAmount: number | undefined;
   },
@@ -29,7 +29,7 @@ export async function openPayLink(
   return found === null ? payLinkMissing() : openLink(deps, found, asked);
 }
 
-/** The same for a link that is read already, as `asked.address` sees it. */
+/** The same for a link that was already read, as `asked.address` sees it. */
 export async function openLink(
   deps: PayLinkDeps,
   found: PayLink,
@@ -39,7 +39,7 @@ export async function openLink(
   if (isRefusal(link)) return link;
   try {
     const terms = await presentTerms(deps, link);
-    // What a wallet would sign now, the token would refuse.
+    // The token would currently refuse a wallet's signature.
     const isNamed = link.chain.config.token.domainProblem === null;
     if (link.closed === null && !isNamed) return serviceUnavailable();
     return { link, terms: termsAfter(terms, { address: asked.address, answers: link.answers }) };
@@ -50,8 +50,8 @@ export async function openLink(
 }
 
 /**
- * What wallets are asked to sign now. Every caller gets the same terms until the rates change,
- * because the server chooses the salt. A closed link shows the last terms.
+ * The terms that wallets sign now. Every caller gets the same terms until the rates change, because
+ * the server chooses the salt. A closed link shows the last terms.
  */
 async function presentTerms(
   deps: Pick<PayLinkDeps, 'db' | 'settleWithinS'>,
@@ -67,7 +67,7 @@ async function presentTerms(
   ]);
   const until = Math.ceil(intent.expiresAt.getTime() / 1000) + deps.settleWithinS;
   if (closed !== null) return { salt: NO_SALT, valid_before: until, ...rates };
-  // Advancing a test clock brings the end nearer; what was signed with a later end stays good.
+  // Advancing a test clock moves the end closer; a signature with a later end stays valid.
   const isGood = last !== undefined && last.valid_before >= until;
   if (isGood && sameRates(ratesOf(last), rates)) return last;
   const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
@@ -76,8 +76,8 @@ async function presentTerms(
   return written.at(-1) ?? added;
 }
 
-/** For a link that nobody opened while it could be paid. */
+/** For a link that was never opened while it could be paid. */
 const NO_SALT: Hex = `0x${'0'.repeat(64)}`;
 
-/** The rates of one chain, shared by requests that come at about the same time. */
+/** The rates of one chain are cached for this long. */
 const RATES_MS = 1_000;

@@ -56,7 +56,7 @@ function requestsFor(intentId: string): Promise<{ status: string; payload: unkno
   ]);
 }
 
-/** Changes the payer's row and puts nothing back: each test has payers of its own. */
+/** Changes the payer's row without restoring it, since each test has its own payers. */
 function limit(payerId: string, limits: { perPayment?: bigint; perDay?: bigint }) {
   return store.db.transaction((tx) =>
     updatePayerLimits(tx, {
@@ -69,7 +69,7 @@ function limit(payerId: string, limits: { perPayment?: bigint; perDay?: bigint }
 }
 
 describe('a tap', () => {
-  test('with a good pass is settled and answered with the payment', async () => {
+  test('with a valid pass is settled and answered with the payment', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const intent = bodyOf(await settled(pay(store, { intentId, pass })));
@@ -135,7 +135,7 @@ describe('a tap', () => {
     assert.equal(bodyOf(await settled(pay(store, { intentId, pass, now }))).status, 'succeeded');
   });
 
-  test('while the chain cannot be reached changes nothing and frees its key', async () => {
+  test('while the chain is unreachable changes nothing and frees its key', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     preflight = 'unavailable';
@@ -149,7 +149,7 @@ describe('a tap', () => {
 });
 
 describe('a decline', () => {
-  test('names a pass that nobody has, without asking the chain', async () => {
+  test('is given to an unknown pass, without asking the chain', async () => {
     const intentId = await addIntent(store);
     const answer = bodyOf(await pay(store, { intentId, pass: newSecret('pass') }));
     assert.equal(answer.status, 'requires_payment_method');
@@ -162,7 +162,7 @@ describe('a decline', () => {
     );
   });
 
-  test('is given to a pass whose checksum is wrong', async () => {
+  test('is given to a pass with an invalid checksum', async () => {
     const intentId = await addIntent(store);
     const answer = await pay(store, { intentId, pass: 'nfc_someotherchip' });
     assert.equal(summaryOf(answer), 'pass_unknown');
@@ -196,7 +196,7 @@ describe('a decline', () => {
     assert.equal(answer.last_payment_error?.decline_code, 'risk_blocked');
   });
 
-  test('is given to a wallet on the account’s own list, under the rule’s name', async () => {
+  test('is given to a wallet on the account’s own list, with the rule’s name', async () => {
     const { pass, payer } = await addPayer(store);
     const intentId = await addIntent(store);
     await store.db.transaction((tx) =>
@@ -212,7 +212,7 @@ describe('a decline', () => {
   });
 
   for (const decline of ['approval_insufficient', 'insufficient_funds'] as const) {
-    test(`says what the chain says: ${decline}`, async () => {
+    test(`passes on the chain's verdict: ${decline}`, async () => {
       const { pass } = await addPayer(store);
       const intentId = await addIntent(store);
       preflight = { ok: false, decline };
@@ -245,7 +245,7 @@ describe('a decline', () => {
     clock.advance(-12 * HOUR_MS);
   });
 
-  test('is given when a payer pays more often in an hour than the policy says', async () => {
+  test('is given if a payer pays more often in an hour than the policy allows', async () => {
     const merchant = await addMerchant(store.db, { now: NOON });
     const { terminalId } = await addTerminal(store.db, merchant, NOON);
     const shop = { ...store, merchant, terminalId };
@@ -275,7 +275,7 @@ describe('a decline', () => {
     clock.advance(-HOUR_MS);
   });
 
-  test('is not undone by blocking: a payer who is unblocked pays again', async () => {
+  test('is not undone by blocking: an unblocked payer pays again', async () => {
     const { pass, payer } = await addPayer(store);
     await store.db.transaction((tx) => updatePayerBlocked(tx, payer.id, NOON));
     const intentId = await addIntent(store);
@@ -286,7 +286,7 @@ describe('a decline', () => {
 });
 
 describe('a key', () => {
-  test('that is sent again gets the stored answer, byte for byte, and nothing runs', async () => {
+  test('that is sent again gets the stored response, byte for byte, and nothing runs', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const first = await settled(pay(store, { intentId, pass, key: 'replayed' }));
@@ -296,7 +296,7 @@ describe('a key', () => {
     assert.equal(second.headers?.['Idempotent-Replayed'], 'true');
   });
 
-  test('is answered from its store even while the chain is away', async () => {
+  test('is answered from its store even while the chain is unreachable', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await settled(pay(store, { intentId, pass, key: 'chain-not-needed' }));
@@ -306,7 +306,7 @@ describe('a key', () => {
     assert.equal(summaryOf(again), 'succeeded');
   });
 
-  test('that has expired pays again: what it answered before is forgotten', async () => {
+  test('that has expired pays again: its earlier response is deleted', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await settled(pay(store, { intentId, pass, key: 'two days old' }));
@@ -317,7 +317,7 @@ describe('a key', () => {
     assert.deepEqual([bodyOf(again).id, summaryOf(again)], [newer, 'succeeded']);
   });
 
-  test('whose tap is under way says so', async () => {
+  test('whose tap is still running is refused as in progress', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const first = pay(store, { intentId, pass, key: 'under-way' });
@@ -327,7 +327,7 @@ describe('a key', () => {
     assert.equal(summaryOf(await settled(first)), 'succeeded');
   });
 
-  test('whose process died while the chain worked gets the real answer', async () => {
+  test('whose process died during the settlement gets the final response', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await pay(store, { intentId, pass, key: 'crashed', hangUp: true });
@@ -340,7 +340,7 @@ describe('a key', () => {
     assert.equal(bodyOf(answer).status, 'succeeded');
   });
 
-  test('keeps `processing` as its answer when the chain is slow; a webhook follows', async () => {
+  test('keeps `processing` as its response if the chain is slow; a webhook follows', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const hurried = { ...store, pay: { ...store.pay, settlementWaitMs: 10 } };
@@ -352,7 +352,7 @@ describe('a key', () => {
     assert.equal(types.at(-1), 'payment_intent.succeeded');
   });
 
-  test('holds refusals about the intent and its state: the same answer again', async () => {
+  test('stores refusals about the intent and its state: the same response again', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await settled(pay(store, { intentId, pass }));

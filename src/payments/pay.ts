@@ -22,7 +22,7 @@ export type PayIntent = (request: PayRequest) => Promise<Answer | Refusal>;
 
 /** While one batch commits another one is decided; more would only wait for the same locks. */
 const MAX_IN_FLIGHT = 3;
-/** Above this a batch's own time shows in the latency of its first payment. */
+/** With more, a batch's own duration shows in the latency of its first payment. */
 const MAX_ITEMS = 64;
 
 async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<readonly Paid[]> {
@@ -34,10 +34,10 @@ async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<reado
 }
 
 /**
- * Pays intents with tapped passes and with agent tokens. Answers with the intent: succeeded,
- * processing (the chain is slow), requires_action (its payer is asked), or requires_payment_method
- * with `last_payment_error` (declined, nothing charged). By group commit: what waits while earlier
- * batches are under way shares one transaction.
+ * Pays intents with tapped passes and with agent tokens. Returns the intent: succeeded, processing
+ * (the chain is slow), requires_action (its payer is asked), or requires_payment_method with
+ * `last_payment_error` (declined, nothing charged). By group commit: requests that arrive while
+ * earlier batches run share one transaction.
  */
 export function createIntentPayer(deps: PayDeps): PayIntent {
   const lookAhead = createLookAhead(deps.db);
@@ -70,7 +70,7 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
   };
 }
 
-/** What another cell has made is asked for there, once the intent can be paid. */
+/** A credential of another cell is verified there, once the intent can be paid. */
 async function visitHome(
   { askHome }: PayDeps,
   request: PayRequest,
@@ -87,7 +87,9 @@ async function visitHome(
   };
 }
 
-/** The tap goes on the trace of the sale, which the merchant's server began; else its own. */
+/**
+ * The tap joins the trace of the sale, which the merchant's server began; otherwise it starts one.
+ */
 function startPaySpan(intent: PaymentIntent | null): Span | null {
   if (!isTracing()) return null;
   const parent = intent?.traceparent ?? activeTraceparent();

@@ -33,7 +33,7 @@ import {
 
 type CommandName = keyof typeof COMMANDS;
 
-/** The events of the steps in short, and why it was canceled. */
+/** The events of the steps in short, and the reason of a cancellation. */
 function outcomeOf(result: Transition): string {
   if (isRefusal(result)) return 'refused';
   if (result.length === 0) return 'unchanged';
@@ -54,7 +54,7 @@ const ALL_REFUSED = {
   reject: 'refused',
   settled: 'refused',
   not_settled: 'refused',
-  // The chain has settled it, whatever the ledger and the clock say.
+  // The chain has settled it, so ledger and clock do not matter.
   rebuild: 'succeeded',
   settled_after_decline: 'succeeded',
 } as const;
@@ -127,7 +127,7 @@ const CANCELED_ROW: Row = {
   time_passed: 'unchanged',
 };
 
-/** Milliseconds are counted from the expiry. */
+/** Milliseconds are relative to the expiry. */
 const TABLE: readonly (readonly [situation: string, PaymentIntent, ms: number, Row])[] = [
   ['open, just created', OPEN, -EXPIRES_MS, OPEN_ROW],
   ['open, 1 ms before its expiry', OPEN, -1, OPEN_ROW],
@@ -198,13 +198,13 @@ describe('what the steps carry', () => {
     assert.deepEqual(canceled.canceledAt, EXPIRES_AT);
   });
 
-  test('a merchant cancels at the moment of asking', () => {
+  test('a merchant cancels at the time of the request', () => {
     const canceled = end(ASKED_EARLY, { type: 'cancel' }, EARLY);
     assert.ok(canceled.status === 'canceled');
     assert.deepEqual(canceled.canceledAt, EARLY);
   });
 
-  test('a decline names its code, its reason and its moment, and leaves no attempt behind', () => {
+  test('a decline has its code, its reason and its time, and leaves no attempt behind', () => {
     const rule = { type: 'decline', decline: 'risk_blocked', rule: 'VELOCITY' } as const;
     const declined = end(OPEN, rule, EARLY);
     assert.equal(declined.lastPaymentError?.decline_code, 'risk_blocked');
@@ -215,20 +215,20 @@ describe('what the steps carry', () => {
     assert.equal('attempt' in plain, false);
   });
 
-  test('a confirmation that did not come failed at its deadline', () => {
+  test('a missing confirmation failed at its deadline', () => {
     const failed = end(ASKED_EARLY, { type: 'time_passed' }, addMs(EARLY_CONFIRM_BY, 9));
     assert.equal(failed.lastPaymentError?.decline_code, 'confirmation_timeout');
     assert.equal(failed.lastPaymentError.created, EARLY_CONFIRM_BY.toISOString());
   });
 
-  test("a payer's no is payer_rejected; a yes that comes to nothing has its own reason", () => {
+  test("a payer's no is payer_rejected; a yes that cannot be settled has its own reason", () => {
     const no = end(ASKED_EARLY, { type: 'reject' }, EARLY);
     assert.equal(no.lastPaymentError?.decline_code, 'payer_rejected');
     const late = end(ASKED_EARLY, { type: 'reject', decline: 'limit_exceeded' }, EARLY);
     assert.equal(late.lastPaymentError?.decline_code, 'limit_exceeded');
   });
 
-  test('the attempt that was asked for settles, and success wipes old errors', () => {
+  test('the requested attempt settles, and success clears old errors', () => {
     const declined = end(OPEN, COMMANDS.decline, EARLY);
     const asked = end(declined, COMMANDS.ask_payer, EARLY);
     const processing = end(asked, { type: 'approve' }, EARLY);
@@ -236,20 +236,20 @@ describe('what the steps carry', () => {
     assert.deepEqual(paid, SUCCEEDED);
   });
 
-  test('only what was given up after a loss is canceled as recovered, at that moment', () => {
+  test('only intents given up after a loss are canceled as recovered, at that time', () => {
     const canceled = end(OPEN, { type: 'give_up' }, EARLY);
     assert.ok(canceled.status === 'canceled');
     assert.deepEqual([canceled.cancellationReason, canceled.canceledAt], ['recovered', EARLY]);
   });
 
-  test('a canceled intent that the chain has settled succeeds by the facts of the chain', () => {
+  test("a canceled intent that the chain has settled succeeds with the chain's facts", () => {
     const rebuilt = end(CANCELED, COMMANDS.rebuild, addMs(EXPIRES_AT, 3_600_000));
     assert.ok(rebuilt.status === 'succeeded');
     assert.deepEqual([rebuilt.paymentId, rebuilt.txHash], ['pay_3', '0x03']);
     assert.deepEqual(rebuilt.attempt, LOST_ATTEMPT);
   });
 
-  test('an intent that cannot be canceled any more says that it can be refunded', () => {
+  test('the refusal to cancel an intent says that it can be refunded', () => {
     const refusal = transition(PROCESSING, { type: 'cancel' }, EARLY);
     assert.ok(isRefusal(refusal));
     assert.equal(refusal.code, 'payment_intent_unexpected_state');
@@ -257,7 +257,7 @@ describe('what the steps carry', () => {
   });
 });
 
-test('an intent can be paid exactly where the payment of a payer is decided', () => {
+test("an intent can be paid exactly if a payer's payment would be decided", () => {
   for (const intent of [OPEN, ASKED_EARLY, ASKED_LATE, PROCESSING, SUCCEEDED, CANCELED]) {
     for (const now of [CREATED, EARLY_CONFIRM_BY, EXPIRES_AT]) {
       const settled = transition(intent, COMMANDS.settle, now);
@@ -275,7 +275,7 @@ describe('the 60 seconds of a confirmation', () => {
   test('a yes after 59.9 s is in time', () => assert.equal(approveAfter(59_900), 'processing'));
   test('a yes after 60.0 s is too late', () => assert.equal(approveAfter(60_000), 'refused'));
   test('a yes after 60.1 s is too late', () => assert.equal(approveAfter(60_100), 'refused'));
-  test('the deadline tells when the payer was asked', () => {
+  test('the deadline shows when the payer was asked', () => {
     assert.deepEqual(confirmationAskedAt(confirmationDeadline(ASKED_AT)), ASKED_AT);
   });
 });
@@ -288,12 +288,12 @@ const EVENT_OF_STATUS = {
   canceled: 'payment_intent.canceled',
 } as const;
 
-/** What happens while database and chain are whole. */
+/** Commands that occur while database and chain are intact. */
 const EVERYDAY = (Object.keys(COMMANDS) as CommandName[]).filter(
   (name) => name !== 'rebuild' && name !== 'settled_after_decline',
 );
 
-/** A command, and how long after the one before it comes. */
+/** A command, and its delay after the previous one. */
 const moves = fc.array(
   fc.record({
     name: fc.constantFrom(...EVERYDAY),
@@ -312,7 +312,7 @@ function commandAt(name: CommandName, now: Date): IntentCommand {
     : COMMANDS[name];
 }
 
-/** Plays the moves as the service would: what is not refused is written. */
+/** Plays the moves as the service would: writes what is not refused. */
 function play(sequence: readonly { readonly name: CommandName; readonly waitMs: number }[]) {
   const history: { before: PaymentIntent; now: Date; steps: readonly Step[] }[] = [];
   let intent = OPEN;
@@ -327,7 +327,7 @@ function play(sequence: readonly { readonly name: CommandName; readonly waitMs: 
   return history;
 }
 
-describe('whatever happens in whatever order', () => {
+describe('for any commands in any order', () => {
   test('an intent succeeds at most once, and what has ended never changes again', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
@@ -341,7 +341,7 @@ describe('whatever happens in whatever order', () => {
     );
   });
 
-  test('a canceled intent can never be charged, nothing settles that was not asked for', () => {
+  test('a canceled intent can never be charged, and nothing settles unrequested', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
         const states = play(sequence).flatMap((move) =>
@@ -356,7 +356,7 @@ describe('whatever happens in whatever order', () => {
     );
   });
 
-  test('every step has the event that belongs to its state, and never touches the sale', () => {
+  test('every step has the event of its state, and never changes the sale', () => {
     fc.assert(
       fc.property(moves, (sequence) => {
         for (const { intent, event } of play(sequence).flatMap((move) => move.steps)) {

@@ -14,29 +14,31 @@ export type { Attempt, Tipping };
 export const CANCELLATION_REASONS = ['requested_by_merchant', 'expired', 'recovered'] as const;
 export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 
-/** What an intent carries whatever its status. */
+/** The data of an intent in any status. */
 interface IntentFacts extends Traced {
   readonly id: string;
-  /** Its bit in the contract's replay guard. null: an earlier release created it. */
+  /** Its bit in the contract's replay guard. `null` for an intent of an earlier release. */
   readonly settlementNumber: bigint | null;
-  /** Whom the contract pays, where the intent was read to be paid, of an account that is live. */
+  /**
+   * The merchant number on the contract, if the intent was read to be paid and its account is live.
+   */
   readonly merchantNumber?: bigint;
-  /** Rebuilt from the chain after the database had lost it. */
+  /** True if it was rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
-  /** By the account's clock, like every time in here at which something happened. */
+  /** By the account's clock, like every time of an event in this file. */
   readonly created: Date;
   /**
-   * How far that clock runs ahead of the service's clock, which `expiresAt` and `confirmBy` follow.
+   * How far that clock is ahead of the service's clock, which `expiresAt` and `confirmBy` follow.
    */
   readonly aheadSeconds: number;
   readonly amount: Atoms;
-  /** The price in the shop's currency that the amount was made of; `null` for a sale in USDC. */
+  /** The price in the shop's currency behind the amount; `null` for a sale in USDC. */
   readonly presentment: Quote | null;
-  /** What is sold; `null` if the request named no lines. */
+  /** The items of the sale; `null` if the request had no lines. */
   readonly lines: SaleLines | null;
-  /** null: no tip may be given. */
+  /** `null` if no tip may be given. */
   readonly tipping: Tipping | null;
   readonly terminalId: string;
   readonly orderId: string;
@@ -69,7 +71,7 @@ export type IntentState =
     };
 
 export type PaymentIntent = IntentFacts & IntentState;
-/** What others see of an intent: all but its place in the account's order. */
+/** The public part of an intent: everything except its position in the account's order. */
 export type ShownIntent = Omit<IntentFacts, 'position'> & IntentState;
 export type IntentStatus = IntentState['status'];
 
@@ -81,18 +83,18 @@ export const INTENT_STATUSES = [
   'canceled',
 ] as const satisfies readonly IntentStatus[];
 
-/** What can happen to an intent. The checks that need I/O are done before: see `pay.ts`. */
+/** What can happen to an intent. Checks that need I/O are done before: see `pay.ts`. */
 export type IntentCommand =
   /** Tap or confirm, every check passed: settle now. */
   | { readonly type: 'settle'; readonly attempt: Attempt }
-  /** Tap or confirm, every check passed, but the payer has to say yes until `confirmBy`. */
+  /** Tap or confirm, every check passed, but the payer must approve until `confirmBy`. */
   | { readonly type: 'ask_payer'; readonly attempt: Attempt; readonly confirmBy: Date }
   /** Tap or confirm, a check failed. */
   | { readonly type: 'decline'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'approve' }
-  /** The payer says no; or says yes to what can no longer be paid, for that reason. */
+  /** The payer rejects, or approves a payment that can no longer be made, for that reason. */
   | { readonly type: 'reject'; readonly decline?: Decline; readonly rule?: string }
-  /** The settlement contract did it. */
+  /** The settlement contract has settled it. */
   | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
   /** The chain has settled an attempt that had been declined: money has moved, so it counts. */
   | {
@@ -101,19 +103,19 @@ export type IntentCommand =
       readonly paymentId: string;
       readonly txHash: string;
     }
-  /** The chain has said that nothing moved. */
+  /** The chain reported that nothing moved. */
   | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
-  /** After a loss: the contract settled it, and the ledger has forgotten why. */
+  /** After a loss of data: the contract settled it, and the ledger has lost the details. */
   | {
       readonly type: 'rebuild';
       readonly attempt: Attempt;
       readonly paymentId: string;
       readonly txHash: string;
     }
-  /** After a loss: it was unpaid before, and how it ended may have been lost. */
+  /** After a loss of data: it was unpaid before, and its end may have been lost. */
   | { readonly type: 'give_up' }
-  /** Time has passed: an open intent's expiry, or a confirmation that did not come. */
+  /** Time has passed: an open intent's expiry, or a missing confirmation. */
   | { readonly type: 'time_passed' };
 
 export type IntentEventType =
@@ -123,13 +125,13 @@ export type IntentEventType =
   | 'payment_intent.canceled'
   | 'payment_intent.payment_failed';
 
-/** The intent after one step, and the event that tells of it. */
+/** The intent after one step, and the event of that step. */
 export interface Step {
   readonly intent: PaymentIntent;
   readonly event: IntentEventType;
 }
 
-/** No steps: nothing changes and no event is sent (canceling twice). */
+/** Empty if nothing changes and no event is sent (canceling twice). */
 export type Transition = readonly Step[] | Refusal;
 
 function factsOf(intent: PaymentIntent): IntentFacts {
@@ -166,7 +168,7 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
   if (intent.status === 'canceled' && intent.cancellationReason === 'expired') {
     return refuse(
       'payment_intent_unexpected_state',
-      `The payment intent expired at ${intent.canceledAt.toISOString()}: it cannot be ${wanted}. ` +
+      `The payment intent expired at ${intent.canceledAt.toISOString()} and cannot be ${wanted}. ` +
         'Create another one.',
     );
   }
@@ -176,7 +178,7 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
       : '';
   return refuse(
     'payment_intent_unexpected_state',
-    `The payment intent is ${intent.status}: it cannot be ${wanted}.${advice}`,
+    `The payment intent is ${intent.status} and cannot be ${wanted}.${advice}`,
   );
 }
 
@@ -189,7 +191,7 @@ function unpayable(
   return unexpectedState(intent, intent.status === 'processing' ? 'paid again' : 'paid');
 }
 
-/** What the account's clock says when the service's says `at`. */
+/** The time of the account's clock when the service's clock is at `at`. */
 export function byAccountClock(intent: Pick<PaymentIntent, 'aheadSeconds'>, at: Date): Date {
   return addSeconds(at, intent.aheadSeconds);
 }
@@ -222,7 +224,7 @@ function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {
   };
 }
 
-/** Canceled or not: the payer has paid, so it has succeeded. */
+/** The payer has paid, so it has succeeded, canceled or not. */
 function succeed(
   intent: PaymentIntent,
   attempt: Attempt,
@@ -309,16 +311,16 @@ function whenProcessing(
   switch (command.type) {
     case 'settled':
       return succeed(intent, intent.attempt, command);
-    case 'settled_after_decline': // The chain answers the attempt that is under way first.
+    case 'settled_after_decline': // The chain first reports the attempt in progress.
       return unexpectedState(intent, 'settled by another attempt');
     case 'not_settled':
       return declineSteps(intent, command.decline, now, command.rule);
     case 'time_passed':
-      return []; // Never expired under the payer: the chain decides.
+      return []; // Never expires under the payer: the chain decides.
     case 'cancel':
     case 'give_up':
       return unexpectedState(intent, 'canceled');
-    case 'rebuild': // The caller has ended the attempt that was under way.
+    case 'rebuild': // The caller has ended the attempt in progress.
       return succeed(intent, command.attempt, command);
     case 'settle':
     case 'ask_payer':
@@ -381,7 +383,7 @@ function last(steps: readonly Step[], intent: PaymentIntent): PaymentIntent {
   return steps.at(-1)?.intent ?? intent;
 }
 
-/** What time alone has done to the intent by `now` (never a refusal). */
+/** The effects of time alone on the intent by `now` (never a refusal). */
 function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
   const first = step(intent, { type: 'time_passed' }, now) as readonly Step[];
   if (first.length === 0) return first;
@@ -391,9 +393,9 @@ function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
 }
 
 /**
- * Decides a command: what time has done first, then the command itself. A refusal does not include
- * what time did: the worker that watches the clock will write that. What the chain has settled
- * counts as settled before, whatever the clock says now.
+ * Decides a command: first the effects of time, then the command itself. A refusal does not include
+ * the effects of time, which the worker that watches the clock writes. A settlement on the chain
+ * counts as earlier, whatever the clock says now.
  */
 export function transition(intent: PaymentIntent, command: IntentCommand, now: Date): Transition {
   if (command.type === 'rebuild' || command.type === 'settled_after_decline') {

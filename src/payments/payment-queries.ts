@@ -21,7 +21,7 @@ export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promi
   return rows[0] === undefined ? null : toPayment(rows[0]);
 }
 
-/** Locks the payment: refunds of one payment are decided one at a time. */
+/** Locks the payment, so that refunds of one payment are decided one at a time. */
 export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
   const rows = await tx.query<PaymentRow>(
     `select ${PAYMENT_COLUMNS} from payments
@@ -52,8 +52,8 @@ const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
 };
 
 /**
- * Through the intent, whose order id is unique: so payments need no index of their own, which each
- * of them would have to write.
+ * Through the intent, whose order id is unique, so that payments need no index of their own, which
+ * every payment would have to write.
  */
 const ORDER_KEY = wholeKey(['order_id', 'account_id', 'livemode'], ['?', '$1', '$2']);
 const OF_ORDER = `id = any(array(
@@ -89,7 +89,7 @@ export interface PayerPayment {
   readonly merchantName: string;
 }
 
-/** A payer's payments over all merchants, newest first, one more than `limit`. */
+/** A payer's payments over all merchants, newest first, plus one row. */
 export async function selectPayerPayments(
   sql: Sql,
   payerId: string,

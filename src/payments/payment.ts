@@ -22,23 +22,23 @@ export type PaymentMethod =
   | { readonly type: 'wallet'; readonly credential: 'authorization' | 'chip' }
   | { readonly type: 'unknown'; readonly credential: 'unknown' };
 
-/** A settled payment: facts of the chain, and how much of it went back. */
+/** A settled payment: facts of the chain, and its refunded amount. */
 export interface Payment {
   readonly id: string;
-  /** Rebuilt from the chain after the database had lost it. */
+  /** True if it was rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
   /** By the account's clock, like `settledAt`. */
   readonly created: Date;
-  /** How far that clock runs ahead of the service's clock, which `refundableUntil` follows. */
+  /** How far that clock is ahead of the service's clock, which `refundableUntil` follows. */
   readonly aheadSeconds: number;
   readonly paymentIntentId: string;
   readonly terminalId: string;
   readonly payerId: string;
   readonly payerAddress: string;
   readonly orderId: string;
-  /** `<prefix>-<n>` of its terminal's series; null: booked before there were numbers. */
+  /** `<prefix>-<n>` of its terminal's series; `null` if it was booked before numbers existed. */
   readonly receiptNumber: string | null;
   readonly splitGroup: string | null;
   readonly method: PaymentMethod;
@@ -47,10 +47,10 @@ export interface Payment {
   readonly tip: Atoms;
   /** In the shop's currency; `null` for a sale in USDC, or a rebuilt payment. */
   readonly presentment: PaidQuote | null;
-  /** The intent's; `null` for a rebuilt payment. */
+  /** The intent's lines; `null` for a rebuilt payment. */
   readonly lines: SaleLines | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
-  /** What the payer paid: amount and fees, before the cashback. */
+  /** The amount that the payer paid: amount and fees, before the cashback. */
   readonly totalCharged: Atoms;
   /** Pending and succeeded refunds together: never above the amount. */
   readonly amountReserved: Atoms;
@@ -105,7 +105,7 @@ export interface PaymentRow {
   refundable_until: Date;
 }
 
-/** Derived, never stored: it cannot disagree with the amounts. */
+/** Derived, never stored, so that it cannot contradict the amounts. */
 export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {
   if (refunded === 0n) return 'succeeded';
   return refunded < amount ? 'partially_refunded' : 'refunded';

@@ -14,15 +14,15 @@ import {
 
 let store: TestStore;
 before(async () => {
-  // One connection, so that it knows how each statement was planned.
+  // One connection, so that its statistics cover how each statement was planned.
   store = await openStore({ maxConnections: 1 });
 });
 after(() => store.close());
 
-/** More often than PostgreSQL by itself would plan a statement anew before it keeps a plan. */
+/** More often than PostgreSQL's default plans a statement before it keeps a generic plan. */
 const SALES = 8;
 
-test('a sale and its lists plan no statement anew', async () => {
+test('a sale and its lists plan no statement again', async () => {
   const { pass } = await addPayer(store);
   const chain = keepSettling(store);
   const { tenant } = store.merchant;
@@ -40,7 +40,7 @@ test('a sale and its lists plan no statement anew', async () => {
      from pg_prepared_statements where generic_plans + custom_plans > 0`,
   );
   const asked = planned.filter(({ generic, custom }) => generic + custom >= BigInt(SALES));
-  assert.ok(asked.length > 20, `only ${asked.length} statements were asked at each sale`);
+  assert.ok(asked.length > 20, `only ${asked.length} statements were sent at each sale`);
   assert.deepEqual(
     planned.filter(({ custom }) => custom > 0n).map(({ statement }) => statement),
     [],

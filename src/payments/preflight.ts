@@ -21,7 +21,7 @@ function toPreflight(result: CheckResult): PreflightResult {
 }
 
 /**
- * Asks the chain of the payment's network; a network that has no chain in this process is
+ * Asks the chain of the payment's network; a network without a chain in this process is
  * unavailable.
  */
 export function createPreflight(chains: readonly Chain[]): Preflight {

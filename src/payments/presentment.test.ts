@@ -52,7 +52,7 @@ describe('a price in the shop’s currency', () => {
     }
   });
 
-  test('keeps its quote on everything that is made of it, whatever the rate does', async () => {
+  test('keeps its quote in every derived object, even when the rate changes', async () => {
     await setRates({ eur: EURO, usd: '1' });
     const quotedAt = clock.now().toISOString();
     const request = priced('eur', 1_000, { tipping: { percentages: [10] } });
@@ -82,7 +82,7 @@ describe('a price in the shop’s currency', () => {
     assert.deepEqual(told?.presentment, presentment);
   });
 
-  test('is refused while its rate is too old; a replay still answers', async () => {
+  test('is refused while its rate is too old; a replay still works', async () => {
     await setRates({ eur: EURO, usd: '1' });
     const known = priced('eur', 500);
     const { body } = await create(known);
@@ -97,7 +97,7 @@ describe('a price in the shop’s currency', () => {
     assert.equal((await create(newCreate(store))).body.presentment, null);
   });
 
-  test('is one of many in a batch, each by its own currency', async () => {
+  test('is one of many in a batch, each in its own currency', async () => {
     await setRates({ eur: '1', jpy: '0.01', usd: '1' });
     const by = createIntentCreator(store);
     const requests = [newCreate(store), priced('eur', 1), priced('jpy', 1), priced('xyz', 1)];
@@ -130,7 +130,7 @@ describe('after the database had lost it', () => {
     assert.equal(again.body.presentment, null);
   });
 
-  test('a sum that no rate explains is another sale', async () => {
+  test('an amount that no rate explains is another sale', async () => {
     await setRates({ eur: '1', usd: '1' });
     await addRebuilt('EUR-1', 2_800_000);
     const other = await create(priced('eur', 250, { orderId: 'EUR-1' }));
@@ -138,7 +138,7 @@ describe('after the database had lost it', () => {
   });
 });
 
-test('a price never costs more than its rate says, and a tip of it reads as it was chosen', () => {
+test('a price never costs more than its rate, and a tip shows as it was chosen', () => {
   const currency = fc.constantFrom('eur', 'jpy', 'kwd');
   const rate = fc.bigInt({ min: 1_000_000_000n, max: 4_000_000_000_000n });
   const amount = fc.integer({ min: 1, max: 1_000_000 });

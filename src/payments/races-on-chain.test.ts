@@ -11,7 +11,7 @@ import { applySettlements } from '#payments/settle.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { addIntent, addPayer, openStore, pay, summaryOf, type TestStore } from '#testing/store.ts';
 
-/** The same races as in races.test.ts with nothing played: contract, node and relayer are real. */
+/** The same races as in races.test.ts with a real contract, node and relayer. */
 
 const AMOUNT = 2_500_000n;
 /** Fees of the test network: 30 and 20 basis points, 5 of them back. */
@@ -54,7 +54,7 @@ interface Wallet {
   readonly payerId: string;
 }
 
-/** A payer whose wallet is as it says, on the chain. */
+/** A payer whose wallet has this balance on the chain. */
 async function addWallet(usdc: bigint): Promise<Wallet> {
   const [account] = await world.network.addPayers(1, { usdc });
   assert(account !== undefined);
@@ -66,7 +66,7 @@ function merchantBalance(): Promise<bigint> {
   return world.network.merchantBalance(world.merchant.merchantNumber);
 }
 
-test('fifty taps at once move the money once', async () => {
+test('fifty simultaneous taps move the money once', async () => {
   const { account, pass } = await addWallet(PULLED * 50n);
   const before = await merchantBalance();
   const intentId = await addIntent(store);

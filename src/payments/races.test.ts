@@ -39,9 +39,9 @@ function cancel(intentId: string, counter: Counter = store) {
 }
 
 /**
- * Both go for the intent's lock at the same moment: the cancel starts when the tap has asked the
- * chain, for every other race one statement later. Nobody waits for the settlement: what the tap
- * has decided is what counts.
+ * Both reach the intent's lock at the same time: the cancel starts when the tap has asked the
+ * chain, in every other race one statement later. The settlement is not awaited, because the tap's
+ * decision is what counts.
  */
 async function tapAgainstCancel({
   intentId,
@@ -205,7 +205,7 @@ describe('a payer who is asked', () => {
     await course.checkMoney();
   });
 
-  test('either approves or rejects, when the app says both at once', async () => {
+  test('either approves or rejects, when the app sends both at once', async () => {
     await inParallel(100, async (index) => {
       const { intentId } = await asked(index);
       const say = (yes: boolean) =>

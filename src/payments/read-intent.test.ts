@@ -47,7 +47,7 @@ test("another account's or mode's intent looks like a missing one", async () => 
   );
 });
 
-test('reads of one moment share a statement, and each gets its own intent', async () => {
+test('simultaneous reads share a statement, and each gets its own intent', async () => {
   const ids = await Promise.all([1, 2, 3].map(() => addIntent(store)));
   const wanted = [...ids, ...ids.toReversed(), 'pi_none'];
   const { count, read } = countingReader();
@@ -59,7 +59,7 @@ test('reads of one moment share a statement, and each gets its own intent', asyn
   assert.equal(count.statements, 1);
 });
 
-test('nobody reads an intent as open that has expired', async () => {
+test('an expired intent is never read as open', async () => {
   const id = await addIntent(store, { expiresIn: 30 });
   const { read } = countingReader();
   clock.advance(29_999);

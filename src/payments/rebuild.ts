@@ -26,7 +26,7 @@ import { newPayment, paymentDrafts, toSale } from '#payments/settle.ts';
 import { countSales } from '#settlement/ceiling-queries.ts';
 import type { Hex, OutcomeFacts } from '#settlement/requests.ts';
 
-/** A settlement that the chain knows and the ledger has no payment for. */
+/** A settlement on the chain without a payment in the ledger. */
 export interface LostPayment {
   readonly tenant: Tenant;
   readonly number: bigint;
@@ -34,16 +34,19 @@ export interface LostPayment {
   readonly payerAddress: Hex;
   readonly amount: bigint;
   readonly orderId: string;
-  /** The intent, where the ledger has it: open or canceled. */
+  /** The intent, if the ledger has it: open or canceled. */
   readonly intentId: string | null;
-  /** The terminal to note for an intent that does not exist any more. */
+  /** The terminal to record for an intent that no longer exists. */
   readonly terminalId: string;
   readonly facts: OutcomeFacts['payment'];
 }
 
 export interface Rebuilt {
   readonly intents: readonly PaymentIntent[];
-  /** Other intents have their order ids by now: a search by order id does not find these. */
+  /**
+   * Rebuilt intents whose order ids other intents now have: a search by order id does not find
+   * these.
+   */
   readonly displaced: readonly PaymentIntent[];
   /** When the oldest of the intents was created. */
   readonly oldest: Date | null;
@@ -56,7 +59,7 @@ interface Deps {
   readonly now: Date;
 }
 
-/** The intent, the payment, and at most four events of them. */
+/** The intent, the payment, and at most four of their events. */
 const PLACES = 6;
 
 /** The intent as it was before it was paid, as far as the chain shows. */
@@ -116,8 +119,8 @@ function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
 }
 
 /**
- * The order ids that new intents get: their own, where it is free. A merchant may have used one
- * again before the rebuild; the payment keeps it all the same, because the chain says so.
+ * The order ids of new intents: their own, if it is free. A merchant may have reused one before the
+ * rebuild; the payment keeps it anyway, because it is on the chain.
  */
 async function chooseOrderIds(
   tx: Tx,
@@ -150,7 +153,7 @@ interface Written {
   readonly drafts: EventDraft[];
 }
 
-/** What each tenant's lost payments become, in the account's order. */
+/** The rows of each tenant's lost payments, in the account's order. */
 async function prepare(
   tx: Tx,
   lost: readonly LostPayment[],
@@ -176,7 +179,7 @@ async function prepare(
     const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
-    // Meanwhile its settlement was booked in the ordinary way.
+    // Its settlement was booked normally in the meantime.
     if (isRefusal(steps)) continue;
     const after = steps.at(-1)?.intent;
     if (after?.status !== 'succeeded') continue;
@@ -201,8 +204,8 @@ async function prepare(
 }
 
 /**
- * Books settlements that the ledger has lost: the intent `succeeded`, its payment and their usual
- * events, under the ids that they had. Facts that nobody knows any more are left empty.
+ * Books settlements that the ledger has lost: the intent as `succeeded`, its payment and their
+ * usual events, with their original ids. Unknown facts are left empty.
  */
 export async function rebuildPayments(
   tx: Tx,

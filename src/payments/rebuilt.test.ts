@@ -25,7 +25,7 @@ const create = async (request: CreateRequest) => see(await createIntentCreator(s
 const keyed = (key: string, input: Parameters<typeof newCreate>[1] = {}) =>
   newCreate(store, input, { idempotency: newRequest(store, key) });
 
-/** As recovery leaves an intent that was paid, with the order id that it was paid under. */
+/** A paid intent as recovery leaves it, with its original order id. */
 async function addRebuilt(orderId: string, amount = 2_500_000): Promise<string> {
   const payment = await addPayment(store, amount);
   await store.db.query(
@@ -35,7 +35,7 @@ async function addRebuilt(orderId: string, amount = 2_500_000): Promise<string> 
   return payment.paymentIntentId;
 }
 
-/** The database goes back to a time before the account's newest intents. */
+/** Restores the database to a time before the account's newest intents. */
 async function loseEverything(): Promise<void> {
   const { accountId } = store.merchant.tenant;
   for (const table of ['payment_intents', 'events', 'idempotency_keys']) {
@@ -52,7 +52,7 @@ async function numberOf(id: string): Promise<bigint | null> {
 }
 
 describe('a new intent', () => {
-  test('stands there with its settlement number, which its id spells', async () => {
+  test('has its settlement number from its creation, and its id encodes it', async () => {
     const ids = [
       (await create(newCreate(store))).body.id,
       (await create(newCreate(store, { source: 'terminal', orderId: 'A-1' }))).body.id,
@@ -64,7 +64,7 @@ describe('a new intent', () => {
     }
   });
 
-  test('is settled under that number, and its payment’s id spells it too', async () => {
+  test('is settled with that number, and its payment’s id encodes it too', async () => {
     const payment = await addPayment(store);
     assert.equal(await numberOf(payment.paymentIntentId), payment.settlementNumber);
     const named = { livemode: false, id: payment.id };
@@ -86,8 +86,8 @@ describe('a new intent', () => {
   });
 });
 
-describe('an order id that was left out', () => {
-  test('is the same again under the same key after the database was put back', async () => {
+describe('an omitted order id', () => {
+  test('is the same again with the same key after a restore of the database', async () => {
     const first = await create(keyed('sale 1'));
     await loseEverything();
     const again = await create(keyed('sale 1'));
@@ -98,7 +98,7 @@ describe('an order id that was left out', () => {
     assert.equal(again.body.order_id, derivedOrderId(store.idKey, request, 0));
   });
 
-  test('counts on where the merchant has given it to another intent', async () => {
+  test('takes the next if the merchant has given it to another intent', async () => {
     const request = newRequest(store, 'clash');
     const [first, second] = [0, 1].map((n) => derivedOrderId(store.idKey, request, n));
     await create(newCreate(store, { orderId: first ?? '' }));
@@ -110,7 +110,7 @@ describe('an order id that was left out', () => {
     assert.deepEqual([replay.replayed, replay.body.id], [true, made.body.id]);
   });
 
-  test('counts on under a key that was used before, once that is forgotten', async () => {
+  test('takes the next for a reused key, once the first is deleted', async () => {
     const first = await create(keyed('reused'));
     clock.advance(49 * 3_600_000);
     const second = await create(keyed('reused'));
@@ -119,7 +119,7 @@ describe('an order id that was left out', () => {
     assert.notEqual(second.body.id, first.body.id);
   });
 
-  test('never meets one that another request of the same batch names', async () => {
+  test('never equals one that another request of the same batch names', async () => {
     const request = newRequest(store, 'batch');
     const named = derivedOrderId(store.idKey, request, 0);
     const batch = [keyed('batch'), newCreate(store, { orderId: named })];
@@ -130,7 +130,7 @@ describe('an order id that was left out', () => {
     );
   });
 
-  test('of two terminals that use the same key are two, at the first try', async () => {
+  test('of two terminals with the same key are two, at the first try', async () => {
     const idempotency = newRequest(store, '1');
     const made = [];
     for (const caller of ['tml_a', 'tml_b']) {
@@ -144,8 +144,8 @@ describe('an order id that was left out', () => {
   });
 });
 
-describe('a create that asks for an intent which was rebuilt', () => {
-  test('gets that intent, whatever its key, and nothing is created', async () => {
+describe('a create that repeats a rebuilt intent', () => {
+  test('gets that intent, with any key, and nothing is created', async () => {
     const id = await addRebuilt('A-1');
     const told = await eventTypes(store);
     for (const key of ['one', 'another']) {
@@ -175,13 +175,13 @@ describe('a create that asks for an intent which was rebuilt', () => {
     assert.deepEqual([other.status, other.replayed], [201, false]);
   });
 
-  test('without an order id and but another amount is refused: nothing is paid twice', async () => {
+  test('without an order id and with another amount is refused: nothing pays twice', async () => {
     await addRebuilt(derivedOrderId(store.idKey, newRequest(store, 'more'), 0));
     const answer = await create(keyed('more', { amount: 9 }));
     assert.deepEqual([answer.status, answer.said], [409, 'order_id_in_use']);
   });
 
-  test('gets it though its terminal takes no payments any more', async () => {
+  test('gets it even if its terminal no longer takes payments', async () => {
     const id = await addRebuilt('A-3');
     await store.db.query(`update terminals set status = 'inactive' where id = $1`, [
       store.terminalId,
@@ -190,7 +190,7 @@ describe('a create that asks for an intent which was rebuilt', () => {
     assert.deepEqual([answer.status, answer.body.id], [201, id]);
   });
 
-  test('does not get one that was never lost: that order id is in use', async () => {
+  test('does not get an intent that was never lost: that order id is in use', async () => {
     await create(keyed('first', { orderId: 'A-4' }));
     const answer = await create(keyed('second', { orderId: 'A-4' }));
     assert.deepEqual([answer.status, answer.said], [409, 'order_id_in_use']);

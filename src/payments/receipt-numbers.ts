@@ -5,16 +5,15 @@ import type { Tx } from '#db/database.ts';
 
 export type ReceiptKind = 'payment' | 'refund';
 
-/** What a person reads from paper and types: no vowels, nothing that looks like another one. */
+/** For reading from paper and typing: no vowels, and no characters that resemble each other. */
 const LETTERS = '23456789BCDFGHJKMNPQSTVWXZ';
 const PREFIX_LENGTH = 5;
-/** Nothing else begins with it, so a refund's slip is not taken for a sale's. */
+/** Only refunds begin with it, so that a refund's receipt is not mistaken for a sale's. */
 const REFUND_LETTER = 'R';
 
 /**
- * 26^5 prefixes of sales, 26^4 of refunds, per account and mode. One that is taken fails the
- * transaction, which is tried again; one of the time that a restored database has lost is met once
- * in millions of losses.
+ * 26^5 prefixes of sales, 26^4 of refunds, per account and mode. A taken one fails the transaction,
+ * which is retried; one from time lost to a restore recurs once in millions of losses.
  */
 function drawPrefix(kind: ReceiptKind): string {
   const first = kind === 'refund' ? REFUND_LETTER : '';
@@ -23,7 +22,7 @@ function drawPrefix(kind: ReceiptKind): string {
   return prefix;
 }
 
-/** One thing that gets a number, by the terminal whose series it belongs to. */
+/** An object that gets a number, with the terminal whose series it belongs to. */
 export interface Numbered {
   readonly tenant: Tenant;
   readonly terminalId: string;
@@ -45,11 +44,10 @@ const GIVE = `
   returning terminal_id, prefix, given`;
 
 /**
- * Gives each of these the next number of its terminal, in one statement for all of them. Call it
- * after the accounts' orders were stamped: their locks are what lets two transactions of one
- * terminal pass one after the other, and no two wait in a circle.
- *
- * @returns the next number of a terminal, as often as it was asked for.
+ * Gives each of these the next number of its terminal, with one statement for all. Call it after
+ * stamping the accounts' orders: their locks make transactions of one terminal run one after the
+ * other, without deadlocks.
+ * @returns a function for the next number of a terminal, callable as often as requested.
  */
 export async function giveReceiptNumbers(
   tx: Tx,
@@ -90,9 +88,9 @@ export async function giveReceiptNumbers(
 }
 
 /**
- * After a loss: numbers of the lost time are on paper, and nobody knows which. Every series of the
- * mode ends, and its terminal begins another one. Call it under the order locks of the mode's
- * accounts. Repeating it for the same loss does nothing.
+ * After a loss of data, receipts of the lost time exist on paper with unknown numbers. So every
+ * series of the mode ends, and its terminal begins another one. Call it while holding the order
+ * locks of the mode's accounts. Repeating it for the same loss does nothing.
  */
 export async function beginSeriesAnew(
   tx: Tx,

@@ -6,7 +6,7 @@ import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 import type { SaleLines } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
-/** The shop, as its receipts name it: today's settings of its account. */
+/** The shop's details on receipts: the current settings of its account. */
 export interface MerchantOnReceipt {
   readonly name: string;
   readonly legal_name: string | null;
@@ -20,7 +20,7 @@ function merchantOf({ name, legal_name, address, tax_number }: MerchantOnReceipt
   return { name, legal_name, address, tax_number };
 }
 
-/** What a receipt says about one refund. */
+/** The data of one refund on a receipt. */
 export interface RefundOnReceipt {
   readonly id: string;
   readonly amount: bigint;
@@ -36,9 +36,9 @@ export interface Receipt {
   readonly merchant: MerchantOnReceipt;
   readonly merchantNumber: bigint | null;
   readonly description: string | null;
-  /** What was sold, line by line; null: the sale has a sum alone. */
+  /** The sale, line by line; `null` if it has only a total. */
   readonly sale: SaleLines | null;
-  /** The account's: a customer reads the shop's own time. */
+  /** The account's, because a customer reads the shop's local time. */
   readonly timeZone: string;
   /** Oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
@@ -51,7 +51,7 @@ type Row = PaymentRow &
     time_zone: string;
   };
 
-/** The payment of a settlement number, and who was paid; null: there is none. */
+/** The payment of a settlement number, and its merchant; `null` if there is none. */
 export async function selectReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly number: bigint },
@@ -85,7 +85,7 @@ export async function selectReceipt(
   };
 }
 
-/** What the receipt of a refund says. */
+/** The data of a refund's receipt. */
 export interface RefundReceipt {
   readonly id: string;
   readonly livemode: boolean;
@@ -105,7 +105,7 @@ export interface RefundReceipt {
   readonly chain_id: bigint;
 }
 
-/** A refund that has succeeded, and what it belongs to. */
+/** A refund that has succeeded, and its payment. */
 export async function selectRefundReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly id: string },
@@ -128,14 +128,14 @@ const NUMBER_KEY =
   wholeKey(['receipt_number', 'account_id', 'livemode'], ['$3', '$1', '$2']) +
   ' and receipt_number is not null';
 
-/** A payment found by the number of its receipt, or of a refund's. */
+/** A payment found by its receipt number, or by a refund's. */
 export interface NumberedPayment {
   readonly payment: Payment;
-  /** What that receipt says: the refund's amount on a refund's. */
+  /** The amount on that receipt; for a refund's receipt, the refund's amount. */
   readonly printedAmount: bigint;
 }
 
-/** The payment with this number, sale or refund, of the account and mode. */
+/** The payment with this number, of sale or refund, of the account and mode. */
 export async function selectNumbered(
   sql: Sql,
   tenant: Tenant,
@@ -153,7 +153,7 @@ export async function selectNumbered(
   return rows.map((row) => ({ payment: toPayment(row), printedAmount: row.printed_amount }));
 }
 
-/** The payment of a settlement or of a refund, if it is the account's and mode's. */
+/** The payment of a settlement or of a refund, if it belongs to the account and mode. */
 export async function selectSettled(
   sql: Sql,
   tenant: Tenant,
@@ -171,10 +171,10 @@ export async function selectSettled(
   return rows.map(toPayment);
 }
 
-/** Mails of one receipt, for ever: `receipt_mails` holds the same limit. */
+/** The lifetime limit of mails per receipt, which `receipt_mails` also enforces. */
 export const RECEIPT_MAILS = 3;
 
-/** Counts a mail of this payment's receipt. @returns the how-manieth it is; null: none is left. */
+/** Counts a mail of this payment's receipt. @returns its ordinal number; `null` if none is left. */
 export async function countReceiptMail(tx: Tx, paymentId: string): Promise<number | null> {
   const rows = await tx.query<{ sent: number }>(
     `insert into receipt_mails as m (payment_id, sent) values ($1, 1)

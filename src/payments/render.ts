@@ -26,12 +26,12 @@ function nextAction(intent: ShownIntent): Json {
 
 function lastError(error: PaymentError | null): Json {
   if (error === null) return null;
-  // A later release may have written a code that this one does not know, but it wrote the words
-  // too.
+  // A later release may have written a code that this one does not know, but it also stored the
+  // message.
   return { customer_message: DECLINES[error.decline_code]?.customer ?? '', ...error };
 }
 
-/** What to tell the customer of a payment, in plain words. */
+/** The customer's message about a payment, in plain words. */
 const CUSTOMER_MESSAGES: Readonly<Record<PaymentStatus, string>> = {
   succeeded: 'Paid. Thank you.',
   partially_refunded: 'Paid. A part of it was sent back to your wallet.',
@@ -44,8 +44,8 @@ function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boo
 }
 
 /**
- * The payment intent as behavior.md 5 shows it. Pass `asOf(intent, now)`: no response shows
- * an expired intent as open.
+ * The payment intent of behavior.md 5. Pass `asOf(intent, now)`, so that no response shows an
+ * expired intent as open.
  */
 export function renderIntent(intent: ShownIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
@@ -85,7 +85,7 @@ export function renderIntent(intent: ShownIntent): JsonObject {
   return markRebuilt(shown, intent);
 }
 
-/** The payment as behavior.md 6 shows it. */
+/** The payment of behavior.md 6. */
 export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObject {
   const { fees, presentment, lines } = payment;
   const shown = {

@@ -15,7 +15,7 @@ export interface Change {
   readonly steps: readonly Step[];
 }
 
-/** One event per step, whose snapshot is the intent after it. */
+/** One event per step, with the intent after that step. */
 export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
   return steps.map(({ intent, event: type }) => {
     const object = renderIntent(intent);
@@ -48,9 +48,9 @@ export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<vo
 }
 
 /**
- * Writes decided steps: the last state of each intent, and one event per step whose snapshot is
- * the state of that step. The intents must be locked by this transaction.
- * @returns how many deliveries the events have: wake the webhook worker after the commit if > 0.
+ * Writes decided steps: the last state of each intent, and one event per step with the state of
+ * that step. The intents must be locked by this transaction.
+ * @returns the number of deliveries: wake the webhook worker after the commit if it is > 0.
  */
 export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): Promise<number> {
   const effective = changes.filter((change) => change.steps.length > 0);

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-/** An intent that was tapped and waits for the chain; its client is gone. */
+/** An intent that was tapped and waits for the chain; its client has disconnected. */
 async function addProcessing(expiresIn = 120) {
   const { pass, payer } = await addPayer(store);
   const intentId = await addIntent(store, { expiresIn });
@@ -54,7 +54,7 @@ async function readIntent(id: string): Promise<JsonObject> {
   return renderIntent(intent);
 }
 
-/** Says what the chain has said, without applying it. */
+/** Stores the chain's results without applying them. */
 async function answerAll(outcome: object): Promise<void> {
   await store.db.query(
     `update chain_requests set status = 'failed', outcome = $1::text::jsonb
@@ -65,7 +65,7 @@ async function answerAll(outcome: object): Promise<void> {
 
 const NOT_SETTLED = { succeeded: false, reason: 'settlement_failed', txHash: null };
 
-test('a settled payment carries what the chain said, and what the payer paid', async () => {
+test("a settled payment has the chain's facts, and what the payer paid", async () => {
   const { intentId, payer } = await addProcessing();
   await playChain(store);
   const payment = await findPayment(store, intentId);
@@ -107,7 +107,7 @@ test('where blocks share a second it settles when its block was seen, after its 
   assert.deepEqual(await settledAt(addMs(tappedAt, -5_000)), tappedAt);
 });
 
-test('its events come in the order of the story, with the objects as they were', async () => {
+test('its events come in the order of the steps, with the objects as they were', async () => {
   const { intentId } = await addProcessing();
   await playChain(store);
   assert.deepEqual(await eventTypes(store), [
@@ -127,7 +127,7 @@ test('its events come in the order of the story, with the objects as they were',
   );
 });
 
-test('receipts count from 1 at each terminal, without gaps, whatever settles beside', async () => {
+test('receipts count from 1 at each terminal, without gaps, under concurrency', async () => {
   const deps = { ...store, log: silentLog };
   for (let round = 0; round < 3; round++) {
     await addProcessing();
@@ -159,7 +159,7 @@ test('after a loss the next receipt is number 1 of another series', async () => 
   const now = store.clock.now();
   const lost = { livemode: false, before: new Date(now.getTime() + 1), now };
   await store.db.transaction((tx) => beginSeriesAnew(tx, lost));
-  // Another process goes on with the same recovery: nothing begins a second time.
+  // Another process continues the same recovery: nothing begins a second time.
   await store.db.transaction((tx) => beginSeriesAnew(tx, { ...lost, before: now }));
   const [after = '', first] = (await numberOfNext()).split('-');
   assert.deepEqual([count, first], ['1', '1']);
@@ -171,13 +171,13 @@ test('after a loss the next receipt is number 1 of another series', async () => 
   assert.deepEqual(series, [{ after_loss: true }]);
 });
 
-test('an outcome is applied once, however many workers look for it', async () => {
+test('a result is applied once, for any number of workers', async () => {
   await addProcessing();
   await addProcessing();
   await answerAll(NOT_SETTLED);
   const deps = { ...store, log: silentLog };
   const runs = Array.from({ length: 5 }, () => applySettlements(deps));
-  // A batch that is not full was the last: nobody looks again at once.
+  // A batch that is not full was the last, so no worker polls again at once.
   assert.deepEqual([...new Set(await Promise.all(runs))], [false]);
   assert.equal(await applySettlements(deps), false);
   const failed = (await eventTypes(store)).filter((type) => type.endsWith('payment_failed'));
@@ -227,7 +227,7 @@ describe('when the chain refuses', () => {
   });
 });
 
-test('an intent that has expired meanwhile is paid when the chain says so', async () => {
+test('an intent that has expired meanwhile is paid if the chain settled it', async () => {
   const { intentId } = await addProcessing(30);
   clock.advance(3_600_000);
   await playChain(store);
@@ -235,7 +235,7 @@ test('an intent that has expired meanwhile is paid when the chain says so', asyn
 });
 
 describe('a request that waits', () => {
-  test('gets the real response, and so do its retries', async () => {
+  test('gets the final response, and so do its retries', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const waiting = pay(store, { intentId, pass, key: 'tap-1' });
@@ -247,7 +247,7 @@ describe('a request that waits', () => {
     assert.deepEqual(again, { ...first, replayed: true });
   });
 
-  test('whose process was lost finds the real response when it asks again', async () => {
+  test('whose process died gets the final response when it retries', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     await pay(store, { intentId, pass, key: 'tap-2', hangUp: true });
@@ -259,7 +259,7 @@ describe('a request that waits', () => {
     assert.deepEqual(again.body, await readIntent(intentId));
   });
 
-  test('for another intent goes on waiting', async () => {
+  test('for another intent keeps waiting', async () => {
     const other = newRequest(store);
     await store.db.transaction((tx) => holdKey(tx, other, clock.now(), { resource: 'pi_other' }));
     await addProcessing();
@@ -270,7 +270,7 @@ describe('a request that waits', () => {
   });
 });
 
-test('an outcome that fits no intent raises an alarm, and stops nobody else', async () => {
+test('a result that matches no intent raises an alarm, and stops no other', async () => {
   const odd = await addProcessing();
   const good = await addProcessing();
   await store.db.query(

@@ -45,12 +45,12 @@ export interface SettleDeps extends LoopDeps {
   readonly receipts: ReceiptPages;
 }
 
-/** One settlement batch's worth; a transaction of this size takes a few milliseconds. */
+/** As many as one settlement batch; a transaction of this size takes a few milliseconds. */
 const BATCH = 200;
-/** The payment itself and at most two events of it. */
+/** The payment itself and at most two of its events. */
 const PLACES_PER_PAYMENT = 3;
 
-/** An outcome, its intent, and what the outcome changes in it. */
+/** A result, its intent, and the changes that follow. */
 interface Decided {
   readonly outcome: Outcome<'payment'>;
   readonly change: Change;
@@ -80,7 +80,7 @@ function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
   return overdue === true ? { rule: SETTLEMENT_UNAVAILABLE } : {};
 }
 
-/** null: only an outcome ends `processing`, so this one does not belong to its intent's state. */
+/** `null`: only a result ends `processing`, so this one does not match its intent's state. */
 function decide(
   outcome: Outcome<'payment'>,
   intent: PaymentIntent | undefined,
@@ -114,7 +114,7 @@ function toNewPayment(decided: Decided, made: Made): Payment | null {
   return newPayment(after, outcome.result.facts, { ...made, amount: chargeOf(after) });
 }
 
-/** The payment of an intent that has succeeded by these facts of the chain, sale and tip. */
+/** The payment of an intent that has succeeded with these facts of the chain, sale and tip. */
 export function newPayment(
   after: PaymentIntent & { readonly status: 'succeeded' },
   facts: OutcomeFacts['payment'],
@@ -160,7 +160,7 @@ export function newPayment(
   });
 }
 
-/** The quote of an intent that was paid, with the tip in the same currency. */
+/** The quote of a paid intent, with the tip in the same currency. */
 function paidQuote(
   after: PaymentIntent & { readonly status: 'succeeded' },
 ): Payment['presentment'] {
@@ -173,7 +173,10 @@ function paidQuote(
   };
 }
 
-/** Several blocks may share a second: then it is when a worker saw the block, after the tap. */
+/**
+ * Several blocks may share a second. Then it is the time when a worker saw the block, after the
+ * tap.
+ */
 function paidAt(
   { tappedAt }: Pick<PaymentIntent, 'tappedAt'>,
   { seenAt, blockTime }: OutcomeFacts['payment'],
@@ -183,7 +186,7 @@ function paidAt(
   return seenAt !== undefined && tappedAt !== null && tappedAt > at ? tappedAt : at;
 }
 
-/** What the payment takes of the contract's hour. */
+/** The amount that the payment uses of the contract's hourly ceiling. */
 export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
   return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
 }
@@ -211,7 +214,7 @@ function placesOf({ change, paymentId }: Decided): number {
   return change.steps.length + (paymentId === null ? 0 : PLACES_PER_PAYMENT);
 }
 
-/** What settlements write, in the account's order: events of the intent, payment, its events. */
+/** The rows of settlements, in the account's order: events of the intent, payment, its events. */
 async function prepare(
   tx: Tx,
   decided: readonly Decided[],
@@ -220,7 +223,7 @@ async function prepare(
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
-  // In this order on the one connection: numbers are given under the locks of the orders.
+  // In this order on the one connection, because numbers are given while holding the order locks.
   const [stampOf, rows, numberOf] = await Promise.all([
     stampOrders(tx, wanted, now),
     selectMerchants(tx, accountIds),
@@ -245,7 +248,7 @@ async function prepare(
 }
 
 /**
- * A payment that was declined and has settled after all comes after the answer of a later attempt.
+ * A payment that was declined and has settled after all waits for the result of a later attempt.
  */
 function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   const isLate = result.succeeded && result.afterDecline !== undefined;
@@ -272,7 +275,7 @@ async function applyBatch(
     if (one === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
     else decided.push(one);
   }
-  // What needs no place in the account's order is sent first: the order is held until the commit.
+  // Statements that need no position are sent first, because the order is held until the commit.
   // One connection runs them one after the other; only the round trips are saved.
   const [, , , { payments, drafts }] = await Promise.all([
     saveStates(
@@ -284,8 +287,8 @@ async function applyBatch(
       due.map((outcome) => outcome.requestId),
       now,
     ),
-    // A caller that tapped or confirmed, and whose process died, gets this answer when it asks
-    // again.
+    // A caller that tapped or confirmed, and whose process died, gets this response when it
+    // retries.
     updateWaiting(
       tx,
       decided.map(({ after }) => ({ resource: after.id, ...answerWith(200, renderIntent(after)) })),
@@ -301,18 +304,18 @@ async function applyBatch(
 }
 
 /**
- * Applies what the chain has said of settlements: payment, intent, events, deliveries and the
- * responses of waiting requests, in one transaction.
- * @returns whether there may be more.
+ * Applies the chain's results of settlements: payment, intent, events, deliveries and the responses
+ * of waiting requests, in one transaction.
+ * @returns true if there may be more.
  */
 export function applySettlements(deps: SettleDeps): Promise<boolean> {
   return applyTaken(deps, (tx) => takeOutcomes(tx, 'payment', BATCH));
 }
 
 /**
- * Declines payments that nobody has signed by their deadline. Every process does this, so that it
- * also happens while no worker of their network is alive.
- * @returns whether there may be more.
+ * Declines payments that were not signed by their deadline. Every process does this, so that it
+ * also happens while no worker of their network is running.
+ * @returns true if there may be more.
  */
 export function declineOverdue(deps: SettleDeps): Promise<boolean> {
   return applyTaken(deps, (tx) => takeOverduePayments(tx, BATCH));

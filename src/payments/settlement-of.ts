@@ -10,13 +10,13 @@ function signatureOf(signed: PaymentAuthorization): PaymentAuthorization {
   return { salt, validBefore, signature, ...(bindsOrder === false ? { bindsOrder } : {}) };
 }
 
-/** Whom a payment goes to, and until when it may settle. */
+/** The merchant of a payment, and its settlement deadline. */
 interface Terms {
   readonly merchantNumber: bigint;
   readonly settleWithinS: number;
 }
 
-/** What the relayer needs to know of a `processing` intent. */
+/** The data of a `processing` intent that the relayer needs. */
 export function settlementOf(
   intent: PaymentIntent & { readonly status: 'processing' },
   terms: Terms,
@@ -39,7 +39,7 @@ export function settlementOf(
   };
 }
 
-/** Asks the relayer to settle the intent. */
+/** Requests the settlement of the intent from the relayer. */
 export async function requestSettlement(
   tx: Tx,
   intent: PaymentIntent & { readonly status: 'processing' },

@@ -29,7 +29,7 @@ const TIPPING = { percentages: [10, 15, 20] };
 
 let clock: FakeClock;
 let store: TestStore;
-/** What the chain was asked before each tap. */
+/** The amounts for which the chain was asked before each tap. */
 const asked: bigint[] = [];
 
 before(async () => {
@@ -72,7 +72,7 @@ async function snapshots(intentId: string): Promise<{ amount: number; tip: numbe
 }
 
 describe('a tip', () => {
-  test('is asked of the payer together with the sale, and shown apart from it', async () => {
+  test('is charged to the payer together with the sale, and shown separately', async () => {
     const { pass } = await addPayer(store);
     const intentId = await tipped();
     asked.length = 0;
@@ -137,7 +137,7 @@ describe('a tip', () => {
     assert.deepEqual(asked, []);
   });
 
-  test('is refused where the intent has no tipping, also one of 0', async () => {
+  test('is refused if the intent has no tipping, even a tip of 0', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     for (const tip of [0, TIP]) {
@@ -146,7 +146,7 @@ describe('a tip', () => {
     assert.deepEqual(await requestedOf(intentId), []);
   });
 
-  test('that was declined does not stick to the next tap', async () => {
+  test('that was declined does not carry over to the next tap', async () => {
     const { pass } = await addPayer(store);
     const intentId = await tipped();
     const first = pay(store, { intentId, pass, tip: TIP });
@@ -179,7 +179,7 @@ describe('limits and rules see sale and tip together', () => {
     assert.equal(summaryOf(await settled(pay(store, { intentId, pass, tip: TIP }))), 'succeeded');
   });
 
-  test('the limit per day, with what is on its way', async () => {
+  test('the limit per day, including payments in progress', async () => {
     const { pass } = await limitedPayer({ perDay: 2 * SALE + TIP });
     const [first, second] = [await tipped(), await tipped()];
     await pay(store, { intentId: first, pass, tip: TIP + 1, hangUp: true });
@@ -245,7 +245,7 @@ test('an intent keeps its tipping', async () => {
   assert.deepEqual(rows[0]?.tipping, TIPPING);
 });
 
-test('a create that asks for a rebuilt intent gets it, although it holds a tip', async () => {
+test('a create that repeats a rebuilt intent gets it, although it includes a tip', async () => {
   const rebuilt = async (orderId: string, amount: number) => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store, { amount });

@@ -2,12 +2,12 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 
-/** What a till has taken and given back. */
+/** The sales and refunds of a till. */
 export interface TotalsRow {
-  /** Null: payments that no terminal took. */
+  /** `null` for payments without a terminal. */
   readonly terminal_id: string | null;
   readonly label: string | null;
-  /** Who was at the till: `metadata.cashier`, which terminals write. Null: nobody was named. */
+  /** The cashier: `metadata.cashier`, which terminals write. `null` if none was named. */
   readonly cashier: string | null;
   readonly payments: number;
   /** Without tips. */
@@ -20,14 +20,17 @@ export interface TotalsRow {
 
 export interface TotalsOf {
   readonly tenant: Tenant;
-  /** Null: all of them. */
+  /** `null` for all of them. */
   readonly terminalId: string | null;
   readonly since: Date;
-  /** The first moment that is no longer counted. */
+  /** The first instant that is no longer counted. */
   readonly until: Date;
 }
 
-/** Per terminal and cashier: range scans of the list indexes, which cost what the days hold. */
+/**
+ * Per terminal and cashier: range scans of the list indexes, whose cost grows with the rows of the
+ * days.
+ */
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
     `with rows as materialized (

@@ -5,12 +5,12 @@ import { credentialKey, kindOf, type Presented } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
 import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
 
-/** Why something is declined that nothing here is known of. */
+/** The decline for an unknown credential. */
 export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
 
 /**
- * A code that was made in the time which the database has lost is unknown now, but the wallet that
- * shows it is not: it is told to show a new one, for as long as the code would have been kept.
+ * A code that was created in lost time is unknown now, but its wallet is not: the payer is asked to
+ * show a new code, for as long as the old one would have been stored.
  * @param found By {@link credentialKey}.
  */
 export async function readUnknownDecline(

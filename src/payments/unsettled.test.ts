@@ -22,7 +22,7 @@ import { addPayment, see } from '#testing/store-payments.ts';
 const SETTLES: NetworkState = { settles: true, reasons: [] };
 const NO_WORKER: NetworkState = { settles: false, reasons: ['no_worker'] };
 const RECOVERING: NetworkState = { settles: false, reasons: ['recovering'] };
-/** Its payer is asked. */
+/** Above the threshold at which its payer is asked. */
 const HIGH = 50_000_000;
 
 let clock: FakeClock;
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 after(() => store.close());
 
-/** All that a tap, a yes or a refund could have written. */
+/** Every row that a tap, an approval or a refund could have written. */
 async function traces(): Promise<unknown> {
   const tables = ['chain_requests', 'events', 'idempotency_keys', 'refunds'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`);
@@ -68,7 +68,7 @@ function refund(paymentId: string, idempotency = newRequest(store)) {
 }
 
 describe('while its network does not settle', () => {
-  test('a tap answers 503 at once, nothing is done, and its key is free', async () => {
+  test('a tap returns 503 at once, nothing is done, and its key is free', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     state = NO_WORKER;
@@ -85,7 +85,7 @@ describe('while its network does not settle', () => {
     assert.equal(bodyOf(paid).status, 'succeeded');
   });
 
-  test('an answer that was given is given again', async () => {
+  test('a stored response is given again', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);
     const settling = keepSettling(store);
@@ -96,7 +96,7 @@ describe('while its network does not settle', () => {
     assert.deepEqual(again, first);
   });
 
-  test("a payer's yes waits for another try, a no is taken", async () => {
+  test("a payer's approval waits for a retry, a rejection is taken", async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store, { amount: HIGH });
     await pay(store, { intentId, pass });
@@ -112,7 +112,7 @@ describe('while its network does not settle', () => {
     assert(!isRefusal(no) && no.status === 'requires_payment_method');
   });
 
-  test('a yes that was taken before is still a yes', async () => {
+  test('an approval that was taken before is still one', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store, { amount: HIGH });
     await pay(store, { intentId, pass });
@@ -139,7 +139,7 @@ describe('while its network does not settle', () => {
     assert(performance.now() - from < 5_000);
   });
 
-  test('while it is recovered a refund answers 503, and nothing is done', async () => {
+  test('during a recovery a refund returns 503, and nothing is done', async () => {
     const payment = await addPayment(store, 1_000);
     state = RECOVERING;
     const { watch } = store.db;

@@ -8,10 +8,10 @@ import { messageOf, termsAfter } from '#payments/pay-message.ts';
 import { verifySignature } from '#settlement/chain/verify-signature.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Answers of one wallet, back from now, whose terms it may still be signing. */
+/** One wallet's latest answers whose terms it may still be signing. */
 const KEPT_ANSWERS = 3;
 
-/** All that a wallet may have been asked to sign lately, the newest first. */
+/** All terms that a wallet may recently have been asked to sign, the newest first. */
 function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
   const since = Math.max(0, answers - KEPT_ANSWERS);
   const counts = Array.from({ length: answers - since + 1 }, (_, back) => answers - back);
@@ -20,7 +20,7 @@ function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
     .flatMap((one) => counts.map((count) => termsAfter(one, { address, answers: count })));
 }
 
-/** Which of the terms that were asked for the wallet has signed. */
+/** Finds which of the requested terms the wallet has signed. */
 export async function verifyAuthorization(
   db: Database,
   link: PayLink,

@@ -25,8 +25,8 @@ interface Found {
 }
 
 /**
- * With the intents that they were accepted for. These are read once the tokens are locked, never in
- * the same statement: a statement that has waited for a lock shows the other tables as they were
+ * Adds the intents that the tokens were accepted for. These are read after locking the tokens,
+ * never in the same statement: a statement that has waited for a lock sees other tables as of
  * before the wait.
  */
 async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
@@ -42,7 +42,7 @@ async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
   });
 }
 
-/** Whether the token pays, or has paid, another intent. */
+/** True if the token pays, or has paid, another intent. */
 export function isTokenTaken(tokenId: string, usedBy: PaymentIntent | null, now: Date): boolean {
   if (usedBy === null) return false;
   const intent = asOf(usedBy, now);
@@ -59,7 +59,7 @@ export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
     const used = await withUses(tx, await lockAgentTokens(tx, hashes));
     return used.map(({ token, found }) => [token.hash, found]);
   }),
-  // Locked as for a confirm: only one decision at a time can find it free, whatever the intents.
+  // Locked as for a confirm, so that only one decision at a time can find it free, for any intents.
   async lockAgain(tx, { tokenId }: Stored<'agent_token'>) {
     const token = await lockAgentToken(tx, tokenId);
     const [used] = token === undefined ? [] : await withUses(tx, [token]);

@@ -5,17 +5,17 @@ import type { CredentialKind } from '#payments/credentials/kind.ts';
 import type { FeeRates } from '#settlement/chain/fee-rates.ts';
 import type { PaymentAuthorization } from '#settlement/requests.ts';
 
-/** What a wallet has signed for one payment, after the signature was verified. */
+/** A wallet's verified signature for one payment. */
 export interface SignedPayment {
   readonly payer: PayerRow;
   readonly authorization: PaymentAuthorization;
-  /** The rates that went into the signed sum. */
+  /** The rates on which the signed amount is based. */
   readonly rates: FeeRates;
-  /** Who handed it in: a pay link or tag, or a till at which a chip has signed. A mere label. */
+  /** How it was submitted: by a pay link or tag, or by a chip at a till. Only a label. */
   readonly by: SignedBy;
 }
 
-/** What a signed payment is called. No rule trusts it. */
+/** The label of a signed payment. No rule trusts it. */
 export type SignedBy = 'authorization' | 'chip';
 
 interface Presented {
@@ -28,7 +28,7 @@ interface Found {
   readonly payerId: string;
   readonly authorization: PaymentAuthorization;
   readonly by: SignedBy;
-  /** What the owner of this address has registered, if anything. */
+  /** The owner's settings of this address, if it is a registered chip. */
   readonly chip: ChipRow | null;
 }
 

@@ -8,56 +8,61 @@ import type { Decline } from '#payments/decline.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * A kind of credential: how what was presented (`P`) is found (`F`), checked, verified and
- * consumed. `credential.ts` lists the kinds, and hands each its share of a batch of payments.
+ * A kind of credential: how a presented credential (`P`) is found (`F`), checked, verified and
+ * consumed. `credential.ts` lists the kinds, and passes each its share of a batch of payments.
  */
 export interface CredentialKind<P, F> {
-  /** The decline where nothing here is known of it. */
+  /** The decline for an unknown credential of this kind. */
   readonly unknown: Decline;
-  /** The wallet creates a new one each time, so one that a lost database knew has expired. */
+  /**
+   * True if the wallet creates a new one each time, so one that a lost database knew has expired.
+   */
   readonly isCode?: boolean;
-  /** What it is found by: the id of a card or pass, else a hash in hex. '' finds nothing. */
+  /**
+   * The look-up key: the id of a card or pass, otherwise a hash in hex. The empty string finds
+   * nothing.
+   */
   key(presented: P): string;
-  /** The payers of those that are known, before anything is locked. */
+  /** The payers of known credentials, before anything is locked. */
   payers(sql: Sql, presented: readonly P[]): Promise<readonly PayerOf[]>;
   /**
-   * Those that are known, by {@link key}. What can be accepted only once is locked, in one order,
-   * so that no two transactions wait in a circle.
+   * The known credentials, by {@link key}. Those that can be accepted only once are locked in a
+   * fixed order, so that no two transactions deadlock.
    */
   lock(tx: Tx, presented: readonly P[]): Promise<Known<F>>;
   /**
-   * The credential of an attempt whose payer was asked; `null` if it was erased. Absent where no
-   * payer is asked. Lock its payer afterwards.
+   * The credential of an attempt whose payer was asked; `null` if it was erased. Absent for kinds
+   * that ask no payer. Lock its payer afterwards.
    */
   lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
-  /** Whether it was tapped at a till. Absent: always. */
+  /** True if it was tapped at a till. Absent for always. */
   isTap?(presented: P): boolean;
-  /** As the attempt stores it. */
+  /** The form that the attempt stores. */
   stored(found: F): Credential;
-  /** Why it cannot pay this intent, or `null`. */
+  /** The reason why it cannot pay this intent, or `null`. */
   check(found: F, paying: Paying): Decline | null;
   /**
-   * Whether what was presented is good, and the credential after the attempt is answered. Absent
-   * where it is good as often as it is presented. An attempt that is answered with 200 consumes it,
-   * however the payment ends; one that is refused (4xx) or undecided (503) does not.
-   * @param found as locked, with what the batch has consumed of it already.
+   * Checks what was presented, and returns the credential after the attempt was answered. Absent if
+   * it is valid any number of times. An attempt that is answered with 200 consumes it, however the
+   * payment ends; one that is refused (4xx) or undecided (503) does not.
+   * @param found as locked, including what the batch has already consumed of it.
    */
   verify?(found: F, presented: P, by: VerifyBy): Verified<F>;
-  /** The credential once this intent is under way with it. */
+  /** The credential once this intent is being paid with it. */
   paying?(found: F, intent: PaymentIntent): F;
   /** Writes what a batch has consumed. Each was locked, so no other transaction has used it. */
   consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
-  /** What the assessment of a payment has to know of it. */
+  /** The facts that the assessment of a payment needs of it. */
   facts?(found: F): CredentialFacts;
 }
 
-/** What a terminal reads. */
+/** A kind that terminals read. */
 export interface TappedKind<P, F> extends CredentialKind<P, F> {
   /** The form that a value must have, in words. */
   readonly form: string;
   /** Checks the form alone; `null` if it is wrong. */
   read(value: string): P | null;
-  /** As the reader read it. */
+  /** The value as the reader read it. */
   value(presented: P): string;
   /** The cell that created it; `null` if it names none. */
   cell(presented: P): number | null;
@@ -78,7 +83,7 @@ export interface FoundPass<T> {
 /** By the key of the credential. */
 export type PayerOf = PayerRow & { readonly credential: string };
 
-/** What an attempt stores of a credential of this kind. */
+/** The form in which an attempt stores a credential of this kind. */
 export type Stored<T extends Credential['type']> = Extract<Credential, { readonly type: T }>;
 
 type PassType = 'nfc_id' | 'qr' | 'rotating_code' | PhoneKind;
@@ -92,24 +97,24 @@ export interface Paying {
 }
 
 export interface VerifyBy {
-  /** Opens the keys of cards and of rotating codes. */
+  /** Decrypts the keys of cards and of rotating codes. */
   readonly cardKey: RotatingKey;
   readonly now: Date;
 }
 
 export interface Verified<F> {
-  /** Why what was presented is not accepted, or `null`. */
+  /** The reason why the presented credential is not accepted, or `null`. */
   readonly decline: Decline | null;
   readonly after: F;
 }
 
 export interface CredentialFacts
   extends Partial<Pick<PaymentFacts, 'card' | 'chip' | 'doubtedAt' | 'isSigned'>> {
-  /** What was presented can be copied, so its payer may have to confirm. */
+  /** True if the credential can be copied, so its payer may have to confirm. */
   readonly isCopied?: boolean;
 }
 
-/** Why a pass or card cannot pay this intent. */
+/** The reason why a pass or card cannot pay this intent. */
 export function checkPass(
   { revoked_at }: { readonly revoked_at: Date | null },
   { intent, payerLivemode }: Paying,
@@ -118,12 +123,12 @@ export function checkPass(
   return revoked_at === null ? null : 'pass_revoked';
 }
 
-/** What is stored of a secret; `null` where its checksum shows that it is not one. */
+/** The stored hash of a secret; `null` if its checksum is invalid. */
 export function hashOf(kind: SecretKind): (presented: Secret<string>) => Buffer | null {
   return ({ value }) => (isSecret(kind, value) ? hashSecret(value) : null);
 }
 
-/** Found by an id or a hash, with a statement for all of a batch; `null` finds nothing. */
+/** Found by an id or a hash, with one statement per batch; `null` finds nothing. */
 export function foundBy<P, K extends string | Buffer, F>(
   idOf: (presented: P) => K | null,
   payersOf: (sql: Sql, ids: readonly K[]) => Promise<readonly PayerOf[]>,
@@ -145,7 +150,7 @@ export function foundBy<P, K extends string | Buffer, F>(
   };
 }
 
-/** What the ways to present a pass have in common. */
+/** The common parts of all ways to present a pass. */
 export function passKind<T extends PassType, F extends { readonly pass: PassRow }>(
   type: T,
   found: (pass: PassRow) => F,

@@ -22,7 +22,7 @@ function ofPass(pass: PassRow): FoundPass<'nfc_id'> {
 /** The static chip of a pass. */
 export const nfcId: TappedKind<Secret<'nfc_id'>, FoundPass<'nfc_id'>> = {
   ...passKind('nfc_id', ofPass),
-  form: 'what the chip of a pass says: nfc_…',
+  form: 'the credential on the chip of a pass: nfc_…',
   read: (value) => (FORM.test(value) ? { type: 'nfc_id', value } : null),
   value: ({ value }) => value,
   cell: ({ value }) => cellOfSecret('pass', value),

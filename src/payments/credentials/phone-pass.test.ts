@@ -6,10 +6,10 @@ import { VAS_MS } from '#payers/phone-pass.ts';
 import { type Found, verify } from '#payments/credential.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');
-/** Since when taps of this pass may have been used in a time that was lost. */
+/** Since then a loss makes it unknown which taps of this pass were used. */
 const DOUBTED_AT = addMs(NOW, -10_000);
 
-/** What becomes of an Apple phone's tap that says it was made then. */
+/** The verdict on an Apple phone's tap with this time. */
 function judgeAt(at: Date, usedBefore: readonly string[] = []) {
   const hash = Buffer.from('01', 'hex');
   const phone = { hash, doubtedAt: DOUBTED_AT, usedBefore: new Set(usedBefore), uses: [] };
@@ -26,7 +26,7 @@ function judgeAt(at: Date, usedBefore: readonly string[] = []) {
   return verify(found, { type: 'apple_vas', tap }, { cardKey, now: NOW }).decline;
 }
 
-test('a phone’s tap is of now, and of after a time that was lost', () => {
+test('a phone’s tap must be current, and later than a loss of data', () => {
   assert.equal(judgeAt(NOW), null);
   assert.equal(judgeAt(addMs(DOUBTED_AT, 1)), null);
   assert.equal(judgeAt(DOUBTED_AT), 'pass_replayed');

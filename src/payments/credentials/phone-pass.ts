@@ -19,24 +19,24 @@ interface Presented<T> {
 }
 
 interface Found<T> extends FoundPass<T> {
-  /** `null`: it belongs to an attempt that is under way, whose tap is consumed. */
+  /** `null` if it belongs to an attempt in progress, whose tap is consumed. */
   readonly phone: PhoneState | null;
 }
 
-/** What is known of the taps of a phone's pass. */
+/** The known state of the taps of a phone's pass. */
 interface PhoneState {
   readonly hash: Buffer;
   readonly doubtedAt: Date | null;
-  /** Of the taps that are presented, those that were used before, in hex. */
+  /** The presented taps that were used before, in hex. */
   readonly usedBefore: ReadonlySet<string>;
-  /** Those that this batch uses. */
+  /** The taps that this batch uses. */
   readonly uses: readonly PhoneTap[];
 }
 
-/** Rows dropped with what a batch uses: the table cannot grow faster than it is swept. */
+/** Rows deleted per used tap, so that the table cannot grow faster than it is swept. */
 const SWEEP_PER_TAP = 2;
 
-/** What an Apple phone gave before a loss of data is refused: it may have been used then. */
+/** An Apple phone's tap from before a loss of data is refused, because it may have been used. */
 function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean {
   if (at === null) return true;
   if (Math.abs(now.getTime() - at.getTime()) > VAS_MS) return false;
@@ -46,7 +46,7 @@ function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean 
 async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Promise<void> {
   const taps = used.flatMap(({ hash: phonePass, uses }) =>
     uses.map(({ tapHash: hash, at }) => {
-      // Its time is so far ahead at most that it is accepted for twice as long.
+      // Its time can be ahead by the tolerance, so it must be remembered for twice as long.
       return { hash, phonePass, sweptFrom: at === null ? null : addMs(at, 2 * VAS_MS) };
     }),
   );
@@ -55,7 +55,7 @@ async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Pr
   assert((await insertUsedTaps(tx, taps, now)) === taps.length, 'a tap of a phone was used twice');
 }
 
-/** The pass in the wallet of a phone. A tap is good once: by its nonce, or by its time. */
+/** The pass in a phone wallet. A tap is valid once: by its nonce, or by its time. */
 function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found<T>> {
   const ofPass = (pass: PassRow, phone: PhoneState | null): Found<T> => {
     return { type, payerId: pass.payer_id, pass, phone };
@@ -72,7 +72,7 @@ function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found
   };
   return {
     ...passKind(type, (pass) => ofPass(pass, null)),
-    form: 'what the reader made of the phone’s answer: base64url of its format 1',
+    form: "the reader's encoding of the phone’s response: base64url of its format 1",
     read(value) {
       const tap = parsePhoneTap(type, value);
       return tap === null ? null : { type, tap };
@@ -101,11 +101,11 @@ function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found
   };
 }
 
-/** In Google Wallet: the phone draws a nonce, which says nothing of when it was tapped. */
+/** In Google Wallet: the phone draws a nonce, which does not show when it was tapped. */
 export const smartTap: TappedKind<Presented<'smart_tap'>, Found<'smart_tap'>> = {
   ...phonePass('smart_tap'),
   facts: ({ phone }) => ({ doubtedAt: phone?.doubtedAt ?? null }),
 };
 
-/** In Apple Wallet: a tap has its time, which must be of now. */
+/** In Apple Wallet: a tap has its time, which must be current. */
 export const appleVas = phonePass('apple_vas');

@@ -17,7 +17,7 @@ import {
 } from '#payments/credentials/kind.ts';
 
 interface Found extends FoundPass<'qr'> {
-  /** `null`: it belongs to an attempt that is under way, whose code is consumed. */
+  /** `null` if it belongs to an attempt in progress, whose code is consumed. */
   readonly code: PassCodeRow | null;
 }
 
@@ -25,11 +25,11 @@ function ofPass(pass: PassRow, code: PassCodeRow | null): Found {
   return { type: 'qr', payerId: pass.payer_id, pass, code };
 }
 
-/** A code that the wallet app showed for a pass: good for one attempt within a minute. */
+/** A code that the wallet app showed for a pass: valid for one attempt within a minute. */
 export const qr: TappedKind<Secret<'qr'>, Found> = {
   ...passKind('qr', (pass) => ofPass(pass, null)),
   isCode: true,
-  form: 'what the code says',
+  form: 'the text of the code',
   read: (value) => ({ type: 'qr', value }),
   value: ({ value }) => value,
   cell: ({ value }) => cellOfSecret('passCode', value),

@@ -17,7 +17,7 @@ interface Presented {
 }
 
 interface Found extends FoundPass<'rotating_code'> {
-  /** `null`: it belongs to an attempt that is under way, whose code is consumed. */
+  /** `null` if it belongs to an attempt in progress, whose code is consumed. */
   readonly rotating: RotatingKeyRow | null;
 }
 
@@ -27,11 +27,11 @@ function ofPass(pass: PassRow, rotating: RotatingKeyRow | null): Found {
   return { type: 'rotating_code', payerId: pass.payer_id, pass, rotating };
 }
 
-/** A code of a pass that changes every half minute: each step is good for one attempt. */
+/** A code of a pass that changes every half minute: each step is valid for one attempt. */
 export const rotatingCode: TappedKind<Presented, Found> = {
   ...passKind('rotating_code', (pass) => ofPass(pass, null)),
   isCode: true,
-  form: 'the id of the pass, a point and eight digits: pass_….12345678',
+  form: 'the id of the pass, a period and eight digits: pass_….12345678',
   read(value) {
     const { passId, code } = FORM.exec(value)?.groups ?? {};
     if (passId === undefined || code === undefined) return null;

@@ -3,24 +3,24 @@ import type { Tapped } from '#payments/attempt.ts';
 import type { CredentialKind } from '#payments/credentials/kind.ts';
 import type { Decline } from '#payments/decline.ts';
 
-/** What was tapped here and is known in another cell, as that one has answered. */
+/** A credential of another cell that was tapped here, with that cell's response. */
 export interface Visit {
-  /** That of what was tapped. */
+  /** The key of the credential. */
   readonly key: string;
-  /** `null`: its home does not know it, or could not be asked. */
+  /** `null` if its home cell does not know it, or could not be reached. */
   readonly holder: VisitingHolder | null;
-  /** Why it is declined; `null`: its home has nothing against it. */
+  /** The reason for its decline; `null` if its home cell accepts it. */
   readonly refusal: { readonly decline: Decline; readonly rule?: string } | null;
 }
 
-/** Its payer, and the terms of its home. */
+/** Its payer, and the terms of its home cell. */
 interface VisitingHolder {
-  /** By the wallet's address: the payer of this cell, with the limits that it has here. */
+  /** The payer of this cell with the same wallet, with the limits that it has here. */
   readonly payer: PayerRow;
   readonly credential: Tapped & { readonly home: number };
-  /** The most that its home lets it pay at once; `null`: no limit. */
+  /** The most that its home cell lets it pay at once; `null` for no limit. */
   readonly limit: bigint | null;
-  /** Set: the payer is asked, because its home may have lost taps. */
+  /** Set if its home cell may have lost taps, so the payer is asked. */
   readonly doubtedAt: Date | null;
 }
 
@@ -35,7 +35,7 @@ interface Found {
   readonly holder: VisitingHolder;
 }
 
-/** What another cell created: its home has verified and consumed it. */
+/** A credential of another cell, which its home cell has verified and consumed. */
 export const visiting: CredentialKind<Presented, Found> = {
   unknown: 'pass_unknown',
   key: ({ visit }) => visit.key,
