@@ -90,7 +90,7 @@ type PaymentIntent struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, how it was paid) is gone.
+	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, method) is lost.
 	Recovered bool `json:"recovered,omitempty"`
 }
 
@@ -186,7 +186,7 @@ type PaymentIntentList struct {
 	// Newest first.
 	Data []PaymentIntent `json:"data"`
 
-	// Whether there is another page.
+	// True if there is another page.
 	HasMore bool `json:"has_more"`
 
 	// The `cursor` of the next page.
@@ -291,7 +291,7 @@ type Payment struct {
 	// ISO 8601 UTC with milliseconds.
 	Created string `json:"created"`
 
-	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, how it was paid) is gone.
+	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, method) is lost.
 	Recovered bool `json:"recovered,omitempty"`
 }
 
@@ -369,7 +369,7 @@ type PaymentList struct {
 	// Newest first.
 	Data []Payment `json:"data"`
 
-	// Whether there is another page.
+	// True if there is another page.
 	HasMore bool `json:"has_more"`
 
 	// The `cursor` of the next page.
@@ -435,7 +435,7 @@ type Refund struct {
 	// ISO 8601 UTC with milliseconds.
 	Updated string `json:"updated"`
 
-	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, how it was paid) is gone.
+	// Only on objects that the service had lost with its database and rebuilt from the chain. What the chain does not know (metadata, description, terminal, method) is lost.
 	Recovered bool `json:"recovered,omitempty"`
 }
 
@@ -468,7 +468,7 @@ type RefundList struct {
 	// Newest first.
 	Data []Refund `json:"data"`
 
-	// Whether there is another page.
+	// True if there is another page.
 	HasMore bool `json:"has_more"`
 
 	// The `cursor` of the next page.
@@ -519,7 +519,7 @@ type TerminalList struct {
 	// Newest first.
 	Data []Terminal `json:"data"`
 
-	// Whether there is another page.
+	// True if there is another page.
 	HasMore bool `json:"has_more"`
 
 	// The `cursor` of the next page.
@@ -603,7 +603,7 @@ type EventList struct {
 	// Newest first.
 	Data []Event `json:"data"`
 
-	// Whether there is another page.
+	// True if there is another page.
 	HasMore bool `json:"has_more"`
 
 	// The `cursor` of the next page.
@@ -756,7 +756,7 @@ type WebhookDeliveryList struct {
 	// Newest first.
 	Data []WebhookDelivery `json:"data"`
 
-	// Whether there is another page.
+	// True if there is another page.
 	HasMore bool `json:"has_more"`
 
 	// The `cursor` of the next page.
@@ -888,7 +888,7 @@ type LoggedRequestList struct {
 	// Newest first.
 	Data []LoggedRequest `json:"data"`
 
-	// Whether there is another page.
+	// True if there is another page.
 	HasMore bool `json:"has_more"`
 
 	// The `cursor` of the next page.

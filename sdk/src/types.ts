@@ -13,13 +13,13 @@ export interface ApiError {
       | 'api_error';
     /** Branch on this. The list may grow. */
     code: string;
-    /** For people. Its text may change. */
+    /** A message in words. Its text may change. */
     message: string;
-    /** The parameter that the error is about. */
+    /** The parameter that the error concerns. */
     param: string | null;
     /** Quote it when you ask for help. */
     request_id: string;
-    /** Where the reference explains the code. */
+    /** The reference page of the code. */
     doc_url: string;
   };
 }
@@ -179,7 +179,7 @@ export interface PaymentIntent {
   created: string;
   /**
    * Only on objects that the service had lost with its database and rebuilt from the chain. What
-   * the chain does not know (metadata, description, terminal, how it was paid) is gone.
+   * the chain does not know (metadata, description, terminal, method) is lost.
    */
   recovered?: true;
 }
@@ -190,7 +190,7 @@ export interface PaymentIntentList {
   object: 'list';
   /** Newest first. */
   data: PaymentIntent[];
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
   /** The `cursor` of the next page. */
   next_cursor: string | null;
@@ -337,7 +337,7 @@ export interface Payment {
   created: string;
   /**
    * Only on objects that the service had lost with its database and rebuilt from the chain. What
-   * the chain does not know (metadata, description, terminal, how it was paid) is gone.
+   * the chain does not know (metadata, description, terminal, method) is lost.
    */
   recovered?: true;
 }
@@ -348,7 +348,7 @@ export interface PaymentList {
   object: 'list';
   /** Newest first. */
   data: Payment[];
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
   /** The `cursor` of the next page. */
   next_cursor: string | null;
@@ -425,7 +425,7 @@ export interface Refund {
   updated: string;
   /**
    * Only on objects that the service had lost with its database and rebuilt from the chain. What
-   * the chain does not know (metadata, description, terminal, how it was paid) is gone.
+   * the chain does not know (metadata, description, terminal, method) is lost.
    */
   recovered?: true;
 }
@@ -436,7 +436,7 @@ export interface RefundList {
   object: 'list';
   /** Newest first. */
   data: Refund[];
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
   /** The `cursor` of the next page. */
   next_cursor: string | null;
@@ -474,7 +474,7 @@ export interface TerminalList {
   object: 'list';
   /** Newest first. */
   data: Terminal[];
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
   /** The `cursor` of the next page. */
   next_cursor: string | null;
@@ -540,7 +540,7 @@ export interface EventList {
   object: 'list';
   /** Newest first. */
   data: Event[];
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
   /** The `cursor` of the next page. */
   next_cursor: string | null;
@@ -660,7 +660,7 @@ export interface WebhookDeliveryList {
   object: 'list';
   /** Newest first. */
   data: WebhookDelivery[];
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
   /** The `cursor` of the next page. */
   next_cursor: string | null;
@@ -756,7 +756,7 @@ export interface LoggedRequestList {
   object: 'list';
   /** Newest first. */
   data: LoggedRequest[];
-  /** Whether there is another page. */
+  /** True if there is another page. */
   has_more: boolean;
   /** The `cursor` of the next page. */
   next_cursor: string | null;

@@ -5,12 +5,12 @@ import { redactJson, redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
 
 /**
- * Hears of a person's change in the transaction that makes it, such as to leave a mail about it:
- * whatever becomes of the process, there is both or neither. Gets the entry's `detail`.
+ * Called in the transaction of a person's change, for example to queue a mail about it, so that
+ * both commit or neither does. Gets the entry's `detail`.
  */
 export type EntryListener = (tx: Tx, detail: string | null) => Promise<void>;
 
-/** Who changes something, for the audit log. */
+/** The actor of a change, for the audit log. */
 export type Actor =
   | {
       readonly type: 'user' | 'operator';
@@ -26,40 +26,40 @@ export type Actor =
       readonly name: string;
     };
 
-/** The short name that other rows keep of who did it: a user's id, or the system's part. */
+/** The short name of the actor that other rows store: a user's id, or the system's part. */
 export function actorId(actor: Actor): string {
   return actor.type === 'system' ? actor.name : actor.userId;
 }
 
-/** What the network's staff changes about the network itself. */
+/** Changes by the network's staff to the network itself. */
 export const NETWORK_AUDIT_LOG = 'network';
 
-/** The hash that comes before the first entry of an audit log. */
+/** The hash that precedes the first entry of a log. */
 export const GENESIS = Buffer.alloc(32);
 
 type Values = { readonly [key: string]: Json };
 
 export interface Entry {
-  /** The account that it is about, or {@link NETWORK_AUDIT_LOG}; the column is called `chain`. */
+  /** The account of the entry, or {@link NETWORK_AUDIT_LOG}; the column is called `chain`. */
   readonly auditLog: string;
   readonly actor: Actor;
   /** Object and verb: `api_key.created`. */
   readonly action: string;
   readonly objectId: string;
-  /** null: both modes, or none. */
+  /** `null` for both modes, or none. */
   readonly livemode: boolean | null;
   /**
-   * The changed fields before and after; never a secret or its hash. What people have typed may
-   * hold one by mistake, so the log keeps every text without what looks like a secret.
+   * The changed fields before and after; never a secret or its hash. Text that people have typed
+   * may contain one by mistake, so anything that looks like a secret is masked.
    */
   readonly before: Values | null;
   readonly after: Values | null;
-  /** A sentence for the listener, such as for the owners' mail. The log does not keep it. */
+  /** A sentence for the listener, such as for the owners' mail. The log does not store it. */
   readonly detail?: string;
   readonly now: Date;
 }
 
-/** The hash of one entry: everything that it says, and the hash of the entry before. */
+/** The hash of one entry: its content, and the hash of the previous entry. */
 export function entryHash(row: Omit<AuditRow, 'hash'>): Buffer {
   const content: Json = {
     chain: row.chain,
@@ -83,13 +83,12 @@ function whoIs(actor: Actor): Json {
 }
 
 /**
- * Adds an entry in the transaction that makes the change. It takes the audit log's lock, held until
- * the commit: call it last in the transaction, after the account's order row, for one audit log
- * only.
+ * Adds an entry in the transaction that makes the change. It takes the log's lock, held until the
+ * commit: call it last in the transaction, after locking the account's order, for one log only.
  */
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
-  // Before the lock, which all changes of the account wait for.
+  // Before the lock, for which all changes of the account wait.
   if (actor.type !== 'system') await actor.onEntry?.(tx, entry.detail ?? null);
   await lockAuditLog(tx, entry.auditLog);
   const head = await selectHead(tx, entry.auditLog);

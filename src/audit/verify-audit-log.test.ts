@@ -53,14 +53,14 @@ async function verify(anchors: readonly Anchor[] = []) {
   return { code: await reportAuditLog(database.db, { anchors, print }), lines };
 }
 
-/** What somebody with the owner's rights could do. */
+/** Tampering that a person with the owner's rights could do. */
 async function tamper(sql: string): Promise<void> {
   await database.db.query('alter table audit_log disable trigger all');
   await database.db.query(sql);
   await database.db.query('alter table audit_log enable trigger all');
 }
 
-test('no entry keeps a secret that somebody has typed, and the audit log stays whole', async () => {
+test('no entry stores a secret that was typed, and the log stays valid', async () => {
   const secrets = Object.keys(SECRET_PREFIXES).map((kind) => newSecret(kind as SecretKind));
   for (const secret of secrets) await record('acct_1', `key ${secret}`);
   const rows = await database.db.query<{ row: string }>(
@@ -71,7 +71,7 @@ test('no entry keeps a secret that somebody has typed, and the audit log stays w
   assert.equal((await verify()).code, 0);
 });
 
-test('forty changes at once make one unbroken audit log per account', async () => {
+test('forty concurrent changes make one unbroken log per account', async () => {
   const changes = Array.from({ length: 40 }, (_, i) => record(`acct_${i % 2}`, `key ${i}`));
   await Promise.all(changes);
   const { code, lines } = await verify();
@@ -85,7 +85,7 @@ test('forty changes at once make one unbroken audit log per account', async () =
   );
 });
 
-test('a stretch goes on where the one before has ended, and finds what does not fit', async () => {
+test('a range continues where the previous one ended, and finds a mismatch', async () => {
   for (let i = 0; i < 1_003; i++) await record('acct_0', `key ${i}`);
   const from = (after: bigint) => verifyStretch(database.db, { auditLog: 'acct_0', after });
   const first = await from(0n);
@@ -95,7 +95,7 @@ test('a stretch goes on where the one before has ended, and finds what does not 
   await tamper(`update audit_log set action = 'nothing' where sequence = 1002`);
   const changed = await from(1_000n);
   assert.deepEqual(changed.broken, { at: 1_002n, reason: 'it was changed' });
-  assert.equal(changed.head.sequence, 1_001n, 'what fits is said');
+  assert.equal(changed.head.sequence, 1_001n, 'valid entries are reported');
   assert.equal((await from(2_000n)).broken?.reason, 'it is missing');
   assert.deepEqual(
     (await verifyStretch(database.db, { auditLog: 'none', after: 0n })).broken,
@@ -114,7 +114,7 @@ test('the log cannot be changed, cut or emptied by statements', async () => {
   }
 });
 
-test('a changed, a removed and a moved entry show', async () => {
+test('a changed, a removed and a moved entry are detected', async () => {
   for (let i = 0; i < 5; i++) await record('acct_0', `key ${i}`);
   await tamper(`update audit_log set after = '{"name":"innocent"}' where sequence = 3`);
   const changed = await verify();
@@ -124,15 +124,15 @@ test('a changed, a removed and a moved entry show', async () => {
   assert.match((await verify()).lines[0] ?? '', /BROKEN at entry 4: entry 3 is missing/);
 });
 
-test('entries that were cut off at the end show against a head that was written down', async () => {
+test('entries that were cut off at the end show against a recorded head', async () => {
   for (let i = 0; i < 3; i++) await record('acct_0', `key ${i}`);
   const { lines } = await verify();
   const anchors = lines.map(parseAnchor).filter((anchor) => anchor !== null);
   assert.equal(anchors.length, 1);
   await record('acct_0', 'later');
-  assert.equal((await verify(anchors)).code, 0, 'a longer audit log holds the anchor');
+  assert.equal((await verify(anchors)).code, 0, 'a longer log contains the anchor');
   await tamper('delete from audit_log where sequence >= 3');
-  assert.equal((await verify()).code, 0, 'without the anchor it looks whole');
+  assert.equal((await verify()).code, 0, 'without the anchor it looks complete');
   assert.equal((await verify(anchors)).code, 1);
 });
 
@@ -149,7 +149,7 @@ async function createAppRole(role: string, password: string): Promise<void> {
   }
 }
 
-test("the application's own role can start and write the log, and not change it", async () => {
+test("the application's own role can read and append to the log, but not change it", async () => {
   const role = `app_${randomBytes(4).toString('hex')}`;
   const url = new URL(database.url);
   url.username = role;
@@ -166,7 +166,7 @@ test("the application's own role can start and write the log, and not change it"
     assert.equal((await verify()).code, 0);
   } finally {
     await app.close();
-    // What its maker may do with a role that is no superuser's: become it, then clean up.
+    // What its creator may do with a role that is not a superuser's: become it, then clean up.
     await database.db.query(`grant ${role} to current_user`);
     await database.db.query(`drop owned by ${role}`);
     await database.db.query(`drop role ${role}`);

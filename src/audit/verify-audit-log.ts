@@ -3,23 +3,23 @@ import { type AuditRow, selectAuditLogs, selectEntries } from '#audit/audit-quer
 import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Entries held in memory at a time, and hashed before another request has its turn. */
+/** Entries held in memory at a time, and hashed before other requests get their turn. */
 const CHUNK = 1_000;
 
-/** What the check of one audit log found. */
+/** The result of checking one log. */
 export type AuditLogReport =
   | {
       readonly auditLog: string;
       readonly intact: true;
       readonly entries: bigint;
-      /** The newest entry's hash, hex: kept elsewhere, it shows whether entries were cut off. */
+      /** The newest entry's hash, hex: stored elsewhere, it shows whether entries were cut off. */
       readonly head: string;
     }
   | {
       readonly auditLog: string;
       readonly intact: false;
       readonly entries: bigint;
-      /** The first entry that breaks the audit log. */
+      /** The first entry that breaks the chain of hashes. */
       readonly brokenAt: bigint;
       readonly reason: string;
     };
@@ -36,9 +36,9 @@ function problemOf(row: AuditRow, before: Head): string | null {
   return null;
 }
 
-/** Some entries of an audit log, in order, up to its end or to the first that does not fit. */
+/** Some entries of a log, in order, up to its end or to the first mismatch. */
 export interface Stretch {
-  /** The last entry that fits. */
+  /** The last entry that matches. */
   readonly head: Head;
   readonly broken: { readonly at: bigint; readonly reason: string } | null;
   readonly hasMore: boolean;
@@ -61,8 +61,8 @@ async function verifyAfter(sql: Sql, from: { auditLog: string; head: Head }): Pr
 }
 
 /**
- * Recomputes the hashes of the next {@link CHUNK} entries. The entry `after` itself is believed:
- * begin at 0, and go on where the stretch before has ended.
+ * Recomputes the hashes of the next {@link CHUNK} entries. The entry `after` itself is trusted:
+ * begin at 0, and continue where the previous range ended.
  */
 export async function verifyStretch(
   sql: Sql,
@@ -76,7 +76,7 @@ export async function verifyStretch(
   return { head: first, broken: { at: after, reason: 'it is missing' }, hasMore: false };
 }
 
-/** Reads an audit log from its beginning and recomputes every hash. */
+/** Reads a log from its beginning and recomputes every hash. */
 export async function verifyAuditLog(sql: Sql, auditLog: string): Promise<AuditLogReport> {
   let head: Head = { sequence: 0n, hash: GENESIS };
   for (;;) {
@@ -91,7 +91,7 @@ export async function verifyAuditLog(sql: Sql, auditLog: string): Promise<AuditL
   }
 }
 
-/** A head that was written down earlier: `<audit log> <sequence> <hash>`. Its JSON says `chain`. */
+/** A head that was recorded earlier: `<log> <sequence> <hash>`. Its JSON calls the log `chain`. */
 export interface Anchor {
   readonly chain: string;
   readonly sequence: bigint;
@@ -114,7 +114,7 @@ interface WrittenHead {
   readonly hash?: unknown;
 }
 
-/** The heads of one line of JSON; null when it is anything else. */
+/** The heads of one line of JSON; `null` for anything else. */
 function parseAnchorJson(line: string): Anchor[] | null {
   let heads: unknown;
   try {
@@ -130,8 +130,8 @@ function parseAnchorJson(line: string): Anchor[] | null {
 }
 
 /**
- * The heads in a file: lines of an earlier output, lines of JSON as the service writes them once
- * a day, or the text of its mail. Empty lines and those that begin with # say nothing.
+ * The heads in a file: lines of an earlier output, lines of JSON as the service writes them once a
+ * day, or the text of its mail. Empty lines and those that begin with # are ignored.
  * @throws StartError for any other line.
  */
 export function parseAnchors(text: string): Anchor[] {
@@ -146,7 +146,7 @@ export function parseAnchors(text: string): Anchor[] {
     });
 }
 
-/** Whether an anchor's entry is still there with its hash: nothing was cut off or rewritten. */
+/** True if an anchor's entry still exists with its hash: nothing was cut off or rewritten. */
 export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
   const { chain: auditLog, sequence, hash } = anchor;
   const [row] = await selectEntries(sql, { auditLog, after: sequence - 1n, limit: 1 });
@@ -154,7 +154,7 @@ export async function holdsAnchor(sql: Sql, anchor: Anchor): Promise<boolean> {
 }
 
 /**
- * Verifies every audit log, and the anchors when there are some; prints a line for each.
+ * Verifies every log, and the anchors if there are any; prints a line for each.
  * @returns the exit code: 0 intact, 1 not.
  */
 export async function reportAuditLog(
@@ -174,7 +174,7 @@ export async function reportAuditLog(
   for (const anchor of output.anchors) {
     if (await holdsAnchor(sql, anchor)) continue;
     code = 1;
-    output.print(`${anchor.chain}: BROKEN: entry ${anchor.sequence} is not the one written down`);
+    output.print(`${anchor.chain}: BROKEN: entry ${anchor.sequence} is not the recorded one`);
   }
   return code;
 }

@@ -30,21 +30,21 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 export interface HomeDeps {
   readonly db: Database;
   readonly clock: Clock;
-  /** Opens the keys of payers' cards. */
+  /** Decrypts the keys of payers' cards. */
   readonly cardKey: RotatingKey;
 }
 
-/** As long as an Idempotency-Key is kept: a tap that comes again within it is the same tap. */
+/** As long as an Idempotency-Key is stored: a repeated tap within it is the same tap. */
 const KEPT_MS = 48 * HOUR_MS;
-/** Rows dropped per answer: the table cannot grow faster than it is swept. */
+/** Rows deleted per answer, so that the table cannot grow faster than it is swept. */
 const SWEEP = 20;
 
 /**
- * Says whose a credential of this cell is that was tapped in another one, and whether it stands.
- * What is good once is used up by the answer, for that one intent: asked again for it, the answer
- * is the same.
- * @returns null: it is nothing that a reader reads, or of another cell; or this cell's ledger may
- *   have lost what was used, so that it cannot say.
+ * Identifies the payer of one of this cell's credentials that was tapped in another cell, and
+ * whether it is valid. A one-time credential is consumed by the answer, for that one intent: asked
+ * again for it, the answer is the same.
+ * @returns `null` for anything that no reader reads, or that belongs to another cell; or if this
+ * cell's ledger may have lost used taps, so that it cannot decide.
  */
 export async function answerPresentation(
   deps: HomeDeps,
@@ -57,7 +57,7 @@ export async function answerPresentation(
     if (checkLedger(tx.watch, asked.livemode) !== null) return null;
     const key = { presented: hashOfTapped(asked.tapped), cell: asked.cell };
     const found = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
-    // Under the credential's lock: the same tap that comes twice is answered by the first.
+    // Under the credential's lock, so that a repeated tap gets the first answer.
     const before = await selectVisit(tx, key);
     const isKept = presented.type === 'nfc_id';
     if (!isKept && before?.intent_id === asked.intent) return readHomeAnswer(before.answer);

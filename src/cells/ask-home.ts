@@ -24,9 +24,9 @@ import type { Visit } from '#payments/credentials/visiting.ts';
 import { HOME_CELL_AWAY } from '#payments/decline.ts';
 import type { AskHome } from '#payments/pay-request.ts';
 
-/** So long what the home of a pass has said is believed. */
+/** How long the answer of a pass's home cell is cached. */
 export const KEPT_MS = 60_000;
-/** What a lost push of a revocation costs at most is that minute; the row goes later. */
+/** A lost push of a revocation takes effect after at most that minute; the row is deleted later. */
 const SWEPT_AFTER_MS = DAY_MS;
 const SWEEP = 20;
 
@@ -37,8 +37,8 @@ export interface AskHomeDeps {
 }
 
 /**
- * Asks the home of a credential whose it is. Its payer here is the wallet with the same address,
- * with the approval and the limits that it has in this cell: nothing of them is shared.
+ * Asks the home cell of a credential for its payer. The payer here is the wallet with the same
+ * address, with the approval and the limits that it has in this cell; none of them are shared.
  */
 export function createAskHome(deps: AskHomeDeps): AskHome {
   const { cells } = deps;
@@ -68,7 +68,8 @@ interface Question {
 async function answerOf(deps: AskHomeDeps, question: Question): Promise<HomeAnswer | null> {
   const { db, clock, cells } = deps;
   const { home, key, asked } = question;
-  // Only a pass's code says the same again; all else is good once, and its home has to know.
+  // Only a static code gives the same answer again; all others are valid once, and their home cell
+  // must decide.
   const isKept = asked.tapped.type === 'nfc_id';
   if (isKept) {
     const since = addMs(clock.now(), -KEPT_MS);
@@ -125,7 +126,7 @@ function credentialOf(type: Tapped['type'], id: string): Tapped {
   return { type, passId: id };
 }
 
-/** The wallet as this cell knows it; at its first tap here it becomes known. */
+/** The wallet's payer in this cell, created at its first tap here. */
 async function payerOf(
   db: Database,
   wallet: { readonly livemode: boolean; readonly address: string; readonly now: Date },

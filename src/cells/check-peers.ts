@@ -5,8 +5,9 @@ import { isOwnAddress } from '#core/own-address.ts';
 import { StartError } from '#core/start-error.ts';
 
 /**
- * What cells ask each other carries their secret, so plain http is for this machine and private
- * networks. A name that cannot be looked up now reaches no cell either. @throws StartError
+ * Requests between cells carry their shared secret, so plain http is allowed only for this machine
+ * and private networks. A name that cannot be resolved now does not reach a cell either. @throws
+ * StartError
  */
 async function requireClosedWay({ url }: CellAddress): Promise<void> {
   const { protocol, hostname } = new URL(url);
@@ -23,9 +24,9 @@ async function requireClosedWay({ url }: CellAddress): Promise<void> {
 }
 
 /**
- * Each cell says itself which one it is: two of one number would bring money and people to the
- * wrong one.
- * @returns those that do not say it: they are away, or have another secret.
+ * Each cell reports its own number, because two cells with one number would route money and people
+ * to the wrong one.
+ * @returns those that do not respond: they are unreachable, or have another secret.
  * @throws StartError
  */
 export async function checkPeers(cells: CellSettings): Promise<readonly CellAddress[]> {

@@ -1,31 +1,31 @@
 import { FIRST_CELL } from '#core/cell.ts';
 
-/** A cell beside this one. */
+/** Another cell of the network. */
 export interface CellAddress {
   readonly cell: number;
-  /** Where its processes are reached, without a slash at the end. */
+  /** The address of its processes, without a trailing slash. */
   readonly url: string;
 }
 
 /** The network's cells, as this one knows them (docs/scale.md). */
 export interface CellSettings {
   readonly own: number;
-  /** Empty: this one is alone. */
+  /** Empty in a network of one cell. */
   readonly others: readonly CellAddress[];
-  /** What cells show each other. '' where there is one alone. */
+  /** The secret that cells share. The empty string in a network of one cell. */
   readonly secret: string;
 }
 
 /** A network of one cell. */
 export const ALONE: CellSettings = { own: FIRST_CELL, others: [], secret: '' };
 
-/** The paths that cells ask each other by. */
+/** The root of the routes that cells call on each other. */
 export const CELLS_ROOT = '/api/cells/v1';
 
-/** A tap waits for it: longer, and the customer would take the card away. */
+/** A tap waits for it; after longer, the customer would take the card away. */
 const TIMEOUT_MS = 2_000;
 
-/** Asks another cell. @returns its answer, or null: it could not be reached, or refused. */
+/** Calls another cell. @returns its answer, or `null` if it was unreachable, or refused. */
 export async function askCell(
   { secret }: CellSettings,
   { url }: CellAddress,
@@ -45,7 +45,7 @@ export async function askCell(
   }
 }
 
-/** Asks every other cell at once. @returns the answers of those that gave one. */
+/** Calls every other cell at once. @returns the answers of those that responded. */
 export async function askOthers(
   cells: CellSettings,
   question: { readonly path: string; readonly body: unknown },

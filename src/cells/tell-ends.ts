@@ -13,8 +13,8 @@ export interface TellEndsDeps extends LoopDeps {
 }
 
 /**
- * Tells the other cells which answers that they keep have ended: passes that were revoked, and
- * payers that were blocked. What does not reach them ends by itself after a minute.
+ * Notifies the other cells of cached answers that have ended: passes that were revoked, and payers
+ * that were blocked. A cached answer that no notification reaches expires by itself after a minute.
  */
 export function startTellingEnds(deps: TellEndsDeps): Loop {
   return startLoop({
@@ -27,7 +27,7 @@ export function startTellingEnds(deps: TellEndsDeps): Loop {
 
 async function tellEnds({ db, clock, cells }: TellEndsDeps): Promise<boolean> {
   const since = addMs(clock.now(), -KEPT_MS);
-  // Each cell by itself: one that is away holds up no other.
+  // Each cell separately, so that an unreachable one delays no other.
   const more = await Promise.all(
     cells.others.map(async (address) => {
       const { cell } = address;

@@ -1,7 +1,7 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** What was answered to a cell about what was presented there. */
+/** The answer that a cell got about a credential presented there. */
 export interface VisitRow {
   intent_id: string;
   answer: Json;
@@ -18,7 +18,7 @@ export async function selectVisit(
   return rows[0];
 }
 
-/** The newest answer to a cell takes the place of the one before. */
+/** The newest answer to a cell replaces the previous one. */
 export async function upsertVisit(
   tx: Tx,
   visit: {
@@ -55,8 +55,8 @@ export async function deleteOldVisits(tx: Tx, before: Date, limit: number): Prom
 }
 
 /**
- * Answers that this cell keeps, given after `since`, and not true any more: the pass was revoked or
- * erased, or its payer was blocked.
+ * Answers given by this cell after `since` that are no longer true: the pass was revoked or erased,
+ * or its payer was blocked.
  */
 export async function selectEndedVisits(
   sql: Sql,
@@ -73,7 +73,7 @@ export async function selectEndedVisits(
   return rows.map(({ presented }) => presented);
 }
 
-/** The cell has heard of them. */
+/** The cell was notified of them. */
 export async function deleteVisits(
   sql: Sql,
   told: { readonly cell: number; readonly presented: readonly Buffer[] },
@@ -84,7 +84,7 @@ export async function deleteVisits(
   ]);
 }
 
-/** What the home of a pass answered since then; undefined: it has to be asked. */
+/** The home cell's answer since then; undefined if it must be asked. */
 export async function selectVisitingPass(
   sql: Sql,
   wanted: { readonly presented: Buffer; readonly since: Date },

@@ -34,7 +34,7 @@ import {
 } from '#testing/store.ts';
 import { eventually } from '#testing/webhooks.ts';
 
-/** Cell 0 is the home of all credentials here; cells 1 and 2 ask it over HTTP. */
+/** Cell 0 is the home of all credentials here; cells 1 and 2 call it over HTTP. */
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const SECRET = 'the shared secret of the cells in this test';
@@ -72,14 +72,14 @@ function settings(own: number, changed: Partial<CellSettings> = {}): CellSetting
   return { own, others: [{ cell: 0, url }], secret: SECRET, ...changed };
 }
 
-/** What cell `own` hears about a tap, for one intent. */
+/** The answer that cell `own` gets about a tap, for one intent. */
 async function ask(
   presented: Presented,
   { own = 1, intent = 'pi_1', cells = settings(own) } = {},
 ): Promise<Visit> {
   const askHome = createAskHome({ db: abroad.db, clock, cells });
   const visit = await askHome({ presented, merchant: home.merchant, intentId: intent });
-  assert.ok(visit !== null, 'the home was not asked');
+  assert.ok(visit !== null, 'the home cell was not asked');
   return visit;
 }
 
@@ -120,7 +120,7 @@ test('a pass pays as its wallet, within its home’s limit, and becomes a payer'
   assert.deepEqual(holder?.credential, { type: 'nfc_id', passId, home: 0 });
 });
 
-test('what is of this cell, or of none that is known, is not asked for elsewhere', async () => {
+test('credentials of this cell, or of no known one, are not asked for elsewhere', async () => {
   const askHome = createAskHome({ db: abroad.db, clock, cells: settings(1) });
   const { merchant } = home;
   const at = (presented: Presented) => askHome({ presented, merchant, intentId: 'pi_1' });
@@ -131,7 +131,7 @@ test('what is of this cell, or of none that is known, is not asked for elsewhere
   assert.deepEqual(unknown?.refusal, { decline: 'pass_unknown' });
 });
 
-test('a pass that nobody has made, that is revoked, or of another mode is declined', async () => {
+test('a made-up or revoked pass, or one of another mode, is declined', async () => {
   assert.equal((await ask(passOf(newSecret('pass')))).refusal?.decline, 'pass_unknown');
   const { payer, pass, passId } = await addPayer(home);
   const revoked = { id: passId, payerId: payer.id, now: clock.now() };
@@ -141,7 +141,7 @@ test('a pass that nobody has made, that is revoked, or of another mode is declin
   assert.equal((await ask(passOf(live.pass))).refusal?.decline, 'pass_unknown');
 });
 
-test('a pass goes on for a minute without its home, all else is declined in words', async () => {
+test('a pass works for a minute without its home cell, all else is declined in words', async () => {
   const { payer, pass, passId } = await addPayer(home);
   const code = await codeOf(payer.id, passId);
   await ask(passOf(pass));
@@ -153,7 +153,7 @@ test('a pass goes on for a minute without its home, all else is declined in word
   assert.deepEqual((await ask(passOf(pass))).refusal, away);
 });
 
-test('cells that have heard of a pass hear of its end, too', async (t) => {
+test('cells with a cached pass are notified of its end', async (t) => {
   const { payer, pass, passId } = await addPayer(home);
   const there = fastify();
   there.removeAllContentTypeParsers();
@@ -181,7 +181,7 @@ test('cells that have heard of a pass hear of its end, too', async (t) => {
   });
 });
 
-test('a code is good for one intent in one cell, and the same answer comes again', async () => {
+test('a code is valid for one intent in one cell, and the same answer comes again', async () => {
   const { payer, passId } = await addPayer(home);
   const code = await codeOf(payer.id, passId);
   const first = await ask(code, { intent: 'pi_1' });
@@ -202,7 +202,7 @@ test('a code that is shown in two cells at once pays in one of them', async () =
   }
 });
 
-test('a tap of a card is used up at its home, and its limit comes with it', async () => {
+test('a tap of a card is consumed at its home cell, whose limit comes with it', async () => {
   const { payer } = await addPayer(home);
   const chip = await chipOf(payer.id, 500n);
   const tap = tapOf(chip);
@@ -219,7 +219,7 @@ function abroadShop(changed: Partial<TestStore['pay']> = {}): TestStore {
   return { ...shop, pay: { ...shop.pay, askHome, ...changed } };
 }
 
-test('a tap in another cell is paid by the wallet, and its home’s limit holds', async () => {
+test('a tap in another cell is paid by the wallet, within its home cell’s limit', async () => {
   const { payer, pass } = await addPayer(home);
   const store = abroadShop();
   const settling = keepSettling(store);
@@ -241,7 +241,7 @@ test('a tap in another cell is paid by the wallet, and its home’s limit holds'
   assert.equal(summaryOf(over), 'limit_exceeded');
 });
 
-test('a tap whose home is away charges nothing, and says so', async () => {
+test('a tap with an unreachable home cell charges nothing, and says so', async () => {
   const { pass } = await addPayer(home);
   await server.close();
   const store = abroadShop();
@@ -251,7 +251,7 @@ test('a tap whose home is away charges nothing, and says so', async () => {
   assert.equal(error?.reason_code, 'HOME_CELL_AWAY');
 });
 
-test('a payer who is asked abroad says yes, whatever their home says by then', async () => {
+test('a payer asked in another cell can approve, whatever the home cell then says', async () => {
   const { pass } = await addPayer(home);
   const staticPass = { confirmFrom: atoms(1), asksFirst: true };
   const store = abroadShop({ staticPass });
@@ -264,7 +264,7 @@ test('a payer who is asked abroad says yes, whatever their home says by then', a
   assert.deepEqual(decided, { type: 'approve' });
 });
 
-test('a home whose ledger may have lost what was used says nothing', async () => {
+test('a home cell whose ledger may have lost taps gives no answer', async () => {
   const { payer, passId } = await addPayer(home);
   const code = await codeOf(payer.id, passId);
   const reopen = home.db.watch.guard(false, () => {});
@@ -274,7 +274,7 @@ test('a home whose ledger may have lost what was used says nothing', async () =>
   assert.equal((await ask(code)).refusal, null);
 });
 
-test('only a cell is answered', async () => {
+test('only cells get an answer', async () => {
   for (const authorization of ['', 'Bearer x', `Bearer ${SECRET}x`]) {
     for (const path of ['presentations', 'ends', 'self']) {
       const answer = await fetch(`${url}${CELLS_ROOT}/${path}`, {
@@ -290,7 +290,7 @@ test('only a cell is answered', async () => {
   assert.equal((await ask(passOf(pass), { cells: wrong })).refusal?.rule, 'HOME_CELL_AWAY');
 });
 
-test('cells ask each other over http in private networks only', async () => {
+test('cells call each other over http in private networks only', async () => {
   const at = (address: string) => settings(1, { others: [{ cell: 2, url: address }] });
   for (const address of ['http://203.0.113.7:4242', 'http://8.8.8.8', 'http://[2001:4860::1]']) {
     await assert.rejects(checkPeers(at(address)), {
@@ -303,7 +303,7 @@ test('cells ask each other over http in private networks only', async () => {
   }
 });
 
-test('two cells of one number find out at the start', async () => {
+test('two cells with one number are detected at the start', async () => {
   assert.deepEqual(await checkPeers(settings(1)), []);
   const other = settings(1, { secret: 'another secret than that of the others' });
   assert.deepEqual(await checkPeers(other), other.others);

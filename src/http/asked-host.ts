@@ -1,15 +1,15 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
-/** Whom a request is for, as its sender wrote it. */
+/** The requested host, as the sender wrote it. */
 export interface AskedHost {
-  /** In lower case; IPv6 addresses in brackets. */
+  /** In lowercase; IPv6 addresses in brackets. */
   readonly name: string;
-  /** `null`: the protocol's own. */
+  /** `null` for the protocol's default. */
   readonly port: number | null;
 }
 
-/** Labels as names of machines have them: no escape, no user, no blank, no path. */
+/** Labels as host names have them: no escape, no user, no blank, no path. */
 const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/;
 const MAX_NAME_LENGTH = 255;
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/;
@@ -21,8 +21,8 @@ function isName(name: string): boolean {
 }
 
 /**
- * A Host header or a URL's authority. RFC 3986 also lets names have escapes and punctuation, which
- * no name of a machine has and which two programs read in two ways: `null`, as for a user before
+ * Parses a Host header or a URL's authority. RFC 3986 also allows escapes and punctuation in names,
+ * which no real host has and which programs read differently: `null` for these, for a user before
  * the name, blanks, a path, and ports above 65535.
  */
 export function parseHost(text: string): AskedHost | null {
@@ -40,7 +40,7 @@ export function authorityOf(target: string): string | null {
   return ABSOLUTE_FORM.exec(target)?.[1] ?? null;
 }
 
-/** The path and query of a target, whatever its form. */
+/** The path and query of a target in any form. */
 export function pathOfTarget(target: string): string {
   if (target.startsWith('/')) return target;
   const path = target.replace(ABSOLUTE_FORM, '');
@@ -49,7 +49,7 @@ export function pathOfTarget(target: string): string {
 
 /**
  * True if the request was sent to a host that `isOurs` accepts. An absolute form names the host a
- * second time, and then both must be accepted: a proxy in front may have looked at either.
+ * second time, and then both must be accepted, because a proxy in front may have checked either.
  */
 export function isAskedAt(
   { headers, originalUrl }: Pick<FastifyRequest, 'headers' | 'originalUrl'>,
@@ -64,9 +64,10 @@ export function isAskedAt(
 }
 
 /**
- * For what a browser on this machine or in its network can read without a key. A page of another
- * site can have its own name resolve to our address and then read our answers as its own (DNS
- * rebinding). It cannot do so with an address, with `localhost`, or with our public name.
+ * For data that a browser on this machine or in its network can read without a key. A page of
+ * another site can make its own name resolve to our address and then read our responses as its own
+ * (DNS rebinding). That does not work with an IP address, with `localhost`, or with our public
+ * name.
  */
 export function isOwnName(publicUrl: string | null): (host: AskedHost) => boolean {
   const own = publicUrl === null ? null : new URL(publicUrl).hostname;

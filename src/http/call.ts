@@ -5,10 +5,10 @@ import { present } from '#core/assert.ts';
 import type { RateDecision } from '#http/rate-limit.ts';
 import type { Caller, Route, Stream } from '#http/route.ts';
 
-/** What is known of one request while it goes through the checks. */
+/** The known data of a request while it passes the checks. */
 export interface Call extends Asked {
   readonly startedMs: number;
-  /** When a stream began, which may go on for hours; null: the answer is sent at once. */
+  /** When a stream began, which may last for hours; `null` for a response that is sent at once. */
   streamedMs: number | null;
   readonly now: Date;
   readonly versions: ApiVersions;
@@ -16,15 +16,15 @@ export interface Call extends Asked {
   route: Pick<Route, 'operationId' | 'method' | 'path'> | null;
   version: string;
   rate: RateDecision | null;
-  /** The object in the path, or the one that was made. */
+  /** The object in the path, or the one that was created. */
   objectId: string | null;
-  /** The code of the refusal or fault that it was answered with. */
+  /** The code of the refusal or error in the response. */
   code: string | null;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null until the checks begin. (A WeakMap from requests to calls cost 2 us per request.) */
+    /** `null` until the checks begin. (A WeakMap from requests to calls cost 2 us per request.) */
     call: Call | null;
   }
 }
@@ -58,8 +58,8 @@ export function callOf(request: FastifyRequest): Call {
 }
 
 /**
- * The headers that every response of a surface carries (behavior.md 2.2). Their names are in lower
- * case because Fastify would otherwise convert each of them for every response.
+ * The headers of every response of a surface (behavior.md 2.2). Their names are in lowercase
+ * because Fastify would otherwise convert each of them for every response.
  */
 function setCommonHeaders(reply: FastifyReply, call: Call): FastifyReply {
   reply
@@ -70,7 +70,7 @@ function setCommonHeaders(reply: FastifyReply, call: Call): FastifyReply {
   return call.rate === null ? reply : reply.headers(rateHeaders(call.rate));
 }
 
-/** How long the caller waited for its answer, or for the beginning of a stream. */
+/** How long the caller waited for the response, or for the beginning of a stream. */
 export function tookMs(call: Call): number {
   return (call.streamedMs ?? performance.now()) - call.startedMs;
 }
@@ -87,7 +87,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const LEADING_ID = /^\{"id":"(\w{1,64})"/;
 
-/** The id that an object of ours begins with. */
+/** The id at the beginning of one of our objects. */
 function idIn(body: string): string | null {
   return LEADING_ID.exec(body)?.[1] ?? null;
 }
@@ -109,7 +109,8 @@ export function sendStream(reply: FastifyReply, call: Call, answer: Stream): Fas
   call.streamedMs = performance.now();
   setCommonHeaders(reply.code(answer.status), call).headers(answer.headers);
   if (reply.request.method !== 'HEAD') return reply.send(answer.stream);
-  // Nobody reads it, and it has no end: left open, it would hold one of the key's places.
+  // The client does not read it, and it has no end: left open, it would hold one of the key's
+  // slots.
   answer.stream.destroy();
   return reply.send();
 }

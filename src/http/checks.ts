@@ -7,7 +7,7 @@ import type { AnyRoute, Caller, Credentials, Surface } from '#http/route.ts';
 import { chooseVersion } from '#http/versions.ts';
 import { checkKey } from '#idempotency/request.ts';
 
-/** What an unrouted request meets: no such path, or a path without this method. */
+/** The answer to a request without a route: unknown path, or a path without this method. */
 export interface NoRoute {
   readonly allow: readonly string[];
 }
@@ -91,7 +91,7 @@ function checkScope(route: AnyRoute, caller: Caller): Refusal | null {
   );
 }
 
-/** Node joins repeated headers: two keys would pass as a third one. */
+/** Node joins repeated headers, so two keys would look like a third one. */
 function checkSentOnce(request: FastifyRequest, key: string): Refusal | null {
   if (!key.includes(', ')) return null;
   if (request.raw.headersDistinct['idempotency-key']?.length === 1) return null;
@@ -111,8 +111,8 @@ function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal 
 }
 
 /**
- * The checks of behavior.md 2.4 up to the body, in their order: key, account and address,
- * rate limit, version, route, scope, Idempotency-Key.
+ * The checks of behavior.md 2.4 up to the body, in their order: key, account and address, rate
+ * limit, version, route, scope, Idempotency-Key.
  */
 export async function checkRequest(
   surface: Surface,

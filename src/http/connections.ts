@@ -2,26 +2,29 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /**
- * What is known of open connections. Node reads requests that wait behind each other as they come:
- * without this, what follows a refused one would still run, and two answers could be mixed up.
+ * The state of open connections. Node reads pipelined requests as they arrive; without this, those
+ * after a refused one would still run, and two responses could be mixed up.
  */
 export interface Connections {
-  /** Another request has come. false: what came before it was malformed, so it must not run. */
+  /**
+   * Another request has arrived. Returns false if the one before it was malformed, so this one must
+   * not run.
+   */
   begin(socket: Duplex, response: ServerResponse): boolean;
-  /** Nothing more that comes on this connection can be trusted. @returns false if known before. */
+  /** Nothing more on this connection can be trusted. @returns false if that was already known. */
   distrust(socket: Duplex): boolean;
   /**
-   * An answer is owed that is not about the bytes which come now: writing another would mix them
-   * up. A request whose own body breaks off may still be answered.
+   * True if an earlier response is still owed, so that writing another would mix them up. A request
+   * whose own body breaks off may still be answered.
    */
   owesAnswer(socket: Duplex): boolean;
 }
 
-/** What is known of one connection. Requests change it, so that none of them needs an object. */
+/** The state of one connection. Requests update it, so that none of them allocates an object. */
 interface Known {
-  /** The answer to the latest request; null: something malformed came first. */
+  /** The response to the latest request; `null` after malformed input. */
   latest: ServerResponse | null;
-  /** That request came before the one in front of it was answered. */
+  /** True if that request arrived before the previous one was answered. */
   isPipelined: boolean;
   isDistrusted: boolean;
 }
@@ -41,7 +44,7 @@ export function createConnections(): Connections {
       if (known.isDistrusted) return false;
       const before = known.latest;
       known.isPipelined = before?.writableFinished === false;
-      // An answer that closes the connection would leave this request without one.
+      // A response that closes the connection would leave this request without one.
       if (before?.writableFinished === false && !before.headersSent) before.shouldKeepAlive = true;
       known.latest = response;
       return true;

@@ -11,12 +11,15 @@ import { createDrain, timesLeft } from '#http/drain.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
-/** Longer than a closing server that turns as usual waits for the last requests. */
+/** Longer than a closing server normally waits for the last requests. */
 const HELD_UP_MS = 700;
-/** So many requests of each client before the server closes: its connection is in use by then. */
+/** Requests of each client before the server closes, so that its connection is in use by then. */
 const WARM = 10;
 
-/** Calls back when it waits, waits until it is told to end, and says whether somebody reads it. */
+/**
+ * Calls back when it waits, waits until it is told to end, and returns whether the client is still
+ * connected.
+ */
 function waiting(method: 'GET' | 'POST', path: string, onWait: () => void): AnyRoute {
   return defineRoute({
     method,
@@ -90,7 +93,7 @@ function send(url: string, path: string, agent: Agent): Promise<Got> {
   });
 }
 
-test('who has a connection when the server closes is answered once more', async () => {
+test('a client with an open connection at closing is answered once more', async () => {
   const server = await startDraining();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   assert.equal((await send(server.url, '/quick', agent)).connection, 'keep-alive');
@@ -102,7 +105,7 @@ test('who has a connection when the server closes is answered once more', async 
   agent.destroy();
 });
 
-test('a poll ends at once with its normal answer, a settlement gets its time', async () => {
+test('a poll ends at once with its normal response, a settlement gets its time', async () => {
   const server = await startDraining();
   const agent = new Agent({ keepAlive: true });
   const polled = send(server.url, '/poll', agent);
@@ -120,7 +123,7 @@ test('a poll ends at once with its normal answer, a settlement gets its time', a
   agent.destroy();
 });
 
-test('of clients that keep their connections, nobody is cut when the server closes', async () => {
+test('clients with keep-alive connections are not cut off when the server closes', async () => {
   const server = await startDraining();
   const clients = Array.from({ length: 16 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
   const warm = clients.map(() => Promise.withResolvers<void>());
@@ -132,7 +135,7 @@ test('of clients that keep their connections, nobody is cut when the server clos
         await send(server.url, '/quick', agent);
         if (++answered === WARM) warm[client]?.resolve();
       } catch (error) {
-        // A balancer that finds nobody listening goes elsewhere; nothing was sent.
+        // A load balancer whose connection is refused tries another server; nothing was sent.
         if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return;
         failures.push(error);
       }
@@ -146,7 +149,7 @@ test('of clients that keep their connections, nobody is cut when the server clos
   assert.deepEqual(failures, []);
 });
 
-test('a stop takes no longer when its turns are slow, and leaves time for last answers', () => {
+test('a stop takes no longer when its turns are slow, and leaves time for last responses', () => {
   const left = (passedMs: number) => {
     const { settleMs, cutMs } = timesLeft(passedMs);
     return [settleMs, cutMs];
@@ -157,12 +160,12 @@ test('a stop takes no longer when its turns are slow, and leaves time for last a
   assert.deepEqual(left(8_000), [0, 1_000], 'held up for longer than a stop takes');
 });
 
-/** The process does nothing meanwhile, as on a machine with too much to do. */
+/** The process does nothing meanwhile, as on an overloaded machine. */
 function holdUp(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-test('what comes to a server that is held up while it closes is answered', async () => {
+test('requests to a blocked server that is closing are answered', async () => {
   const server = await startDraining();
   const socket = connect(server.port, '127.0.0.1');
   const head = `GET /api/v1/quick HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${GOOD_KEY}\r\n\r\n`;
@@ -175,7 +178,7 @@ test('what comes to a server that is held up while it closes is answered', async
   });
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.once('error', () => {});
-  // From here to the end of the pause the process reads nothing: what is due by then comes first.
+  // Until the end of the pause the process reads nothing, so timers due by then run first.
   await nextTurn();
   const closing = server.drain.close(server.app);
   socket.write(head);

@@ -4,38 +4,46 @@ import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promi
 import type { FastifyInstance } from 'fastify';
 import { PROCESS_ENDS } from '#core/ending.ts';
 
-/** How a server goes out of service: no request is cut, and nothing that waits keeps it. */
+/**
+ * Takes a server out of service without cutting off requests, and without waiting for long polls.
+ */
 export interface Drain {
-  /** Whether each answer closes its connection, because there will not be another. */
+  /** True if each response closes its connection, because no other will follow. */
   isClosing(): boolean;
   /**
-   * Aborts when the client is gone, or (with {@link PROCESS_ENDS}) when it is time to answer with
-   * what is known: a wait for work first, a wait for something that was asked for later.
+   * Aborts when the client disconnects, or (with {@link PROCESS_ENDS}) when it is time to answer
+   * with the current state: first for polls that wait for work, later for requests that wait for
+   * their result.
    */
   waiting(response: ServerResponse, wait: { readonly isPoll: boolean }): AbortSignal;
   /**
-   * Stops the server: what runs is finished, and what waits is answered. Answers close their
-   * connections only once nobody listens any more. Earlier, clients would come back in new ones,
-   * and the system resets those that have been made and not been accepted when the listener closes.
+   * Stops the server: running requests finish, and waiting ones are answered. Responses close their
+   * connections only after the listener has closed. Earlier, clients would reconnect, and the
+   * system resets connections that were established but not accepted when the listener closes.
    */
   close(app: FastifyInstance): Promise<void>;
 }
 
-/** A kept connection brings its next request within this time; its answer ends the connection. */
+/**
+ * A kept connection sends its next request within this time; its response closes the connection.
+ */
 const LAST_REQUESTS_MS = 500;
 /**
- * `LAST_REQUESTS_MS` is waited in turns of this length. A process that is held up reads nothing, so
- * that pause counts as one turn, and what came meanwhile is answered in those that follow.
+ * `LAST_REQUESTS_MS` is waited in turns of this length. A blocked process reads nothing, so its
+ * pause counts as one turn, and requests that arrived meanwhile are answered in later turns.
  */
 const TURN_MS = 10;
-/** Turns that are all slow take no longer: the rest of a stop needs its time. */
+/** The limit when all turns are slow, because the rest of a stop needs its time. */
 const SLOW_TURNS_MS = 2_000;
 /**
- * From the start of the stop. A settlement takes about a second; a tap that still waits then is
- * answered `processing`.
+ * From the start of the stop. A settlement takes about a second; a tap that still waits then gets
+ * `processing`.
  */
 const SETTLE_MS = 4_500;
-/** Then whatever still runs is cut: a stop takes 10 s at most, and workers stop after this. */
+/**
+ * After this, remaining requests are cut off: a stop takes 10 s at most, and workers stop after the
+ * server.
+ */
 const LAST_ANSWERS_MS = 1_000;
 
 interface Waiting {
@@ -44,7 +52,9 @@ interface Waiting {
   readonly isPoll: boolean;
 }
 
-/** Node's own `close` of an HTTP server also cuts idle connections, which may be bringing one. */
+/**
+ * Node's own `close` of an HTTP server also cuts idle connections, which may be sending a request.
+ */
 function stopListening(server: Server): void {
   NetServer.prototype.close.call(server);
 }
@@ -55,15 +65,15 @@ async function lastRequests(): Promise<void> {
     await sleep(TURN_MS);
     if (performance.now() > end) break;
   }
-  // Node runs timers before it reads sockets. Without this wait, what came during the last turn
-  // would be cut unread.
+  // Node runs timers before it reads sockets. Without this wait, requests that arrived during the
+  // last turn would be cut off unread.
   await arrivals();
 }
 
 /**
- * How long the waits for settlements, and then all requests, may go on when the last requests have
- * taken `passedMs`. Slow turns do not make a stop longer. But if a process was held up for longer
- * than all of that, what came meanwhile still gets its answers.
+ * How long the waits for settlements, and then all requests, may continue if the last requests have
+ * taken `passedMs`. Slow turns do not make a stop longer. But if a process was blocked for longer
+ * than all of that, requests that arrived meanwhile still get their responses.
  */
 export function timesLeft(passedMs: number): { readonly settleMs: number; readonly cutMs: number } {
   const settleMs = Math.max(0, SETTLE_MS - passedMs);
@@ -90,7 +100,8 @@ export function createDrain(): Drain {
       else if (ended[isPoll ? 'polls' : 'others']) endNow(one);
       else {
         all.add(one);
-        // The response's own event: a listener on a kept-alive socket would outlive the request.
+        // The response's own event, because a listener on a kept-alive socket would outlive the
+        // request.
         response.once('close', () => {
           all.delete(one);
           one.controller.abort();

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#core/error-codes.ts';
 
-/** What each code means and what to do, for the reference. One that is missing does not compile. */
+/** The meaning and remedy of each code, for the reference. A missing code does not compile. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   parameter_missing: 'A required parameter is missing; `param` names it.',
   parameter_invalid: 'A parameter has a value that is not allowed; `param` names it.',
@@ -11,7 +11,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   amount_too_large: 'The refund exceeds what is left of the payment.',
   url_not_allowed: 'The webhook URL breaks a rule for endpoint URLs.',
   endpoint_limit_reached: 'The mode has the largest allowed number of webhook endpoints.',
-  signature_invalid: 'This wallet did not sign what it was asked to sign.',
+  signature_invalid: 'The wallet did not sign the requested message.',
   wallet_not_deployed: 'The wallet is a contract that is not on the chain yet.',
   payouts_held:
     'Part of the balance was settled with a network key that was used outside the service. It is ' +
@@ -31,12 +31,12 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   kyb_required: 'Live mode needs an approved business verification.',
   role_missing: 'The role of the signed-in person does not allow this.',
   csrf_token_invalid: 'The request does not come from the web app that the person signed in to.',
-  second_factor_required: 'Prove a second factor first.',
+  second_factor_required: 'Verify a second factor first.',
   second_factor_too_new:
-    'The second factor was set up with the password alone. It counts for this after 72 hours, or ' +
+    'The second factor was set up with the password alone. It is trusted after 72 hours, or ' +
     'once it is confirmed from the email about it.',
   manager_required:
-    'This till may not refund this by itself: send a `manager_code` created in the dashboard.',
+    'This till may not make this refund by itself. Send a `manager_code` created in the dashboard.',
   resource_missing: 'There is no such object in this account and mode.',
   route_missing: 'There is no such path.',
   method_not_allowed: 'The path does not take this method; `Allow` lists those that it takes.',
@@ -61,7 +61,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   request_timeout:
     'The request took too long, but its work continues. Retry with the same `Idempotency-Key`, ' +
     'or read the object.',
-  service_unavailable: 'The database or the chain cannot be reached. Nothing was done: retry.',
+  service_unavailable: 'The database or the chain cannot be reached. Nothing was done. Retry.',
   rates_unavailable:
     'There is no usable rate for the currency of `presentment` at the moment. Nothing was done: ' +
     'retry with the same `Idempotency-Key`.',

@@ -7,19 +7,19 @@ import { CommitUnknown, DatabaseUnavailable, isConflict } from '#db/database.ts'
 export function serviceUnavailable(): Refusal {
   return refuse(
     'service_unavailable',
-    'The service is briefly unavailable. Nothing was done: retry.',
+    'The service is briefly unavailable. Nothing was done. Retry.',
   );
 }
 
 export function requestTimeout(): Refusal {
   return refuse(
     'request_timeout',
-    'The request took too long. The work may still complete: send it again with the same ' +
+    'The request took too long. The work may still complete. Send it again with the same ' +
       'Idempotency-Key, or read the object.',
   );
 }
 
-/** What could not be read as the request announced it; null when the fault is ours. */
+/** The refusal of a body that does not match its headers; `null` if the fault is ours. */
 function refuseBody(error: FastifyError): Refusal | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return refuse('body_too_large', 'The body is larger than this route takes (64 KiB of JSON).');
@@ -33,7 +33,7 @@ function refuseBody(error: FastifyError): Refusal | null {
   return null;
 }
 
-/** What the client is told of a fault; the log gets the rest. */
+/** The client's response to an error; the log gets the details. */
 export function refusalOfFault(error: FastifyError, log: Log, requestId: string): Refusal {
   const refusedBody = refuseBody(error);
   if (refusedBody !== null) return refusedBody;
@@ -47,14 +47,14 @@ export function refusalOfFault(error: FastifyError, log: Log, requestId: string)
     return serviceUnavailable();
   }
   if (isConflict(error)) {
-    log.warn('others were in the way at every try', fields);
+    log.warn('conflicts with other transactions at every try', fields);
     return serviceUnavailable();
   }
   if (error instanceof CommitUnknown) {
     log.error('outcome of a commit unknown', fields);
     return refuse(
       'request_timeout',
-      'The answer was lost. Send the request again with the same Idempotency-Key.',
+      'The response was lost. Send the request again with the same Idempotency-Key.',
     );
   }
   log.error('request failed', fields);

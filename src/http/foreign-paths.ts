@@ -1,6 +1,6 @@
 /**
- * Paths of Stripe Terminal, which merchants who come from there still ask for, and what there is
- * instead. docs/guides/coming-from.md has the same table, and a test compares the two.
+ * Paths of Stripe Terminal, which merchants who migrate from it still request, and their
+ * replacements. docs/guides/coming-from.md has the same table, and a test compares the two.
  */
 export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
   [
@@ -41,11 +41,11 @@ export const STRIPE_PATHS: readonly (readonly [string, string])[] = [
 function fits(path: string, template: string): boolean {
   const [one, other] = [path.split('/'), template.split('/')];
   const isSame = (part: string, at: number) => part === '{id}' || part === one[at];
-  // What lies below a path that has nothing here has nothing either.
+  // Paths below a path without replacement have none either.
   return one.length >= other.length && other.every(isSame);
 }
 
-/** What there is instead of a path of Stripe's; `null` for any other path. */
+/** The replacement for a path of Stripe's; `null` for any other path. */
 export function insteadOf(path: string): string | null {
   const [, below] = /^\/api\/v1(\/.*?)\/?$/.exec(path) ?? [];
   if (below === undefined) return null;

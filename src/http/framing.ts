@@ -25,7 +25,7 @@ function checkHost({ rawHeaders, httpVersionMinor }: IncomingMessage): Refusal |
   return malformed('The Host header must be a name or an address, and a port where one is needed.');
 }
 
-/** What no request target has: a fragment, which stays with the client. */
+/** A character that no request target contains: fragments stay with the client. */
 const FRAGMENT = '#';
 
 function checkTarget(target: string, method: string | undefined): Refusal | null {
@@ -37,10 +37,10 @@ function checkTarget(target: string, method: string | undefined): Refusal | null
 }
 
 /**
- * Shapes of a request that Node's parser lets pass, and that a proxy in front may read in another
- * way than we do: then what one takes for a body is the other's next request, or what one takes
- * for the host is not the other's (RFC 9112 sections 3.2, 6.1 and 11.2). The connection is closed
- * after the refusal. `target` is what was sent, before anything was cut off it.
+ * Forms of a request that Node's parser accepts, but that a proxy in front may read differently:
+ * then one's body is the other's next request, or the two see different hosts (RFC 9112 sections
+ * 3.2, 6.1 and 11.2). The connection is closed after the refusal. `target` is the complete target
+ * as it was sent.
  */
 export function checkFraming(request: IncomingMessage, target: string): Refusal | null {
   if (request.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 and HTTP/1.0 are supported.');

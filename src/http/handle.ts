@@ -24,7 +24,7 @@ import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import type { RunKeyed } from '#idempotency/keys-under-way.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
-/** `webhookEndpoint` as people call it. */
+/** `webhookEndpoint` as readable words. */
 function nameOfKind(kind: IdKind | 'text', param: string): string {
   if (kind === 'text') return param;
   return kind.replaceAll(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
@@ -72,7 +72,7 @@ interface Sent {
   readonly query: Values;
 }
 
-/** Validation and business know the newest version only. */
+/** Validation and handlers know the newest version only. */
 function inNewestShape(compiled: Compiled, call: Call, sent: Sent): Sent {
   const { versions, version } = call;
   if (version === versions.latest) return sent;
@@ -98,7 +98,8 @@ function readRequest(
   if (wrong) return wrong;
   const missing = checkParams(route, params);
   if (missing !== null) return missing;
-  // Only now: a misshapen id names no object, and may hold characters that the log cannot store.
+  // Only now, because a malformed id names no object, and may hold characters that the log cannot
+  // store.
   call.objectId = params.id ?? null;
   return {
     caller: call.caller as never,
@@ -112,13 +113,13 @@ function readRequest(
       route.idempotency === 'ignored' ? null : idempotentRequest(request, call, sentBody),
     requestId: call.requestId,
     now: call.now,
-    // Not a getter: each object literal with one gets a hidden class of its own, which keeps all
-    // that the request holds (7 KB) until the next full garbage collection.
+    // Not a getter: each object literal with one gets its own hidden class, which retains
+    // everything of the request (7 KB) until the next full garbage collection.
     whenGone: () => drain.waiting(reply.raw, { isPoll: route.method === 'GET' }),
   };
 }
 
-/** A key that another request holds is the first thing to say, whatever is wrong with this one. */
+/** A key that another request holds is reported first, whatever else is wrong with this one. */
 async function refusalOf(
   request: FastifyRequest,
   refusal: Refusal,
@@ -136,13 +137,13 @@ export interface HandlerDeps {
   readonly checkHeldKey: CheckHeldKey | undefined;
   readonly runKeyed: RunKeyed;
   readonly drain: Drain;
-  /** Told which route it is: tests look at what each one writes. */
+  /** Called with the route, because tests check what each one writes. */
   readonly around:
     | ((route: AnyRoute, work: () => Promise<unknown>) => Promise<unknown>)
     | undefined;
 }
 
-/** The last part of a request: body and query, the route's own work, the answer. */
+/** The last part of a request: body and query, the route's handler, the response. */
 export function createHandler(route: AnyRoute, deps: HandlerDeps) {
   const { log, checkHeldKey, runKeyed, drain } = deps;
   const compiled = compile(route);
@@ -162,7 +163,10 @@ export function createHandler(route: AnyRoute, deps: HandlerDeps) {
       ms: limitMs - (performance.now() - call.startedMs),
       late: requestTimeout,
       onLateFault: (error) =>
-        log.error('work failed after its time limit', { request: call.requestId, error }),
+        log.error("a request's handler failed after its time limit", {
+          request: call.requestId,
+          error,
+        }),
     });
     if (isRefusal(answer)) return sendRefusal(reply, call, answer);
     if ('stream' in answer) return sendStream(reply, call, answer);
@@ -183,7 +187,7 @@ interface TracedRequest {
   readonly route: AnyRoute;
 }
 
-/** Answers the request as a span of the caller's trace, where somebody traces. */
+/** Answers the request as a span of the caller's trace, if tracing is on. */
 function traced(asked: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
   return isTracing() ? inSpanOfRequest(asked, answer) : answer();
 }

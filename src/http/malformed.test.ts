@@ -13,7 +13,7 @@ import {
 } from '#testing/http-kit.ts';
 
 let server: BareServer;
-/** How often a route has run. */
+/** The number of times that a route has run. */
 let runs = 0;
 
 const route = (method: 'GET' | 'POST') =>
@@ -51,7 +51,7 @@ const head = (method: string, ...lines: string[]) =>
 const HOST = 'Host: localhost';
 const JSON_TYPE = 'Content-Type: application/json';
 const CHUNKED_EMPTY_OBJECT = '2\r\n{}\r\n0\r\n\r\n';
-/** What an attacker wants to be read as a request of its own. */
+/** A request that an attacker wants to smuggle. */
 const SMUGGLED = head('POST', HOST, 'Content-Length: 0');
 
 function assertRefused(answer: RawAnswer, what: string): void {
@@ -109,14 +109,14 @@ const SHAPES: Readonly<Record<string, string>> = {
 };
 
 for (const [what, bytes] of Object.entries(SHAPES)) {
-  test(`a request with ${what} is refused, and nothing behind it is read`, async () => {
+  test(`a request with ${what} is refused, and nothing after it is read`, async () => {
     runs = 0;
     assertRefused(await sendRaw(server.port, bytes + CHUNKED_EMPTY_OBJECT + SMUGGLED), what);
     assert.equal(runs, 0);
   });
 }
 
-test('a host that is neither a name nor an address is refused, whatever is asked for', async () => {
+test('an invalid host is refused, for any target', async () => {
   const odd = [
     'x@a.test',
     'a.test/x',
@@ -193,7 +193,7 @@ test('an absolute URL is read as its path, and one without a path as the root', 
   assert.equal((await sendRaw(server.port, absolute, 200)).status, 200);
 });
 
-test('requests that follow each other on one connection are all answered', async () => {
+test('consecutive requests on one connection are all answered', async () => {
   const answer = await sendRaw(server.port, head('GET', HOST).repeat(3), 200);
   assert.equal(answer.responses, 3);
 });
@@ -225,7 +225,7 @@ function drip(bytes: string, atOnce = 0): Promise<RawAnswer> {
   });
 }
 
-test('rubbish behind a request that still runs gets no answer of its own', async () => {
+test('garbage after a request that is still running gets no response of its own', async () => {
   const answer = await sendRaw(server.port, `${head('GET', HOST)}\0\0rubbish\r\n\r\n`);
   assert.ok(answer.closed);
   assert.ok(answer.responses <= 1);

@@ -9,7 +9,7 @@ import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { securityHeaders } from '#http/security-headers.ts';
 import { LATEST_API_VERSION } from '#http/versions.ts';
 
-/** What Node's parser says of a request that is not HTTP as it should be. */
+/** Node's parser errors that have a status of their own. */
 const STATUS_BY_CODE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
@@ -19,9 +19,9 @@ const STATUS_BY_CODE: Readonly<Record<string, string>> = {
 const LOGGED_REMAINING = 1;
 
 /**
- * Answers what never became a request (bad framing, smuggling shapes, headers too large or too
- * slow) and closes the connection: nothing that follows on it can be trusted. A connection that
- * still owes an answer to an earlier request is closed without another one.
+ * Answers malformed input (bad framing, smuggling attempts, headers too large or too slow) and
+ * closes the connection, because nothing that follows on it can be trusted. A connection that still
+ * owes a response to an earlier request is closed without another one.
  */
 export function createClientErrorHandler(deps: {
   readonly clock: Clock;

@@ -1,19 +1,19 @@
-/** What a successful request can move. Every route says which, or the service does not start. */
+/** What a successful request can move. Every route declares it, or the service does not start. */
 export const MOVES = ['money', 'access', 'name', 'data', 'nothing'] as const;
 export type Moves = (typeof MOVES)[number];
 
 /**
- * When a person has to have proven a second factor in the last five minutes:
+ * When a person must have verified a second factor in the last five minutes:
  * - `always`.
- * - `live`: where real money is at stake. Test mode asks for none.
- * - `fresh`: always, and one that is too new to count elsewhere is enough: it is about the person's
- *   own factors.
- * - `own`: the route decides by what is asked for, such as an amount or a role. It says so.
- * - `never`: it takes rights away, or is itself the proof.
+ * - `live`: in live mode. Test mode needs none.
+ * - `fresh`: always, and a factor that is not trusted yet is enough: it concerns the person's own
+ *   factors.
+ * - `own`: the handler decides by the input, such as an amount or a role.
+ * - `never`: it takes rights away, or is itself the verification.
  */
 export type Asks = 'always' | 'live' | 'fresh' | 'own' | 'never';
 
-/** What follows from what a route moves, unless it says otherwise. */
+/** The default for what a route moves. */
 const ASKS: Record<Moves, Asks> = {
   money: 'always',
   access: 'live',
@@ -26,7 +26,7 @@ export function asksOf(route: { readonly moves: Moves; readonly asks?: Asks }): 
   return route.asks ?? ASKS[route.moves];
 }
 
-/** Whether it is among what somebody else could be robbed by. */
+/** True for anything by which a thief could profit. */
 export function isSerious(moves: Moves): boolean {
   return moves === 'money' || moves === 'access' || moves === 'name';
 }

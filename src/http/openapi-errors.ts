@@ -43,7 +43,7 @@ function errorExample(code: ErrorCode): Doc {
   };
 }
 
-/** The body of every error. A response names the codes that it may carry by its examples. */
+/** The body of every error. A response names its possible codes in its examples. */
 export const ERROR_SCHEMA: Doc = {
   type: 'object',
   required: ['error'],
@@ -59,10 +59,14 @@ export const ERROR_SCHEMA: Doc = {
           description: 'Handle unknown codes by their type.',
         },
         code: { type: 'string', minLength: 1, description: 'Branch on this. The list may grow.' },
-        message: { type: 'string', minLength: 1, description: 'For people. Its text may change.' },
+        message: {
+          type: 'string',
+          minLength: 1,
+          description: 'A message in words. Its text may change.',
+        },
         param: {
           type: ['string', 'null'],
-          description: 'The parameter that the error is about.',
+          description: 'The parameter that the error concerns.',
         },
         request_id: {
           type: 'string',
@@ -72,7 +76,7 @@ export const ERROR_SCHEMA: Doc = {
         doc_url: {
           type: 'string',
           format: 'uri',
-          description: 'Where the reference explains the code.',
+          description: 'The reference page of the code.',
         },
       },
     },
@@ -104,7 +108,7 @@ export function errorExamples(codes: readonly ErrorCode[]): Doc {
   );
 }
 
-/** Error responses, each once: operations with the same codes refer to the same response. */
+/** Error responses, each once: operations with the same codes share a response. */
 export function createErrorResponses(headers: Doc) {
   const shared: Record<string, Doc> = {};
   const names = new Map<string, string>();

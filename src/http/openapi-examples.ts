@@ -1,4 +1,4 @@
-/** The part of a schema that an example is made from. */
+/** The part of a schema from which an example is generated. */
 interface Shape {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://shop.example/hooks',
 };
 
-/** Texts that people know by the name of their field. */
+/** Example texts by the name of the field. */
 const BY_NAME: Readonly<Record<string, string>> = {
   email: 'ana@shop.example',
   password: 'correct horse battery staple',
@@ -41,7 +41,7 @@ const HEX = '5a';
 const SIGNATURE_BYTES = 65;
 const BYTES = [20, 32, 16];
 
-/** Texts for patterns: the first that matches is taken. */
+/** Example texts for patterns: the first match is used. */
 const SAMPLES: readonly string[] = [
   BY_NAME.address ?? '',
   `0x${HEX.repeat(SIGNATURE_BYTES)}`,
@@ -61,7 +61,7 @@ function textExample({ pattern = '', format = '', minLength = 0 }: Shape, name: 
   return known.padEnd(minLength, '.');
 }
 
-/** A value that the schema takes, for who shows what a request or an answer looks like. */
+/** A value that the schema accepts, for examples of requests and responses. */
 export function exampleFrom(schema: unknown, name = 'text'): unknown {
   const shape = schema as Shape;
   if (shape.const !== undefined) return shape.const;

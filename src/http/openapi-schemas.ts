@@ -2,10 +2,10 @@ import { assert } from '#core/assert.ts';
 
 export type Doc = { [key: string]: unknown };
 
-/** Schemas with a title become components that others refer to. */
+/** Schemas with a title become components that others reference. */
 export interface Components {
   readonly schemas: Record<string, unknown>;
-  /** The schema as it stands in the document: a reference when it has a title. */
+  /** The schema in its form for the document: a reference if it has a title. */
   use(schema: unknown): unknown;
 }
 
@@ -34,12 +34,12 @@ export function createComponents(): Components {
   return { schemas, use };
 }
 
-/** `Event payment.succeeded` is the component `EventPaymentSucceeded`. */
+/** `Event payment.succeeded` becomes the component `EventPaymentSucceeded`. */
 function componentName(title: string): string {
   return title.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase());
 }
 
-/** The title of a schema. (A property may be called `title` too: that one is an object.) */
+/** The title of a schema. (A property may also be called `title`: that one is an object.) */
 function titleOf(schema: unknown): string | null {
   if (schema === null || typeof schema !== 'object' || !('title' in schema)) return null;
   return typeof schema.title === 'string' ? schema.title : null;

@@ -16,14 +16,14 @@ export interface DeclaredWebhook {
   readonly example: unknown;
 }
 
-/** Who may call, in the terms of OpenAPI. */
+/** Who may call, in OpenAPI terms. */
 export interface DocumentedAccess {
   readonly name: string;
   /** The security scheme. */
   readonly scheme: Doc;
-  /** Operations that anybody may call. */
+  /** True for operations that anyone may call. */
   isOpen(route: DeclaredRoute): boolean;
-  /** What a caller needs for this route, in a sentence; null: to be one. */
+  /** The requirements of this route's callers, in a sentence; `null` if there are none. */
   needs(route: DeclaredRoute): string | null;
   /** Codes of refusals that depend on the caller, which any request may get. */
   readonly errors: readonly ErrorCode[];
@@ -32,7 +32,7 @@ export interface DocumentedAccess {
 export interface DocumentOf {
   /** The product's name, version and introduction. */
   readonly info: Doc;
-  /** Where the paths begin: `/v1` for routes that are served below `/api/v1`. */
+  /** The beginning of the paths: `/v1` for routes that are served below `/api/v1`. */
   readonly prefix: string;
   readonly server: { readonly url: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -70,12 +70,12 @@ function headerComponents(): Doc {
     },
     RateLimitLimit: {
       required: true,
-      description: 'Requests that the window allows.',
+      description: 'The quota of the window.',
       schema: number,
     },
     RateLimitRemaining: {
       required: true,
-      description: 'Requests that are left.',
+      description: 'The remaining quota.',
       schema: number,
     },
     RateLimitReset: {
@@ -89,7 +89,7 @@ function headerComponents(): Doc {
       schema: { type: 'integer', minimum: 1 },
     },
     IdempotentReplayed: {
-      description: 'Present when this is the stored response of the first request with the key.',
+      description: 'Present if this is the stored response of the first request with the key.',
       schema: { type: 'string', const: 'true' },
     },
   };
@@ -99,7 +99,7 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes a retry safe: the same key with the same request is answered with the first response. ' +
+    'Makes a retry safe: the same key with the same request returns the first response. ' +
     'A UUID is a good choice; kept for 48 hours per account and mode.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' },
   example: '7d8f2c54-6b0a-4f6e-9f43-2a1c5f0e8b11',
@@ -145,7 +145,7 @@ function pathParameters(route: DeclaredRoute): Doc[] {
   });
 }
 
-/** `payment_intent` or `paymentIntent`: payment intent. */
+/** `payment_intent` or `paymentIntent` becomes "payment intent". */
 function words(kind: string): string {
   return kind.replaceAll(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
@@ -186,7 +186,7 @@ function successResponse(
   if (schema === null && contentTypes.length === 0) return { description, headers };
   if (schema === null) {
     const bytes = { schema: { type: 'string' } };
-    // Of the first type: others say the same in another form.
+    // Only for the first type; the others are the same in another format.
     const shown = (place: number) => (place === 0 && example !== undefined ? { example } : {});
     return {
       description,
@@ -282,14 +282,14 @@ function usedCodes({ routes, access }: DocumentOf): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => used.has(code));
 }
 
-/** The components of a kind that the document refers to. */
+/** The components of a kind that the document references. */
 function used(kind: string, components: Doc, shown: string): Doc {
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => shown.includes(`#/components/${kind}/${name}"`)),
   );
 }
 
-/** The OpenAPI 3.1 document of declared routes: what is validated and sent is documented. */
+/** The OpenAPI 3.1 document of declared routes: it describes exactly what is validated and sent. */
 export function openApiDocument(described: DocumentOf): Doc {
   const components = createComponents();
   const errors = createErrorResponses(headerRefs());

@@ -7,7 +7,7 @@ import type { Page, Place } from '#db/paging.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
 
-/** What a cursor is tied to: moving it to another list, account, mode or filter breaks it. */
+/** What a cursor is bound to: it is invalid for another list, account, mode or filter. */
 export interface Walk {
   readonly list: string;
   readonly tenant: Tenant;
@@ -31,7 +31,7 @@ function mac(walk: Walk, place: Buffer, key: Buffer): Buffer {
   return createHmac('sha256', key).update(place).update(context).digest().subarray(0, MAC_BYTES);
 }
 
-/** A cursor that says this place, to this walk alone. */
+/** A cursor with this position, for this pagination alone. */
 export function sealCursor(walk: Walk, place: Buffer): string {
   return Buffer.concat([place, mac(walk, place, walk.cursorKey)]).toString('base64url');
 }
@@ -46,16 +46,17 @@ export function encodeCursor(walk: Walk, at: Place): string {
 export function cursorInvalid(): Refusal {
   return refuse(
     'cursor_invalid',
-    'This cursor was not made by this list with these filters. Send next_cursor unchanged, with ' +
-      'the filters of the first page; leave cursor out for the first page.',
+    'This cursor does not belong to this list with these filters. Send next_cursor unchanged, ' +
+      'with the filters of the first page; omit cursor for the first page.',
     'cursor',
   );
 }
 
-/** The place that a cursor of this walk says. */
+/** The position in a cursor of this pagination. */
 export function openCursor(walk: Walk, cursor: string): Buffer | Refusal {
   const bytes = Buffer.from(cursor, 'base64url');
-  // Node's decoder skips what it does not know: only the one spelling of the bytes is accepted.
+  // Node's decoder skips characters that it does not know, so only the canonical encoding is
+  // accepted.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return cursorInvalid();
   const place = bytes.subarray(0, -MAC_BYTES);
   const sent = bytes.subarray(-MAC_BYTES);
@@ -82,7 +83,7 @@ export interface PageQuery {
   readonly created_lt?: string;
 }
 
-/** What a query parameter that may be left out says. */
+/** The value of an optional query parameter. */
 export function readDate(text: string | undefined, param: string): Date | null | Refusal {
   if (text === undefined) return null;
   const date = new Date(text);
@@ -90,7 +91,7 @@ export function readDate(text: string | undefined, param: string): Date | null |
   return refuse('parameter_invalid', `${param} is not an ISO 8601 date and time.`, param);
 }
 
-/** The page that a list request asks for. */
+/** The page that a list request names. */
 export function readPage(walk: Walk, query: PageQuery): Page | Refusal {
   const after = query.cursor === undefined ? null : decodeCursor(walk, query.cursor);
   if (isRefusal(after)) return after;
@@ -101,7 +102,9 @@ export function readPage(walk: Walk, query: PageQuery): Page | Refusal {
   return { limit: query.limit ?? DEFAULT_PAGE_SIZE, after, createdGte, createdLt };
 }
 
-/** Cuts the row too many off and says whether, and from where, the walk goes on. */
+/**
+ * Drops the extra row that shows whether there is a next page, and adds the cursor of that page.
+ */
 export function answerPage<Row extends Place>(
   walk: Walk,
   page: Page,

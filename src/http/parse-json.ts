@@ -18,13 +18,13 @@ function pathOf(levels: readonly Level[], last = ''): string {
 }
 
 /**
- * What JSON.parse lets pass silently: a key that appears twice (the last would win), numbers that
- * are not what they seem once rounded, prototype keys, deep nesting. `text` is valid JSON.
+ * Finds what JSON.parse accepts silently: duplicate keys (the last would win), numbers that change
+ * when rounded, prototype keys, deep nesting. `text` is valid JSON.
  */
 function findTrap(text: string): Refusal | null {
   const levels: Level[] = [];
   let expectKey = false;
-  // Not matchAll: it makes an object for each token, and every body of the API passes here.
+  // Not matchAll, which creates an object for each token, and every body of the API passes here.
   for (const token of text.match(TOKENS) ?? []) {
     const top = levels.at(-1);
     if (token === '{' || token === '[') {
@@ -64,7 +64,7 @@ function findTrap(text: string): Refusal | null {
   return null;
 }
 
-/** Reads as an integer once parsed, but was written as something else. */
+/** True for a number that parses to an integer but was written as something else. */
 function isDeceptive(token: string): boolean {
   const value = Number(token);
   if (!Number.isInteger(value)) return !Number.isFinite(value);
@@ -73,7 +73,7 @@ function isDeceptive(token: string): boolean {
   return BigInt(value) !== exactInteger(token);
 }
 
-/** The integer that a decimal spelling such as 2.5e6 means exactly, or null for a fraction. */
+/** The exact integer of a decimal notation such as 2.5e6, or `null` for a fraction. */
 function exactInteger(token: string): bigint | null {
   const match = /^(-?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(token);
   if (match === null) return null;
@@ -93,7 +93,10 @@ function hasControlCharacter(value: string): boolean {
   return false;
 }
 
-/** NUL and lone surrogates would reach PostgreSQL as errors; the rest has no place in a text. */
+/**
+ * NUL and lone surrogates would cause PostgreSQL errors; other control characters do not belong in
+ * a text.
+ */
 export function checkText(value: string, path: string): Refusal | null {
   if (!value.isWellFormed()) {
     return refuse('parameter_invalid', `${path} is not valid Unicode (a lone surrogate).`, path);
@@ -104,7 +107,7 @@ export function checkText(value: string, path: string): Refusal | null {
   return null;
 }
 
-/** Checks every string of the value, names of members included. */
+/** Checks every string of the value, including the names of members. */
 function findBadText(value: Json, path: string, multiline: readonly string[]): Refusal | null {
   if (typeof value === 'string') {
     return checkText(multiline.includes(path) ? value.replaceAll('\n', '') : value, path);
@@ -127,8 +130,8 @@ function bodyInvalid(message: string): Refusal {
 }
 
 /**
- * The JSON object of a request body, or why it is none. `multiline` names members whose text may
- * have line breaks.
+ * The JSON object of a request body, or a refusal. `multiline` names members whose text may have
+ * line breaks.
  */
 export function parseJsonObject(
   raw: Buffer,

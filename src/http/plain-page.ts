@@ -8,7 +8,7 @@ const STYLE =
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** No script, nothing from elsewhere, and a form goes nowhere but back here. */
+/** No script, nothing from other origins, and forms submit only to this origin. */
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':

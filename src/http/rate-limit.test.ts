@@ -9,7 +9,7 @@ import {
   type RateLimit,
 } from '#http/rate-limit.ts';
 
-/** A limiter whose clock stands at the given millisecond. */
+/** A limiter whose clock is set to the given millisecond. */
 function limiterOf(limit: RateLimit): (key: string, ms: number) => RateDecision {
   let now = 0;
   const limiter = memoryRateLimiter(limit, () => now);
@@ -19,7 +19,7 @@ function limiterOf(limit: RateLimit): (key: string, ms: number) => RateDecision 
   };
 }
 
-test('a burst up to the quota passes, the next request is told when to come back', () => {
+test('a burst up to the quota passes, the next request is told when to retry', () => {
   const take = limiterOf({ requests: 3, seconds: 6 });
   const taken = [0, 0, 0].map((ms) => take('a', ms));
   assert.deepEqual(
@@ -37,14 +37,14 @@ test('a burst up to the quota passes, the next request is told when to come back
   assert.equal(take('a', 2_000).allowed, true);
 });
 
-test('one caller does not use another one’s quota', () => {
+test("callers do not use each other's quota", () => {
   const take = limiterOf({ requests: 1, seconds: 60 });
   assert.equal(take('a', 0).allowed, true);
   assert.equal(take('b', 0).allowed, true);
   assert.equal(take('a', 1).allowed, false);
 });
 
-test('no window of the length of the limit ever lets more than two quotas through', () => {
+test("no window of the limit's length ever allows more than two quotas", () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 }),
@@ -70,7 +70,7 @@ test('no window of the length of the limit ever lets more than two quotas throug
   );
 });
 
-test('a caller that waits as long as Retry-After says is let in', () => {
+test('a caller that waits as long as Retry-After says is accepted', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),
@@ -95,7 +95,7 @@ test('a limit does not follow the wall clock', (t) => {
   assert.deepEqual([allowed, retryAfterSeconds], [false, 1_800]);
 });
 
-test('a wait is never longer than the window, whatever was stored', () => {
+test('a wait is never longer than the window, for any stored state', () => {
   const limit = { requests: 5, seconds: 60 };
   const day = 86_400_000;
   const { decision, nextArrivalMs } = decideRate(limit, day, 0);

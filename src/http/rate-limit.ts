@@ -1,19 +1,19 @@
 import ipaddr from 'ipaddr.js';
 
-/** How many requests per how many seconds. */
+/** The allowed requests per number of seconds. */
 export interface RateLimit {
   readonly requests: number;
   readonly seconds: number;
 }
 
-/** Where a caller stands after a request. */
+/** The state of a caller after a request. */
 export interface RateDecision {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Whole seconds until the full quota is there again. */
+  /** Whole seconds until the full quota is available again. */
   readonly resetSeconds: number;
-  /** Whole seconds, at least 1, until a request will be let in; 0 when this one was. */
+  /** Whole seconds, at least 1, until a request will be accepted; 0 if this one was. */
   readonly retryAfterSeconds: number;
 }
 
@@ -21,7 +21,7 @@ export interface RateLimiter {
   take(key: string): Promise<RateDecision> | RateDecision;
 }
 
-/** One subscriber usually has a whole /64 of IPv6 addresses to come from. */
+/** One subscriber usually has a whole /64 of IPv6 addresses. */
 const IPV6_SUBSCRIBER_PARTS = 4;
 
 /** Callers without a valid key count against their address. */
@@ -33,17 +33,19 @@ export function addressKey(address: string): string {
   return `address ${parts.map((part) => part.toString(16)).join(':')}::/64`;
 }
 
-/** Callers that have been quiet for a window are forgotten when the table reaches this size. */
+/** Callers without requests for a window are forgotten when the table reaches this size. */
 const SWEEP_AT = 10_000;
-/** A sweep of a table full of busy callers frees nothing: not with every request. */
+/**
+ * A sweep of a table full of active callers frees nothing, so it does not run with every request.
+ */
 const SWEEP_EVERY_MS = 1_000;
 
-/** How a caller stands, in milliseconds. */
+/** The state of a caller, in milliseconds. */
 interface RateFound {
   readonly allowed: boolean;
-  /** How far its next steady arrival lies ahead. */
+  /** How far in the future its next regular request is due. */
   readonly debtMs: number;
-  /** How much too early the request was; not above 0 when it was let in. */
+  /** How much too early the request was; not above 0 if it was accepted. */
   readonly overMs: number;
 }
 
@@ -60,10 +62,10 @@ export function decisionOf(limit: RateLimit, found: RateFound): RateDecision {
 }
 
 /**
- * The generic cell rate algorithm: one number per caller (when its next request would fit a
- * steady rhythm), so bursts up to the quota pass and no window edge lets two quotas through. An
- * arrival more than a window ahead was stored before the clock stepped back: it counts as a quota
- * that has just been used up.
+ * The generic cell rate algorithm: one number per caller (when its next request would fit a steady
+ * rate), so that bursts up to the quota pass and no window boundary allows two quotas. A time more
+ * than a window ahead was stored before the clock stepped back, and counts as a quota that has just
+ * been used up.
  */
 export function decideRate(
   limit: RateLimit,
@@ -74,19 +76,19 @@ export function decideRate(
   const start = Math.min(Math.max(theoreticalArrivalMs, nowMs), nowMs + windowMs);
   const next = start + windowMs / limit.requests;
   const overMs = next - windowMs - nowMs;
-  // Half a microsecond of tolerance: the sum of many spacings is not exact.
+  // Half a microsecond of tolerance, because the sum of many spacings is not exact.
   const allowed = overMs <= 0.0005;
   const nextArrivalMs = allowed ? next : start;
   const found = { allowed, debtMs: nextArrivalMs - nowMs, overMs };
   return { decision: decisionOf(limit, found), nextArrivalMs };
 }
 
-/** Decides at once: nothing of a request is done before it is counted. */
+/** Decides synchronously, so that no work is done for a request before it is counted. */
 export interface MemoryRateLimiter extends RateLimiter {
   take(key: string): RateDecision;
 }
 
-/** @param clock Milliseconds; it never steps, as the wall clock of a machine does. */
+/** @param clock Milliseconds; unlike the wall clock it never steps. */
 export function memoryRateLimiter(
   limit: RateLimit,
   clock: () => number = () => performance.now(),

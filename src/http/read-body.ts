@@ -27,7 +27,7 @@ export function compile(route: AnyRoute): Compiled {
   };
 }
 
-/** Requests are closed (an unknown parameter is a typing error); responses stay open. */
+/** Requests are closed (an unknown parameter is an error); responses stay open. */
 function closed(schema: TSchema): TSchema {
   return { ...schema, additionalProperties: false };
 }
@@ -54,11 +54,14 @@ function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
   return allowed.includes(mediaType(request)) ? null : wrongType(allowed);
 }
 
-/** Nothing is unpacked here: what is packed would pass every check of its size as it is. */
+/** Nothing is decompressed here: compressed data would pass every check of its size. */
 function checkContentEncoding(request: FastifyRequest): Refusal | null {
   const encoding = headerOf(request, 'content-encoding');
   if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return null;
-  return refuse('content_type_unsupported', 'Send the body as it is: no Content-Encoding.');
+  return refuse(
+    'content_type_unsupported',
+    'Send the body uncompressed, without Content-Encoding.',
+  );
 }
 
 export function readBody(request: FastifyRequest, compiled: Compiled): Values | Refusal {

@@ -57,7 +57,7 @@ describe('rate limits shared through Redis', { skip }, () => {
     await stopRedis(redis);
   });
 
-  test('two nodes together let one quota through', async () => {
+  test('two nodes together allow one quota', async () => {
     const [a, b] = [await node(10, 3600), await node(10, 3600)];
     const taken = await Promise.all(
       Array.from({ length: 30 }, (_, i) => (i % 2 === 0 ? a : b).take('one')),
@@ -88,12 +88,12 @@ describe('rate limits shared through Redis', { skip }, () => {
     assert.ok(refused.resetSeconds <= 60, `${refused.resetSeconds} s`);
   });
 
-  test('without Redis nobody waits, and sharing comes back with it', async () => {
+  test('without Redis no request waits, and sharing resumes with it', async () => {
     const [a, b] = [await node(5, 3600), await node(5, 3600)];
     await stopRedis(redis);
     const started = performance.now();
     const alone = await Promise.all([a.take('three'), b.take('three')]);
-    assert.ok(performance.now() - started < 100, 'nobody waits for a Redis that is gone');
+    assert.ok(performance.now() - started < 100, 'no request waits for an unreachable Redis');
     assert.deepEqual(
       alone.map(({ remaining }) => remaining),
       [4, 4],

@@ -9,9 +9,9 @@ import {
 } from '#http/rate-limit.ts';
 
 /**
- * The rule of `decideRate`, run by Redis on its own clock, so that nodes whose clocks disagree
- * share one quota. That clock may step back, so what it stored is never more than a window ahead.
- * Answers whether the request fits, the debt and the excess in milliseconds.
+ * The rule of `decideRate`, run by Redis on its own clock, so that nodes with different clocks
+ * share one quota. That clock may step back, so a stored time counts as at most a window ahead.
+ * Returns whether the request fits, and the debt and the excess in milliseconds.
  */
 const SCRIPT = `
 local time = redis.call('TIME')
@@ -27,9 +27,9 @@ end
 redis.call('SET', KEYS[1], string.format('%.3f', next), 'PX', math.ceil(next - now))
 return {1, tostring(next - now), '0'}`;
 
-/** A request waits this long for Redis at most; then its own node decides. */
+/** A request waits at most this long for Redis; then its own node decides. */
 const COMMAND_TIMEOUT_MS = 20;
-/** After a fault the node decides alone for this long, so that no request waits meanwhile. */
+/** After an error the node decides alone for this long, so that no request waits meanwhile. */
 const PAUSE_MS = 1_000;
 const RECONNECT_MS = 500;
 
@@ -39,7 +39,7 @@ export interface SharedRateLimiter extends RateLimiter {
 
 /**
  * Quotas shared by all nodes through Redis. Without Redis each node counts by itself: callers get
- * at most as many quotas as there are nodes, and nobody waits.
+ * at most as many quotas as there are nodes, and no request waits.
  */
 export function redisRateLimiter(deps: {
   readonly url: string;
@@ -65,9 +65,9 @@ export function redisRateLimiter(deps: {
     if (shared === isShared) return;
     isShared = shared;
     if (shared) deps.log.info('rate limits are shared through Redis again');
-    else deps.log.warn('Redis is away: each node limits by itself');
+    else deps.log.warn('Redis is unreachable; rate limits apply per process');
   };
-  // Each command reports its fault to its caller; without a listener this would be thrown.
+  // Each command reports its error to its caller; without a listener this would be thrown.
   redis.on('error', () => {});
   return {
     take: async (key): Promise<RateDecision> => {

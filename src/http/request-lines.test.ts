@@ -21,7 +21,7 @@ const PING = defineRoute({
   handle: async () => answerWith(200, {}),
 }) as AnyRoute;
 
-test('requests are lines of the log while asked for, without what they hold', async (context) => {
+test('requests are lines of the log while enabled, without their content', async (context) => {
   const lines: string[] = [];
   const requestLines = createRequestLines('failed');
   const server = await startBareServer({
@@ -41,7 +41,7 @@ test('requests are lines of the log while asked for, without what they hold', as
   context.mock.restoreAll();
   await server.close();
   const told = lines.map((line) => JSON.parse(line));
-  assert.equal(told.length, 3, 'each request is told, however alike they are');
+  assert.equal(told.length, 3, 'each request is logged, even if it equals another');
   const { request, route, status, account, ms } = told[0];
   assert.match(request, /^req_/);
   assert.deepEqual([route, status, account], ['/ping', 200, 'acct_test']);

@@ -2,22 +2,22 @@ import type { FastifyRequest } from 'fastify';
 import { type LogFields, writeEntry } from '#core/log.ts';
 import type { Call } from '#http/call.ts';
 
-/** Which requests are a line of the log. `failed`: answered with 500 or more. */
+/** The requests that are written to the log. `failed`: those answered with 500 or more. */
 export const LOGGED_REQUESTS = ['none', 'failed', 'all'] as const;
 
 export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
 export interface RequestLines {
   note(request: FastifyRequest, call: Call, status: number): void;
-  /** All of them from now on; the second time as many as at first again. */
+  /** Logs all of them from now on; the second time, as many as at first again. */
   toggle(): void;
 }
 
 const FAILED_FROM = 500;
 
 /**
- * The route, never the path: a customer's link gives its holder some right. No address and nothing
- * of the body: the request log of the dashboard has more, for the merchant alone.
+ * The route, never the path, because a customer's link grants its holder access. No address and no
+ * part of the body: the dashboard's request log has more, for the merchant alone.
  */
 function lineOf(request: FastifyRequest, call: Call, status: number): LogFields {
   const { caller, route } = call;
@@ -35,7 +35,7 @@ function lineOf(request: FastifyRequest, call: Call, status: number): LogFields 
   };
 }
 
-/** Requests as lines on stderr, for as long as somebody wants to see them. */
+/** Writes requests to stderr while enabled. */
 export function createRequestLines(first: LoggedRequests): RequestLines {
   let shown = first;
   return {

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode, statusOf } from '#core/error-codes.ts';
 import type { AnyRoute } from '#http/route.ts';
 
-/** Errors that any request may get, whatever its route and its sender. */
+/** Errors that any request may get, for any route and sender. */
 const OF_ANY_REQUEST: readonly ErrorCode[] = [
   'body_invalid',
   'parameter_invalid',
@@ -26,11 +26,11 @@ function hasRequired(schema: unknown): boolean {
   return required !== undefined && required.length > 0;
 }
 
-/** A route as far as the document shows it: its handler and its callers do not matter. */
+/** A route as far as the document shows it, without its handler and its callers. */
 export type DeclaredRoute = Omit<AnyRoute, 'handle'>;
 
 /**
- * Every code that an operation may answer with, by status, in the order of the table of codes.
+ * Every code that an operation may return, by status, in the order of the table of codes.
  * `ofCallers`: those that depend on who may call the surface.
  */
 export function errorsByStatus(
@@ -40,7 +40,7 @@ export function errorsByStatus(
   const codes = new Set<ErrorCode>([...OF_ANY_REQUEST, ...ofCallers, ...route.errors]);
   if (route.method !== 'GET') for (const code of OF_BODIES) codes.add(code);
   if (route.scope !== null) codes.add('scope_missing');
-  // A body may miss a field of an object in it, whatever it requires itself.
+  // A body may lack a field of a nested object, even if it requires none itself.
   if (route.body !== undefined || hasRequired(route.query)) codes.add('parameter_missing');
   if (route.idempotency !== 'ignored') for (const code of OF_IDEMPOTENCY) codes.add(code);
   if (route.idempotency === 'required') codes.add('idempotency_key_required');

@@ -7,44 +7,44 @@ import type { Tenant } from '#core/mode.ts';
 import type { Asks, Moves } from '#http/moves.ts';
 import type { IdempotentRequest } from '#idempotency/request.ts';
 
-/** Who calls: every surface has its own kind, with at least this. */
+/** The caller: every surface has its own kind, with at least these fields. */
 export interface Caller {
   readonly tenant: Tenant;
-  /** Whose quota the request counts against. */
+  /** The key of the quota that the request counts against. */
   readonly rateKey: string;
-  /** Whose idempotency keys these are; '' for the merchant API. */
+  /** The owner of the idempotency keys; the empty string for the merchant API. */
   readonly idempotencySpace: string;
-  /** null: the surface has no scopes. */
+  /** `null` if the surface has no scopes. */
   readonly scopes: readonly string[] | null;
-  /** The version the caller is pinned to. */
+  /** The version to which the caller is pinned. */
   readonly apiVersion: string;
   /** Sent with every response to this request, such as a renewed session cookie. */
   readonly responseHeaders?: ResponseHeaders;
 }
 
-/** What a key of this caller may be limited to. */
+/** The scopes of this caller's keys. */
 type ScopeOf<C extends Caller> = NonNullable<C['scopes']>[number];
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
 
-/** A request that passed every check up to its own business. */
+/** A request that has passed every check before its handler. */
 export interface Handled<C extends Caller, Q, B> {
   readonly caller: C;
-  /** Path parameters by name; ids have the right shape. */
+  /** Path parameters by name; ids have the right format. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Q;
   readonly body: B;
-  /** The bytes of a request to a route with `upload`, else empty. */
+  /** The bytes of a request to a route with `upload`, otherwise empty. */
   readonly bytes: Buffer;
-  /** The media type that they came as, without parameters. */
+  /** Their media type, without parameters. */
   readonly contentType: string;
   /** `Last-Event-ID`: the last event that the client of a stream has seen. */
   readonly lastEventId: string | null;
-  /** The request's own key, when it sent one. */
+  /** The request's own key, if it sent one. */
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
-  /** Aborted when the client is gone, or the process ends: waits end then. */
+  /** Aborts when the client disconnects, or the process ends: waits end then. */
   readonly whenGone: () => AbortSignal;
 }
 
@@ -62,7 +62,7 @@ export interface Upload {
 }
 
 export interface ResponseDeclaration {
-  /** null: no body, or one of these types that is not JSON. */
+  /** `null` for no body, or one of these types that is not JSON. */
   readonly schema: TSchema | null;
   readonly contentTypes?: readonly string[];
   readonly description: string;
@@ -70,8 +70,8 @@ export interface ResponseDeclaration {
 }
 
 /**
- * The one declaration of a route: validation, types, the order of checks and openapi.json all
- * come from it.
+ * The single declaration of a route, from which validation, types, the order of checks and
+ * openapi.json follow.
  */
 export interface Route<
   C extends Caller = Caller,
@@ -82,50 +82,56 @@ export interface Route<
   /** Below the surface's root: `/payment_intents/{id}`. */
   readonly path: string;
   readonly operationId: string;
-  /** What a successful request can move: who has to agree, and how, follows from it. */
+  /** What a successful request can move, which determines who must agree, and how. */
   readonly moves: Moves;
-  /** Only where it differs from what follows from `moves`. */
+  /** Only if it differs from the default for `moves`. */
   readonly asks?: Asks;
-  /** Staff only: one of them is enough, although it moves money or access. Says why beside it. */
+  /**
+   * Staff only: one operator is enough, although it moves money or access. Give the reason next to
+   * it.
+   */
   readonly alone?: true;
-  /** The account's owners get no mail, although it changes access. Says why beside it. */
+  /** The account's owners get no mail, although it changes access. Give the reason next to it. */
   readonly unmailed?: true;
-  /** The audit log keeps who has read it, under this action: what others entrusted to us. */
+  /**
+   * The audit log records who has read it, with this action, because others entrusted the data to
+   * us.
+   */
   readonly records?: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** null: every authenticated caller of the surface. */
+  /** `null` for every authenticated caller of the surface. */
   readonly scope: ScopeOf<C> | null;
-  /** What a caller has to be, in the words of the surface's `authorize`, such as a role. */
+  /** The caller's required access in terms of the surface's `authorize`, such as a role. */
   readonly access?: string;
   readonly idempotency: 'required' | 'accepted' | 'ignored';
   /**
-   * The route asks in its own transaction whether the caller's key still stands, so that it needs
-   * not be read before: the hot paths.
+   * The route checks in its own transaction whether the caller's key is still valid, so that it
+   * need not be read before. For the hot paths.
    */
   readonly checksCredential?: true;
-  /** Takes `Last-Event-ID`, as clients of server-sent events send it when they come back. */
+  /** Takes `Last-Event-ID`, which clients of server-sent events send when they reconnect. */
   readonly resumes?: true;
-  /** Path parameters: the kind of id, or `text` for others. A misshapen id is a missing object. */
+  /** Path parameters: the kind of id, or `text` for others. A malformed id is a missing object. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly query?: Q;
-  /** Without it the route takes no body (an empty object is let pass). */
+  /** Without it the route takes no body (an empty object is accepted). */
   readonly body?: B;
   readonly bodyExample?: unknown;
   /** Members of the body whose text may have line breaks; no other control characters. */
   readonly multiline?: readonly string[];
-  /** Takes bytes of these types; `body` is left out then. */
+  /** Takes bytes of these types; `body` is then omitted. */
   readonly upload?: Upload;
   readonly responses: Readonly<Record<number, ResponseDeclaration>>;
-  /** Codes of its own, beside those that any request may get. */
+  /** Its own codes, besides those that any request may get. */
   readonly errors: readonly ErrorCode[];
   /** Default: 30 s. */
   readonly timeLimitMs?: number;
   readonly handle: (request: Handled<C, Shape<Q>, Shape<B>>) => Promise<Answer | Refusal | Stream>;
 }
 
-/** A route of some caller, whatever its shapes. */
+/** A route of any caller and shape. */
 export type AnyRoute<C extends Caller = Caller> = Omit<Route<C>, 'handle'> & {
   readonly handle: (request: Handled<C, never, never>) => Promise<Answer | Refusal | Stream>;
 };
@@ -139,22 +145,22 @@ export function defineRoute<
   return route as unknown as AnyRoute<C>;
 }
 
-/** One API with its own way to know its callers. */
+/** One API with its own way of authenticating callers. */
 export interface Surface<C extends Caller = Caller> {
-  /** Answers for everything below this, unknown paths included: `/api/v1`. */
+  /** Handles every path below this, including unknown ones: `/api/v1`. */
   readonly root: string;
   authenticate(request: Credentials): Promise<C | Refusal>;
-  /** Whether this caller may use this route: asked before anything of the request is read. */
+  /** Refuses a caller that may not use this route, before anything of the request is read. */
   authorize?(route: AnyRoute<C>, caller: C, request: Credentials): Refusal | null;
   readonly routes: readonly AnyRoute<C>[];
 }
 
-/** A surface whatever its callers: its routes only ever get what its own authenticate made. */
+/** A surface of any caller: its routes only ever get callers that it authenticated itself. */
 export function anySurface<C extends Caller>(surface: Surface<C>): Surface {
   return surface as unknown as Surface;
 }
 
-/** What a request says of who sends it. */
+/** The credentials in a request. */
 export interface Credentials {
   readonly method: string;
   readonly path: string;
@@ -163,6 +169,6 @@ export interface Credentials {
   /** The client's address, from trusted proxies only. */
   readonly address: string;
   readonly now: Date;
-  /** A credential that was read a moment ago is not enough: this request changes something. */
+  /** True if a cached credential is not enough, because this request changes something. */
   readonly mustStand: boolean;
 }

@@ -1,9 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
 
-/** Building blocks of request and response schemas. Descriptions say what is allowed. */
+/** Building blocks of request and response schemas. Descriptions state what is allowed. */
 
-/** ISO 8601 UTC with milliseconds, as every timestamp on the wire. */
+/** ISO 8601 UTC with milliseconds, the format of every timestamp in the API. */
 export const Timestamp = Type.String({
   format: 'date-time',
   description: 'ISO 8601 UTC with milliseconds.',
@@ -11,8 +11,8 @@ export const Timestamp = Type.String({
 });
 
 /**
- * The value or null. A plain type is written `type: [X, "null"]`, which readers and generators take
- * for one type; an object of its own name stays a choice, so that it stays a reference.
+ * The value or null. A plain type is written `type: [X, "null"]`, which readers and generators
+ * treat as one type; a named object stays a union, so that it stays a reference.
  */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Unsafe<Static<S> | null>(nullableSchema(schema as PlainSchema));
@@ -38,7 +38,7 @@ export function oneOf<const V extends readonly string[]>(values: V, description:
   return Type.Unsafe<V[number]>({ type: 'string', enum: [...values], description });
 }
 
-/** An object with members that somebody else decides over. */
+/** An object whose members a third party defines. */
 export function openObject(description: string) {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',
@@ -57,7 +57,7 @@ export const Amount = Type.Integer({
 /** Sums may be zero and larger than one payment. */
 export const AtomsOut = Type.Integer({ minimum: 0, description: 'USDC atoms (6 decimals).' });
 
-/** No control characters; the body parser refuses them everywhere, this documents it. */
+/** No control characters: the body parser refuses them everywhere, this documents it. */
 export function text(maxLength: number, description: string, minLength = 0) {
   return Type.String({ minLength, maxLength, description });
 }
@@ -82,7 +82,7 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
     '500 characters. No secrets or personal data. Returned unchanged.',
 });
 
-/** Text in an answer. */
+/** Text in a response. */
 export function textOut(description: string) {
   return Type.String({ description });
 }
@@ -103,14 +103,14 @@ export function commonFields<const N extends string>(object: N) {
   };
 }
 
-/** Only on rebuilt objects: merchants whose network never lost a database never meet it. */
+/** Only on rebuilt objects: merchants whose network never lost data never see it. */
 export const Recovered = Type.Optional(
   Type.Unsafe<true>({
     type: 'boolean',
     const: true,
     description:
       'Only on objects that the service had lost with its database and rebuilt from the chain. ' +
-      'What the chain does not know (metadata, description, terminal, how it was paid) is gone.',
+      'What the chain does not know (metadata, description, terminal, method) is lost.',
   }),
 );
 
@@ -120,7 +120,7 @@ export function listOf<S extends TSchema>(item: S) {
     {
       object: objectType('list'),
       data: Type.Array(item, { description: 'Newest first.' }),
-      has_more: Type.Boolean({ description: 'Whether there is another page.' }),
+      has_more: Type.Boolean({ description: 'True if there is another page.' }),
       next_cursor: nullable(
         Type.String({ maxLength: 1024, description: 'The `cursor` of the next page.' }),
       ),
@@ -132,7 +132,7 @@ export function listOf<S extends TSchema>(item: S) {
   );
 }
 
-/** Query parameters of list endpoints; each names the ones that it takes. */
+/** Query parameters of list endpoints; each list names those that it takes. */
 export const limitParameter = Type.Optional(
   Type.Integer({
     minimum: 1,

@@ -187,7 +187,7 @@ for (const { status, code, ...sent } of ANSWERS) {
 }
 
 for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH']) {
-  test(`${method} on a path that exists answers 405 and says what the path takes`, async () => {
+  test(`${method} on a path that exists returns 405 with the allowed methods`, async () => {
     // fetch refuses TRACE.
     const response = await import('undici').then(({ request }) =>
       request(`${server.url}/api/v1/things`, {
@@ -201,15 +201,15 @@ for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 
   });
 }
 
-test('a service with a route that does not say what it moves does not start', async () => {
+test('a service with a route that does not declare what it moves does not start', async () => {
   const silent = { ...route('/silent', ok), moves: undefined } as unknown as AnyRoute;
   await assert.rejects(
     startBareServer({ surfaces: [bareSurface([silent])] }),
-    /\/silent does not say what it moves/,
+    /\/silent does not declare what it moves/,
   );
 });
 
-test('a path without /api is told where the API is', async () => {
+test("the refusal of a path without /api names the API's path", async () => {
   const response = await fetch(`${server.url.replace(/\/api.*$/, '')}/v1/things?a=1`);
   assert.equal(response.status, 404);
   const { error } = (await response.json()) as { error: { code: string; message: string } };
@@ -240,7 +240,7 @@ test('a request that breaks every rule is refused for the first in their order',
     );
     const idempotent = { ...authorization, 'idempotency-key': 'k' };
     assert.equal(await code({ ...bad, path: '/keyed', headers: idempotent }), 'body_invalid');
-    // The key's quota is used up now; its address still has one of its own.
+    // The key's quota is now used up; its address still has its own.
     assert.equal(await code({ ...bad, path: '/nope', headers: keyed }), 'rate_limit_exceeded');
     assert.equal(await code({ ...bad, path: '/nope', headers: wrong }), 'api_key_invalid');
   } finally {
@@ -248,7 +248,7 @@ test('a request that breaks every rule is refused for the first in their order',
   }
 });
 
-test('callers without a key are limited by their address, and told when to come back', async () => {
+test('callers without a key are limited by their address, and told when to retry', async () => {
   const limited = await startBareServer({
     surfaces: [bareSurface(routes)],
     limiter: memoryRateLimiter({ requests: 2, seconds: 3600 }),
@@ -271,10 +271,14 @@ test('callers without a key are limited by their address, and told when to come 
   }
 });
 
-test('work goes on after its time limit', async () => {
+test('work continues after its time limit', async () => {
   const before = late.begun;
   assert.equal((await send({ path: '/slow' })).status, 503);
-  assert.deepEqual([late.begun, late.finished], [before + 1, 0], 'the answer does not wait for it');
+  assert.deepEqual(
+    [late.begun, late.finished],
+    [before + 1, 0],
+    'the response does not wait for it',
+  );
   late.end.resolve();
   await nextTurn();
   assert.equal(late.finished, late.begun);
@@ -294,7 +298,7 @@ test('a key that cannot be read in time is 503, with nothing done', async () => 
   }
 });
 
-test('an empty body needs no content type, whatever the client calls it', async () => {
+test('an empty body needs no content type, and may have any', async () => {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const answer = await send({ path: '/things', body: '', headers });
   assert.equal(answer.code, 'parameter_missing');
@@ -314,7 +318,7 @@ test('two Idempotency-Key headers are not read as one', async () => {
   assert.equal(body.error.code, 'idempotency_key_invalid');
 });
 
-test('a key that has a comma in it is one key', async () => {
+test('a key with a comma in it is one key', async () => {
   const headers = { 'idempotency-key': 'a, b' };
   assert.equal((await send({ path: '/keyed', headers })).status, 200);
 });
@@ -345,7 +349,7 @@ test('a newer version is served beside the one that keys are pinned to', async (
   }
 });
 
-test('a refusal of the work itself is answered as it was declared', async () => {
+test('a refusal by the handler is answered as it was declared', async () => {
   const refusing = await startBareServer({
     docsUrl: () => 'https://pay.example',
     surfaces: [
@@ -361,7 +365,7 @@ test('a refusal of the work itself is answered as it was declared', async () => 
   }
 });
 
-test('an unknown path is refused for its key before anything of its body is read', async () => {
+test('an unknown path is refused for its key before its body is read', async () => {
   const authorization = 'Bearer bad';
   const large = { path: '/nothing', body: 'x'.repeat(70_000), headers: { authorization } };
   assert.equal((await send(large)).code, 'api_key_invalid');

@@ -32,27 +32,27 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly limiter: RateLimiter;
   readonly log: Log;
-  /** Addresses or CIDRs whose X-Forwarded-For is believed; none by default. */
+  /** Addresses or CIDRs whose X-Forwarded-For is trusted; none by default. */
   readonly trustedProxies: readonly string[];
-  /** Told of every answered request. Must be quick and never throw. */
+  /** Called for every answered request. Must be quick and never throw. */
   readonly onAnswered?: (request: FastifyRequest, call: Call, status: number) => void;
-  /** Answers paths outside every surface that nobody has added; default: 404 as JSON. */
+  /** Answers paths outside every surface without a route; default: 404 as JSON. */
   readonly notFound?: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
   /** Knows the idempotency keys that are held. */
   readonly checkHeldKey?: CheckHeldKey;
   /** Default: the versions of the API. */
   readonly versions?: ApiVersions;
-  /** Whether people reach the service over https; default: no. */
+  /** True if people reach the service over https; default: false. */
   readonly https?: boolean;
-  /** Where the documentation that errors name is; default: {@link DEFAULT_WEB_URL}. */
+  /** The root of the documentation that errors name; default: {@link DEFAULT_WEB_URL}. */
   readonly docsUrl?: () => string;
   /** Default: {@link TIME_LIMITS}. */
   readonly timeLimits?: TimeLimits;
-  /** Takes the server out of service; default: one that nobody begins. */
+  /** Takes the server out of service; default: one that never starts. */
   readonly drain?: Drain;
-  /** Whether this caller finds anything at this path; default: everybody does. */
+  /** False for callers who must get 404 at this path; default: true for all. */
   readonly isThere?: (request: FastifyRequest) => boolean;
-  /** Runs the work of each request; default: as it is. */
+  /** Wraps each request's handler; default: none. */
   readonly around?: HandlerDeps['around'];
 }
 
@@ -61,23 +61,26 @@ export interface TimeLimits {
   readonly headersMs: number;
   /** Headers and body. */
   readonly requestMs: number;
-  /** How exact those two are: Node looks for slow senders this often (30 s by default). */
+  /** The precision of those two: Node checks for slow senders this often (30 s by default). */
   readonly checkEveryMs: number;
 }
 
-/** Node's own defaults let a slow sender hold a socket for 60 to 300 s. */
+/** Node's defaults let a slow sender hold a socket for 60 to 300 s. */
 const TIME_LIMITS: TimeLimits = { headersMs: 10_000, requestMs: 15_000, checkEveryMs: 1_000 };
 
-/** behavior.md 2.1: larger bodies get 413. */
+/** The limit of behavior.md 2.1: larger bodies get 413. */
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** Longer than a usual load balancer's, so that it never meets a socket that just closed. */
+/** Longer than a usual load balancer's, so that it never uses a socket that was just closed. */
 const KEEP_ALIVE_MS = 65_000;
-/** Nothing sent either way for this long: longer than any long poll, wait or heartbeat of ours. */
+/**
+ * Nothing sent in either direction for this long: longer than any of our long polls, waits or
+ * heartbeats.
+ */
 const SILENCE_MS = 120_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than any id: the router would refuse a longer one by itself. */
+/** Longer than any id, because the router itself would refuse a longer one. */
 const MAX_PARAM_LENGTH = MAX_HEADER_BYTES;
-/** Where a path with a broken escape goes: to one that nobody has. */
+/** The replacement for a path with a broken escape: one that does not exist. */
 const BROKEN_PATH = '/api/v1/%00';
 
 function isWellFormedPath(url: string): boolean {
@@ -90,13 +93,13 @@ function isWellFormedPath(url: string): boolean {
   }
 }
 
-/** The path and query; proxies may ask for `http://host/path` (RFC 9112 section 3.2.2). */
+/** The path and query; proxies may request `http://host/path` (RFC 9112 section 3.2.2). */
 function rewriteUrl(request: { readonly url?: string | undefined }): string {
   const url = pathOfTarget(request.url ?? '/');
   return isWellFormedPath(url) ? url : BROKEN_PATH;
 }
 
-/** `/payment_intents/{id}` in the router's spelling. */
+/** `/payment_intents/{id}` in the router's notation. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
@@ -118,7 +121,7 @@ function startCall(request: FastifyRequest, options: ServerOptions): Call {
   return openCall(request, { requestId: newId('request', now), docsUrl, now, versions });
 }
 
-/** Refuses a request that may not have got as far as its own quota: its address has one too. */
+/** Refuses a request that may not have reached its own quota: its address has one too. */
 async function refuseEarly(
   refusal: Refusal | ((call: Call) => Refusal),
   asked: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -136,7 +139,11 @@ function createCheck(surface: Surface, options: ServerOptions): Check {
     const refusal = await withinTime(checkRequest(surface, target, { request, call, limiter }), {
       ms: CHECK_TIME_LIMIT_MS,
       late: serviceUnavailable,
-      onLateFault: (error) => log.warn('check failed late', { request: call.requestId, error }),
+      onLateFault: (error) =>
+        log.warn("a request's check failed after its time limit", {
+          request: call.requestId,
+          error,
+        }),
     });
     if (refusal !== null) return refuseEarly(refusal, { request, reply }, options);
   };
@@ -146,7 +153,7 @@ async function unreachable(): Promise<never> {
   throw new Error('a request without a route passed the checks');
 }
 
-/** What a path takes that exists, whatever the method; nothing for a path that does not. */
+/** The methods of an existing path; empty for an unknown path. */
 function createAllowed(surface: Surface): (path: string) => string[] {
   const patterns = surface.routes.map(({ method, path }) => ({
     method,
@@ -165,14 +172,14 @@ function addSurface(
   const check = createCheck(surface, options);
   for (const route of surface.routes) {
     const { method } = route;
-    assert(MOVES.includes(route.moves), `${route.operationId} does not say what it moves`);
+    assert(MOVES.includes(route.moves), `${route.operationId} does not declare what it moves`);
     const url = routerPath(route.path);
     const bodyLimit = route.upload?.maxBytes ?? BODY_LIMIT_BYTES;
     const handler = createHandler(route, deps);
     app.route({ method, url, bodyLimit, onRequest: check(route), handler });
   }
   const allowed = createAllowed(surface);
-  // Before anything of the request is read: an unknown path is refused for its key first.
+  // Before anything of the request is read, so that an unknown path is refused for its key first.
   app.addHook('onRequest', (request, reply, done) => {
     if (!request.is404) return done();
     const allow = allowed(request.url.split('?')[0] ?? '');
@@ -181,14 +188,14 @@ function addSurface(
   app.setNotFoundHandler(unreachable);
 }
 
-/** `/v1/payments` is what somebody requests who has left out `/api`. */
+/** `/v1/payments` is requested by clients that omitted `/api`. */
 function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
   const hint = isApi ? ` The API is below /api: send this to /api${path}.` : '';
   return refuse('route_missing', `There is nothing at this path.${hint}`);
 }
 
-/** Answers that come before, beside or instead of a route's own. */
+/** Responses before, beside or instead of a route's own. */
 function addCommonAnswers(
   app: FastifyInstance,
   options: ServerOptions,
@@ -224,7 +231,7 @@ function addCommonAnswers(
     if (request.call !== null) options.onAnswered?.(request, request.call, reply.statusCode);
     done();
   });
-  // An expectation that we do not know is no reason to answer outside of the rules above.
+  // An unknown Expect header must not bypass the rules above.
   app.server.on('checkExpectation', (request, response) =>
     app.server.emit('request', request, response),
   );
@@ -242,7 +249,7 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
       headersTimeout: timeLimits.headersMs,
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: timeLimits.checkEveryMs,
-      // Checked by `checkFraming`, which answers like everything else.
+      // Checked by `checkFraming`, whose refusal has the usual form.
       requireHostHeader: false,
     },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
@@ -255,14 +262,14 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
   });
 }
 
-/** The HTTP server with all surfaces; the caller adds what has no surface and listens. */
+/** The HTTP server with all surfaces; the caller adds routes outside of surfaces and listens. */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const connections = createConnections();
   const drain = options.drain ?? createDrain();
   const app = createApp(options, connections);
   keepCalls(app);
   app.removeAllContentTypeParsers();
-  // Every type is read: what a route takes is checked with the body, and an empty one has none.
+  // Every type is read: the type is checked together with the body, and an empty body has none.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, keepBytes);
   addCommonAnswers(app, options, { connections, drain });
   const { log, checkHeldKey, around } = options;

@@ -37,14 +37,16 @@ function toRefusal(error: ErrorObject, where: 'body' | 'query'): Refusal {
   return refuse('parameter_invalid', inPlainWords(name, error), name);
 }
 
-/** An error inside `propertyNames` is about the name; the wrapper's own message says less. */
+/**
+ * An error inside `propertyNames` concerns the name; the wrapper's own message is less specific.
+ */
 function first(errors: readonly ErrorObject[]): ErrorObject | undefined {
   return errors.find((error) => error.keyword !== 'anyOf' && error.keyword !== 'if') ?? errors[0];
 }
 
 /**
- * The check names the first parameter that does not fit. It compiles its schema when it is first
- * asked: all schemas of the service together take a third of a second of each start.
+ * The check names the first invalid parameter. It compiles its schema at the first use, because all
+ * schemas of the service together take a third of a second of each start.
  */
 export function compileCheck(schema: TSchema, where: 'body' | 'query'): Check {
   let compiled: ValidateFunction | null = null;
@@ -63,7 +65,7 @@ interface PropertySchema {
   readonly type?: string;
 }
 
-/** One query value in the type that its schema asks for; a wrong spelling stays a string. */
+/** One query value in the type that its schema requires; an invalid value stays a string. */
 function coerce(text: string, schema: PropertySchema | undefined): Json {
   if (schema?.type === 'integer' && INTEGER.test(text)) return Number(text);
   if (schema?.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
@@ -78,7 +80,7 @@ function decode(part: string): string | null {
   }
 }
 
-/** Query string to values. Repeated names, bad escapes and control characters are refused. */
+/** Parses a query string. Repeated names, bad escapes and control characters are refused. */
 export function parseQuery(
   search: string,
   properties: Readonly<Record<string, PropertySchema>>,

@@ -16,7 +16,7 @@ export const INTENT_COLUMNS = `id, settlement_number, recovered,
  * The merchant number that the contract pays for an intent (`i`): the account's number when the
  * intent was created. An account that moves to the next contract takes a position in its order
  * first, so every attempt to pay one intent goes to one contract, which settles it once:
- * editions.md.
+ * contract-versions.md.
  */
 export const MERCHANT_OF_INTENT = `coalesce(
   (select f.merchant_number from former_merchants f

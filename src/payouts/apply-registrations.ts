@@ -6,14 +6,14 @@ import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 const BATCH = 20;
 
 /**
- * The account of a registration's subject, `<account id>:<network>`, behind it the contract
+ * The account in a registration's subject, `<account id>:<network>`, followed by the contract
  * version.
  */
 function accountOf(outcome: Outcome<'merchant_registration'>): string {
   return outcome.subjectId.split(':')[0] ?? '';
 }
 
-/** Writes one outcome down; the dashboard's request that waits for it, if there is one, ends. */
+/** Applies one result; the dashboard's request that waits for it, if there is one, ends. */
 async function applyRegistration(
   tx: Tx,
   outcome: Outcome<'merchant_registration'>,
@@ -40,8 +40,8 @@ async function applyRegistration(
 }
 
 /**
- * Applies the chain's answers to registrations: from here on the account may take payments in that
- * mode. @returns whether there may be more.
+ * Applies the chain's results of registrations, after which the account may take payments in that
+ * mode. @returns true if there may be more.
  */
 export async function applyRegistrations(deps: LoopDeps): Promise<boolean> {
   const now = deps.clock.now();

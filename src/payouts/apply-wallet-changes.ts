@@ -20,14 +20,16 @@ import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement
 type WalletDeps = Omit<FollowWalletsDeps, 'chain'> & { readonly chains: readonly Chain[] };
 
 const BATCH = 20;
-/** Block times lag behind ours: this much later the contract agrees that the wait is over. */
+/**
+ * Block times lag behind ours; after this much longer the contract agrees that the wait has ended.
+ */
 const MARGIN_MS = 15_000;
 
 type Succeeded = Extract<Outcome<'wallet_change'>['result'], { succeeded: true }>;
 
 /**
- * Writes down what a step of ours has done on the contract. Where the rows follow a later block
- * already (`follow-wallets.ts`), its status says so, and nothing is left to do.
+ * Records the effect of one of our steps on the contract. If the rows already follow a later block
+ * (`follow-wallets.ts`), their status shows it, and nothing is left to do.
  */
 async function follow(
   tx: Tx,
@@ -47,7 +49,7 @@ async function follow(
     }
     return moveWalletChange(tx, row, { status: 'applied', now });
   }
-  // The contract holds one announcement, so an earlier one has ended.
+  // The contract holds only one announcement, so an earlier one has ended.
   for (const other of await lockOpenWalletChanges(tx, { accountId, livemode })) {
     if (other.status !== 'announced' || other.merchant_number !== merchantNumber) continue;
     await moveWalletChange(tx, other, { status: 'canceled', now });
@@ -57,8 +59,8 @@ async function follow(
 }
 
 /**
- * A refused application is tried again: the wallet waits on the chain until it is applied.
- * @returns a change that the contract knows nothing of any more.
+ * A refused application is retried: the wallet waits on the chain until it is applied.
+ * @returns a change that the contract no longer knows.
  */
 async function applyStep(
   tx: Tx,
@@ -83,8 +85,8 @@ async function applyStep(
 }
 
 /**
- * Ends a change that the contract does not wait for any more: it is in force, was canceled by
- * another key, or has lapsed. When no node answers, reconciliation finds it out.
+ * Ends a change that no longer waits on the contract: it is in force, was canceled by another key,
+ * or has expired. If no node responds, reconciliation finds out.
  */
 async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<void> {
   if (gone.merchant_number === null) return;
@@ -97,10 +99,10 @@ async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<
   }
 }
 
-/** Applies what the chain has said of settlement wallets. @returns whether there may be more. */
+/** Applies the chain's results of wallet changes. @returns true if there may be more. */
 export async function applyWalletOutcomes(deps: WalletDeps): Promise<boolean> {
   const { outcome, gone } = await deps.db.transaction(async (tx) => {
-    // One at a time: each is written to another account's audit log.
+    // One at a time, because each is written to another account's audit log.
     const [outcome] = await takeOutcomes(tx, 'wallet_change', 1);
     if (outcome === undefined) return { outcome, gone: null };
     const gone = await applyStep(tx, outcome, deps);
@@ -111,7 +113,7 @@ export async function applyWalletOutcomes(deps: WalletDeps): Promise<boolean> {
   return outcome !== undefined;
 }
 
-/** Has wallets put into force whose wait is over. @returns whether there may be more. */
+/** Requests the application of wallets whose wait has ended. @returns true if there may be more. */
 export async function applyDueWallets(deps: LoopDeps): Promise<boolean> {
   const now = deps.clock.now();
   const due = await deps.db.transaction(async (tx) => {

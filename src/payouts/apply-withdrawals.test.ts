@@ -50,7 +50,7 @@ async function readWithdrawal(id: string) {
   return withdrawalObject(present(row, 'withdrawal'));
 }
 
-test('a withdrawal that is paid succeeds, and its event says so', async () => {
+test('a withdrawal that is paid succeeds, with its event', async () => {
   const id = await addWithdrawal(store, 250n);
   await answer(id, paid());
   const { status, failure_code, failure_message, tx_hash } = await readWithdrawal(id);
@@ -65,18 +65,18 @@ for (const [reason, words] of [
   ['transfer_blocked', /less at a time/],
   ['transaction_reverted', /refused/],
 ] as const) {
-  test(`a withdrawal that fails with ${reason} says why in words, and holds nothing`, async () => {
+  test(`a withdrawal that fails with ${reason} explains why, and holds nothing`, async () => {
     const id = await addWithdrawal(store, 250n);
     await answer(id, refused(reason));
     const { status, failure_code, failure_message } = await readWithdrawal(id);
     assert.deepEqual([status, failure_code], ['failed', reason]);
     assert.match(String(failure_message), words);
     assert.equal(await spokenFor(), 0n);
-    assert.deepEqual(await eventsOf(id), [], 'nobody is told that it was paid');
+    assert.deepEqual(await eventsOf(id), [], 'no event says that it was paid');
   });
 }
 
-test('an outcome that fits no pending withdrawal raises an alarm, and books nothing', async () => {
+test('a result that matches no pending withdrawal raises an alarm, and books nothing', async () => {
   const id = await addWithdrawal(store, 250n);
   await answer(id, paid());
   const before = await readWithdrawal(id);
@@ -90,7 +90,7 @@ test('an outcome that fits no pending withdrawal raises an alarm, and books noth
   assert.deepEqual(alarms, [{ kind: 'withdrawal', status: 'succeeded' }]);
 });
 
-test('pending withdrawals and pending refunds are spoken for until they end', async () => {
+test('pending withdrawals and refunds reduce the available balance until they end', async () => {
   const { tenant } = store.merchant;
   const payment = await addPayment(store, 1_000);
   assert.equal(await spokenFor(), 0n);

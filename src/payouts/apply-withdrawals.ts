@@ -12,7 +12,7 @@ import {
 import { alarmUnfit } from '#settlement/alarms.ts';
 import { applied, type Outcome, takeOutcomes } from '#settlement/requests.ts';
 
-/** Withdrawals are rare; this many are a few milliseconds. */
+/** Withdrawals are rare; this many take a few milliseconds. */
 const BATCH = 20;
 
 function tenantOf(row: WithdrawalRow) {
@@ -70,7 +70,7 @@ async function applyBatch(tx: Tx, deps: LoopDeps) {
   return { taken: outcomes.length, deliveries };
 }
 
-/** Applies what the chain has said of withdrawals. @returns whether there may be more. */
+/** Applies the chain's results of withdrawals. @returns true if there may be more. */
 export async function applyWithdrawalOutcomes(deps: LoopDeps): Promise<boolean> {
   const done = await deps.db.transaction((tx) => applyBatch(tx, deps));
   if (done.deliveries > 0) deps.wakeups.send('deliveries');

@@ -17,9 +17,9 @@ import { requestOnChain } from '#settlement/requests.ts';
 type CancelDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
 
 /**
- * Stops an announced wallet, whoever announced it: what the contract holds is read first. The chain
- * answers within seconds. While no node answers, what the rows know of is stopped. One that turns
- * out to be canceled already is what the caller wanted.
+ * Cancels an announced wallet, whoever announced it: the contract's state is read first. The result
+ * follows within seconds. While no node responds, the announcements in the rows are canceled. An
+ * already canceled one counts as success.
  */
 export async function cancelWalletChange(
   deps: CancelDeps,
@@ -41,7 +41,10 @@ export async function cancelWalletChange(
   return null;
 }
 
-/** What the rows know of, in the caller's transaction. Asked for twice, it is done once. */
+/**
+ * The announcements in the rows, in the caller's transaction. A repeated request is carried out
+ * once.
+ */
 export async function cancelAnnounced(
   tx: Tx,
   ref: WalletChangeRef,

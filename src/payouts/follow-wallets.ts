@@ -39,7 +39,7 @@ export interface FollowWalletsDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'
 const PORTION = 500;
 
 /**
- * Reads what the contracts hold for every merchant of the network, and follows it.
+ * Reads the contracts' wallets of every merchant of the network, and updates the rows.
  * @param onPortion called between portions, such as to keep a lease.
  */
 export async function followAllWallets(
@@ -59,9 +59,10 @@ export async function followAllWallets(
 }
 
 /**
- * The contract is authoritative for a merchant's wallet and for an announced one: the rows follow
- * it, whoever asked the contract. Owners get a mail about what their dashboard did not ask for.
- * Reads of a block that the rows follow already change nothing: a node that lags is no evidence.
+ * The contract is authoritative for a merchant's current and announced wallets: the rows follow it,
+ * whoever called the contract. Owners get a mail about changes that their dashboard did not
+ * request. Reads of a block that the rows already follow change nothing, because a lagging node is
+ * no evidence.
  */
 export async function followWallets(
   deps: FollowWalletsDeps,
@@ -93,8 +94,8 @@ function isNews(row: KnownWalletRow, { wallet, announced, blockNumber }: WalletO
 }
 
 /**
- * A reorganization can undo a registration and give its number to another account. Then what the
- * contract holds under the number is not this account's, and a person has to look at it.
+ * A reorganization can undo a registration and give its number to another account. Then the
+ * number's data on the contract does not belong to this account, and an operator must check it.
  */
 async function isOurs(
   { chain, db, clock, log }: FollowWalletsDeps,
@@ -116,7 +117,7 @@ async function isOurs(
 interface Followed {
   readonly tenant: Tenant;
   readonly found: WalletOnChain;
-  /** What the ledger knew until now. */
+  /** The wallet that the ledger knew until now. */
   readonly known: KnownWalletRow;
   readonly now: Date;
 }
@@ -141,7 +142,7 @@ async function followIn(
   await followWallet(tx, deps, followed, open);
 }
 
-/** One row is announced where the contract has announced a wallet, and none where it has not. */
+/** Makes one row announced if the contract has announced a wallet, and none if it has not. */
 async function followAnnouncement(
   tx: Tx,
   { people }: FollowWalletsDeps,
@@ -184,7 +185,7 @@ interface FoundChange {
   readonly wallet: string;
 }
 
-/** The columns of a change that the contract shows and this network did not ask for. */
+/** The columns of a change that the contract shows and this network did not request. */
 function foundChange({ wallet, merchantNumber }: FoundChange, tenant: Tenant, now: Date) {
   return {
     ...{ id: newId('walletChange', now), account_id: tenant.accountId, livemode: tenant.livemode },

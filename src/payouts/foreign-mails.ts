@@ -9,7 +9,7 @@ import type { ForeignProposal } from '#settlement/reconciliation/note-rules.ts';
 
 type MailDeps = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
-/** Owners hear of it at once, with a link that stops it. */
+/** Notifies owners at once, with a link that cancels it. */
 export function tellOfProposal(people: MailDeps) {
   return async (tx: Tx, proposal: ForeignProposal, now: Date): Promise<void> => {
     const { accountId, livemode, applicableAt, ...rest } = proposal;
@@ -46,7 +46,7 @@ export function tellOfOwnProposal(people: MailDeps) {
   };
 }
 
-/** The wallet is another one already, and nobody here had heard of it. */
+/** The wallet has already changed, without an announcement in the dashboard. */
 export async function mailWalletChanged(
   tx: Tx,
   people: MailDeps,
@@ -69,10 +69,10 @@ export async function mailWalletChanged(
   });
 }
 
-/** A mail names so many; the operators' alarm has the rest. */
+/** A mail lists this many; the operators' alarm has the rest. */
 const NAMED = 20;
 
-/** Owners hear of payments, refunds and withdrawals of theirs that this service did not make. */
+/** Notifies owners of their payments, refunds and withdrawals that this service did not make. */
 export function tellOfMovements(secretKey: Buffer) {
   return async (tx: Tx, found: ForeignMovements, now: Date): Promise<void> => {
     const { accountId, livemode, moved } = found;

@@ -14,7 +14,7 @@ import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 
-/** What the settlement wallet has to sign (EIP-712) before {@link goLive}. */
+/** The message that the settlement wallet must sign (EIP-712) before {@link goLive}. */
 export function goLiveConsent(
   deps: Pick<PayoutDeps, 'chains'>,
   wish: { readonly tenant: Tenant; readonly wallet: string; readonly now: Date },

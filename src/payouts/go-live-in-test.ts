@@ -9,8 +9,8 @@ import type { GoLiveRow } from '#payouts/go-live-queries.ts';
 import type { PayoutDeps } from '#payouts/merchant-on-chain.ts';
 
 /**
- * Goes live in test mode with a wallet that is made for it and signs at once. Its key is kept by
- * nobody: what is paid out to it is test money, and a real wallet is asked for on mainnet.
+ * Goes live in test mode with a generated wallet that signs at once. Its key is not stored: only
+ * test money is paid to it, and mainnet requires a real wallet.
  */
 export async function goLiveInTest(
   deps: PayoutDeps & { readonly secretKey: Buffer },

@@ -32,7 +32,7 @@ export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow 
   return rows[0];
 }
 
-/** Ends the waiting attempt; there is none when the dashboard did not ask. */
+/** Ends the waiting attempt, if the dashboard has one. */
 export async function updateGoLiveEnded(
   tx: Tx,
   end: {
@@ -53,22 +53,22 @@ export async function updateGoLiveEnded(
 }
 
 /**
- * From here on the account takes payments in this mode, on the contract that has just registered
- * it. Who it was before stays known: intents up to the present place in its order go on to settle
- * there, and what was paid there is refunded and withdrawn there.
+ * From here on the account takes payments in this mode on the contract that has just registered it.
+ * Its earlier registration stays recorded: intents up to the current position in its order still
+ * settle there, and payments made there are refunded and withdrawn there.
  */
 export async function updateLive(
   tx: Tx,
   change: {
     readonly tenant: Tenant;
     readonly merchantNumber: string;
-    /** null: keeps the stored one. */
+    /** `null` keeps the stored one. */
     readonly wallet: string | null;
     readonly now: Date;
   },
 ): Promise<void> {
   const { accountId, livemode } = change.tenant;
-  // Locked: no intent gets a place in the order meanwhile.
+  // Locked, so that no intent gets a position in the order meanwhile.
   await tx.query('select from account_modes where account_id = $1 and livemode = $2 for update', [
     accountId,
     livemode,
@@ -89,7 +89,7 @@ export async function updateLive(
   );
 }
 
-/** Those of these numbers that no account has or had. */
+/** The numbers among these that no account has or had. */
 export async function selectUnknownMerchants(
   sql: Sql,
   livemode: boolean,
@@ -104,7 +104,7 @@ export async function selectUnknownMerchants(
   return rows.map((row) => row.number);
 }
 
-/** Wallets that an owner has named for the account's money, in lower case. */
+/** Wallets that an owner has named for the account's money, in lowercase. */
 export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<string[]> {
   const rows = await sql.query<{ wallet: string }>(
     `select lower(settlement_wallet) as wallet from account_modes
@@ -119,7 +119,7 @@ export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<stri
 /** A signed consent that waits for an owner. */
 export const goLivePreparations = table('go_live_preparations', {
   wallet: 'text',
-  /** Unix seconds: after that the signature is void. */
+  /** Unix seconds: the signature is invalid after that. */
   deadline: as<number>('bigint'),
   signature: as<Hex>('text'),
   prepared_by: 'text',
@@ -128,7 +128,7 @@ export const goLivePreparations = table('go_live_preparations', {
 
 export type PreparationRow = Row<typeof goLivePreparations>;
 
-/** The one before, if there is one, is void. */
+/** Replaces the previous one, if there is one. */
 export async function replacePreparation(
   tx: Tx,
   change: {

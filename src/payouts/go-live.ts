@@ -87,7 +87,7 @@ function firstWalletMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
   };
 }
 
-/** A wallet that an admin has prepared; only an owner's yes puts it into force. */
+/** A wallet that an admin has prepared; it takes effect only when an owner confirms it. */
 function preparedMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {
   return {
     subject: 'A settlement wallet waits for your decision',
@@ -102,8 +102,8 @@ type GoLiveWork = PayoutDeps & { readonly secretKey: Buffer };
 
 /**
  * Registers the account on the settlement contract of the mode's network, with the consent of the
- * wallet that will get its money. Answers `pending`; the chain's answer follows within seconds.
- * The caller has checked that an owner with a fresh factor asks.
+ * wallet that will receive its money. Returns `pending`; the chain's result follows within seconds.
+ * The caller has checked that an owner with a fresh factor requests it.
  */
 export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiveRow | Refusal> {
   const wallet = await readConsent(deps, wish);
@@ -117,7 +117,7 @@ export async function goLive(deps: GoLiveWork, wish: GoLiveInput): Promise<GoLiv
   return row;
 }
 
-/** Keeps a signed consent until an owner confirms it. Nothing goes to the chain. */
+/** Stores a signed consent until an owner confirms it. Nothing is sent to the chain. */
 export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promise<null | Refusal> {
   const wallet = await readConsent(deps, wish);
   if (isRefusal(wallet)) return wallet;
@@ -155,7 +155,7 @@ export async function confirmGoLive(
   if (prepared === undefined || prepared.wallet.toLowerCase() !== wish.wallet.toLowerCase()) {
     return refuse(
       'unexpected_state',
-      'This wallet is not prepared, or its signature is too old: have it prepared again.',
+      'This wallet is not prepared, or its signature is too old. Have it prepared again.',
     );
   }
   return goLive(deps, { ...wish, consent: prepared });

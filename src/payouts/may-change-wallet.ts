@@ -14,7 +14,7 @@ export interface WalletChangeRef {
   readonly now: Date;
 }
 
-/** The present wallet, if it may be changed now. Locks the account's row. */
+/** The current wallet, if it may be changed now. Locks the account's row. */
 export async function checkMayChange(
   tx: Tx,
   ref: WalletChangeRef,
@@ -42,5 +42,5 @@ export async function checkNoneAnnounced(sql: Sql, tenant: Tenant): Promise<Refu
 }
 
 export function otherAnnounced(): Refusal {
-  return refuse('unexpected_state', 'Another wallet is already announced: cancel it first.');
+  return refuse('unexpected_state', 'Another wallet is already announced. Cancel it first.');
 }

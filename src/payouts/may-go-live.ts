@@ -11,7 +11,7 @@ import { contractVersionOf } from '#settlement/contract-versions.ts';
 import { WORKER_GONE_MS } from '#settlement/readiness.ts';
 import { allWorkersKnow } from '#settlement/readiness-queries.ts';
 
-/** Whoever can make keys and move money signs in with more than a password. */
+/** Everyone who can create keys and move money must sign in with more than a password. */
 async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal | null> {
   const members = await selectMembers(tx, accountId);
   const without = members.filter((row) => hasRole(row.role, 'admin') && !row.two_factor);
@@ -23,15 +23,15 @@ async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal |
   );
 }
 
-/** The contract that an account is to join, and the wallet that will get its money there. */
+/** The contract that an account is to join, and the wallet that will receive its money there. */
 export interface Joining {
   readonly contractVersion: number;
   readonly wallet: string;
 }
 
 /**
- * A live account joins the contract after its own. With real money its wallet stays the same:
- * another one has to wait for its delay (`change-wallet.ts`), and a move is no way around that.
+ * A live account joins the contract after its own. With real money its wallet stays the same: a new
+ * one must wait for its delay (`change-wallet.ts`), and a move must not bypass that.
  */
 function checkMove(
   mode: ModeRow,
@@ -45,7 +45,7 @@ function checkMove(
   if (!tenant.livemode || kept?.toLowerCase() === wallet.toLowerCase()) return null;
   return refuse(
     'unexpected_state',
-    `A move to the next contract keeps the settlement wallet: sign with ${kept}. Change it ` +
+    `A move to the next contract keeps the settlement wallet. Sign with ${kept}. Change it ` +
       'before or after the move.',
   );
 }
@@ -71,11 +71,11 @@ export async function checkMayGoLive(
   if (!(await allWorkersKnow(tx, { livemode, contractVersion, goneMs: WORKER_GONE_MS }))) {
     return refuse(
       'service_unavailable',
-      'The network is just being set up for its new contract. Try again in a minute.',
+      'The network is being set up for its new contract. Try again in a minute.',
     );
   }
   if (before?.status === 'pending') {
-    return refuse('unexpected_state', 'Going live is under way: the chain has not answered yet.');
+    return refuse('unexpected_state', 'Going live is in progress. The chain has no result yet.');
   }
   return null;
 }

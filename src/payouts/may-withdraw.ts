@@ -8,16 +8,16 @@ import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 
-/** The contract pays nothing to a new merchant yet. */
+/** The contract does not pay a new merchant yet. */
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');
 }
 
 /**
- * The contract pays nothing out meanwhile: the present wallet's key may have been stolen. It says
- * whether a wallet is announced. That none is, counts only in a block later than the one in which
- * the ledger saw it announced.
+ * While another wallet is announced the contract pays nothing out, because the current wallet's key
+ * may have been stolen. The contract's state decides. That none is announced counts only in a block
+ * later than the one in which the ledger saw it announced.
  */
 async function checkNoWalletAnnounced(
   tx: Tx,
@@ -31,11 +31,11 @@ async function checkNoWalletAnnounced(
   }
   return refuse(
     'unexpected_state',
-    'Another settlement wallet is announced: withdraw once it is in force, or cancel it first.',
+    'Another settlement wallet is announced. Withdraw once it is in force, or cancel it first.',
   );
 }
 
-/** Somebody else has settled for this merchant with a key of the network. */
+/** Another party has settled for this merchant with a key of the network. */
 function heldForForeign(left: bigint): Refusal {
   return refuse(
     'payouts_held',
@@ -45,7 +45,9 @@ function heldForForeign(left: bigint): Refusal {
   );
 }
 
-/** Whether so much can be withdrawn now. The account's row is locked, so this stays true. */
+/**
+ * Whether this amount can be withdrawn now. The account's row is locked, so the result stays valid.
+ */
 export async function checkMayWithdraw(
   tx: Tx,
   { tenant, amount }: Pick<WithdrawRequest, 'tenant' | 'amount'>,

@@ -9,7 +9,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { WalletOnChain } from '#settlement/chain/merchant-wallets.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
-/** What a use case of this folder needs from the process. */
+/** The dependencies of this folder's use cases. */
 export interface PayoutDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
@@ -26,11 +26,11 @@ export function chainOf(chains: readonly Chain[], livemode: boolean): Chain {
 export function notLive(): Refusal {
   return refuse(
     'account_not_live',
-    'The account is not registered on the settlement contract of this network yet: go live first.',
+    'The account is not registered on the settlement contract of this network yet. Go live first.',
   );
 }
 
-/** What the chain knows about the merchant, all of it in one block. */
+/** The chain's data about the merchant, all from one block. */
 export interface MerchantOnChain extends WalletOnChain {
   readonly available: bigint;
   readonly heldUntil: Date | null;
@@ -38,8 +38,8 @@ export interface MerchantOnChain extends WalletOnChain {
 }
 
 /**
- * The contract that a withdrawal of so much is paid from: the oldest one that holds it, so that
- * former contracts are emptied; where none does, the one that holds most.
+ * The contract from which a withdrawal of this amount is paid: the oldest one that holds it, so
+ * that previous contracts are emptied; if none does, the one that holds the most.
  */
 export async function readPayable(
   deps: Pick<PayoutDeps, 'db' | 'chains'>,
@@ -69,6 +69,6 @@ export async function readEverywhere(
     );
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    return refuse('service_unavailable', 'The chain cannot be reached now. Nothing was done.');
+    return refuse('service_unavailable', 'The chain cannot be reached. Nothing was changed.');
   }
 }

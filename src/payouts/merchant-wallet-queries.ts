@@ -1,21 +1,21 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-// What the ledger knows of the wallets that the contracts hold for merchants. The contract decides;
-// these rows follow it (`follow-wallets.ts`).
+// The ledger's view of the wallets that the contracts hold for merchants. The contract is
+// authoritative; these rows follow it (`follow-wallets.ts`).
 
-/** A merchant of one contract, and what the ledger knows of its wallet. */
+/** A merchant of one contract, and its wallet according to the ledger. */
 export interface KnownWalletRow {
   readonly merchant_number: bigint;
   readonly account_id: string;
   readonly wallet: string | null;
-  /** The wallet that is announced; null: none. */
+  /** The announced wallet; `null` if there is none. */
   readonly announced: string | null;
   readonly applicable_at: Date | null;
   /** The newest block that the rows are known to agree with. */
   readonly block_number: bigint | null;
 }
 
-/** Of every merchant of the network, or of these numbers. */
+/** For every merchant of the network, or for these numbers. */
 export async function selectKnownWallets(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly merchantNumbers: readonly bigint[] | null },
@@ -41,8 +41,8 @@ interface Place {
 }
 
 /**
- * The rows follow this block from here on. @returns false: they follow a later one already, or this
- * one, and a node that shows it has nothing new to say.
+ * Makes the rows follow this block. @returns false if they already follow it or a later one, so
+ * that this read has nothing new.
  */
 export async function advanceWalletBlock(
   tx: Tx,
@@ -59,7 +59,7 @@ export async function advanceWalletBlock(
   return rows.length > 0;
 }
 
-/** On the contract that the account is on, or on one that it has left. */
+/** On the account's current contract, or on one that it has left. */
 export async function updateSettlementWallet(
   tx: Tx,
   { livemode, merchantNumber, wallet }: Place & { readonly wallet: string },

@@ -9,14 +9,14 @@ interface AnyHoldLinkRow {
   readonly created: Date;
 }
 
-/** A link that still works, and the change of owners that it belongs to. */
+/** A valid link, and the change of owners that it belongs to. */
 export interface OwnersLinkRow extends AnyHoldLinkRow {
   readonly change_id: string;
   readonly kind: OwnerChangeKind;
   readonly subject: string;
 }
 
-/** A link that still works, and the wallet that was announced. */
+/** A valid link, and the announced wallet. */
 export interface WalletLinkRow extends AnyHoldLinkRow {
   readonly change_id: null;
   readonly livemode: boolean;
@@ -42,7 +42,7 @@ export async function selectHoldLink(
   return rows[0];
 }
 
-/** Uses the link up; false when it was used, or its time is over. */
+/** Consumes the link; false if it was used, or has expired. */
 export async function takeHoldLink(
   tx: Tx,
   wanted: { readonly hash: Buffer; readonly now: Date },
@@ -55,13 +55,13 @@ export async function takeHoldLink(
   return rows.length === 1;
 }
 
-/** False when the account's payouts are held already. */
+/** False if the account's payouts are already held. */
 export async function insertHold(
   tx: Tx,
   hold: {
     readonly id: string;
     readonly accountId: string;
-    /** null: it comes from a link about a person. */
+    /** `null` if it comes from a link about a person. */
     readonly changeId: string | null;
     readonly heldBy: string;
     readonly now: Date;

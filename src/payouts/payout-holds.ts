@@ -15,7 +15,7 @@ import { accountInMail } from '#people/mail-words.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
-/** A link that is neither used nor too old; otherwise undefined, whatever the reason. */
+/** A link that is neither used nor expired; otherwise undefined, for any reason. */
 export async function findHoldLink(
   sql: Sql,
   wanted: { readonly token: string; readonly now: Date },
@@ -24,7 +24,7 @@ export async function findHoldLink(
   return selectHoldLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
 }
 
-/** Money stays where it is while a hold lasts. Call it with the account's row locked. */
+/** No money moves while a hold lasts. Call it with the account's row locked. */
 export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal | null> {
   const hold = await selectOpenHold(sql, accountId);
   if (hold === undefined) return null;

@@ -22,8 +22,8 @@ const ACTOR = { type: 'system', name: 'link in a mail' } as const;
 const MODES = [false, true];
 
 /**
- * Uses the link up, holds the account's payouts and has announced wallets canceled, all in one
- * transaction. Undefined for a link that does not work.
+ * Consumes the link, holds the account's payouts and requests the cancellation of announced
+ * wallets, all in one transaction. Undefined for an invalid link.
  */
 export async function holdPayouts(
   people: Pick<PeopleDeps, 'db' | 'secretKey' | 'wakeups'>,
@@ -39,7 +39,7 @@ export async function holdPayouts(
     const link = await findHoldLink(tx, asked);
     if (link === undefined) return undefined;
     const { account_id: accountId, change_id: changeId, email: heldBy } = link;
-    // Takes the same lock as the account's withdrawals: those that come after this commit are held.
+    // Takes the same lock as the account's withdrawals, so that those after this commit are held.
     const account = await lockOwnAccount(tx, accountId);
     if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
     await stopWallets(tx, link, now);
@@ -84,15 +84,15 @@ function aboutOf(link: HoldLinkRow): string {
 }
 
 /**
- * An announced wallet can be put into force by anybody once it has waited: it is stopped, too. One
- * that somebody else has announced may have no row here yet, and is canceled by its merchant's
- * number. The contract refuses that where nothing is announced any more.
+ * Anyone can put an announced wallet into force once it has waited, so it is canceled, too. One
+ * that another party has announced may have no row here yet, and is canceled by its merchant's
+ * number. The contract refuses that if nothing is announced any more.
  */
 async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> {
   const stopped: WalletChangeRow[] = [];
   for (const livemode of MODES) {
     const tenant = { accountId: link.account_id, livemode };
-    // Refused where none is announced.
+    // Refused if none is announced.
     const rows = await cancelAnnounced(tx, { tenant, actor: ACTOR, now });
     if (!isRefusal(rows)) stopped.push(...rows);
   }
@@ -105,7 +105,7 @@ async function stopWallets(tx: Tx, link: HoldLinkRow, now: Date): Promise<void> 
     const payload = { step: 'cancel', merchantNumber: merchant_number.toString() } as const;
     await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   }
-  // The registrar's sender stands still if a thief has used its key: the watchtower has its own.
+  // If a thief has used the registrar's key, its sender is stopped; the watchtower has its own key.
   const reason = `link in a mail ${subjectId}`;
   await askWatchtower(tx, { livemode, merchantNumber: merchant_number, reason, now });
 }

@@ -24,7 +24,7 @@ async function hold(
   { link, press }: { readonly link: PersonLinkRow; readonly press: Press },
 ): Promise<void> {
   const { now, address, requestId } = press;
-  // Takes the same lock as the account's withdrawals: those that come after this commit are held.
+  // Takes the same lock as the account's withdrawals, so that those after this commit are held.
   await lockOwnAccount(tx, accountId);
   const id = newId('payoutHold', now);
   const held = await insertHold(tx, { id, accountId, changeId: null, heldBy: link.email, now });
@@ -48,7 +48,7 @@ async function stop(tx: Tx, user: UserRow, act: { link: PersonLinkRow; press: Pr
   for (const accountId of accounts) await hold(tx, accountId, act);
 }
 
-/** Does what the link is for, once. Undefined for a link that does not work. */
+/** Carries out the link's action, once. Undefined for an invalid link. */
 export async function pressPersonLink(
   people: PeopleDeps,
   press: Press,

@@ -4,7 +4,7 @@ import type { Tx } from '#db/database.ts';
 import { selectNamedWallets, updateLive } from '#payouts/go-live-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A registration that a contract knows and the ledger lacks. */
+/** A registration on a contract that the ledger lacks. */
 export interface LostRegistration {
   readonly tenant: Tenant;
   readonly merchantNumber: bigint;
@@ -13,11 +13,10 @@ export interface LostRegistration {
 
 /**
  * Puts an account on the contract that registered it in the lost time. Every intent that the ledger
- * still has was created before that, so it settles where the account was.
- *
- * Real money takes no wallet from the chain that the owner had not named to this service before: a
- * registration is also what a stolen registrar's key would make.
- * @returns whether the account is on that contract now.
+ * still has was created before that, so it settles on the earlier contract.
+ * In live mode a wallet from the chain is accepted only if the owner had named it to this service
+ * before, because a stolen registrar's key could also make a registration.
+ * @returns true if the account is on that contract now.
  */
 export async function rebuildRegistration(
   tx: Tx,

@@ -7,7 +7,7 @@ import { appendEvents } from '#events/append.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { markRecovered, updateWithdrawalEnded, withdrawals } from '#payouts/withdrawal-queries.ts';
 
-/** A withdrawal that the chain knows and the ledger lacks. */
+/** A withdrawal on the chain that the ledger lacks. */
 export interface LostWithdrawal {
   readonly tenant: Tenant;
   readonly number: bigint;
@@ -16,11 +16,11 @@ export interface LostWithdrawal {
   readonly txHash: string;
 }
 
-/** Nobody knows any more who asked for it. */
+/** The requester is lost. */
 const REQUESTED_BY = 'unknown';
 
 /**
- * Books a withdrawal that the ledger has lost, under the id that it had, with its usual event.
+ * Books a withdrawal that the ledger has lost, with its original id and its usual event.
  * @returns the number of deliveries.
  */
 export async function rebuildWithdrawal(

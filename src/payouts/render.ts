@@ -3,15 +3,17 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { WithdrawalRow } from '#payouts/withdrawal-queries.ts';
 
-/** Why a withdrawal failed. Nothing moved: all of it is still in the merchant balance. */
+/**
+ * The reasons why a withdrawal failed. Nothing moved: the amount is still in the merchant balance.
+ */
 export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
   insufficient_balance: 'The merchant balance on the contract does not cover the withdrawal.',
   wallet_changed:
-    'Another settlement wallet was registered before this was paid. Nothing was moved: withdraw ' +
+    'Another settlement wallet was registered before this was paid. Nothing was moved. Withdraw ' +
     'again if the wallet is the one that you want.',
   transfer_blocked:
     'For 24 hours the settlement contract would have paid out more in one hour than it may. ' +
-    'Nothing was moved: withdraw less at a time, or with the settlement wallet itself.',
+    'Nothing was moved. Withdraw less at a time, or with the settlement wallet itself.',
   transaction_reverted: 'The settlement contract refused the withdrawal. Nothing was moved.',
 };
 

@@ -11,7 +11,7 @@ import { findNumber, type WithdrawRequest } from '#payouts/withdrawal-number.ts'
 import { type WithdrawalRow, withdrawals } from '#payouts/withdrawal-queries.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
-/** Locks the account, and asks the chain for the withdrawal if it may be made now. */
+/** Locks the account, and requests the withdrawal from the chain if it may be made now. */
 export async function requestWithdrawal(
   tx: Tx,
   idKey: IdKey,
@@ -19,7 +19,8 @@ export async function requestWithdrawal(
   found: MerchantOnChain,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant, amount, actor, now } = request;
-  // The account's row serializes its withdrawals: two at once cannot both count on one balance.
+  // The account's row serializes its withdrawals, so that two at once cannot both count on one
+  // balance.
   await lockOwnAccount(tx, tenant.accountId);
   const named = await findNumber(tx, idKey, request);
   if (isRefusal(named) || 'status' in named) return named;

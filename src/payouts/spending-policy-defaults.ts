@@ -12,7 +12,10 @@ import {
   type VersionedDefaults,
 } from '#payouts/spending-policy-queries.ts';
 
-/** Until the network says otherwise: 200 USDC a payment, 500 a day, for a year, fees up to 1 %. */
+/**
+ * The default until the operator changes it: 200 USDC per payment, 500 per day, for a year, fees up
+ * to 1 %.
+ */
 const BUILT_IN: PolicyDefaults = {
   per_payment: 200_000_000n,
   per_period: 500_000_000n,
@@ -21,7 +24,7 @@ const BUILT_IN: PolicyDefaults = {
   max_fee_rate: 100,
 };
 
-/** What the payer app of a network proposes now. */
+/** The policy that the payer app of a network currently proposes. */
 export async function readPolicyDefaults(sql: Sql, livemode: boolean): Promise<VersionedDefaults> {
   return (await selectPolicyDefaults(sql, livemode)) ?? { ...BUILT_IN, version: 0 };
 }
@@ -37,7 +40,7 @@ export function policyDefaultsObject(defaults: VersionedDefaults): { [key: strin
   };
 }
 
-/** Changes what is proposed from now on; policies that were signed stay as they are. */
+/** Changes the proposed policy; signed policies stay as they are. */
 export async function savePolicyDefaults(
   tx: Tx,
   ref: { readonly livemode: boolean; readonly actor: Actor; readonly now: Date },

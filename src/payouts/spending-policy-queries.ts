@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-/** What a payer app proposes to sign (contracts: SpendingPolicy). Amounts in atoms. */
+/** The policy that a payer app proposes to sign (contracts: SpendingPolicy). Amounts in atoms. */
 export interface PolicyDefaults {
   readonly per_payment: bigint;
   readonly per_period: bigint;
@@ -11,7 +11,7 @@ export interface PolicyDefaults {
 }
 
 export interface VersionedDefaults extends PolicyDefaults {
-  /** 0: nobody has changed the built-in ones. */
+  /** 0 for the built-in defaults. */
   readonly version: number;
 }
 
@@ -27,7 +27,7 @@ export async function selectPolicyDefaults(
   return rows[0];
 }
 
-/** Writes them if they are still at `version`; null when somebody else has changed them. */
+/** Writes them if they are still at `version`; `null` if they were changed since. */
 export async function upsertPolicyDefaults(
   tx: Tx,
   livemode: boolean,

@@ -35,7 +35,10 @@ export async function merchantNumberOf(
   return (await selectMode(deps.db, tenant))?.merchant_number ?? notLive();
 }
 
-/** What the new wallet has to sign (EIP-712) before {@link changeWallet}. @throws RpcUnavailable */
+/**
+ * The message that the new wallet must sign (EIP-712) before {@link changeWallet}. @throws
+ * RpcUnavailable
+ */
 export async function walletChangeConsent(
   deps: PayoutDeps,
   wish: { readonly tenant: Tenant; readonly wallet: string; readonly now: Date },
@@ -50,12 +53,15 @@ export async function walletChangeConsent(
   return { typedData: walletJson(typedData), deadline };
 }
 
-/** A wallet that has signed to receive a merchant's money, and what the contract will ask for. */
+/**
+ * A wallet that has signed to receive a merchant's money, and the data that the contract will
+ * check.
+ */
 export interface SignedWallet {
   readonly wallet: Hex;
   readonly merchantNumber: bigint;
   readonly consent: Consent;
-  /** How long the contract lets the change wait. */
+  /** The contract's delay of the change. */
   readonly delaySeconds: number;
 }
 
@@ -76,8 +82,7 @@ export async function readSignedWallet(
   const terms = { merchantNumber, wallet, deadline: consent.deadline };
   const typedData = await consentOf(chain, terms);
   const forged = await checkConsent(chain, { wallet, typedData, signature: consent.signature });
-  // Announcing another wallet has used the nonce that this one signed: the refusal names the first
-  // reason.
+  // Announcing another wallet has used the signed nonce, so the refusal names that reason first.
   if (forged !== null) return (await checkNoneAnnounced(deps.db, tenant)) ?? forged;
   const delaySeconds = await readWalletDelay(chain, merchantNumber);
   return { wallet, merchantNumber, consent, delaySeconds };

@@ -2,14 +2,14 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** In place of a person: the wallet was announced or changed on the contract itself. */
+/** The actor of a wallet that was announced or changed on the contract itself. */
 export const BY_CONTRACT = 'contract';
 
 export const walletChanges = table('wallet_changes', {
   id: 'text',
   account_id: 'text',
   livemode: 'boolean',
-  /** null: an earlier release asked for it. */
+  /** `null` for a request of an earlier release. */
   merchant_number: 'bigint?',
   wallet: 'text',
   previous_wallet: 'text',
@@ -24,7 +24,7 @@ export const walletChanges = table('wallet_changes', {
 
 export type WalletChangeRow = Row<typeof walletChanges>;
 
-/** The change of the account and mode that is announced; without one, the newest. */
+/** The announced change of the account and mode, or the newest if none is announced. */
 export async function selectWalletChange(
   sql: Sql,
   tenant: Tenant,
@@ -37,7 +37,7 @@ export async function selectWalletChange(
   return rows[0];
 }
 
-/** The changes of the account and mode that are under way, on each of its contracts. */
+/** The open changes of the account and mode, on each of its contracts. */
 export async function lockOpenWalletChanges(tx: Tx, tenant: Tenant): Promise<WalletChangeRow[]> {
   return tx.query<WalletChangeRow>(
     `select ${walletChanges.columns} from wallet_changes
@@ -56,8 +56,9 @@ export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChange
 }
 
 /**
- * Announced changes whose wait is over, not held, that the chain was not asked to apply. Only those
- * that an owner asked for here: a wallet that somebody else has announced is not helped along.
+ * Announced changes whose wait has ended, not held, whose application was not requested yet. Only
+ * those that an owner requested here; a wallet that another party has announced is not applied by
+ * us.
  */
 export async function lockDueWalletChanges(
   tx: Tx,
@@ -81,7 +82,7 @@ export async function lockDueWalletChanges(
   );
 }
 
-/** Whether the chain is asked to cancel it, or has done so. */
+/** True if its cancellation was requested from the chain, or is done. */
 export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.query(
     `select 1 from chain_requests where kind = 'wallet_change' and subject_id = $1 || ':cancel'
@@ -92,8 +93,8 @@ export async function hasRequestedCancel(tx: Tx, id: string): Promise<boolean> {
 }
 
 /**
- * Asks the watchtower to cancel what the registrar has proposed, if one is looking: a step that
- * waited for one to be started might cancel another wallet.
+ * Requests the watchtower to cancel the registrar's proposal, if one is running: a step that waited
+ * for one to be started might cancel another wallet.
  */
 export async function askWatchtower(
   tx: Tx,

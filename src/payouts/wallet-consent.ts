@@ -8,12 +8,12 @@ import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * A signed consent is good for this long: it shows a wallet at hand, not a signature kept for
- * later.
+ * A signed consent is valid for this long: it shows that the wallet is at hand, not that a
+ * signature was kept for later.
  */
 export const CONSENT_SECONDS = 3600;
 
-/** Checksummed, or all in one case; never the zero address or a contract of ours. */
+/** Checksummed, or all in one case; never the zero address or one of our contracts. */
 export function readWallet(text: string, chain: Chain): Hex | Refusal {
   const invalid = (why: string) => refuse('parameter_invalid', `wallet ${why}.`, 'wallet');
   const wallet = checksummed(text);
@@ -25,8 +25,8 @@ export function readWallet(text: string, chain: Chain): Hex | Refusal {
 }
 
 /**
- * Whether the wallet has signed exactly this, as the contract will ask: an ordinary key, or a
- * contract wallet (ERC-1271). @throws RpcUnavailable
+ * Checks that the wallet has signed exactly this, in the way the contract will check: an ordinary
+ * key, or a contract wallet (ERC-1271). @throws RpcUnavailable
  */
 export async function checkConsent(
   chain: Chain,
@@ -56,7 +56,8 @@ export async function checkConsent(
 }
 
 /**
- * Checks that the deadline leaves the relayer time, and that the signature was not kept for long.
+ * Checks that the deadline leaves time for the relayer, and that the signature was not kept for
+ * long.
  */
 export function checkDeadline(deadline: number, now: Date): Refusal | null {
   const seconds = Math.floor(now.getTime() / 1000);

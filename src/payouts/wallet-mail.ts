@@ -10,11 +10,11 @@ export interface WalletMail {
   readonly accountId: string;
   readonly proposed: ProposedWallet;
   readonly subject: string;
-  /** What happens, and when. */
+  /** The change, and when it takes effect. */
   readonly what: string;
-  /** What to do besides pressing the link; may be empty. */
+  /** What to do besides clicking the link; may be empty. */
   readonly also: string;
-  /** It pays to the new wallet already: there is nothing left to cancel. */
+  /** True if it already pays to the new wallet, so there is nothing left to cancel. */
   readonly isInForce?: boolean;
   readonly now: Date;
 }
@@ -22,7 +22,7 @@ export interface WalletMail {
 /** Reconciliation, the watchtower and a recovery find the same announcement within this time. */
 const SAME_FOUND_MS = 600_000;
 
-/** The same for what was done past the dashboard, which several look for: once. */
+/** The same for a change made outside the dashboard, which several loops look for: mailed once. */
 export async function mailAboutFoundWallet(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
@@ -34,7 +34,7 @@ export async function mailAboutFoundWallet(
   await mailAboutWallet(tx, people, mail);
 }
 
-/** Notifies every owner of an announced settlement wallet, each with a link that stops it. */
+/** Notifies every owner of an announced settlement wallet, each with a link that cancels it. */
 export async function mailAboutWallet(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
@@ -43,7 +43,7 @@ export async function mailAboutWallet(
   for (const to of await selectOwnerEmails(tx, accountId)) {
     const link = await issueHoldLink(tx, people, { about: proposed, accountId, to, now });
     const text =
-      `${what}\n\nIf this is not what you want, stop it: open this link and press the button:\n\n` +
+      `${what}\n\nIf this is not what you want, stop it: open this link and click the button:\n\n` +
       `${link}\n\nIt ${isInForce ? '' : 'cancels the new wallet on the contract and '}holds all ` +
       'payouts of the service until an owner lifts the hold. The link works once, for 72 hours. ' +
       `Opening it changes nothing.\n${also === '' ? '' : `\n${also}\n`}`;

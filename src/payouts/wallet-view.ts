@@ -10,7 +10,7 @@ import { selectKnownWallets } from '#payouts/merchant-wallet-queries.ts';
 import { selectWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
 import { sameWallet } from '#settlement/chain/merchant-wallets.ts';
 
-/** A merchant's wallet and the change of it, as the dashboard shows them. */
+/** A merchant's wallet and its change, as the dashboard shows them. */
 export interface WalletView {
   readonly wallet: string | null;
   readonly merchantNumber: bigint | null;
@@ -21,15 +21,15 @@ export interface WalletView {
 }
 
 /**
- * What the contract holds now, whoever asked it. The rows say what is asked for and what has ended,
- * and all of it while no node answers. Writes nothing: reconciliation has the rows follow.
+ * The contract's current state, whoever called it. The rows show requested and ended changes, and
+ * everything while no node responds. Writes nothing: reconciliation updates the rows.
  */
 export async function readWalletView(
   deps: Pick<PayoutDeps, 'db' | 'chains'>,
   tenant: Tenant,
 ): Promise<WalletView> {
   const found = await readEverywhere(deps, tenant);
-  // Behind the chain: what the rows say of a later block than was read outweighs it.
+  // Read after the chain, so that rows of a later block than was read take precedence.
   const [mode, row] = await Promise.all([
     selectMode(deps.db, tenant),
     selectWalletChange(deps.db, tenant),

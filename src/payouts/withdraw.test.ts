@@ -63,7 +63,7 @@ async function paidOut(): Promise<void> {
   }
 }
 
-test('of ten withdrawals of the whole balance at once exactly one is accepted', async () => {
+test('of ten simultaneous withdrawals of the whole balance exactly one is accepted', async () => {
   const all = await sell();
   const answers = await Promise.all(Array.from({ length: 10 }, () => ask(all)));
   assert.deepEqual(answers.toSorted(), [201, ...Array.from({ length: 9 }, () => 400)]);

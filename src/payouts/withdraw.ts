@@ -13,9 +13,9 @@ export interface WithdrawDeps extends PayoutDeps {
 }
 
 /**
- * Pays out to the registered settlement wallet, exactly once: the withdrawal, its request to the
- * chain and the stored response commit together, and the contract pays each number once. Answers
- * `pending`; the chain's outcome follows with `balance.withdrawal_paid`, or as `failed`.
+ * Withdraws to the registered settlement wallet, exactly once: the withdrawal, its settlement job
+ * and the stored response commit together, and the contract pays each number once. Returns
+ * `pending`; the chain's result follows with `balance.withdrawal_paid`, or as `failed`.
  */
 export async function withdraw(
   deps: WithdrawDeps,

@@ -18,15 +18,15 @@ export interface WithdrawRequest {
 }
 
 /**
- * A key that comes back after 48 hours takes the next number, so this is how often it can be used
- * again.
+ * A key that is used again after 48 hours takes the next number, so this is how often it can be
+ * reused.
  */
 const MAX_CLASHES = 1_000;
 
 /**
- * The number under which the contract pays this request, or the withdrawal that was rebuilt under
- * it, when it is the same. The number is the same again when the request is repeated to a database
- * that has lost the first one, so nothing is paid twice.
+ * The number under which the contract pays this request, or the withdrawal that was rebuilt with
+ * it, if it is the same. The number is the same again when the request is repeated after a loss of
+ * data, so nothing is paid twice.
  */
 export async function findNumber(
   tx: Tx,

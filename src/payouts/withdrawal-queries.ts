@@ -39,8 +39,8 @@ export async function selectNumberedWithdrawal(
 }
 
 /**
- * Atoms that withdrawals and refunds take out of the balance of a block: those that are pending,
- * and those that were paid after it.
+ * The atoms that withdrawals and refunds take out of the balance of a block: those that are
+ * pending, and those that were paid after it.
  */
 export async function selectSpokenFor(
   tx: Tx,

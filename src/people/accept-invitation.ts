@@ -18,7 +18,7 @@ import { selectUser, type UserRow } from '#people/user-queries.ts';
 export interface Accepted {
   readonly invitation: NamedInvitation;
   readonly user: UserRow;
-  /** null for somebody who was signed in already. */
+  /** `null` for a person who was already signed in. */
   readonly session: OpenedSession | null;
 }
 
@@ -58,7 +58,7 @@ async function joinAsNew(
     if (invitation === undefined) return linkRefused();
     const at = { realm: 'merchant', now } as const;
     const userId = await addUser(tx, { ...person, email: invitation.email }, at);
-    // Somebody made a user for the address in the meantime: the link stays good for that user.
+    // A user for the address was created in the meantime; the link stays valid for that user.
     if (isRefusal(userId)) return new Abandon<Accepted | Refusal>(signInFirst());
     await join(tx, deps, { invitation, userId, input });
     const opening = {
@@ -74,9 +74,9 @@ async function joinAsNew(
 }
 
 /**
- * Joins the team. A person who has a user must be signed in as that user; for anybody else the
- * link proves the address, and name and password make the user. The link is looked up before
- * anything that takes long.
+ * Joins the team. A person who has a user must be signed in as that user; for anyone else the link
+ * verifies the address, and name and password create the user. The link is looked up before
+ * anything slow.
  */
 export async function acceptInvitation(
   deps: PeopleDeps,
@@ -95,7 +95,7 @@ export async function acceptInvitation(
 
 interface Acceptance {
   readonly token: string;
-  /** Who is signed in, if anybody. */
+  /** The signed-in user, if any. */
   readonly signedInAs: string | null;
   /** For a person who has no user yet. */
   readonly name: string | null;

@@ -6,7 +6,7 @@ import type { HashCaller } from '#people/hash-shares.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
 import { type Realm, selectUserByEmail, users } from '#people/user-queries.ts';
 
-/** What a person is created from. */
+/** The input for a new person. */
 export interface NewPerson {
   readonly email: string;
   readonly password: string;
@@ -19,7 +19,9 @@ interface CheckedPerson {
   readonly name: string;
 }
 
-/** Reads name and address and hashes the password: outside a transaction, because it takes long. */
+/**
+ * Validates name and address and hashes the password: outside a transaction, because it takes long.
+ */
 export async function readPerson(
   person: NewPerson,
   caller: HashCaller,

@@ -18,7 +18,7 @@ for (const [name, take] of [
   ['attempts', takeAttempt],
   ['guesses', async (...asked) => (await takeGuess(...asked)).refused],
 ] as const satisfies readonly (readonly [string, typeof takeAttempt])[]) {
-  test(`${name} counted while the clock was a day ahead are over after one window`, async () => {
+  test(`${name} counted while the clock was a day ahead expire after one window`, async () => {
     const at = (when: Date) =>
       take(database.db, `step ${name}`, { allowance: ALLOWANCE, now: when });
     for (let count = 0; count <= ALLOWANCE.attempts; count++) await at(addMs(now, DAY_MS));

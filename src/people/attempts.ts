@@ -7,7 +7,7 @@ import type { Sql } from '#db/database.ts';
 import { countAttempt, deleteAttempts, uncountAttempt } from '#people/attempt-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** So many attempts per so many milliseconds. */
+/** The number of attempts per time window. */
 export interface Allowance {
   readonly attempts: number;
   readonly windowMs: number;
@@ -19,21 +19,21 @@ export const PER_EMAIL: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
 export const PER_DEVICE: Allowance = { attempts: 10, windowMs: 15 * MINUTE_MS };
 /** Many people may share one address; a guesser with one address gets no further. */
 export const PER_ADDRESS: Allowance = { attempts: 50, windowMs: 15 * MINUTE_MS };
-/** Codes have a million values and 90 seconds: ten tries an hour are worth nothing. */
+/** Codes have a million values and are valid for 90 seconds, so ten tries per hour find nothing. */
 export const PER_SECOND_FACTOR: Allowance = { attempts: 10, windowMs: 60 * MINUTE_MS };
-/** From all devices of one person together, each of which has the ten of its own. */
+/** For all devices of one person together, each of which has its own ten. */
 export const PER_KNOWN_DEVICES: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
-/** Links are long secrets: whoever tries many is guessing, and each try costs a look-up. */
+/** Links are long secrets, so many tries mean guessing, and each try costs a look-up. */
 export const LINKS_PER_ADDRESS: Allowance = { attempts: 30, windowMs: 15 * MINUTE_MS };
-/** Mails that one address can make us send, and that one mailbox can get. */
+/** Mails that one address can trigger, and that one mailbox can get. */
 export const MAILS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 60 * MINUTE_MS };
 export const MAILS_PER_MAILBOX: Allowance = { attempts: 5, windowMs: 60 * MINUTE_MS };
-/** Pairing codes have 40 bits and live for minutes. */
+/** Pairing codes have 40 bits and are valid for minutes. */
 export const PAIRINGS_PER_ADDRESS: Allowance = { attempts: 20, windowMs: 15 * MINUTE_MS };
 /** Changes by one operator: more than a busy day's work, and few accounts for a stolen session. */
 export const STAFF_CHANGES: Allowance = { attempts: 60, windowMs: 10 * MINUTE_MS };
 
-/** A whole IPv6 site counts as one: a caller with one address of it has 2^64. */
+/** A whole IPv6 site counts as one, because a caller with one address of it has 2^64. */
 const IPV6_SITE_BITS = 64;
 
 export function addressBucket(purpose: string, address: string): string {
@@ -48,7 +48,7 @@ export function emailBucket(purpose: string, realm: Realm, email: string): strin
   return `${purpose} ${realm} ${createHash('sha256').update(email).digest('base64url')}`;
 }
 
-/** Counts an attempt before it is made, so that parallel guesses do not slip through. */
+/** Counts an attempt before it is made, so that parallel guesses are counted. */
 export async function takeAttempt(
   sql: Sql,
   bucket: string,
@@ -69,12 +69,14 @@ function tooManyAttempts(waitMs: number): Refusal {
   };
 }
 
-/** So many guesses are free; each further one has to come later: typing errors come at once. */
+/**
+ * This many guesses are free, for typing errors, which follow quickly; each further one must wait.
+ */
 const FREE_GUESSES = 5;
-/** After the first of them that has to wait; then twice as long each time. */
+/** The first wait; it doubles each time. */
 const FIRST_WAIT_MS = 2 * MINUTE_MS;
 
-/** An attempt of somebody who guesses, or has mistyped: the more there were, the slower. */
+/** An attempt that may be a guess or a typing error: the more there were, the longer the wait. */
 export async function takeGuess(
   sql: Sql,
   bucket: string,
@@ -88,14 +90,14 @@ export async function takeGuess(
   const slowMs = late > 0 ? FIRST_WAIT_MS * 2 ** (late - 1) : 0;
   const opensAt = addMs(since, isOver ? allowance.windowMs : Math.min(slowMs, allowance.windowMs));
   if (opensAt <= now) return { refused: null, guesses };
-  // It was not tried, so it does not make the next one wait longer.
+  // It was not tried, so it does not lengthen the next wait.
   if (!isOver) await uncountAttempt(sql, bucket);
   return { refused: tooManyAttempts(opensAt.getTime() - now.getTime()), guesses };
 }
 
 export { deleteAttempts as forgetAttempts, uncountAttempt as giveBackAttempt };
 
-/** Counts the guesses of everybody who is on no known device of the person. */
+/** Counts the guesses from all devices that are unknown for this person. */
 export function secondFactorBucket(userId: string): string {
   return `second-factor ${userId}`;
 }

@@ -11,7 +11,7 @@ function callerOf(realm: Realm): HashCaller {
   return realm === 'operator' ? 'staff' : 'person';
 }
 
-/** Checks the password of somebody who is signed in, a few times an hour. */
+/** Checks the password of a signed-in person, a few times an hour. */
 export async function confirmPassword(
   deps: PeopleDeps,
   proof: { readonly userId: string; readonly password: string; readonly now: Date },

@@ -24,8 +24,8 @@ function find(names: readonly (readonly [RegExp, string])[], text: string): stri
 }
 
 /**
- * What people call a device: `Firefox on Windows`. Words of ours only: a User-Agent is written by
- * its sender, and these names go into mails.
+ * A readable name of a device: `Firefox on Windows`. It contains only our own words, because a
+ * User-Agent is written by its sender, and these names appear in mails.
  */
 export function deviceName(userAgent: string): string {
   const browser = find(BROWSERS, userAgent) ?? 'Unknown browser';
@@ -34,8 +34,8 @@ export function deviceName(userAgent: string): string {
 }
 
 /**
- * Where an address is, as far as it says so by itself. Nothing is looked up: people know their own
- * networks by their addresses, and a guess at a city would be wrong for most of them.
+ * The kind of network of an address, as far as the address itself shows it. Nothing is looked up:
+ * people know their own addresses, and a guessed city would be wrong for most of them.
  */
 export function placeOf(address: string): string {
   if (!ipaddr.isValid(address)) return 'Unknown place';

@@ -16,11 +16,11 @@ import type { Realm } from '#people/user-queries.ts';
 
 /** A device is remembered this long after its last sign-in. */
 export const DEVICE_MS = 180 * DAY_MS;
-/** More than anybody uses; the one that was used longest ago goes first. */
+/** More than a person uses; the one that was used longest ago is deleted first. */
 const MAX_DEVICES = 20;
 const USER_AGENT_LENGTH = 300;
 
-/** The device's own bucket of attempts when this person has signed in on it, else null. */
+/** The device's own bucket of attempts if this person has signed in on it, otherwise `null`. */
 export async function knownDevice(
   sql: Sql,
   token: string | null,
@@ -33,8 +33,8 @@ export async function knownDevice(
 }
 
 /**
- * Remembers the device that a person is signed in on, and tells the person of a new one.
- * @returns the device's token: the one that it has when it was known already.
+ * Remembers the device that a person is signed in on, and mails the person about a new one.
+ * @returns the device's token, which stays the same for a known device.
  */
 export async function rememberDevice(
   people: PeopleDeps,
@@ -43,7 +43,7 @@ export async function rememberDevice(
     readonly email: string;
     readonly token: string | null;
     readonly visit: Visit;
-    /** Not where the person has just chosen a password there: no news. */
+    /** False where the person has just chosen a password, which makes the mail redundant. */
     readonly alert: boolean;
   },
 ): Promise<string> {

@@ -11,10 +11,10 @@ import { deleteExpiredSessions } from '#people/session-queries.ts';
 
 /** Rows of one kind per round: a few milliseconds. */
 const BATCH = 1_000;
-/** That a mail was sent can be looked up this long; its text is gone at once. */
+/** How long the record of a sent mail is kept; its text is deleted at once. */
 const KEEP_MAILS_MS = 30 * DAY_MS;
 
-/** Drops what is over: sessions, links, challenges, counts. @returns whether there may be more. */
+/** Deletes expired sessions, links, challenges and counts. @returns true if there may be more. */
 export async function dropExpired(deps: {
   readonly db: Database;
   readonly clock: Clock;

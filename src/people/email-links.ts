@@ -34,16 +34,16 @@ export interface LinkRequest {
   readonly visit: Visit;
 }
 
-/** The same for a token that never was, one that was used and one that is too old. */
+/** The same for a token that never existed, was used or has expired. */
 export function linkRefused(): Refusal {
   return refuse(
     'parameter_invalid',
-    'This link is no longer valid: it works once, for a limited time. Ask for a new one.',
+    'This link is no longer valid. It works once, for a limited time. Request a new one.',
     'token',
   );
 }
 
-/** A token for the address; only its hash is kept. */
+/** A token for the address; only its hash is stored. */
 async function issueToken(
   tx: Tx,
   made: { readonly purpose: TokenPurpose; readonly realm: Realm; readonly email: string },
@@ -58,9 +58,9 @@ async function issueToken(
 interface LinkMail {
   readonly purpose: TokenPurpose | null;
   readonly subject: string;
-  /** `url` is the page with the token behind the #, which browsers do not send to servers. */
+  /** `url` is the page with the token after the #, which browsers do not send to servers. */
   readonly text: (url: string) => string;
-  /** The link as a button. */
+  /** The label of the link's button. */
   readonly button: string;
 }
 
@@ -106,11 +106,10 @@ function pageOf(realm: Realm, purpose: TokenPurpose | null): string {
 }
 
 /**
- * Sends a link to the address, or a mail that says why not, or nothing: the person who asked cannot
- * tell which, and the request takes the same work. One mailbox is not flooded: what is too much is
- * silently not sent, and the links that were sent go on working.
- *
- * @returns the link that was mailed, or null. Only a sandbox may show it.
+ * Sends a link to the address, or a mail with the reason why not, or nothing: the requester cannot
+ * tell which, and each case takes the same time. One mailbox is not flooded: excess mails are
+ * silently not sent, and the links that were sent stay valid.
+ * @returns the mailed link, or `null`. Only a sandbox may show it.
  */
 async function sendLink(
   deps: PeopleDeps,
@@ -140,7 +139,7 @@ async function sendLink(
   });
 }
 
-/** First half of signing up: proves the address. Nothing is stored under it yet. */
+/** First half of signing up: verifies the address. Nothing is stored for it yet. */
 export function requestSignUp(
   deps: PeopleDeps,
   request: LinkRequest,
@@ -157,8 +156,8 @@ export async function requestPasswordReset(
 }
 
 /**
- * What a mailed link is for, read before anything slow is done for its holder. A look-up that finds
- * nothing counts against the address.
+ * The purpose of a mailed link, read before anything slow is done for its holder. A look-up that
+ * finds nothing counts against the address.
  */
 export async function findByLink<T>(
   sql: Sql,
@@ -175,7 +174,7 @@ export async function findByLink<T>(
   return found;
 }
 
-/** What is asked of a link that was mailed: its text, and what it has to be good for. */
+/** A mailed link to check: its text, and the required purpose. */
 export interface ShownLink {
   readonly text: string;
   readonly purpose: TokenPurpose;
@@ -183,7 +182,9 @@ export interface ShownLink {
   readonly visit: Pick<Visit, 'address' | 'now'>;
 }
 
-/** The mailbox that the link was sent to, and the token to take in the transaction that uses it. */
+/**
+ * The mailbox that the link was sent to, and the token to consume in the transaction that uses it.
+ */
 export async function readLink(sql: Sql, shown: ShownLink) {
   const { text, purpose, realm, visit } = shown;
   const token = { hash: hashSecret(text), purpose, realm, now: visit.now };

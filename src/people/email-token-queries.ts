@@ -21,7 +21,7 @@ export async function insertEmailToken(
   );
 }
 
-/** Whose address a token proves that can still be used. */
+/** The address that a valid token verifies. */
 export async function selectEmailToken(
   sql: Sql,
   wanted: {
@@ -39,7 +39,7 @@ export async function selectEmailToken(
   return rows[0]?.email;
 }
 
-/** Uses the token up and says whose address it proves. */
+/** Consumes the token and returns the address that it verifies. */
 export async function takeEmailToken(
   tx: Tx,
   wanted: {
@@ -58,7 +58,7 @@ export async function takeEmailToken(
   return rows[0]?.email;
 }
 
-/** Once one link has worked, the others to the same address are void. */
+/** Once one link has been used, the others to the same address become invalid. */
 export async function deleteEmailTokens(
   tx: Tx,
   which: { readonly realm: Realm; readonly email: string },
@@ -69,7 +69,7 @@ export async function deleteEmailTokens(
   ]);
 }
 
-/** @returns how many of at most `limit` links that ended before `before` were dropped. */
+/** @returns how many links that ended before `before` were deleted, at most `limit`. */
 export async function deleteOldTokens(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from email_tokens where hash in

@@ -9,7 +9,7 @@ import { tellOwners } from '#people/endpoint-mail.ts';
 import { type Mail, sendDueMails } from '#people/mail.ts';
 import { testDatabase } from '#testing/database.ts';
 
-test('owners are told by mail that the service gave up on their endpoint, and why', async (t) => {
+test('owners get a mail when the service disables their endpoint, with the reason', async (t) => {
   const { db, close } = await testDatabase(2);
   t.after(close);
   const clock = new FakeClock();

@@ -4,10 +4,10 @@ import { selectOwnerEmails } from '#people/membership-queries.ts';
 
 const REASONS: Readonly<Record<string, string>> = {
   persistent_failure: 'no delivery to it succeeded for five days',
-  gone: 'it answered 410 Gone',
+  gone: 'it returned 410 Gone',
 };
 
-/** Tells an account's owners that the service gave up on one of their webhook endpoints. */
+/** Mails an account's owners when the service disables one of their webhook endpoints. */
 export function tellOwners(secretKey: Buffer) {
   return async (
     tx: Tx,

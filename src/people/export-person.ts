@@ -11,10 +11,10 @@ import {
 import { countRecoveryCodes } from '#people/second-factor-queries.ts';
 import { selectSessionsOf } from '#people/session-queries.ts';
 
-/** Entries of the audit log in one export: years of daily work, and still one document. */
+/** Audit log entries in one export: years of daily work in a single document. */
 export const MAX_ACTIONS = 10_000;
 
-/** Everything that is kept about a person, without secrets and their hashes. */
+/** All stored data about a person, without secrets and their hashes. */
 export async function exportPerson(
   db: Database,
   wanted: { readonly userId: string; readonly now: Date },

@@ -5,10 +5,10 @@ import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import type { UserRow } from '#people/user-queries.ts';
 
-/** Time to find the phone and to scan a code. */
+/** Enough to find the phone and scan a code. */
 const SET_UP_MS = 10 * 60_000;
 
-/** A set-up that was begun and not confirmed ends by itself. */
+/** An unconfirmed set-up ends by itself. */
 export function isSetUpOver({ totp_begun_at: begun }: UserRow, now: Date): boolean {
   return begun === null || addMs(begun, SET_UP_MS) <= now;
 }
@@ -22,7 +22,7 @@ const WHAT = {
   code_used: 'A recovery code of your Tapline sign-in was used. It does not work again.',
 } as const;
 
-/** The person hears of every change of their factors, and can stop a thief who made it. */
+/** Mails the person about every change of their factors, with a link that stops a thief. */
 export async function mailFactorChange(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
@@ -35,12 +35,12 @@ export async function mailFactorChange(
   await tell(tx, people, { ...made, trustedFrom: null });
 }
 
-/** The same for a factor that was added: it may have to wait before it counts. */
+/** The same for an added factor, which may have to wait before it is trusted. */
 export async function mailFactorAdded(
   tx: Tx,
   people: PeopleDeps,
   made: {
-    /** As it was before. */
+    /** The state before the change. */
     readonly user: UserRow;
     readonly change: 'totp_added' | 'passkey_added';
     readonly hadPasskeys: boolean;
@@ -61,14 +61,14 @@ async function tell(
   made: {
     readonly user: UserRow;
     readonly change: keyof typeof WHAT;
-    /** A new factor that waits until then. */
+    /** When a new factor becomes trusted. */
     readonly trustedFrom: Date | null;
     readonly now: Date;
   },
 ): Promise<void> {
   const { user, change, trustedFrom, now } = made;
   const words =
-    'If it was you, open this link and press the button. Your factor then counts at once for ' +
+    'If it was you, open this link and click the button. Your factor then counts at once for ' +
     'money and access; without it, it counts after 72 hours.';
   await mailChange(tx, people, {
     userId: user.id,
@@ -81,7 +81,10 @@ async function tell(
   });
 }
 
-/** Whoever types wrong codes has the password already: the person hears of it before more comes. */
+/**
+ * A person who enters wrong codes already has the password, so the owner is warned before more
+ * happens.
+ */
 export async function mailGuessed(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

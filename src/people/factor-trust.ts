@@ -13,14 +13,15 @@ import {
 } from '#people/second-factor-queries.ts';
 
 /**
- * A factor that was set up with the password alone counts for money and access after this: as long
- * as a weekend, so that the person has read the mail about it. A sandbox needs no such time.
+ * A factor that was set up with the password alone is trusted for money and access after this time,
+ * which spans a weekend, so that the person has read the mail about it. A sandbox needs no such
+ * time.
  */
 export const FACTOR_AGE_MS = 72 * HOUR_MS;
-/** A person who has lost every factor, and shows password and mailbox, waits as long. */
+/** A person who has lost every factor, but has password and mailbox, waits as long. */
 export const FACTORS_END_MS = 72 * HOUR_MS;
 
-/** Whether a factor of this person counts for what moves money or opens a door. */
+/** True if a factor of this person is trusted for moving money or granting access. */
 export function isFactorTrusted(trustedFrom: Date | null, now: Date): boolean {
   return trustedFrom === null || trustedFrom <= now;
 }
@@ -29,12 +30,12 @@ export function factorTooNew(trustedFrom: Date): Refusal {
   return refuse(
     'second_factor_too_new',
     'Your second factor was set up with the password alone, so it does not count for this yet: ' +
-      `from ${trustedFrom.toISOString()} on, or as soon as you press the button in the mail ` +
+      `from ${trustedFrom.toISOString()} on, or as soon as you click the button in the mail ` +
       'about it.',
   );
 }
 
-/** For the first factor, in the transaction that adds it; a later one counts as the first does. */
+/** For the first factor, in the transaction that adds it; later ones share its trust. */
 export async function startTrust(
   deps: PeopleDeps,
   tx: Tx,
@@ -45,7 +46,7 @@ export async function startTrust(
   return from;
 }
 
-/** The person has no second factor any more, and no device is known. */
+/** Removes the person's second factors and known devices. */
 export async function endFactors(tx: Tx, userId: string): Promise<void> {
   await updateTotpSecret(tx, { userId, sealed: null, now: null });
   await deletePasskeysOf(tx, userId);

@@ -1,22 +1,21 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
 /**
- * The kinds of callers that have a password hashed. A hash takes 30 ms of a core and 19 MiB, so
- * each kind of caller has a share of its own: strangers who keep theirs busy slow down strangers,
- * and nobody else.
+ * The kinds of callers for whom a password is hashed. A hash takes 30 ms of a core and 19 MiB, so
+ * each kind has its own share: strangers who use up theirs slow down only other strangers.
  */
 export type HashCaller = 'stranger' | 'link' | 'person' | 'staff' | 'command';
 
 interface Share {
-  /** Hashes at once. */
+  /** Concurrent hashes. */
   readonly running: number;
-  /** Callers who may wait for a place; the next one is refused at once. */
+  /** Callers who may wait for a slot; the next one is refused at once. */
   readonly waiting: number;
 }
 
 /**
- * At most six hashes at once in a process, for all callers: 114 MiB. Thirty callers wait half a
- * second for two places; more than that is an attack, and waiting would only hide it.
+ * At most six concurrent hashes per process, for all callers: 114 MiB. Thirty callers wait half a
+ * second for two slots; more than that is an attack, which waiting would only hide.
  */
 const SHARES: Readonly<Record<HashCaller, Share>> = {
   stranger: { running: 2, waiting: 30 },
@@ -50,13 +49,15 @@ export class HashGate {
     this.#shares = shares;
   }
 
-  /** The work's result, or a refusal when too many wait already; then nothing was done. */
+  /**
+   * The result of the work, or a refusal if too many are already waiting; then nothing was done.
+   */
   async run<T>(caller: HashCaller, work: () => Promise<T>): Promise<T | Refusal> {
     const share = this.#shares[caller];
     const queue = this.#queueOf(caller);
     if (queue.running >= share.running) {
       if (queue.waiting.length >= share.waiting) return busy();
-      // The place of the one that ends is handed on, so nobody new slips in between.
+      // A finishing caller passes its slot on, so that no new caller takes it first.
       await new Promise<void>((resolve) => queue.waiting.push(resolve));
     } else {
       queue.running++;

@@ -15,14 +15,14 @@ export const invitations = table('invitations', {
 
 export type InvitationRow = Row<typeof invitations>;
 
-/** With the name of the account that it invites to. */
+/** Includes the name of the account. */
 export interface NamedInvitation extends InvitationRow {
   readonly account_name: string;
 }
 
 const OPEN = 'accepted_at is null and revoked_at is null';
 
-/** An open invitation to the same address is replaced: its link is void. */
+/** Replaces an open invitation to the same address, whose link becomes invalid. */
 export async function replaceInvitation(
   tx: Tx,
   invitation: {
@@ -97,7 +97,7 @@ export async function takeInvitation(
   return rows[0];
 }
 
-/** Revokes what a person has sent. */
+/** Revokes the invitations that a person has sent. */
 export async function revokeInvitationsBy(
   tx: Tx,
   which: { readonly accountId: string; readonly userId: string; readonly now: Date },

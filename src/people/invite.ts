@@ -75,20 +75,20 @@ export async function withdrawInvitation(
   return null;
 }
 
-/** A person who may not invite any more leaves no door open: that person's invitations are void. */
+/** Revokes the invitations of a person who may no longer invite. */
 export async function endInvitationsOf(tx: Tx, ref: TeamRef, userId: string): Promise<void> {
   await revokeInvitationsBy(tx, { accountId: ref.accountId, userId, now: ref.now });
 }
 
-/** A shop hires a few people on one day; a relay for spam wants hundreds. */
+/** A shop hires a few people per day; a spammer wants hundreds. */
 const PER_INVITER: Allowance = { attempts: 20, windowMs: HOUR_MS };
 const PER_ACCOUNT: Allowance = { attempts: 30, windowMs: DAY_MS };
-/** Invitations to one mailbox, from anyone: counted over all accounts. */
+/** Invitations to one mailbox, from any account. */
 const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
-/** The whole network: what is above is an attack on our own standing with mail servers. */
+/** For the whole network: more than this is an attack on our reputation with mail servers. */
 const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
 
-/** Counts an invitation against everything that it could be too many for. */
+/** Counts an invitation against each of these limits. */
 async function takeInvitationAttempts(
   sql: Sql,
   wanted: {
@@ -124,7 +124,9 @@ function invitationText(ref: TeamRef, role: Role, url: string): string {
   );
 }
 
-/** Writes the invitation and the mail with its link; an earlier one to the address is void. */
+/**
+ * Writes the invitation and the mail with its link; an earlier one to the address becomes invalid.
+ */
 async function sendInvitation(
   tx: Tx,
   ref: TeamRef,
@@ -145,7 +147,7 @@ async function sendInvitation(
   });
   const url = `${people.webUrl}/dashboard/invitation#token=${token}`;
   const text = invitationText(ref, role, url);
-  // Nothing that the sender chose: the subject is what a stranger reads first.
+  // Contains nothing chosen by the sender, because the subject is what a stranger reads first.
   const subject = 'You are invited to a team on Tapline';
   const buttons = [{ url, name: 'See the invitation' }];
   await queueMail(tx, people.secretKey, { to: email, subject, text, buttons, now });

@@ -11,8 +11,8 @@ import type { FactorRef } from '#people/second-factor.ts';
 import { lockUser, selectUser } from '#people/user-queries.ts';
 
 /**
- * The way back for somebody who has lost every factor: the password, then a press in a mail, then
- * 72 hours in which a use of the factor, or the other link of the mail, stops it.
+ * How a person who has lost every factor regains access: the password, then a click in a mail, then
+ * 72 hours in which a use of the factor, or the mail's other link, cancels it.
  */
 export async function mailFactorRecovery(
   deps: PeopleDeps,
@@ -27,7 +27,7 @@ export async function mailFactorRecovery(
   const tooMany = await takeAttempt(deps.db, bucket, { allowance: MAILS_PER_MAILBOX, now });
   if (tooMany !== null) return tooMany;
   const words =
-    'If it was you, open this link and press the button. The factor ends 72 hours later.';
+    'If it was you, open this link and click the button. The factor ends 72 hours later.';
   await deps.db.transaction((tx) =>
     mailChange(tx, deps, {
       userId: user.id,
@@ -43,10 +43,9 @@ export async function mailFactorRecovery(
 }
 
 /**
- * Ends the factors if their 72 hours are over; the password was right. Reads the row anew: a factor
- * may have been used since the caller read it.
- *
- * @returns whether they ended.
+ * Ends the factors if their 72 hours are over and the password was right. Rereads the row, because
+ * a factor may have been used since the caller read it.
+ * @returns true if they ended.
  */
 export async function endLostFactors(
   deps: Pick<PeopleDeps, 'secretKey'>,

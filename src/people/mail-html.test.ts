@@ -26,11 +26,11 @@ test('the HTML of a mail is its text, with the address as a button', () => {
   assert.match(html, /It works<br>\nonce\./);
 });
 
-test('nothing that somebody typed is markup in a mail', () => {
+test('no user-entered text is markup in a mail', () => {
   const html = mailHtml(MAIL);
   assert.doesNotMatch(html, /<b |<invited>|<invitation>|onclick="/);
   assert.match(html, /Mallory &lt;b onclick=&quot;x\(\)&quot;&gt;&quot;&amp;&#39; invites you\./);
-  assert.doesNotMatch(html, /<img|<link|<script|url\(/, 'and nothing is fetched');
+  assert.doesNotMatch(html, /<img|<link|<script|url\(/, 'and nothing is loaded remotely');
 });
 
 test('a mail is sent as text with the HTML beside it', async (t) => {
@@ -41,7 +41,7 @@ test('a mail is sent as text with the HTML beside it', async (t) => {
   assert.match(message, /^Content-Type: multipart\/alternative/m);
   const text = message.indexOf('Content-Type: text/plain');
   const html = message.indexOf('Content-Type: text/html');
-  assert.ok(text > 0 && html > text, 'a program that knows both takes the last');
+  assert.ok(text > 0 && html > text, 'a mail program that supports both shows the last');
 });
 
 test('a mail without an address of ours has no link', () => {

@@ -17,7 +17,7 @@ export async function insertMail(
   );
 }
 
-/** Takes what is due; another worker gets it again after `again` unless it was sent by then. */
+/** Takes due mails; another worker gets them after `again` unless they were sent by then. */
 export async function claimMails(
   sql: Sql,
   wanted: { readonly now: Date; readonly again: Date; readonly limit: number },
@@ -32,7 +32,7 @@ export async function claimMails(
   );
 }
 
-/** The text is dropped: what was sent may hold a link that is a secret. */
+/** Deletes the text, because a sent mail may contain a secret link. */
 export async function markSent(sql: Sql, id: bigint, now: Date): Promise<void> {
   await sql.query('update mail_outbox set sent_at = $2, sealed = null where id = $1', [id, now]);
 }
@@ -46,8 +46,8 @@ export async function markUnsendable(sql: Sql, id: bigint, now: Date): Promise<v
 }
 
 /**
- * Drops what is done with of the oldest mails; ids are in the order of their creation.
- * @returns how many of at most `limit` were dropped.
+ * Deletes the oldest finished mails; ids are in the order of creation.
+ * @returns how many were deleted, at most `limit`.
  */
 export async function deleteSentMails(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(

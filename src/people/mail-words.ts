@@ -1,9 +1,9 @@
-/** Looks like an address that mail programs make a link of. */
+/** Matches text that mail programs may turn into a link. */
 const LINK_LIKE = /[/\\@]|:\S|\w\.\p{L}{2}/u;
 
 /**
- * How a mail calls an account. Its name was chosen by somebody who may want to send a message of
- * their own, so it stands in quotes, in the text only, and not at all when it could become a link.
+ * The account's name in a mail. It may have been chosen to smuggle a message, so it appears in
+ * quotes, only in the text, and not at all if it could become a link.
  */
 export function accountInMail(name: string): string {
   return LINK_LIKE.test(name) ? 'an account' : `the account “${name}”`;

@@ -22,20 +22,20 @@ import { MAIL_TOPIC } from '#people/people.ts';
 export interface Mail {
   readonly to: string;
   readonly subject: string;
-  /** Plain text, lines of ordinary length. The HTML beside it is made from it. */
+  /** Plain text with lines of ordinary length, from which the HTML is generated. */
   readonly text: string;
-  /** Addresses of ours that stand in the text as paragraphs: in HTML each is a button. */
+  /** Addresses of ours that are paragraphs of the text; in HTML each is a button. */
   readonly buttons?: readonly MailButton[];
-  /** English where nothing is said. */
+  /** Default: English. */
   readonly language?: TextLanguage;
 }
 
-/** The way out for mails. @throws when the mail was not taken: it will be tried again. */
+/** Sends mails. @throws if the mail was not accepted; it is then retried. */
 export interface Mailer {
   send(mail: Mail): Promise<void>;
 }
 
-/** Waiting for a mail server blocks other mails of this worker only for so long. */
+/** The longest that a mail server may block this worker's other mails. */
 const SMTP_TIMEOUT_MS = 20_000;
 
 /** Sends through a mail server: `smtps://user:password@host:465` or `smtp://host:587`. */
@@ -52,7 +52,7 @@ export function smtpMailer(options: { readonly url: string; readonly from: strin
 }
 
 async function openTransport(url: string) {
-  // Loaded at first use: without a mail server nobody needs it.
+  // Loaded at first use, because without a mail server it is never needed.
   const { createTransport } = await import('nodemailer');
   return createTransport({
     url,
@@ -62,10 +62,10 @@ async function openTransport(url: string) {
   });
 }
 
-/** Signs in to the mail server and sends nothing. @throws what is wrong. */
+/** Signs in to the mail server and sends nothing. @throws the reason of a failure. */
 export async function checkMailServer(url: string): Promise<string> {
   await (await openTransport(url)).verify();
-  return 'the server takes us';
+  return 'the server accepts our sign-in';
 }
 
 /** For the sandbox: each mail is a JSON file, readable by its owner only, named by its time. */
@@ -84,7 +84,7 @@ export function fileMailer(folder: string): Mailer {
   };
 }
 
-/** Leaves the mail for the worker, in the transaction that causes it. The commit wakes it. */
+/** Queues the mail in the transaction that causes it. The commit wakes the worker. */
 export async function queueMail(
   tx: Tx,
   secretKey: Buffer,
@@ -102,14 +102,17 @@ export interface MailWorkerDeps extends LoopDeps {
   readonly mailer: Mailer;
 }
 
-/** A worker that dies while sending leaves the mail to another after this. */
+/** The mail of a worker that dies while sending passes to another after this time. */
 const LEASE_MS = 60_000;
 const BATCH = 10;
-/** Wait before the next attempt, by the number of those that failed; then it is given up. */
+/**
+ * The delay before the next attempt, by the number of failed ones; after the last the mail has
+ * failed.
+ */
 const RETRY_MS = [10_000, 60_000, 300_000, 1_800_000, 7_200_000, 21_600_000] as const;
 const POLL_MS = 10_000;
 
-/** Mail servers name the mailbox in what they refuse; an address is not for the log. */
+/** Mail servers repeat the mailbox in error messages; an address must not be logged. */
 function withoutAddress(thrown: unknown, to: string): Error {
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   if (to === '') return new Error(said);
@@ -117,7 +120,7 @@ function withoutAddress(thrown: unknown, to: string): Error {
   return new Error(said.replaceAll(new RegExp(mailbox, 'gi'), '…'));
 }
 
-/** Sends what is due. True when there may be more. */
+/** Sends due mails. @returns true if there may be more. */
 export async function sendDueMails(deps: MailWorkerDeps): Promise<boolean> {
   const now = deps.clock.now();
   const mails = await claimMails(deps.db, { now, again: addMs(now, LEASE_MS), limit: BATCH });

@@ -87,7 +87,7 @@ export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAc
   );
 }
 
-/** The addresses of an account's owners: who get the mails about its money. */
+/** The addresses of an account's owners, who get the mails about its money. */
 export async function selectOwnerEmails(sql: Sql, accountId: string): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(
     `select u.email from memberships m join users u on u.id = m.user_id

@@ -29,21 +29,21 @@ export async function selectLastOwnerChange(sql: Sql, accountId: string): Promis
   return rows[0]?.created ?? null;
 }
 
-/** A wallet that waits to be paid a merchant's money to. */
+/** An announced wallet of a merchant. */
 export interface ProposedWallet {
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
 }
 
-/** What a mail with a hold link tells of. */
+/** The subject of a mail with a hold link. */
 export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
 
 function walletColumns({ livemode, merchantNumber, wallet }: ProposedWallet) {
   return [livemode, merchantNumber, wallet];
 }
 
-/** Whether owners were mailed a link about this wallet since that time. */
+/** True if owners were mailed a link about this wallet since that time. */
 export async function hasHoldLink(
   sql: Sql,
   { accountId, since, ...wallet }: ProposedWallet & { accountId: string; since: Date },

@@ -16,21 +16,21 @@ import {
 } from '#people/owner-change-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 
-/** An owner who is away for a weekend still gets to the link in time. */
+/** An owner who is away for a weekend still sees the link in time. */
 const LINK_MS = 72 * HOUR_MS;
-/** As long as the links work, no other wallet can be announced. */
+/** No other wallet can be announced while the links are valid. */
 const WALLET_DELAY_MS = LINK_MS;
 
-/** Where the page of a link stands; the link is the only key to it. */
+/** The path of a link's page; the link alone authorizes it. */
 export const HOLD_PATH = '/hold-payouts';
 
 export interface OwnerChange {
   readonly accountId: string;
   readonly accountName: string;
   readonly kind: OwnerChangeKind;
-  /** Whose ownership it is about. */
+  /** The person whose ownership changes. */
   readonly email: string;
-  /** Everybody who was or is an owner. */
+  /** Everyone who was or is an owner. */
   readonly owners: readonly string[];
   readonly actor: Actor;
   readonly now: Date;
@@ -58,7 +58,7 @@ function text(change: OwnerChange, url: string): string {
   return (
     `${what} ${accountInMail(change.accountName)} on Tapline. ` +
     `It was done by ${by(change.actor)}.\n\n` +
-    'If this is right, nothing needs to be done. If it is not, open this link and press the ' +
+    'If this is right, nothing needs to be done. If it is not, open this link and click the ' +
     `button:\n\n${url}\n\n` +
     'It holds all payouts of the service until an owner lifts the hold. The link works once, for ' +
     '72 hours, for this change only. It cannot hold what the settlement wallet withdraws by ' +
@@ -85,7 +85,7 @@ export async function issueHoldLink(
   return `${people.webUrl}${HOLD_PATH}/${token}`;
 }
 
-/** Writes the change down and gives everybody who was or is an owner the brake. */
+/** Records the change and mails everyone who was or is an owner a link that holds payouts. */
 export async function noteOwnerChange(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,
@@ -105,8 +105,9 @@ export async function noteOwnerChange(
 }
 
 /**
- * After a change of owners no wallet can be announced for 72 hours. Delaying what follows the
- * announcement would not do: on the contract anybody can put an announced wallet into force.
+ * After a change of owners no wallet can be announced for 72 hours. Delaying the steps after the
+ * announcement would not suffice, because on the contract anyone can put an announced wallet into
+ * force.
  */
 export async function checkOwnersSettled(
   sql: Sql,

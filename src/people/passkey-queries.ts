@@ -39,7 +39,7 @@ export async function lockPasskey(tx: Tx, credentialId: string): Promise<Passkey
   return rows[0];
 }
 
-/** False when the credential is registered already. */
+/** False if the credential is already registered. */
 export async function insertPasskey(
   tx: Tx,
   passkey: {
@@ -117,7 +117,7 @@ export async function insertChallenge(
   );
 }
 
-/** Deletes the challenge, also if the answer is wrong: each may be answered once. */
+/** Deletes the challenge even if the answer is wrong, because each may be answered once. */
 export async function takeChallenge(
   sql: Sql,
   wanted: {

@@ -19,7 +19,9 @@ import type { FactorRef } from '#people/second-factor.ts';
 import { type OpenedSession, openSession, strengthenSession } from '#people/sessions.ts';
 import { type Realm, selectUser, type UserRow } from '#people/user-queries.ts';
 
-/** What the browser needs to sign in by passkey, or (as second factor) with one of the user's. */
+/**
+ * The options for the browser to sign in by passkey, or (as second factor) with one of the user's.
+ */
 export async function beginPasskeySignIn(
   deps: PeopleDeps,
   ceremony: { readonly realm: Realm; readonly userId: string | null; readonly now: Date },
@@ -68,7 +70,9 @@ async function verifyUse(
   }
 }
 
-/** The owner of the passkey that gave this answer, its use noted; null when it is not valid. */
+/**
+ * Verifies the answer of a passkey and records its use. Returns its owner; `null` if it is invalid.
+ */
 async function acceptPasskey(
   deps: PeopleDeps,
   tx: Tx,
@@ -87,8 +91,8 @@ async function acceptPasskey(
 }
 
 /**
- * Signs in with a passkey alone: having it and unlocking it are two factors in one. Not subject
- * to the count of wrong passwords, so its owner can always get in.
+ * Signs in with a passkey alone: having it and unlocking it are two factors in one. Not subject to
+ * the limit of wrong passwords, so its owner can always sign in.
  */
 export async function signInWithPasskey(
   deps: PeopleDeps,
@@ -116,7 +120,7 @@ export async function signInWithPasskey(
   return result;
 }
 
-/** Proves the second factor of a session that is there, as a code would. */
+/** Verifies the second factor of an existing session, as a code would. */
 export async function provePasskey(
   deps: PeopleDeps,
   ref: FactorRef & { readonly realm: Realm },

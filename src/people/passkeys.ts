@@ -22,12 +22,12 @@ import { lockUser, selectUser } from '#people/user-queries.ts';
 
 const MAX_PASSKEYS = 20;
 
-/** Loaded at first use: its 230 files took a twentieth of each start. */
+/** Loaded at first use, because its 230 files took a twentieth of each start. */
 export function loadWebAuthn() {
   return import('@simplewebauthn/server');
 }
 
-/** What the browser needs to make a passkey for this user. */
+/** The options for the browser to create a passkey for this user. */
 export async function beginPasskey(
   deps: PeopleDeps,
   ref: FactorRef,
@@ -66,11 +66,11 @@ async function verifyNew(
     });
     return result.verified ? result.registrationInfo.credential : null;
   } catch {
-    return null; // The library throws for every kind of malformed or foreign answer.
+    return null; // The library throws for every malformed or foreign answer.
   }
 }
 
-/** Stores the passkey that the browser made. It is a full second factor, and signs in alone. */
+/** Stores the passkey that the browser created. It is a full second factor, and signs in alone. */
 export async function addPasskey(
   deps: PeopleDeps,
   ref: FactorRef,
@@ -95,7 +95,7 @@ export async function addPasskey(
     const locked = present(await lockUser(tx, user.id), 'user');
     const before = await countPasskeys(tx, user.id);
     if (before >= MAX_PASSKEYS) {
-      return refuse('unexpected_state', `At most ${MAX_PASSKEYS} passkeys: remove one first.`);
+      return refuse('unexpected_state', `At most ${MAX_PASSKEYS} passkeys. Remove one first.`);
     }
     const id = newId('passkey', ref.now);
     const added = await insertPasskey(tx, {
@@ -125,7 +125,7 @@ export async function removePasskey(
     const user = present(await lockUser(tx, ref.userId), 'user');
     const isLast = (await countPasskeys(tx, user.id)) === 1 && user.totp_confirmed_at === null;
     if (user.realm === 'operator' && isLast) {
-      return refuse('unexpected_state', 'Add another factor first: staff need a second factor.');
+      return refuse('unexpected_state', 'Add another factor first. Staff need a second factor.');
     }
     const gone = await deletePasskey(tx, { id, userId: user.id });
     if (gone === undefined) return resourceMissing('passkey');

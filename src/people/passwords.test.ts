@@ -7,7 +7,7 @@ import { addOwner, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 const EMAIL = 'owner@breached.test';
-/** On the list, or on it but for a year, capitals, digits or a mark at the end. */
+/** On the list, or on it except for a year, capitals, digits or a punctuation mark at the end. */
 const BREACHED = [
   'unbelievable',
   'unbelievable!',
@@ -43,7 +43,7 @@ async function refusesBreached(door: Door): Promise<void> {
   assert.ok(accepted.status === 200 || accepted.status === 201, accepted.text);
 }
 
-test('sign-up refuses a breached password, and the link stays good for a better one', async () => {
+test('sign-up refuses a breached password, and the link stays valid for a better one', async () => {
   const client = new PersonClient(server.dashboard);
   await client.post('/sign_up', { email: 'new@breached.test' });
   const token = await server.mailedToken('new@breached.test');
@@ -77,7 +77,7 @@ test('a reset refuses a breached password', async () => {
   await refusesBreached((password) => client.post('/password_reset/complete', { token, password }));
 });
 
-test('a stretch of the keyboard or the alphabet is refused', () => {
+test('a sequence of the keyboard or the alphabet is refused', () => {
   const rows = ['01234567890123456789', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiopasdfghjklzxcvbnm'];
   for (const row of rows) {
     for (let start = 0; start + 12 <= row.length; start++) {
@@ -87,7 +87,7 @@ test('a stretch of the keyboard or the alphabet is refused', () => {
   }
 });
 
-test("generated passwords pass: the demo's and a password manager's", () => {
+test("generated passwords are accepted: the demo's and a password manager's", () => {
   for (let i = 0; i < 300; i++) {
     const password = randomBytes(32).toString('base64url').slice(0, 20);
     assert.equal(checkPassword(password, 'operator@demo.test'), null, password);
@@ -105,7 +105,7 @@ test('the longest password costs the check no more than a hash would', () => {
   }
 });
 
-test('nobody is let in by the hash of an erased person, and nothing breaks', async () => {
+test('the hash of an erased person lets no one in, and nothing breaks', async () => {
   for (const hash of ['', null]) {
     assert.equal(await verifyPassword(PASSPHRASE, hash, 'person'), false);
   }

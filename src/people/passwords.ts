@@ -4,27 +4,27 @@ import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type HashCaller, HashGate } from '#people/hash-shares.ts';
 
-/** NIST SP 800-63B: length is what counts; no rules of composition. */
+/** NIST SP 800-63B: length matters; no composition rules. */
 const MIN_LENGTH = 12;
-/** Long passphrases fit; a megabyte to keep the hash busy does not. */
+/** Long passphrases fit; a megabyte meant to keep the hash busy does not. */
 const MAX_LENGTH = 256;
 const MIN_DISTINCT = 5;
 
 /** OWASP's argon2id profile with 19 MiB, two passes, one lane: about 30 ms of one core. */
 const PROFILE = {
-  // The const enum of the package cannot be used with erased types; 2 is argon2id.
+  // The package's const enum cannot be used with erased types; 2 is argon2id.
   algorithm: 2 satisfies Algorithm.Argon2id as Algorithm,
   memoryCost: 19_456,
   timeCost: 2,
   parallelism: 1,
 } as const;
 
-/** The obvious ones at this length, which every guesser tries first. */
+/** Obvious passwords of sufficient length, which every guesser tries first. */
 const OBVIOUS =
   /^(?:(?:pass ?word|qwerty(?:uiop)?|letmein|iloveyou|welcome|admin|tapline|secret)[\d!.\s]*)+$/i;
 const STAIRS = '01234567890123456789abcdefghijklmnopqrstuvwxyzqwertyuiopasdfghjklzxcvbnm';
 
-/** Length in code points, none of the guesses that come first, and not known from a breach. */
+/** Checks the length in code points, and refuses obvious and breached passwords. */
 export function checkPassword(password: string, email: string): Refusal | null {
   const length = [...password].length;
   if (length < MIN_LENGTH || length > MAX_LENGTH) {
@@ -54,8 +54,8 @@ export function checkPassword(password: string, email: string): Refusal | null {
 const gate = new HashGate();
 
 /**
- * PHC string of argon2id. NFKC first, so that one password is one on every keyboard. A refusal when
- * the share of this kind of caller is full.
+ * PHC string of argon2id. NFKC first, so that a password is the same on every keyboard. A refusal
+ * if the share of this kind of caller is full.
  */
 export async function hashPassword(
   password: string,
@@ -67,9 +67,9 @@ export async function hashPassword(
 let decoy: Promise<string> | null = null;
 
 /**
- * Whether the password is the hash's. Without a hash (no such user, or one who was erased while the
- * request was under way: an empty one) a decoy is checked: it takes as long, so that time does not
- * tell who has an account. A refusal when the caller's share is full.
+ * True if the password matches the hash. Without a hash (no such user, or one erased during the
+ * request, whose hash is empty) a decoy is checked, which takes as long, so that the time does not
+ * reveal who has an account. A refusal if the caller's share is full.
  */
 export async function verifyPassword(
   password: string,
@@ -85,15 +85,15 @@ export async function verifyPassword(
 
 /** Below this many guesses, a list of known passwords with small changes finds it. */
 const MIN_GUESSES = 1e8;
-/** The scorer's time grows fast with the length; 24 characters take a few milliseconds. */
+/** The scorer's time grows quickly with the length; 24 characters take a few milliseconds. */
 const JUDGED_LENGTH = 24;
 
 let scorer: ZxcvbnFactory | null = null;
 
 /**
- * Whether the password is a known one, or a known one with a year, a digit, capitals or "@" for
- * "a" added. Judged by its first 24 characters. Offline: the lists come with the package.
- * `personal` are words that this person would use: the address, the product.
+ * True for a known password, or one with a year, a digit, capitals or "@" for "a" added. Checks its
+ * first 24 characters. Offline: the lists come with the package. `personal` are words that this
+ * person would use: the address, the product.
  */
 function isBreached(password: string, personal: readonly string[]): boolean {
   scorer ??= new ZxcvbnFactory({

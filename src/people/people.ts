@@ -1,31 +1,31 @@
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 
-/** What the use cases around people and their sessions need of the process. */
+/** The dependencies of the use cases for people and their sessions. */
 export interface PeopleDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
-  /** 32 bytes: encrypts TOTP secrets, documents and waiting mail, signs CSRF and device tokens. */
+  /** 32 bytes: encrypts TOTP secrets, documents and queued mail, signs CSRF and device tokens. */
   readonly secretKey: Buffer;
-  /** Where the web apps live, without a slash at the end: links in mails point there. */
+  /** The public origin of the web apps, without a trailing slash; links in mails point there. */
   readonly webUrl: string;
-  /** How long a factor waits that was set up with the password alone; 0 in a sandbox. */
+  /** How long a factor that was set up with the password alone is not trusted; 0 in a sandbox. */
   readonly factorAgeMs: number;
   readonly passkeys: {
-    /** The domain that passkeys belong to, and how authenticators show it. */
+    /** The domain that passkeys belong to, and its name in authenticators. */
     readonly rpId: string;
     readonly rpName: string;
-    /** Origins of the web apps, as browsers spell them. */
+    /** Origins of the web apps, as browsers write them. */
     readonly origins: readonly string[];
   };
 }
 
-/** Who is at the other end of a request, as far as it can be known. */
+/** The client of a request, as far as it is known. */
 export interface Visit {
   readonly address: string;
   readonly userAgent: string;
   readonly now: Date;
 }
 
-/** The topic that wakes the mail worker. */
+/** The wake-up topic of the mail worker. */
 export const MAIL_TOPIC = 'mail';

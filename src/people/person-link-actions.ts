@@ -9,12 +9,12 @@ import { updateFactorsEnd, updateFactorTrust } from '#people/second-factor-queri
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import { type UserRow, updatePassword } from '#people/user-queries.ts';
 
-/** Nobody signs in with it: a new password is chosen by mail. */
+/** An empty hash, which no password matches: a new password is chosen by mail. */
 const NO_PASSWORD = '';
 
 /**
- * Signs the person out everywhere. Where a mail was about the person's own sign-in, a factor that
- * only a password vouched for goes, and so does the password that somebody knows.
+ * Signs the person out everywhere. If the mail was about the person's own sign-in, also removes a
+ * factor that only the password had authorized, and the compromised password.
  */
 export async function putOut(
   tx: Tx,
@@ -38,12 +38,12 @@ export async function ownedAccounts(tx: Tx, userId: string): Promise<readonly st
     .toSorted();
 }
 
-/** The person says that the factor is theirs: it counts from now on. */
+/** The person confirms that the factor is theirs: it is trusted from now on. */
 export async function trustFactor(tx: Tx, user: UserRow): Promise<void> {
   await updateFactorTrust(tx, { userId: user.id, from: null });
 }
 
-/** The factors end, unless one is used before. */
+/** Schedules the end of the factors, unless one is used before. */
 export async function loseFactors(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>,

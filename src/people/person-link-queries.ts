@@ -9,7 +9,7 @@ export const personLinks = table(
     kind: as<PersonLinkKind>('text'),
     user_id: 'text',
     account_id: 'text?',
-    /** Who got the mail. */
+    /** The recipient of the mail. */
     email: 'text',
     what: 'text',
     created: 'timestamptz',
@@ -31,7 +31,7 @@ export async function selectPersonLink(
   return rows[0];
 }
 
-/** Uses the link up; undefined when it was used, or its time is over. */
+/** Consumes the link; undefined if it was used, or has expired. */
 export async function takePersonLink(
   tx: Tx,
   wanted: { readonly hash: Buffer; readonly now: Date },
@@ -44,7 +44,7 @@ export async function takePersonLink(
   return rows[0];
 }
 
-/** @returns how many of at most `limit` links that ended before `before` were dropped. */
+/** @returns how many links that ended before `before` were deleted, at most `limit`. */
 export async function deleteOldPersonLinks(sql: Sql, before: Date, limit: number): Promise<number> {
   const rows = await sql.query(
     `delete from person_links where hash in

@@ -11,13 +11,16 @@ import {
   selectPersonLink,
 } from '#people/person-link-queries.ts';
 
-/** As long as a new factor waits: whoever reads mail once a weekend still gets to the link. */
+/**
+ * As long as a new factor waits, so that a person who reads mail once a weekend still sees the
+ * link.
+ */
 const LINK_MS = 72 * HOUR_MS;
 
-/** Where the page of a link stands; the link is the only key to it. */
+/** The path of a link's page; the link alone authorizes it. */
 export const PERSON_LINK_PATH = '/by-mail';
 
-/** The mail and the page that it leads to call the button the same. */
+/** The label of the button, the same in the mail and on the page that it leads to. */
 export const PERSON_LINK_BUTTONS: Readonly<Record<PersonLinkKind, string>> = {
   not_me: 'This was not me',
   trust_factor: 'This is my factor',
@@ -40,7 +43,7 @@ async function issueLink(
   return `${people.webUrl}${PERSON_LINK_PATH}/${token}`;
 }
 
-/** A link that is neither used nor too old; otherwise undefined, whatever the reason. */
+/** A link that is neither used nor expired; otherwise undefined, for any reason. */
 export async function findPersonLink(
   sql: Sql,
   wanted: { readonly token: string; readonly now: Date },
@@ -49,22 +52,22 @@ export async function findPersonLink(
   return selectPersonLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
 }
 
-/** Something that a thief would do, and who could have done it. */
+/** A change that a thief could have made, and the session that made it. */
 export interface AlarmingChange {
-  /** Whose session did it. */
+  /** The user of that session. */
   readonly userId: string;
-  /** null: it is about the person, not about one account. */
+  /** `null` if it concerns the person, not one account. */
   readonly accountId: string | null;
   /** A sentence: `A live API key was made for …`. */
   readonly what: string;
   readonly subject: string;
   readonly to: readonly string[];
-  /** A link that the person presses if all is well, and what it is for. */
+  /** A link that confirms that all is well, and its purpose. */
   readonly yes?: { readonly kind: PersonLinkKind; readonly words: string };
   readonly now: Date;
 }
 
-/** Tells everybody who can stop it, with a link that does. */
+/** Mails everyone who can stop it, with a link that does. */
 export async function mailChange(tx: Tx, people: MailDeps, change: AlarmingChange): Promise<void> {
   const { userId: user_id, accountId: account_id, what, subject, now } = change;
   for (const to of new Set(change.to)) {

@@ -59,7 +59,7 @@ export interface PersonActionRow {
   readonly address: string | null;
 }
 
-/** What the audit log says that this person did, newest first. */
+/** This person's actions according to the audit log, newest first. */
 export async function selectActionsOf(
   sql: Sql,
   wanted: { readonly userId: string; readonly limit: number },
@@ -78,7 +78,7 @@ export interface TeamMateRow {
   readonly role: string;
 }
 
-/** Locks all memberships of all accounts of this person, in one order for everybody. */
+/** Locks all memberships of all accounts of this person, in one order for all transactions. */
 export async function lockTeamsOf(tx: Tx, userId: string): Promise<TeamMateRow[]> {
   return tx.query(
     `select m.account_id, a.name as account_name, m.user_id, m.role
@@ -97,7 +97,7 @@ export async function lockActiveOperators(tx: Tx): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-/** Ends all ways in, and drops what was kept for them. */
+/** Ends every means of access, and deletes its data. */
 export async function deleteAccessOf(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     `with ended as (delete from sessions where user_id = $1),
@@ -109,7 +109,7 @@ export async function deleteAccessOf(tx: Tx, userId: string): Promise<void> {
   );
 }
 
-/** Replaces the address wherever merchants' rows keep it, but for the audit log. */
+/** Replaces the address wherever merchants' rows have it, except in the audit log. */
 export async function eraseMerchantAddress(
   tx: Tx,
   which: { readonly email: string; readonly placeholder: string },

@@ -22,7 +22,7 @@ import { lockUser, type UserRow } from '#people/user-queries.ts';
 export interface Erasing {
   readonly userId: string;
   readonly actor: Actor;
-  /** An owner leaves the owners: that asks for a proof of the second factor. */
+  /** Leaving as an owner needs a fresh second factor. */
   readonly factorIsFresh: boolean;
   readonly now: Date;
 }
@@ -34,7 +34,7 @@ function handOverFirst(accounts: readonly string[]): Refusal {
   );
 }
 
-/** Why a member of these teams cannot go; null when nothing stands in the way. */
+/** The reason why a member of these teams cannot leave; `null` if there is none. */
 function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | null {
   const owners = teams.filter((row) => row.role === 'owner');
   const own = owners.filter((row) => row.user_id === erasing.userId);
@@ -74,7 +74,7 @@ async function recordOperator(tx: Tx, erasing: Erasing): Promise<void> {
 
 async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
   const { id: userId, email, realm } = user;
-  // No address: nobody can sign in with it, ask for a link to it, or be mailed at it.
+  // Not an address, so it cannot be signed in with, requested a link for, or mailed.
   const placeholder = `erased ${userId}`;
   await deleteAccessOf(tx, userId);
   await deleteEmailTokens(tx, { realm, email });
@@ -83,15 +83,16 @@ async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
 }
 
 /**
- * Erases a person: every way in ends with the commit, and name, address, devices and factors are
- * gone. The audit log keeps what it says. A last owner, and the last of the staff, hand over first.
+ * Erases a person: every means of access ends with the commit, and name, address, devices and
+ * factors are deleted. The audit log keeps its entries. A last owner, and the last member of staff,
+ * must hand over first.
  */
 export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<Refusal | null> {
   const { userId, now } = erasing;
   const done = await deps.db.transaction<UserRow | Refusal>(async (tx) => {
     const staff = erasing.actor.type === 'operator' ? await lockActiveOperators(tx) : null;
     if (staff?.length === 1) {
-      const message = 'You are the last member of the staff: add another one first.';
+      const message = 'You are the last member of the staff. Add another one first.';
       return refuse('unexpected_state', message);
     }
     const user = present(await lockUser(tx, userId), 'user');

@@ -5,7 +5,10 @@ import { selectInvitationByHash } from '#people/invitation-queries.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { selectUserByEmail } from '#people/user-queries.ts';
 
-/** What the link is for. Its holder owns the mailbox; tries are counted per address. */
+/**
+ * The content of an invitation. The holder of the link owns the mailbox; tries are counted per
+ * address.
+ */
 export async function readInvitation(
   deps: PeopleDeps,
   token: string,

@@ -10,8 +10,8 @@ import { savePassword } from '#people/save-password.ts';
 import { type Realm, selectUserByEmail, type UserRow } from '#people/user-queries.ts';
 
 /**
- * Sets the password with a mailed link, and signs out everywhere. It opens no session: the
- * second factor, if there is one, is still asked for at sign-in.
+ * Sets the password with a mailed link, and signs out everywhere. It opens no session: the second
+ * factor, if there is one, is still required at sign-in.
  */
 export async function completePasswordReset(
   deps: PeopleDeps,
@@ -36,10 +36,12 @@ export async function completePasswordReset(
     if (email === undefined) return linkRefused();
     const user = present(await selectUserByEmail(tx, { realm, email }), 'user');
     await deleteEmailTokens(tx, { realm, email });
-    // Whoever reads the mailbox is the owner sooner than whoever knew the password.
+    // The owner of the mailbox is more likely the owner of the account than a person who knew the
+    // password.
     if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // Somebody who guessed codes knew the old password: the mailbox's owner does not wait for that.
+    // A person who guessed codes knew the old password, and the mailbox's owner should not have to
+    // wait for that.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

@@ -1,4 +1,4 @@
-/** behavior.md 14.3: each role may do all that the ones before it may. */
+/** The roles of behavior.md 14.3: each includes the rights of those before it. */
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 
 export type Role = (typeof ROLES)[number];

@@ -5,7 +5,7 @@ import type { PeopleDeps } from '#people/people.ts';
 import { deleteSessionsOf } from '#people/session-queries.ts';
 import { type UserRow, updatePassword } from '#people/user-queries.ts';
 
-/** Stores the new password, ends other sessions and tells the person. */
+/** Stores the new password, ends other sessions and notifies the person. */
 export async function savePassword(
   deps: PeopleDeps,
   tx: Tx,

@@ -29,7 +29,7 @@ export async function updateFactorsEnd(
   await tx.query('update users set factors_end_at = $2 where id = $1', [change.userId, change.at]);
 }
 
-/** A factor was just proven, so the factors are not lost: they do not end. */
+/** A factor was just verified, so the factors are not lost and do not end. */
 export async function keepFactors(tx: Tx, userId: string): Promise<void> {
   await tx.query(
     'update users set factors_end_at = null where id = $1 and factors_end_at is not null',
@@ -47,7 +47,7 @@ export async function updateTotpConfirmed(
   ]);
 }
 
-/** False when this time step, or a later one, was used already. */
+/** False if this time step, or a later one, was already used. */
 export async function updateTotpStep(
   tx: Tx,
   change: { readonly userId: string; readonly step: number },
@@ -60,7 +60,7 @@ export async function updateTotpStep(
   return rows.length === 1;
 }
 
-/** When the person said that the present codes are kept somewhere; null for new codes. */
+/** When the person confirmed that the current codes are stored; `null` for new codes. */
 export async function updateCodesSaved(
   tx: Tx,
   change: { readonly userId: string; readonly at: Date | null },
@@ -85,7 +85,7 @@ export async function insertRecoveryCodes(
   ]);
 }
 
-/** False when there is no such code, or it was used. */
+/** False if there is no such code, or it was used. */
 export async function takeRecoveryCode(
   tx: Tx,
   wanted: { readonly userId: string; readonly hash: Buffer; readonly now: Date },

@@ -36,18 +36,18 @@ import { type OpenedSession, strengthenSession } from '#people/sessions.ts';
 import { lockUser, type UserRow } from '#people/user-queries.ts';
 
 const PERIOD_SECONDS = 30;
-/** One step back and forth: clocks of phones are rarely off by more. */
+/** One step back and forth, because phone clocks are rarely off by more. */
 const WINDOW_STEPS = 1;
 const RECOVERY_CODES = 10;
-/** A person mistypes a code once or twice; the third time they hear of it, once an hour. */
+/** One or two mistyped codes are normal; the third triggers a mail, at most once an hour. */
 const TOLD_AT_GUESS = 3;
 /**
- * 112 bits: nothing to guess, so a plain hash is enough. Codes of 80 bits, from before, stay valid:
- * their hashes are kept alike.
+ * 112 bits cannot be guessed, so a plain hash is enough. Older codes of 80 bits stay valid; their
+ * hashes are stored in the same way.
  */
 const RECOVERY_BYTES = 14;
 
-/** Session and user that prove, or set up, a factor. */
+/** The session and user that verify, or set up, a factor. */
 export interface FactorRef {
   readonly sessionId: string;
   readonly userId: string;
@@ -70,13 +70,13 @@ function storedTotp(deps: PeopleDeps, user: UserRow): TOTP | null {
   return totpOf(Secret.fromBase32(decrypt(deps.secretKey, user.totp_secret, user.id)), user);
 }
 
-/** Apps show `123 456`, and that is what people copy. null: it is no code of an app. */
+/** Apps show `123 456`, and people copy it so. `null` if it is not an app's code. */
 function digitsOf(code: string): string | null {
   const digits = code.replaceAll(/[\s-]/g, '');
   return /^\d{6}$/.test(digits) ? digits : null;
 }
 
-/** The time step whose code this is, or null. */
+/** The time step of this code, or `null`. */
 function stepOf(totp: TOTP, code: string, now: Date): number | null {
   const timestamp = now.getTime();
   const token = digitsOf(code);
@@ -102,7 +102,7 @@ function newRecoveryCode(): string {
 export function codeRefused(): Refusal {
   return refuse(
     'sign_in_failed',
-    'This code is not valid now. Codes work once: wait for the next.',
+    'This code is not valid now. Each code works once. Wait for the next one.',
   );
 }
 
@@ -115,7 +115,7 @@ export async function beginTotp(
   return deps.db.transaction(async (tx) => {
     const user = present(await lockUser(tx, ref.userId), 'user');
     if (user.totp_confirmed_at !== null) {
-      return refuse('unexpected_state', 'An authenticator app is already set up: remove it first.');
+      return refuse('unexpected_state', 'An authenticator app is already set up. Remove it first.');
     }
     const sealed = encrypt(deps.secretKey, secret.base32, user.id);
     await updateTotpSecret(tx, { userId: user.id, sealed, now: ref.now });
@@ -131,7 +131,7 @@ async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly stri
   return codes;
 }
 
-/** The app shows the right code: from now on signing in needs it. Returns codes for emergencies. */
+/** The app's code is right: from now on signing in needs the app. Returns recovery codes. */
 export async function confirmTotp(
   deps: PeopleDeps,
   ref: FactorRef,
@@ -169,12 +169,12 @@ async function confirmSetUp(
   return { recoveryCodes, session: await strengthenSession(tx, { ...ref, realm: user.realm }) };
 }
 
-/** Takes the authenticator app away. Staff keep at least one factor. */
+/** Removes the authenticator app. Staff must keep at least one factor. */
 export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null | Refusal> {
   return deps.db.transaction(async (tx) => {
     const user = present(await lockUser(tx, ref.userId), 'user');
     if (user.realm === 'operator' && (await countPasskeys(tx, user.id)) === 0) {
-      return refuse('unexpected_state', 'Add a passkey first: staff need a second factor.');
+      return refuse('unexpected_state', 'Add a passkey first. Staff need a second factor.');
     }
     await updateTotpSecret(tx, { userId: user.id, sealed: null, now: null });
     await deleteRecoveryCodes(tx, user.id);
@@ -184,7 +184,7 @@ export async function removeTotp(deps: PeopleDeps, ref: FactorRef): Promise<null
   });
 }
 
-/** Ten new codes; the old ones are void. */
+/** Ten new codes; the old ones become invalid. */
 export async function replaceRecoveryCodes(
   deps: PeopleDeps,
   ref: FactorRef,
@@ -215,7 +215,7 @@ async function acceptCode(
   return step !== null && updateTotpStep(tx, { userId: user.id, step });
 }
 
-/** The counts that a guess is taken from: always one of the person's, and one of a known device. */
+/** The counters of a guess: always one of the person's, and one of a known device. */
 function counts(userId: string, device: string | null) {
   if (device === null)
     return [{ bucket: secondFactorBucket(userId), allowance: PER_SECOND_FACTOR }];
@@ -226,10 +226,10 @@ function counts(userId: string, device: string | null) {
 }
 
 /**
- * Proves the second factor with a code of the app or a recovery code: the session gets its full
- * rights and a new token. Guesses are counted per person: those from devices that the person has
- * signed in on together, and those from everywhere else together, so that a thief of the password
- * cannot lock its owner out. However many sessions and cookies there are, an hour takes thirty.
+ * Verifies the second factor with a code of the app or a recovery code: the session gets its full
+ * rights and a new token. Guesses are counted per person: those from known devices together, and
+ * those from everywhere else together, so that a thief with the password cannot lock its owner out.
+ * An hour allows thirty, for any number of sessions and cookies.
  */
 export async function proveSecondFactor(
   deps: PeopleDeps,
@@ -262,12 +262,12 @@ export async function proveSecondFactor(
   return session;
 }
 
-/** The person says that the recovery codes are kept somewhere: nobody asks any more. */
+/** The person confirms that the recovery codes are stored, which ends the reminder. */
 export async function confirmCodesSaved(deps: PeopleDeps, ref: FactorRef): Promise<Refusal | null> {
   return deps.db.transaction(async (tx) => {
     await lockUser(tx, ref.userId);
     if ((await countRecoveryCodes(tx, ref.userId)) === 0) {
-      return refuse('unexpected_state', 'There are no recovery codes: make new ones first.');
+      return refuse('unexpected_state', 'There are no recovery codes. Create new ones first.');
     }
     await updateCodesSaved(tx, { userId: ref.userId, at: ref.now });
     return null;

@@ -33,7 +33,7 @@ export async function insertSession(tx: Tx, session: NewSessionRow): Promise<voi
   );
 }
 
-/** A session with its user, and with what the user is in one account and mode. */
+/** A session with its user, and with the user's role in one account and mode. */
 export interface SessionRow {
   readonly id: string;
   readonly user_id: string;
@@ -58,7 +58,7 @@ export interface SessionRow {
   readonly account_status: 'active' | 'disabled' | null;
   readonly kyb_status: string | null;
   readonly merchant_number: bigint | null;
-  /** Whether it takes real money; null without an account. */
+  /** True if the account takes real money; `null` without an account. */
   readonly account_is_live: boolean | null;
 }
 
@@ -87,7 +87,7 @@ export async function selectSession(
   return rows[0];
 }
 
-/** Whether a session still opens an account: for what was let in once and stays open. */
+/** True if a session still has access to an account; for connections that stay open. */
 export async function selectStillMember(
   sql: Sql,
   wanted: { readonly sessionId: string; readonly accountId: string; readonly now: Date },
@@ -131,7 +131,7 @@ export async function updateToken(
   return rows.length === 1;
 }
 
-/** A stronger session gets a new token at once; the old one is worth nothing any more. */
+/** A strengthened session gets a new token at once; the old one becomes invalid. */
 export async function updateStrength(
   tx: Tx,
   change: {
@@ -180,7 +180,7 @@ export async function deleteSession(
   return rows.length === 1;
 }
 
-/** Signs the user out everywhere, but for `exceptId` when it is given. */
+/** Signs the user out everywhere, except from `exceptId` if it is given. */
 export async function deleteSessionsOf(
   sql: Sql,
   which: { readonly userId: string; readonly exceptId: string | null },

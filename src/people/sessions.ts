@@ -18,23 +18,23 @@ import {
 } from '#people/session-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** Shopkeepers come back every day; staff hold the whole network and sign in each shift. */
+/** Shopkeepers return every day; staff control the whole network and sign in each shift. */
 const LIFETIME: Record<Realm, { readonly totalMs: number; readonly idleMs: number }> = {
   merchant: { totalMs: 14 * 24 * HOUR_MS, idleMs: 24 * HOUR_MS },
   operator: { totalMs: 12 * HOUR_MS, idleMs: HOUR_MS },
 };
-/** Time to find the phone with the code. */
+/** Enough to find the phone with the code. */
 const PASSWORD_LEVEL_MS = 10 * MINUTE_MS;
-/** A stolen token is of use for about this long once its owner has moved on to the next one. */
+/** A stolen token is useful for at most about this long once its owner has got the next one. */
 const ROTATE_EVERY_MS = HOUR_MS;
-/** Requests that were under way with the old token when the new one was first used. */
+/** For requests in flight with the old token when the new one was first used. */
 const ROTATION_GRACE_MS = MINUTE_MS;
-/** Precision of `last_seen_at`; each request writing it would cost a write. */
+/** The precision of `last_seen_at`; recording each request would cost a write. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** What moves money or opens the door to it asks for a proof not older than this. */
+/** Moving money, or enabling it, needs a verification that is not older than this. */
 const FRESH_FACTOR_MS = 5 * MINUTE_MS;
 
-/** A session's token, shown to the browser this once, and when it ends. */
+/** A session's token, returned to the browser only here, and when it ends. */
 export interface OpenedSession {
   readonly sessionId: string;
   readonly token: string;
@@ -71,7 +71,7 @@ export async function openSession(
   return { sessionId: id, token, expiresAt };
 }
 
-/** The second factor was proven: full rights, a new token, the old one void. */
+/** The second factor was verified: full rights and a new token; the old one becomes invalid. */
 export async function strengthenSession(
   tx: Tx,
   proof: {
@@ -93,7 +93,7 @@ export async function strengthenSession(
   return { sessionId: proof.sessionId, token, expiresAt };
 }
 
-/** Whether the row still opens anything at `now` for the token that found it. */
+/** True if the session is valid at `now` for the token that found it. */
 function isOpen(row: SessionRow, now: Date): boolean {
   if (row.user_status !== 'active' || row.expires_at <= now) return false;
   if (addMs(row.last_seen_at, LIFETIME[row.realm].idleMs) <= now) return false;
@@ -103,7 +103,7 @@ function isOpen(row: SessionRow, now: Date): boolean {
 
 export interface FoundSession {
   readonly row: SessionRow;
-  /** The token that takes this one's place, when it was time. */
+  /** The token that replaces this one, if rotation was due. */
   readonly rotated: OpenedSession | null;
 }
 
@@ -122,9 +122,9 @@ async function rotate(deps: PeopleDeps, row: SessionRow, now: Date): Promise<Ope
 }
 
 /**
- * The session of a token, with what its user is in the account. Notes that it was used, and
- * rotates the token once an hour: the old one goes on until the new one has been seen, so that a
- * lost response signs nobody out.
+ * The session of a token, with its user's role in the account. Records that it was used, and
+ * rotates the token once an hour: the old one stays valid until the new one was used, so that a
+ * lost response signs no one out.
  */
 export async function findSession(
   deps: PeopleDeps,
@@ -144,8 +144,8 @@ export async function findSession(
 }
 
 /**
- * What a page sends back in the Csrf-Token header. It is bound to the session and stays the same
- * while the session's token rotates; another site can neither read nor compute it.
+ * The value that a page sends in the Csrf-Token header. It is bound to the session and stays the
+ * same while the session's token rotates; another site can neither read nor compute it.
  */
 export function csrfToken(secretKey: Buffer, sessionId: string): string {
   return createHmac('sha256', secretKey).update(`csrf ${sessionId}`).digest('base64url');
@@ -158,7 +158,7 @@ export function isCsrfToken(secretKey: Buffer, sessionId: string, token: string)
   });
 }
 
-/** Whether a second factor was proven in this session a moment ago. */
+/** True if a second factor was verified in this session minutes ago. */
 export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
   return secondFactorAt !== null && addMs(secondFactorAt, FRESH_FACTOR_MS) > now;
 }
@@ -166,7 +166,7 @@ export function isFactorFresh(secondFactorAt: Date | null, now: Date): boolean {
 export function factorNotFresh(): Refusal {
   return refuse(
     'second_factor_required',
-    'Prove your second factor now (POST /session/second_factor), then repeat this within five ' +
+    'Verify your second factor now (POST /session/second_factor), then repeat this within five ' +
       'minutes. Without one, set up an authenticator app or a passkey first.',
   );
 }

@@ -22,7 +22,7 @@ export interface SignInInput {
   readonly realm: Realm;
   readonly email: string;
   readonly password: string;
-  /** What the device kept of an earlier sign-in, see {@link knownDevice}. */
+  /** The token that the device stored at an earlier sign-in, see {@link knownDevice}. */
   readonly deviceToken: string | null;
   readonly visit: Visit;
 }
@@ -36,7 +36,7 @@ export type SignedIn =
       readonly factors: { readonly totp: boolean; readonly passkey: boolean };
     };
 
-/** The same words and the same time for a wrong password and for nobody. */
+/** The same text and the same time for a wrong password and an unknown user. */
 export function signInFailed(): Refusal {
   return refuse('sign_in_failed', 'The email address or the password is wrong.');
 }
@@ -64,8 +64,8 @@ export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<Sign
 }
 
 /**
- * Whose these are. Attempts are counted per address and per person; a device that the person has
- * used before has a count of its own, so guessing locks out the guesser and nobody else.
+ * The user with these credentials. Attempts are counted per address and per person; a device that
+ * the person has used before has its own counter, so guessing locks out only the guesser.
  */
 export async function checkPassword(
   deps: PeopleDeps,
@@ -85,7 +85,7 @@ export async function checkPassword(
   );
   if (refused !== null) return refused;
   const user = await selectUserByEmail(deps.db, { realm, email });
-  // Staff keep a share of their own: strangers at the merchants' door do not lock them out.
+  // Staff have their own share, so that strangers at the merchants' sign-in do not lock them out.
   const caller = realm === 'operator' ? 'staff' : device === null ? 'stranger' : 'person';
   const matches = await verifyPassword(input.password, user?.password_hash ?? null, caller);
   if (isRefusal(matches)) return matches;
@@ -95,7 +95,7 @@ export async function checkPassword(
   return user;
 }
 
-/** A full session, or one that only waits for the second factor when the user has one. */
+/** A full session, or one that waits for the second factor if the user has one. */
 export async function openAfterPassword(
   deps: PeopleDeps,
   user: UserRow,

@@ -10,13 +10,13 @@ export interface TeamRef {
   readonly accountId: string;
   readonly accountName: string;
   readonly actor: Actor;
-  /** Whether the actor proved a second factor a moment ago: owners are not changed without. */
+  /** True if the actor verified a second factor minutes ago, which changes of owners need. */
   readonly factorIsFresh: boolean;
   readonly people: PeopleDeps;
   readonly now: Date;
 }
 
-/** Writes a change of owners down; `before` are the members as they were. */
+/** Records a change of owners; `before` are the members as they were. */
 export async function noteOwners(
   tx: Tx,
   ref: TeamRef,
@@ -28,7 +28,7 @@ export async function noteOwners(
 ): Promise<void> {
   const owners = noted.before.filter((row) => row.role === 'owner').map((row) => row.email);
   const { kind, email } = noted;
-  // Owners get no mail about an invitation to be an owner before it is accepted.
+  // A person invited to be an owner gets no owner mail before accepting.
   const told = kind === 'invited' ? owners : [...owners, email];
   await noteOwnerChange(tx, ref.people, { ...ref, kind, email, owners: told });
 }
@@ -46,14 +46,14 @@ export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Prom
   await recordEntry(tx, { ...change, detail, auditLog, actor, livemode: null, now });
 }
 
-/** For the owners' mail: who it is about, and the role. */
+/** For the owners' mail: the person, and the role. */
 function describeTeamChange({ before, after }: TeamChange): string {
   if (before === null) return `${after?.email} gets the role ${after?.role}.`;
   if (after === null) return `${before.email} no longer has the role ${before.role}.`;
   return `${after.email} was ${before.role} and is ${after.role} now.`;
 }
 
-/** The same for a change that {@link noteOwners} has mailed already: no second mail about it. */
+/** The same for a change that {@link noteOwners} has already mailed, without a second mail. */
 export async function recordOwners(tx: Tx, ref: TeamRef, change: TeamChange): Promise<void> {
   const { actor } = ref;
   const unlistened = actor.type === 'system' ? actor : { ...actor, onEntry: null };

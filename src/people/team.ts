@@ -26,7 +26,7 @@ function findMember(
 function lastOwner(): Refusal {
   return refuse(
     'unexpected_state',
-    'The account needs an owner: make another member an owner first.',
+    'The account needs an owner. Make another member an owner first.',
   );
 }
 
@@ -59,8 +59,8 @@ export async function changeRole(
 }
 
 /**
- * Takes a person out of the team; the rights end with the next request. `userId` may be the actor:
- * then the person leaves.
+ * Removes a person from the team; the rights end with the next request. If `userId` is the actor,
+ * the person leaves.
  */
 export async function removeMember(tx: Tx, ref: TeamRef, userId: string): Promise<null | Refusal> {
   const members = await lockMembers(tx, ref.accountId);

@@ -21,9 +21,9 @@ export const users = table('users', {
   totp_last_step: 'bigint?',
   totp_begun_at: 'timestamptz?',
   recovery_codes_saved_at: 'timestamptz?',
-  /** From when on the factors count for money and access; null: they do. */
+  /** When the factors become trusted for money and access; `null` if they are. */
   factor_trusted_from: 'timestamptz?',
-  /** When the factors end, because they were said to be lost; null: they do not. */
+  /** When the factors end because they were reported lost; `null` if they do not. */
   factors_end_at: 'timestamptz?',
   created: 'timestamptz',
 });
@@ -78,7 +78,7 @@ export async function updateUserStatus(
   await tx.query('update users set status = $2 where id = $1', [change.id, change.status]);
 }
 
-/** @returns whether it was another one before. */
+/** @returns true if the role was a different one. */
 export async function updateStaffRole(
   tx: Tx,
   change: { readonly id: string; readonly role: StaffRole },

@@ -1,11 +1,11 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { fullPrice, type LineItem, linePrice, type SaleLines, salePrice } from '#prices/lines.ts';
 
-/** A line as a request has it. */
+/** A line of a request. */
 export interface AskedLine extends Pick<LineItem, 'name' | 'quantity' | 'unit_amount'> {
   /** Basis points, or the name of one of the account's rates. */
   readonly tax_rate: number | string;
-  /** By default as the account says. */
+  /** Default: the account's setting. */
   readonly tax_inclusive?: boolean;
   readonly discount?: number;
 }
@@ -15,20 +15,20 @@ export interface AskedLines {
   readonly discount: number;
 }
 
-/** What an account says of its taxes. Named as in the API. */
+/** An account's tax settings. Named as in the API. */
 export interface TaxSettings {
   readonly tax_rates: readonly { readonly name: string; readonly rate: number }[];
   readonly prices_include_tax: boolean;
 }
 
-/** Whether these lines mean something only beside the account's settings. */
+/** True if these lines depend on the account's settings. */
 export function needTaxSettings({ lineItems }: AskedLines): boolean {
   return lineItems.some(({ tax_rate: rate, tax_inclusive: isWithin }) => {
     return typeof rate === 'string' || isWithin === undefined;
   });
 }
 
-/** The basis points of a rate; `null` if the account has none of that name. */
+/** The basis points of a rate; `null` if the account has none with that name. */
 export function basisPointsOf(rate: number | string, settings: TaxSettings): number | null {
   if (typeof rate === 'number') return rate;
   return settings.tax_rates.find(({ name }) => name === rate)?.rate ?? null;
@@ -62,8 +62,8 @@ function readLine(
 }
 
 /**
- * The lines of a sale, with what the account's settings say of them. Their sum must be the price:
- * minor units of the shop's currency, or atoms.
+ * The lines of a sale, completed with the account's settings. Their sum must be the price: minor
+ * units of the shop's currency, or atoms.
  */
 export function readLines(
   asked: AskedLines,
@@ -79,7 +79,7 @@ export function readLines(
   const { discount } = asked;
   const whole = lineItems.reduce((sum, line) => sum + linePrice(line), 0n);
   if (BigInt(discount) > whole) {
-    return invalid('discount', `${discount} is more than the lines together, which are ${whole}.`);
+    return invalid('discount', `${discount} is more than the sum of the lines, which is ${whole}.`);
   }
   const lines = { lineItems, discount };
   const sum = salePrice(lines);

@@ -2,11 +2,11 @@ import { describeError } from '#core/log.ts';
 import { type FeedAnswer, readFeedNumber } from '#prices/rate.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 
-/** What prices of a sandbox say of themselves. */
+/** The source of a sandbox's prices. */
 export const MADE_UP_SOURCE = 'made up for this sandbox';
 
 /**
- * Units for one dollar. They never move: a price that a developer tries out today is the same
+ * Units per dollar. They never change, so a price that a developer tries out today is the same
  * tomorrow.
  */
 const MADE_UP: Readonly<Record<string, string>> = {
@@ -45,13 +45,13 @@ const MADE_UP: Readonly<Record<string, string>> = {
   zar: '17.683',
 };
 
-/** The most bytes of an answer, and how long it may take in all. */
+/** The most bytes of a response, and its time limit. */
 const MAX_BYTES = 256 * 1024;
 const TIMEOUT_MS = 5_000;
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
-/** An answer that does not count, and why. */
+/** A response that is ignored, and the reason. */
 export interface NoAnswer {
   readonly problem: string;
 }
@@ -60,23 +60,23 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** @throws Error when the answer has more bytes than allowed. */
+/** @throws Error if the response has more bytes than allowed. */
 async function readBody(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     // Leaving the loop cancels the rest.
-    if (bytes > MAX_BYTES) throw new Error(`the answer is larger than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw new Error(`the response is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The document of a feed. Other fields than these are its own business. */
+/** The document of a feed. Other fields are ignored. */
 function readDocument(text: string): FeedAnswer | NoAnswer {
   const document: unknown = JSON.parse(text);
-  if (!isObject(document)) return { problem: 'the answer is not a JSON object' };
+  if (!isObject(document)) return { problem: 'the response is not a JSON object' };
   const { base, as_of: asOf, rates } = document;
   if (base !== 'usd') return { problem: 'base is not usd' };
   if (typeof asOf !== 'string' || !TIMESTAMP.test(asOf) || Number.isNaN(Date.parse(asOf))) {
@@ -109,7 +109,7 @@ async function askFeed(url: string): Promise<FeedAnswer | NoAnswer> {
   }
 }
 
-/** Asks both feeds at the same time. */
+/** Queries both feeds at the same time. */
 export async function askFeeds(
   feeds: NonNullable<RateSettings['feeds']>,
   now: Date,
@@ -122,7 +122,7 @@ export async function askFeeds(
   return [answer, answer];
 }
 
-/** What is shown as the source of a rate: hosts only, for an address may hold a key. */
+/** The displayed source of a rate: hosts only, because a URL may contain a key. */
 export function sourceOf(feeds: NonNullable<RateSettings['feeds']>): string {
   if (feeds === 'made-up') return MADE_UP_SOURCE;
   return feeds.map((url) => new URL(url).host).join(', ');

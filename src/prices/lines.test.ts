@@ -45,7 +45,7 @@ test('both kinds of a rate are one row, each rounded by itself, and a rate of 0 
   ]);
 });
 
-test('the discount of a sale goes off the lines in proportion, the last one takes the rest', () => {
+test("the sale's discount is spread in proportion, and the last line takes the rest", () => {
   const lineItems = [100, 100, 100].map((unit_amount, index) =>
     line({ unit_amount, tax_rate: index * 1_000 }),
   );
@@ -67,7 +67,7 @@ test('all of a sale may be taken off', () => {
   assert.equal(salePrice({ lineItems: [line({ unit_amount: 0 })], discount: 0 }), 0n);
 });
 
-/** Numbers below 2^32 that are the same in every run: mulberry32. */
+/** The same pseudo-random numbers below 2^32 in every run: mulberry32. */
 function sequence(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -109,7 +109,8 @@ test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exac
       rows.map(({ rate }) => rate),
       [...new Set(lineItems.map(({ tax_rate }) => tax_rate))].sort((a, b) => a - b),
     );
-    // What is on top is tax of lines without; all else of the price is the lines less discounts.
+    // Tax on top belongs to tax-exclusive lines; the rest of the price is the lines minus
+    // discounts.
     const onTop = lineItems.map((item) => ({ ...item, tax_inclusive: false }));
     assert.equal(
       taxTable({ lineItems: onTop, discount }).reduce((sum, { net }) => sum + net, 0),

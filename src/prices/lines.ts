@@ -11,7 +11,7 @@ import type { Json } from '#core/canonical-json.ts';
  *   that sum is taxed, rounded half up.
  */
 
-/** A line of a sale, as it is stored and as the API answers it. */
+/** A line of a sale, as it is stored and as the API returns it. */
 export interface LineItem {
   readonly name: string;
   /** An integer, or decimal text with up to three decimals: `2`, `"0.350"`. Above 0. */
@@ -25,7 +25,7 @@ export interface LineItem {
   readonly discount: number;
 }
 
-/** The lines of a sale, and what is taken from all of them together. */
+/** The lines of a sale, and the discount on all of them together. */
 export interface SaleLines {
   readonly lineItems: readonly LineItem[];
   readonly discount: number;
@@ -40,7 +40,7 @@ export interface RateTax {
   readonly gross: number;
 }
 
-/** A quantity counts thousandths. */
+/** A quantity is stored in thousandths. */
 const QUANTITY_DECIMALS = 3;
 const ONE_PIECE = 10n ** BigInt(QUANTITY_DECIMALS);
 const ALL_POINTS = 10_000n;
@@ -61,7 +61,7 @@ export function fullPrice({ quantity, unit_amount }: Pick<LineItem, 'quantity' |
   return divide(thousandths(quantity) * BigInt(unit_amount), ONE_PIECE);
 }
 
-/** A line less its own discount: the figure that a receipt prints beside its name. */
+/** A line minus its own discount, which a receipt prints beside its name. */
 export function linePrice(line: LineItem): bigint {
   return fullPrice(line) - BigInt(line.discount);
 }
@@ -71,9 +71,9 @@ function sum(values: readonly bigint[]): bigint {
 }
 
 /**
- * The lines with the discount of the sale taken from them. What rounding leaves of it is less than
- * one minor unit per line and belongs to the last line; a last line that is smaller than that
- * leaves the rest to the one before, so that no line is below 0.
+ * The lines minus their share of the sale's discount. The rounding rest is less than one minor unit
+ * per line and is taken from the last line; a smaller last line leaves the rest to the one before,
+ * so that no line is below 0.
  */
 function discounted({ lineItems, discount }: SaleLines): bigint[] {
   const prices = lineItems.map(linePrice);
@@ -110,7 +110,7 @@ function taxedSums(sale: SaleLines): { readonly rate: number; readonly taxed: Ta
   });
 }
 
-/** The price of the sale: its lines less all discounts, with the tax on top of those without. */
+/** The price of the sale: its lines minus all discounts, plus the tax on tax-exclusive lines. */
 export function salePrice(sale: SaleLines): bigint {
   return sum(taxedSums(sale).map(({ taxed: { net, tax } }) => net + tax));
 }

@@ -4,13 +4,13 @@ import { type Atoms, atoms, MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
 import { RATE_DECIMALS, readRate } from '#prices/rate.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 
-/** A price as the shop has it: minor units of its currency. */
+/** A price in the shop's currency, in minor units. */
 export interface AskedPresentment {
   readonly currency: string;
   readonly amount: number;
 }
 
-/** A price and the rate that was locked for it. It is stored like this, and never changes. */
+/** A price with its locked rate. It is stored in this form, and never changes. */
 export interface Quote extends AskedPresentment {
   /** USDC for one unit of the currency, as decimal text. */
   readonly rate: string;
@@ -18,7 +18,7 @@ export interface Quote extends AskedPresentment {
   readonly source: string;
 }
 
-/** The quote of a payment, or of a refund: it has ended with its intent. */
+/** The quote of a payment, or of a refund, which has ended with its intent. */
 export interface PastQuote extends Quote {
   readonly expiresAt: string;
 }
@@ -28,7 +28,7 @@ export interface PaidQuote extends PastQuote {
   readonly tipAmount: number;
 }
 
-/** A price that has become a sum of atoms. */
+/** A price with its value in atoms. */
 export interface Quoted {
   readonly amount: Atoms;
   readonly quote: Quote;
@@ -42,12 +42,12 @@ function scaleOf(currency: string): bigint {
   return 10n ** BigInt(RATE_DECIMALS + digits - USDC_DECIMALS);
 }
 
-/** Atoms of that many minor units, rounded down. */
+/** The atoms of this many minor units, rounded down. */
 function toAtoms({ currency, amount }: AskedPresentment, rate: string): bigint {
   return (readRate(rate) * BigInt(amount)) / scaleOf(currency);
 }
 
-/** Minor units that are worth these atoms, to the nearest. */
+/** The minor units that these atoms are worth, to the nearest. */
 export function toMinorUnits(
   value: bigint,
   { currency, rate }: Pick<Quote, 'currency' | 'rate'>,
@@ -63,14 +63,14 @@ function invalid(field: 'currency' | 'amount', message: string): Refusal {
 function unavailable(currency: string): Refusal {
   return refuse(
     'rates_unavailable',
-    `There is no usable rate for ${currency} at the moment. Nothing was done: send the same ` +
+    `There is no usable rate for ${currency} at the moment. Nothing was done. Send the same ` +
       'request again, with the same Idempotency-Key.',
   );
 }
 
 /**
- * What a price is worth now. A rate that is too old is 503; what the request could have known
- * better is 400.
+ * The current value of a price. An outdated rate is 503; an error that the client could have
+ * avoided is 400.
  */
 export function quote(
   asked: AskedPresentment,
@@ -90,7 +90,7 @@ export function quote(
   if (value < MIN_AMOUNT || value > MAX_AMOUNT) {
     return invalid(
       'amount',
-      `presentment.amount is worth ${value} USDC atoms: it must be ${MIN_AMOUNT} to ${MAX_AMOUNT}.`,
+      `presentment.amount is worth ${value} USDC atoms. It must be ${MIN_AMOUNT} to ${MAX_AMOUNT}.`,
     );
   }
   const source = row?.source ?? '';

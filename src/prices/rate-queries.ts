@@ -10,7 +10,7 @@ export interface RateRow {
   readonly source: string | null;
 }
 
-/** Of these currencies, and of the dollar: its row shows that there were rates at all. */
+/** The rates of these currencies, and of the dollar, whose row shows that rates exist at all. */
 export async function selectRates(
   sql: Sql,
   currencies: readonly string[],
@@ -23,7 +23,7 @@ export async function selectRates(
   return new Map(rows.map((row) => [row.currency, row]));
 }
 
-/** With what is known of a rate that jumped. */
+/** Includes a rate that jumped. */
 export interface StoredRate extends RateRow {
   readonly jumped_rate: string | null;
   readonly jumped_since: Date | null;
@@ -31,8 +31,8 @@ export interface StoredRate extends RateRow {
 }
 
 /**
- * Only one process asks the feeds within an interval. @returns false: another one has.
- * `first` asks anyway: the settings of a process that has just started may be new.
+ * Only one process queries the feeds within an interval. @returns false if another one has. `first`
+ * queries anyway, because the settings of a process that has just started may be new.
  */
 export async function claimRefresh(
   sql: Sql,
@@ -83,8 +83,8 @@ export async function upsertRates(tx: Tx, rates: readonly StoredRate[]): Promise
 }
 
 /**
- * At a start: rates that were made up are nothing to compare real ones with, and an age that the
- * operator has changed holds for what is stored.
+ * At a start: deletes made-up rates, with which real ones cannot be compared, and applies a changed
+ * maximum age to the stored rates.
  */
 export async function prepareRates(
   tx: Tx,

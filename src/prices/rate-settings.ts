@@ -1,13 +1,13 @@
 import { StartError } from '#core/start-error.ts';
 import type { RateRules } from '#prices/rate.ts';
 
-/** Where rates come from, and when they count. */
+/** The source of rates, and the rules for accepting them. */
 export interface RateSettings extends RateRules {
-  /** Two addresses; `made-up`: the sandbox's own numbers; `null` if none is set up. */
+  /** Two URLs; `made-up` for the sandbox's own numbers; `null` if none is configured. */
   readonly feeds: readonly [string, string] | 'made-up' | null;
 }
 
-/** The feeds that are asked over the network. */
+/** The feeds that are queried over the network. */
 export function feedAddresses({ feeds }: RateSettings): readonly string[] {
   return feeds === null || feeds === 'made-up' ? [] : feeds;
 }
@@ -22,7 +22,7 @@ function isAddress(url: string | undefined): url is string {
   return url !== undefined && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
-/** Two sources, because one alone could say anything. */
+/** Two sources, because a single one could be wrong undetected. */
 function readFeeds(read: Read): readonly [string, string] | null {
   const text = read('RATES_URL');
   if (text === null) return null;

@@ -24,7 +24,7 @@ function answer(rates: Readonly<Record<string, string>>, asOf = NOW): FeedAnswer
   return { asOf, rates: new Map(entries) };
 }
 
-/** What two feeds say of the euro. */
+/** The combined rate of two feeds' euro rates. */
 function euro(one: FeedAnswer, other: FeedAnswer): string | null | undefined {
   const found = compareFeeds([one, other], RULES, NOW).find(({ currency }) => currency === 'eur');
   if (found === undefined) return undefined;
@@ -70,7 +70,7 @@ test('a rate is the same after it was written and read', () => {
 });
 
 describe('two feeds', () => {
-  test('that say the same make that rate', () => {
+  test('that agree make that rate', () => {
     assert.equal(euro(answer({ eur: '0.8' }), answer({ eur: '0.80' })), '1.25');
   });
   test('that differ by the spread make a rate between the two', () => {
@@ -79,7 +79,7 @@ describe('two feeds', () => {
   test('that differ by more make none', () => {
     assert.equal(euro(answer({ eur: '1' }), answer({ eur: '1.0100001' })), null);
   });
-  test('make none where one is too old, or too far ahead', () => {
+  test('make none if one is too old, or too far ahead', () => {
     const at = (ms: number) => euro(answer({ eur: '1' }), answer({ eur: '1' }, addMs(NOW, ms)));
     assert.deepEqual([at(-120_000), at(-120_001), at(60_000), at(60_001)], ['1', null, '1', null]);
   });
@@ -99,7 +99,7 @@ describe('two feeds', () => {
 });
 
 describe('a rate that jumps', () => {
-  /** What is known after the feeds said these rates, at these seconds; null: they differed. */
+  /** The state after the feeds returned these rates at these seconds; `null` if they differed. */
   function after(said: readonly (readonly [second: number, rate: string | null])[]): string | null {
     let known: KnownRate | undefined;
     for (const [second, text] of said) {
@@ -130,7 +130,7 @@ describe('a rate that jumps', () => {
       '0.9',
     );
   });
-  test('by more counts once the feeds have said it for five minutes', () => {
+  test('by more counts after the feeds have returned it for five minutes', () => {
     assert.equal(after([[0, '1'], ...every30(30, 300, '1.3')]), '1');
     assert.equal(after([[0, '1'], ...every30(30, 330, '1.3')]), '1.3');
   });
@@ -149,10 +149,10 @@ describe('a rate that jumps', () => {
       '1',
     );
   });
-  test('waits on while the feeds differ for a moment', () => {
+  test('keeps waiting while the feeds differ for a moment', () => {
     assert.equal(after([[0, '1'], ...every30(30, 270, '1.3'), [300, null], [330, '1.3']]), '1.3');
   });
-  test('never makes an older quote of a newer one', () => {
+  test('never replaces a quote with an older one', () => {
     const now = addSeconds(NOW, 60);
     const good = { rate: readRate('1'), quotedAt: NOW };
     const found = { currency: 'eur', rate: readRate('1.01'), quotedAt: addSeconds(NOW, -1) };

@@ -1,14 +1,14 @@
 import { minorDigits } from '#core/currencies.ts';
 
-/** Decimals of what feeds say (units of a currency for one dollar), held as whole numbers. */
+/** Decimals of the feeds' numbers (units of a currency per dollar), held as whole numbers. */
 const FEED_DECIMALS = 20;
-/** Decimals of a rate (USDC for one unit of a currency). */
+/** Decimals of a rate (USDC per unit of a currency). */
 export const RATE_DECIMALS = 12;
 
 const FEED_ONE = 10n ** BigInt(FEED_DECIMALS);
 const DECIMAL = /^(0|[1-9]\d{0,14})(?:\.(\d{1,20}))?$/;
 
-/** `0.9213` as a whole number; `null` if it is no decimal text above 0. */
+/** `0.9213` as a whole number; `null` if it is not decimal text above 0. */
 export function readFeedNumber(text: unknown): bigint | null {
   const [, whole, fraction = ''] = (typeof text === 'string' && DECIMAL.exec(text)) || [];
   if (whole === undefined) return null;
@@ -30,10 +30,10 @@ export function readRate(text: string): bigint {
   return BigInt(whole + fraction.padEnd(RATE_DECIMALS, '0'));
 }
 
-/** What one feed answered. */
+/** The response of one feed. */
 export interface FeedAnswer {
   readonly asOf: Date;
-  /** Units for one dollar, by currency. */
+  /** Units per dollar, by currency. */
   readonly rates: ReadonlyMap<string, bigint>;
 }
 
@@ -43,7 +43,7 @@ export interface RateRules {
   readonly maxSpread: number;
 }
 
-/** What both feeds say of one currency. */
+/** Both feeds' data for one currency. */
 export interface Found {
   readonly currency: string;
   /** `null` if they disagree, or one of them is too old. */
@@ -69,12 +69,12 @@ function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
   return rate === 0n ? null : rate;
 }
 
-/** A dollar is a dollar, also where a feed leaves it out. */
+/** The dollar's rate is 1, even if a feed omits it. */
 function ofFeed({ rates }: FeedAnswer, currency: string): bigint | undefined {
   return rates.get(currency) ?? (currency === 'usd' ? FEED_ONE : undefined);
 }
 
-/** What two feeds say together: each currency that both name. */
+/** Combines two feeds: each currency that both name. */
 export function compareFeeds(
   [a, b]: readonly [FeedAnswer, FeedAnswer],
   { maxAgeMs, maxSpread }: RateRules,
@@ -94,15 +94,15 @@ export function compareFeeds(
   return found;
 }
 
-/** What is stored of a currency. */
+/** The stored state of a currency. */
 export interface KnownRate {
-  /** The last good one; `null` if there was none yet. */
+  /** The last accepted one; `null` if there was none yet. */
   readonly good: { readonly rate: bigint; readonly quotedAt: Date } | null;
-  /** One far from it that the feeds have said since then, and when they last did. */
+  /** A rate far from it that the feeds have returned since then, and when they last did. */
   readonly jumped: { readonly rate: bigint; readonly since: Date; readonly seen: Date } | null;
 }
 
-/** A rate that moved by more waits: a feed that is wrong is put right within minutes. */
+/** A rate that moved by more waits, because a wrong feed is corrected within minutes. */
 const MAX_JUMP_PERCENT = 10n;
 const JUMP_WAIT_MS = 5 * 60_000;
 
@@ -111,7 +111,7 @@ function isNear(rate: bigint, known: bigint): boolean {
   return difference * 100n <= MAX_JUMP_PERCENT * known;
 }
 
-/** What is known of a currency after the feeds have answered once more. */
+/** The state of a currency after another response of the feeds. */
 export function afterAnswer(
   known: KnownRate | undefined,
   { rate, quotedAt }: Found,

@@ -15,7 +15,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 let database: TestDatabase;
 let db: Database;
 let clock: FakeClock;
-/** What each feed does with the next request. */
+/** The behavior of each feed at the next request. */
 let behavior: [RequestListener, RequestListener];
 let asked = 0;
 let servers: Server[];
@@ -53,7 +53,7 @@ const json =
   (document: object): RequestListener =>
   (_, response) =>
     response.end(JSON.stringify(document));
-/** A feed in good order. */
+/** A feed that works correctly. */
 const says = (eur: string, more: object = {}) =>
   json({ base: 'usd', as_of: clock.now().toISOString(), rates: { eur }, ...more });
 
@@ -63,19 +63,19 @@ function refresher(settings: Partial<RateSettings> = {}) {
   return createRateRefresher({ db, clock, log: silentLog, rates });
 }
 
-/** What a euro is worth now: a rate, or the code of the refusal. */
+/** The current rate of the euro, or the code of the refusal. */
 async function euro(currency = 'eur'): Promise<string> {
   const rates = await selectRates(db, [currency]);
   const quoted = quote({ currency, amount: 100 }, rates, clock.now());
   return 'refused' in quoted ? quoted.code : quoted.quote.rate;
 }
 
-/** Lets so much time pass that the feeds are asked again. */
+/** Lets enough time pass for the next query of the feeds. */
 function wait(seconds = MAX_AGE_S / 4): void {
   clock.advance(seconds * 1000);
 }
 
-test('both feeds are asked in the background, and every process reads what they said', async () => {
+test('both feeds are queried in the background, and every process reads the result', async () => {
   assert.equal(await euro(), 'rates_unavailable');
   behavior = [says('0.8', { more: [1], notice: 'free plan' }), says('0.8')];
   await refresher()();
@@ -100,7 +100,7 @@ test('a currency that one of them does not name has no rate', async () => {
 });
 
 const RATES = { eur: '0.8' };
-/** A feed that is wrong in one way, while the other one is in good order. */
+/** A feed that is wrong in one way, while the other one works correctly. */
 const WRONG: readonly (readonly [string, () => RequestListener])[] = [
   ['lies', () => says('0.6')],
   ['is unwell', () => (_, response) => response.writeHead(500).end()],
@@ -152,7 +152,7 @@ test('a feed that does not finish its answer within 5 s makes no rate', async ()
   assert.equal(await euro(), 'rates_unavailable');
 });
 
-test('a jump of 30 percent is no price before both have said it for five minutes', async () => {
+test('a jump of 30 percent is no price before both have returned it for five minutes', async () => {
   const refresh = refresher();
   behavior = [says('0.8'), says('0.8')];
   await refresh();
@@ -169,7 +169,7 @@ test('a jump of 30 percent is no price before both have said it for five minutes
   assert.equal(await euro(), '1.785714285714');
 });
 
-test('one process asks the feeds for all', async () => {
+test('one process queries the feeds for all', async () => {
   const [one, other] = [refresher(), refresher()];
   behavior = [says('0.8'), says('0.8')];
   await Promise.all([one(), other()]);
@@ -182,7 +182,7 @@ test('one process asks the feeds for all', async () => {
   assert.ok(rounds >= 3 && rounds <= 6, `${rounds} rounds`);
 });
 
-test('what a sandbox makes up says so, and is never compared with real rates', async () => {
+test("a sandbox's made-up rates say so, and are never compared with real rates", async () => {
   await refresher({ feeds: 'made-up' })();
   assert.equal(await euro(), '1.08542277217');
   const [row] = await db.query<{ source: string }>(

@@ -25,12 +25,12 @@ export interface RefreshDeps extends Pick<LoopDeps, 'db' | 'clock' | 'log'> {
 }
 
 /**
- * Parts of the greatest age: feeds are asked at least three times within it, also when a process
- * dies after it has claimed a turn.
+ * The number of intervals per maximum age: feeds are queried at least three times within it, even
+ * if a process dies after it has claimed an interval.
  */
 const TURNS_PER_AGE = 6;
 
-/** How long one process waits after another one has asked, and how often it looks. */
+/** How long a process waits after another one's query, and how often it checks. */
 export function refreshIntervals({ maxAgeMs }: RateSettings) {
   const everyMs = Math.floor(maxAgeMs / TURNS_PER_AGE);
   return { everyMs, pollMs: Math.floor(everyMs / 2) };
@@ -75,7 +75,7 @@ async function store(
     const row = rows.get(one.currency);
     const before = row === undefined ? undefined : toKnown(row);
     const after = afterAnswer(before, one, about);
-    // What did not change keeps the source that it came from.
+    // An unchanged rate keeps its source.
     const kept = before?.good != null && after.good === before.good;
     const source = kept ? (row?.source ?? about.source) : about.source;
     return toStored(one.currency, after, { ...about, source });
@@ -83,7 +83,7 @@ async function store(
   await upsertRates(tx, next);
 }
 
-/** What was wrong with the feeds when they were last asked: each change of it is a line. */
+/** The state of the feeds at the last query: each change of it is logged. */
 function createReporter({ log, rates }: RefreshDeps) {
   const hosts = feedAddresses(rates).map((url) => new URL(url).host);
   const last = new Map<number, string>();
@@ -100,8 +100,8 @@ function createReporter({ log, rates }: RefreshDeps) {
 }
 
 /**
- * Asks both feeds when it is time, and stores what they say as rows that every process reads.
- * Without a good answer the last good rate stays, and ends with its age.
+ * Queries both feeds when they are due, and stores their rates in rows that every process reads.
+ * Without a valid response the last accepted rate stays until it reaches its maximum age.
  */
 export function createRateRefresher(deps: RefreshDeps): () => Promise<boolean> {
   const { db, clock, rates } = deps;

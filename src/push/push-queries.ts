@@ -1,7 +1,7 @@
 import { addSeconds } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Whom to ring, and until when it is of use. */
+/** A browser to notify, and until when it is useful. */
 export interface DuePush {
   readonly session_hash: Buffer;
   readonly endpoint: string;
@@ -13,8 +13,8 @@ const DUE_FIELDS = `p.session_hash, p.endpoint,
   (select livemode from payers y where y.id = p.payer_id) as livemode`;
 
 /**
- * Takes up to `limit` browsers whose payer has a question they were not notified of. Each is
- * taken once: by the process that moves `rung_until`.
+ * Takes up to `limit` browsers whose payer has a question they were not notified of. Each is taken
+ * once: by the process that updates `rung_until`.
  */
 export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
   return sql.query<DuePush>(
@@ -35,12 +35,15 @@ export async function takeDuePushes(sql: Sql, now: Date, limit: number): Promise
   );
 }
 
-/** A flood of taps by a copied code must not make a phone useless: the next one is told after. */
+/**
+ * Taps by a copied code must not flood a phone with notifications; the next notification covers
+ * them.
+ */
 const TAPS_APART_S = 10;
-/** A phone that was off hears of it when it is on again. */
+/** A phone that was off is notified once it is on again. */
 const TAP_IS_NEWS_S = 86_400;
 
-/** The same for browsers whose payer has a static pass that was tapped, and was not asked. */
+/** The same for browsers whose payer has a static pass that was tapped, without a confirmation. */
 export async function takeTappedPushes(sql: Sql, now: Date, limit: number): Promise<DuePush[]> {
   return sql.query<DuePush>(
     `with due as (
@@ -77,7 +80,7 @@ export async function deletePush(sql: Sql, sessionHash: Buffer): Promise<void> {
   await sql.query('delete from payer_pushes where session_hash = $1', [sessionHash]);
 }
 
-/** Whether the push service accepts notifications for the browser of this session. */
+/** True if the push service accepts notifications for the browser of this session. */
 export async function isPushed(sql: Sql, sessionHash: Buffer): Promise<boolean> {
   const rows = await sql.query(
     'select from payer_pushes where session_hash = $1 and refused_at is null',

@@ -27,7 +27,7 @@ interface Ring {
 
 let store: TestStore;
 let server: StoreServer;
-/** Somebody else's server: the push service of a browser. */
+/** A third party's server: the push service of a browser. */
 let service: {
   readonly url: string;
   readonly rings: Ring[];
@@ -71,7 +71,7 @@ const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolv
 const ring = (clock: Clock = store.clock) =>
   ringPayers({ ...store, keys, network, clock, insertAlarms });
 
-/** A payer whose browser is rung, and a payment that waits for them. */
+/** A payer whose browser is notified, and a payment that waits for the payer. */
 async function rungPayer(path: string) {
   const payer = server.payer(
     await signInWallet(server.url, newWallet(), { now: store.clock.now() }),
@@ -94,7 +94,7 @@ async function rungPayer(path: string) {
     return String(body.status);
   };
   const ask = async () => assert.equal(await tap(), 'requires_action');
-  /** Nobody is asked any more: a tap pays, or is declined. */
+  /** Disables confirmations: a tap pays, or is declined. */
   const askNoMore = () =>
     store.db.query('update payers set confirm_first_payment = false where id = $1', [me.id]);
   return { payer, pass: String(pass.body.id), ask, save, tap, askNoMore };
@@ -102,10 +102,10 @@ async function rungPayer(path: string) {
 
 const rungAt = (path: string) => service.rings.filter((one) => one.path === path);
 
-test('a payer who is asked is rung once per question, with nothing in it', async () => {
+test('a payer is notified once per question, without content', async () => {
   const { payer, ask } = await rungPayer('/one');
   await ring();
-  assert.equal(rungAt('/one').length, 0, 'nobody asked yet');
+  assert.equal(rungAt('/one').length, 0, 'no question yet');
   await ask();
   await Promise.all([ring(), ring()]);
   await ring();
@@ -116,14 +116,14 @@ test('a payer who is asked is rung once per question, with nothing in it', async
   assert.ok(Number(first.headers.ttl) > 0 && Number(first.headers.ttl) <= 60);
   await ask();
   await ring();
-  assert.equal(rungAt('/one').length, 2, 'the next question rings again');
+  assert.equal(rungAt('/one').length, 2, 'the next question notifies again');
   assert.equal((await payer.send('DELETE', '/push')).body.subscribed, false);
   await ask();
   await ring();
   assert.equal(rungAt('/one').length, 2);
 });
 
-test('a payer hears of each static tap, paid or declined, with nothing in it', async () => {
+test('a payer is notified of each static tap, paid or declined, without content', async () => {
   const { payer, pass, tap, askNoMore } = await rungPayer('/static');
   await askNoMore();
   const settling = keepSettling(store);
@@ -134,7 +134,7 @@ test('a payer hears of each static tap, paid or declined, with nothing in it', a
   const [paid, ...more] = rungAt('/static');
   assert.ok(paid !== undefined && more.length === 0, `${more.length + 1} rings`);
   assert.equal(paid.bytes, 0);
-  assert.equal(paid.headers.ttl, '86400', 'a phone that was off hears of it');
+  assert.equal(paid.headers.ttl, '86400', 'a phone that was off is notified');
   const passOf = async () => {
     const { body } = await payer.get('/passes');
     return (body.data as { id: string; last_declined: unknown }[]).find(({ id }) => id === pass);
@@ -145,12 +145,12 @@ test('a payer hears of each static tap, paid or declined, with nothing in it', a
   await ring();
   assert.equal(rungAt('/static').length, 1, 'not twice within ten seconds');
   await ring(new FakeClock(addMs(store.clock.now(), 10_000)));
-  assert.equal(rungAt('/static').length, 2, 'the refusal was told');
+  assert.equal(rungAt('/static').length, 2, 'the refusal was notified');
   const declined = (await passOf())?.last_declined as Record<string, unknown> | null | undefined;
   assert.equal(declined?.decline_code, 'pass_revoked');
 });
 
-test('what cannot be copied pays without a ring, and nobody else’s code rings', async () => {
+test('uncopyable credentials pay without notification, nor do others’ codes notify', async () => {
   const { payer, pass, tap, askNoMore } = await rungPayer('/code');
   await askNoMore();
   const settling = keepSettling(store);
@@ -162,7 +162,7 @@ test('what cannot be copied pays without a ring, and nobody else’s code rings'
   assert.equal(rungAt('/code').length, 0);
 });
 
-test('what the browser has ended rings no more, and what ended with its session', async () => {
+test('an ended subscription or session gets no more notifications', async () => {
   const gone = await rungPayer('/gone');
   await gone.ask();
   service.status = 410;
@@ -202,7 +202,7 @@ test('a push service that refuses this network raises one alarm with its reason'
   assert.deepEqual([await subscribed(first), await subscribed(second)], [true, false]);
 });
 
-test('a push service that is down loses the ring, and nothing else', async () => {
+test('a push service that is down loses the notification, and nothing else', async () => {
   const { ask, save } = await rungPayer('/down');
   await save('http://127.0.0.1:1/');
   await ask();
@@ -223,7 +223,7 @@ test('addresses obey the rules of webhooks', async () => {
   }
 });
 
-test('push services can verify who rings', () => {
+test('push services can verify the sender', () => {
   const now = new Date('2026-10-01T12:00:00.000Z');
   const header = vapidAuthorization(new URL('https://push.example.com/send/1'), keys, now);
   const [, token = '', key = ''] = /^vapid t=(\S+), k=(\S+)$/.exec(header) ?? [];
@@ -248,7 +248,7 @@ test('push services can verify who rings', () => {
   });
 });
 
-test('settings that do not fit are named', () => {
+test('invalid settings are named', () => {
   const read = (settings: Record<string, string>) => () =>
     readPushSettings((name) => settings[name] ?? null);
   assert.equal(read({})(), null);

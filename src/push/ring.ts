@@ -28,7 +28,7 @@ export interface RingDeps {
   ) => Promise<void>;
 }
 
-/** They go out at once; each waits for at most 10 s. */
+/** They are sent concurrently; each waits for at most 10 s. */
 const BATCH = 20;
 /** The browser has ended the subscription. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
@@ -36,8 +36,8 @@ const GONE: ReadonlySet<number> = new Set([404, 410]);
 const REFUSED = 403;
 
 /**
- * Without a body: the push service learns that somebody is asked, and nothing of what. The worker
- * of the wallet says so in words of its own.
+ * Without a body: the push service learns that a payer is asked, but not about what. The wallet's
+ * service worker adds the text.
  */
 async function ring(deps: RingDeps, due: DuePush): Promise<void> {
   const { endpoint, until } = due;
@@ -52,7 +52,7 @@ async function ring(deps: RingDeps, due: DuePush): Promise<void> {
   await recordReply(deps, due, reply);
 }
 
-/** One alarm is open per push service: a refusal concerns all of its browsers. */
+/** One alarm is open per push service, because a refusal concerns all of its browsers. */
 async function recordReply(deps: RingDeps, due: DuePush, reply: Reply): Promise<void> {
   if (!reply.answered) return;
   const { db, clock } = deps;
@@ -70,9 +70,9 @@ async function recordReply(deps: RingDeps, due: DuePush, reply: Reply): Promise<
 
 /**
  * Notifies browsers of payers whose confirmation is needed, or whose static pass was tapped. At
- * most once each: a lost one is not repeated, because a minute later nobody is asked any more, and
- * the history has the tap. An open wallet does not depend on it.
- * @returns whether there may be more.
+ * most once each: a lost notification is not repeated, because a minute later the question has
+ * ended, and the history has the tap. An open wallet does not depend on it.
+ * @returns true if there may be more.
  */
 export async function ringPayers(deps: RingDeps): Promise<boolean> {
   const now = deps.clock.now();

@@ -42,7 +42,7 @@ async function refunds(): Promise<Refund[]> {
   return selectRefundPage(store.db, search, page);
 }
 
-/** Asks for a refund and returns when it is pending; `answer` comes with the outcome. */
+/** Requests a refund and returns when it is pending; `answer` resolves with the result. */
 async function addPending(amount: number, idempotency = newRequest(store)) {
   const before = (await refunds()).length;
   const answer: Promise<Seen> = createRefund(store, {
@@ -65,7 +65,7 @@ async function readPayment(): Promise<Payment> {
   return found;
 }
 
-test('a refund that succeeds is booked, told in order, and answered', async () => {
+test('a refund that succeeds is booked, sends its events in order, and is answered', async () => {
   const { id, answer } = await addPending(400);
   assert.equal((await readPayment()).amountReserved, 400n);
   assert.equal((await readPayment()).amountRefunded, 0n);
@@ -91,7 +91,7 @@ test('a refund that succeeds is booked, told in order, and answered', async () =
   assert.equal(refunded.amountRefunded, 400n);
 });
 
-test('a refund that fails gives back what it had reserved, and says why', async () => {
+test('a refund that fails releases its reserved amount, and has a failure code', async () => {
   const { id, answer } = await addPending(400);
   await playRefunds(store, 'insufficient_balance');
   const { body } = await answer;
@@ -108,13 +108,13 @@ test('a refund that fails gives back what it had reserved, and says why', async 
   assert.equal((await again.answer).said, 'succeeded');
 });
 
-test('whatever else the chain says is transaction_reverted', async () => {
+test('any other failure of the chain is transaction_reverted', async () => {
   const { answer } = await addPending(400);
   await playRefunds(store, 'settlement_failed');
   assert.equal((await answer).body.failure_code, 'transaction_reverted');
 });
 
-test('refund.updated names what it was before', async () => {
+test('refund.updated has the previous values', async () => {
   const { answer } = await addPending(400);
   await playRefunds(store);
   await answer;
@@ -129,7 +129,7 @@ test('refund.updated names what it was before', async () => {
   assert.match(String(data.object.receipt_number), /^R[2-9A-Z]{4}-1$/);
 });
 
-test('an outcome is booked once, however many workers look for it', async () => {
+test('a result is booked once, for any number of workers', async () => {
   const pending = [await addPending(100), await addPending(200)];
   await store.db.query(
     `update chain_requests set status = 'succeeded', outcome = $1::text::jsonb
@@ -159,7 +159,7 @@ test('two refunds of one payment that end together show two sums', async () => {
   assert.ok([100, 200].includes(sums[0]), String(sums[0]));
 });
 
-test('the order of refunds is the order in which they were made, newest first', async () => {
+test('refunds are listed in the order of creation, newest first', async () => {
   const made = [];
   for (let i = 1; i <= 3; i++) made.push(await addPending(i));
   await playRefunds(store);
@@ -168,7 +168,7 @@ test('the order of refunds is the order in which they were made, newest first', 
   assert.deepEqual(amounts, [3n, 2n, 1n]);
 });
 
-test('a request whose process was lost finds the outcome when it asks again', async () => {
+test('a request whose process died gets the result when it retries', async () => {
   const idempotency = newRequest(store);
   const lost = await addPending(400, idempotency);
   // A second process that gets the same request meanwhile.
@@ -187,7 +187,7 @@ test('a request whose process was lost finds the outcome when it asks again', as
   assert.deepEqual(again, { ...(await lost.answer), replayed: true });
 });
 
-test('an outcome that fits no pending refund raises an alarm, and books nothing', async () => {
+test('a result that matches no pending refund raises an alarm, and books nothing', async () => {
   const { id, answer } = await addPending(400);
   await playRefunds(store);
   await answer;

@@ -39,7 +39,7 @@ function failureOf(reason: FailureReason): RefundFailure {
   return 'transaction_reverted';
 }
 
-/** The pending refund after this outcome; null when it is not pending any more. */
+/** The pending refund after this result; `null` if it is no longer pending. */
 function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | null {
   if (refund.status !== 'pending') return null;
   const { result } = outcome;
@@ -51,7 +51,7 @@ function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | n
   return { ...refund, updated, status: 'failed', failure: failureOf(reason), txHash };
 }
 
-/** An ended refund, and its payment as the refund left it. */
+/** An ended refund, and its payment afterwards. */
 interface Written {
   readonly refund: Ended;
   readonly payment: Payment;
@@ -79,7 +79,7 @@ function draftsOf(
   ];
 }
 
-/** The answer for a client that waits for the refund, or asks again with its key. */
+/** The response for a client that waits for the refund, or retries with its key. */
 function waitingAnswer(
   refund: Ended,
   receipts: ReceiptPages,
@@ -87,7 +87,7 @@ function waitingAnswer(
   return { resource: refund.id, ...answerWith(201, renderRefund(refund, receipts)) };
 }
 
-/** Books or releases the reserved amount, ends the refund. */
+/** Books or releases the reserved amount, and ends the refund. */
 async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
   if (refund.status === 'succeeded') await book(tx, refund.paymentId, refund.amount);
   else await release(tx, refund.paymentId, refund.amount);
@@ -97,7 +97,10 @@ async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
   return { refund, payment: present(payment, 'payment') };
 }
 
-/** The refunds that succeeded get the next numbers of their terminals. After the order locks. */
+/**
+ * Gives the succeeded refunds the next numbers of their terminals. Call it after locking the
+ * orders.
+ */
 async function number(tx: Tx, written: readonly Written[], now: Date): Promise<Written[]> {
   const paid = written.filter(({ refund }) => refund.status === 'succeeded');
   const numberOf = await giveReceiptNumbers(
@@ -166,8 +169,8 @@ async function applyBatch(
 }
 
 /**
- * Applies what the chain has said of refunds: refund, payment, events and the responses of waiting
- * requests in one transaction. @returns whether there may be more.
+ * Applies the chain's results of refunds: refund, payment, events and the responses of waiting
+ * requests, in one transaction. @returns true if there may be more.
  */
 export async function applyRefundOutcomes(deps: ApplyDeps): Promise<boolean> {
   const result = await deps.db.transaction(async (tx) => {

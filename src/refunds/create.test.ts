@@ -52,7 +52,7 @@ function ask({ amount = null, refunded = payment, ...request }: Asked = {}): Pro
   }).then(see);
 }
 
-/** Until every one of these is answered, or waits for the chain. */
+/** Waits until each of these is answered, or waits for the chain. */
 async function untilDecided(refunds: readonly Promise<Seen>[]): Promise<void> {
   let answered = 0;
   for (const refund of refunds) {
@@ -69,7 +69,7 @@ async function untilDecided(refunds: readonly Promise<Seen>[]): Promise<void> {
   }
 }
 
-/** Asks for all of them at once, and lets the chain say yes or no. */
+/** Requests all of them at once, and plays the chain's result. */
 async function settleAll(refunds: readonly Promise<Seen>[], failure?: 'insufficient_balance') {
   await untilDecided(refunds);
   await playRefunds(store, failure);
@@ -98,7 +98,7 @@ function count(seen: readonly Seen[]): Record<string, number> {
   return found;
 }
 
-test('a refund waits for the chain and is answered as it ended', async () => {
+test('a refund waits for the chain and is answered with its result', async () => {
   const [seen] = await settleAll([ask({ amount: 400 })]);
   assert.equal(seen?.status, 201);
   const { object, amount, status, reason, metadata, source, failure_code } = seen.body;
@@ -122,7 +122,7 @@ test('a refund waits for the chain and is answered as it ended', async () => {
   });
 });
 
-test('partial refunds go on until nothing is left, and not further', async () => {
+test('partial refunds work until nothing is left, and no further', async () => {
   await settleAll([ask({ amount: 400 })]);
   await settleAll([ask({ amount: 599 })]);
   const tooMuch = await ask({ amount: 2 });
@@ -135,7 +135,7 @@ test('partial refunds go on until nothing is left, and not further', async () =>
 });
 
 describe('at the same time', () => {
-  test('ten full refunds of one payment are one', async () => {
+  test('ten simultaneous full refunds of one payment are one', async () => {
     const seen = await settleAll(Array.from({ length: 10 }, () => ask()));
     assert.deepEqual(count(seen), { succeeded: 1, payment_already_refunded: 9 });
     assert.deepEqual(await readPayment(), {
@@ -146,7 +146,7 @@ describe('at the same time', () => {
     assert.equal((await eventTypes(store)).filter((type) => type === 'refund.created').length, 1);
   });
 
-  test('ten refunds of 300 from 1000 are three, and the rest hear what is left', async () => {
+  test('ten refunds of 300 from 1000 are three, and the rest are told what is left', async () => {
     const seen = await settleAll(Array.from({ length: 10 }, () => ask({ amount: 300 })));
     assert.deepEqual(count(seen), { succeeded: 3, amount_too_large: 7 });
     assert.equal((await readPayment()).refunded, 900n);
@@ -174,7 +174,7 @@ describe('at the same time', () => {
 });
 
 describe('what the account forbids', () => {
-  test('a payment past its window: a failed refund, told by events, nothing reserved', async () => {
+  test('a payment past its window: a failed refund, with events, nothing reserved', async () => {
     clock.advance(180 * 86_400_000);
     const idempotency = newRequest(store);
     const seen = await ask({ idempotency });
@@ -195,7 +195,7 @@ describe('what the account forbids', () => {
     assert.equal(seen?.said, 'succeeded');
   });
 
-  test('the daily limit counts what is pending, not what failed, from 00:00 UTC on', async () => {
+  test('the daily limit counts pending refunds, not failed ones, from 00:00 UTC on', async () => {
     await limitPerDay(700);
     await settleAll([ask({ amount: 500 })], 'insufficient_balance');
     const pending = ask({ amount: 500 });
@@ -212,7 +212,7 @@ describe('what the account forbids', () => {
   });
 });
 
-describe('a payment of somebody else', () => {
+describe('a payment of another account', () => {
   test('does not exist: of another account or mode; another till needs a manager', async () => {
     const { tenant } = await addMerchant(store.db, { now: clock.now() });
     const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
@@ -235,7 +235,7 @@ describe('a payment of somebody else', () => {
   });
 });
 
-/** No rule asks the payer: what is paid is paid. */
+/** Switches off the rules that ask the payer, so that payments settle at once. */
 async function askNobody(): Promise<void> {
   await store.db.query(
     `insert into risk_settings (account_id, livemode, updated) values ($1, false, $2)`,
@@ -243,7 +243,7 @@ async function askNobody(): Promise<void> {
   );
 }
 
-test('a till gives back 500 USDC of one sale in all; one atom more needs a manager', async () => {
+test('a till refunds 500 USDC of one sale in total; one atom more needs a manager', async () => {
   await askNobody();
   payment = await addPayment(store, 900_000_000);
   const atTill = { terminalId: store.terminalId };
@@ -267,14 +267,14 @@ test('a till gives back 500 USDC of one sale in all; one atom more needs a manag
   assert.equal(rest?.body.amount, 399_999_999);
 });
 
-test('a refusal for what is left frees the key: the amount can be mended under it', async () => {
+test('a refusal of too much frees the key: the amount can be corrected with it', async () => {
   const idempotency = newRequest(store);
   assert.equal((await ask({ amount: 1_001, idempotency })).said, 'amount_too_large');
   const [mended] = await settleAll([ask({ amount: 1_000, idempotency })]);
   assert.equal(mended?.said, 'succeeded');
 });
 
-describe('after the database was put back to an earlier time', () => {
+describe('after a restore of the database to an earlier time', () => {
   const rowOf = async (id: unknown) => {
     const rows = await store.db.query<{ reference: Buffer }>(
       'select reference from refunds where id = $1',
@@ -295,7 +295,7 @@ describe('after the database was put back to an earlier time', () => {
     return seen;
   }
 
-  test('a refund under the same key has the same reference and id again', async () => {
+  test('a refund with the same key has the same reference and id again', async () => {
     const idempotency = newRequest(store, 'lost refund');
     const first = ask({ idempotency, amount: 100 });
     await untilDecided([first]);
@@ -314,7 +314,7 @@ describe('after the database was put back to an earlier time', () => {
     assert.equal(await rowOf(second.body.id), reference);
   });
 
-  test('a refund that was rebuilt answers its request again, and nothing is paid', async () => {
+  test('a rebuilt refund answers its request again, and nothing is paid', async () => {
     const rebuilt = await addRebuilt('back again', 300);
     const idempotency = newRequest(store, 'back again');
     for (let n = 0; n < 2; n++) {
@@ -325,13 +325,13 @@ describe('after the database was put back to an earlier time', () => {
     assert.equal((await findPayment(store, payment.paymentIntentId))?.amountReserved, 300n);
   });
 
-  test('a refund of all that was left is found again, though nothing is left', async () => {
+  test('a refund of everything left is found again, though nothing is left', async () => {
     const rebuilt = await addRebuilt('all of it', null);
     const seen = await ask({ idempotency: newRequest(store, 'all of it'), amount: null });
     assert.deepEqual([seen.status, seen.replayed, seen.body.id], [201, true, rebuilt.body.id]);
   });
 
-  test('another amount or payment under its key is refused', async () => {
+  test('another amount or payment with its key is refused', async () => {
     await addRebuilt('other', 300);
     const idempotency = newRequest(store, 'other');
     assert.equal((await ask({ idempotency, amount: 301 })).said, 'idempotency_key_reused');
@@ -342,7 +342,7 @@ describe('after the database was put back to an earlier time', () => {
     );
   });
 
-  test('a key that is used again after 48 hours makes another refund', async () => {
+  test('a key that is used again after 48 hours creates another refund', async () => {
     const idempotency = newRequest(store, 'two days');
     const made = [];
     for (let n = 0; n < 2; n++) {
@@ -377,7 +377,7 @@ describe('a refund of a sale in the shop’s currency', () => {
     return seen;
   };
 
-  test('returns its share of the atoms that were paid, whatever the rate is today', async () => {
+  test("returns its share of the paid atoms, whatever today's rate is", async () => {
     const first = await refund(part(333));
     assert.deepEqual([first?.said, first?.body.amount], ['succeeded', 3_614_457]);
     const quoted = quotedIn(first);
@@ -393,21 +393,21 @@ describe('a refund of a sale in the shop’s currency', () => {
     assert.equal((await findPayment(store, refunded.paymentIntentId))?.status, 'refunded');
   });
 
-  test('that failed counts for nothing', async () => {
+  test('that failed does not count', async () => {
     const failed = await refund(part(999), 'insufficient_balance');
     assert.equal(failed?.said, 'failed');
     const whole = await refund(part(1_000));
     assert.equal(whole?.body.amount, 10_854_227);
   });
 
-  test('without a sum gives the rest of both', async () => {
+  test('without an amount returns the rest of both', async () => {
     await refund(part(1));
     const rest = await refund(null);
     const sums = [rest?.body.amount, quotedIn(rest).amount];
     assert.deepEqual(sums, [10_854_227 - 10_854, 999]);
   });
 
-  test('never gives more than the whole, however many ask at once', async () => {
+  test('never returns more than the whole, for any number of concurrent requests', async () => {
     const asked = Array.from({ length: 6 }, () => ask({ refunded, amount: part(300) }));
     const seen = await settleAll(asked);
     assert.deepEqual(seen.map(({ said }) => said).sort(), [

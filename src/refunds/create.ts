@@ -36,7 +36,7 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 import { requestOnChain } from '#settlement/requests.ts';
 
-/** behavior.md 2.8: the route waits this long for the transaction's receipt. */
+/** The receipt wait of behavior.md 2.8. */
 const RECEIPT_WAIT_MS = 60_000;
 /** The refund, refund.created and refund.failed. */
 const PLACES = 3;
@@ -51,11 +51,11 @@ export interface NewRefund {
 
 export interface RefundRequest {
   readonly tenant: Tenant;
-  /** The API key or device key that asks; null: a person's session. */
+  /** The API key or device key of the request; `null` for a person's session. */
   readonly keyHash: Buffer | null;
-  /** The terminal that refunds: what it may not refund alone needs a manager's code. */
+  /** The terminal that refunds; some of its refunds need a manager's code. */
   readonly terminalId?: string;
-  /** A code that a manager has made; null: none was typed. */
+  /** A code that a manager has created; `null` if none was entered. */
   readonly managerCode?: string | null;
   readonly idempotency: IdempotentRequest;
   readonly requestId: string;
@@ -115,7 +115,7 @@ function toRefund(
   };
 }
 
-/** The events of a refund, as they are written one after the other. */
+/** Builds the events of a refund, each from its state at that point. */
 function drafter(refund: Refund, receipts: ReceiptPages, stamp: Stamp) {
   const object = renderRefund(refund, receipts);
   const about = { tenant: refund.tenant, objectId: refund.id, object, stamp };
@@ -124,7 +124,7 @@ function drafter(refund: Refund, receipts: ReceiptPages, stamp: Stamp) {
 
 type Keys = Pick<RefundDeps, 'idKey' | 'receipts'>;
 
-/** Writes the refund as it begins: pending with its request to the chain, or failed at once. */
+/** Writes the new refund: pending with its settlement job, or failed at once. */
 async function begin(
   tx: Tx,
   { receipts }: Keys,
@@ -132,7 +132,7 @@ async function begin(
   beginning: Beginning,
 ): Promise<{ readonly refund: Refund; readonly deliveries: number }> {
   const { tenant, now } = request;
-  // The order lock is held from here on: the day's sum cannot be raced past.
+  // The order lock is held from here on, so concurrent refunds cannot exceed the day's limit.
   const stamp = await stampOrder(tx, tenant, now, PLACES);
   const today = startOfUtcDay(addSeconds(now, stamp.aheadSeconds));
   const failure = checkAccountRules(
@@ -171,14 +171,14 @@ async function begin(
 }
 
 /**
- * A key that comes back after 48 hours takes the next reference, so this is how often it can be
- * used again.
+ * A key that is used again after 48 hours takes the next reference, so this is how often it can be
+ * reused.
  */
 const MAX_CLASHES = 1_000;
 
 /**
- * The reference of this request, or the refund that was rebuilt under it. It is the same again when
- * the request is repeated to a database that has lost the first one.
+ * The reference of this request, or the refund that was rebuilt with it. It is the same again when
+ * the request is repeated after a loss of data.
  */
 async function referenceFor(
   tx: Tx,
@@ -195,13 +195,14 @@ async function referenceFor(
   }
 }
 
-/** The answer to a request whose refund the database had lost, and which was rebuilt. */
+/** The response to a request whose refund the database had lost, and which was rebuilt. */
 function replayRebuilt(
   { receipts }: Keys,
   { input }: RefundRequest,
   rebuilt: Refund,
 ): Begun | Refusal {
-  // What a part in the shop's currency gave is lost; its key names it all the same.
+  // The atoms of a part in the shop's currency are unknown after the loss, but its key identifies
+  // it.
   const { amount } = input;
   const sameAmount = typeof amount !== 'number' || BigInt(amount) === rebuilt.amount;
   if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
@@ -210,12 +211,12 @@ function replayRebuilt(
 }
 
 /**
- * What one payment may lose at a till without a manager, in all refunds together: so a large sum is
- * not given back in small ones.
+ * The most that tills refund of one payment without a manager, in all refunds together, so that a
+ * large amount cannot be refunded in small parts.
  */
 const TILL_LIMIT = atoms(500_000_000);
 
-/** A till gives its own sales back by itself, up to a sum; all else by a manager's code. */
+/** A till refunds its own sales up to a limit; everything else needs a manager's code. */
 async function checkManager(
   tx: Tx,
   request: RefundRequest,
@@ -228,22 +229,24 @@ async function checkManager(
   if (payment.terminalId === terminalId && !isLarge) return null;
   if (managerCode === null) {
     const why = isLarge ? 'More than 500 USDC of one sale' : 'A sale of another till';
-    const message = `${why} is given back with a manager's code, made in the dashboard.`;
+    const message = `${why} needs a manager's code, created in the dashboard.`;
     return refuse('manager_required', message, 'manager_code');
   }
   if (await takeManagerCode(tx, { tenant, code: managerCode, refundId, now })) return null;
-  const message = 'This code is not valid: it works once, for ten minutes. Make a new one.';
+  const message = 'This code is not valid. It works once, for ten minutes. Create a new one.';
   return refuse('manager_required', message, 'manager_code');
 }
 
-/** What a sale in USDC has no use for. */
+/** For a sale in USDC. */
 const NONE = { parts: 0n, partsGave: 0n };
 
-/** Lock, decide, reserve, ask: one transaction, committed before anybody calls the chain. */
+/**
+ * Locks, decides, reserves and requests in one transaction, committed before any call to the chain.
+ */
 async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun | Refusal> {
   const { idKey, receipts } = keys;
   const { tenant, input } = request;
-  // Refunds from the time that is being recovered are not known yet.
+  // Refunds of the time that is being recovered are not known yet.
   const closed = checkLedger(tx.watch, tenant.livemode);
   if (closed !== null) return closed;
   const [ends, payment, reference] = await Promise.all([
@@ -254,7 +257,7 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   const ended = ends(request);
   if (ended !== null) return ended;
   if (payment === null) return paymentUnknown();
-  // Before all else: a rebuilt refund has already taken its amount, and its terminal is not known.
+  // Checked first: a rebuilt refund has already taken its amount, and its terminal is unknown.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
   const earlier = payment.presentment === null ? NONE : await selectEarlier(tx, payment.id);
   const share = decideShare(payment, input.amount, earlier);
@@ -270,10 +273,10 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
 }
 
 /**
- * Refunds a payment from the merchant balance. Refusals are about the request (no such payment,
- * more than is left); what the account's rules or the chain forbid is a refund with `status:
- * failed`. Waits for the chain up to 60 s, then answers `pending`, which resolves by itself. While
- * the network settles nothing it answers `pending` at once.
+ * Refunds a payment from the merchant balance. A refusal is about the request (unknown payment,
+ * more than is left); if the account's rules or the chain forbid it, the refund has `status:
+ * failed`. Waits for the chain up to 60 s, then returns `pending`, which resolves by itself. While
+ * the network settles nothing it returns `pending` at once.
  */
 export async function createRefund(
   deps: RefundDeps,
@@ -287,7 +290,7 @@ export async function createRefund(
   const { tenant } = request;
   deps.wakeups.send('chain-requests', networkOf(tenant.livemode));
   return awaitAnswer(deps, {
-    // A room of its own per request: refunds are too few for sharing reads to be worth it.
+    // A separate registry per request: refunds are too few for shared reads to pay off.
     room: createRefundRoom(deps),
     resource: done.refund.id,
     isDone: (refund) => refund.status !== 'pending',
@@ -297,7 +300,10 @@ export async function createRefund(
   });
 }
 
-/** Where requests wait for a refund to end: keyed by its id, woken by the topic `refund`. */
+/**
+ * Long-poll registry of requests that wait for a refund: keyed by its id, notified by the topic
+ * `refund`.
+ */
 function createRefundRoom(deps: {
   readonly db: Database;
   readonly wakeups: Wakeups;

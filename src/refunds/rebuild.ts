@@ -19,7 +19,7 @@ import {
 } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 
-/** A refund that the chain knows and the ledger lacks. */
+/** A refund on the chain that the ledger lacks. */
 export interface LostRefund {
   readonly tenant: Tenant;
   readonly paymentId: string;
@@ -32,9 +32,9 @@ export interface LostRefund {
 const PLACES = 4;
 
 /**
- * Books a refund that the ledger has lost, under the id that it had, with its usual events.
- * @returns the number of deliveries; null while waiting refunds hold the amount: they will fail,
- * and then it is free.
+ * Books a refund that the ledger has lost, with its original id and its usual events.
+ * @returns the number of deliveries; `null` while pending refunds reserve the amount: they will
+ * fail, which releases it.
  */
 export async function rebuildRefund(
   tx: Tx,

@@ -79,7 +79,7 @@ export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promis
   return rows[0] === undefined ? null : toRefund(rows[0]);
 }
 
-/** The refund that the contract names by this reference, of any account. */
+/** The refund with this reference on the contract, of any account. */
 export async function selectReferencedRefund(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly reference: Buffer },
@@ -107,7 +107,7 @@ export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refun
   return rows.map(toRefund);
 }
 
-/** An intent has one payment at most. */
+/** An intent has at most one payment. */
 const OF_INTENT = `payment_id = (
   select id from payments where payment_intent_id = ? and ${ofTenant('$1', '$2')})`;
 
@@ -137,7 +137,7 @@ export async function selectRefundPage(
   return (await selectPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
 }
 
-/** Of a payment that is locked: what was asked for in the shop's currency, and what it gave. */
+/** For a locked payment: the sum requested in the shop's currency, and the atoms it returned. */
 export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier> {
   const rows = await tx.query<Earlier>(
     `select coalesce(sum(presentment_part), 0)::bigint as parts,
@@ -148,7 +148,10 @@ export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier>
   return only(rows, 'sums of refunds');
 }
 
-/** Refunds of a day that count against the limit. Exact only under the account's order lock. */
+/**
+ * The refunds of a day that count toward the limit. Exact only while holding the account's order
+ * lock.
+ */
 export async function selectRefundedSince(tx: Tx, tenant: Tenant, since: Date): Promise<bigint> {
   const rows = await tx.query<{ sum: bigint }>(
     `select coalesce(sum(amount), 0)::bigint as sum from refunds
@@ -200,17 +203,17 @@ export async function insertRefund(
   );
 }
 
-/** Holds the amount of a pending refund; the table's check refuses more than the payment. */
+/** Reserves the amount of a pending refund; the table's check refuses more than the payment. */
 export async function reserve(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
   const rows = await tx.query(
     `update payments set amount_reserved = amount_reserved + $2
      where id = $1 and amount_reserved + $2 <= amount returning id`,
     [paymentId, amount],
   );
-  assert(rows.length === 1, 'a refund above what is left got past its check');
+  assert(rows.length === 1, 'a refund above the remaining amount got past its check');
 }
 
-/** The refund succeeded: what was reserved is refunded. */
+/** The refund succeeded: the reserved amount becomes refunded. */
 export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
   const rows = await tx.query(
     `update payments set amount_refunded = amount_refunded + $2
@@ -220,7 +223,7 @@ export async function book(tx: Tx, paymentId: string, amount: bigint): Promise<v
   assert(rows.length === 1, 'a refund was booked that was not reserved');
 }
 
-/** The refund failed: what was reserved is free again. */
+/** The refund failed: releases the reserved amount. */
 export async function release(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
   const rows = await tx.query(
     `update payments set amount_reserved = amount_reserved - $2
@@ -230,7 +233,7 @@ export async function release(tx: Tx, paymentId: string, amount: bigint): Promis
   assert(rows.length === 1, 'a refund was released that was not reserved');
 }
 
-/** The refund was rebuilt from the chain, under the reference that the chain has. */
+/** The refund was rebuilt from the chain, with the reference on the chain. */
 export async function markRecovered(
   tx: Tx,
   rebuilt: { readonly id: string; readonly reference: Buffer },
@@ -264,7 +267,7 @@ export async function updateEnded(
   assert(rows.length === 1, 'a refund ended twice');
 }
 
-/** Writes the numbers of refunds that have just succeeded, under the locks that they hold. */
+/** Writes the numbers of refunds that have just succeeded, while their locks are held. */
 export async function updateReceiptNumbers(tx: Tx, refunds: readonly Refund[]): Promise<void> {
   const numbered = refunds.filter(({ receiptNumber }) => receiptNumber !== null);
   if (numbered.length === 0) return;
@@ -276,7 +279,7 @@ export async function updateReceiptNumbers(tx: Tx, refunds: readonly Refund[]): 
   );
 }
 
-/** Counts what a person asks for. @returns the sum of the UTC day with it. */
+/** Adds a person's request. @returns the sum of the UTC day including it. */
 export async function addAskedByPeople(
   tx: Tx,
   asked: { readonly accountId: string; readonly amount: bigint; readonly now: Date },

@@ -24,7 +24,7 @@ function payment({
   });
 }
 
-/** Paid, reserved, asked for; the decided amount or the refusal's code. */
+/** Paid, reserved, requested; the decided amount or the refusal's code. */
 const AMOUNTS: readonly (readonly [bigint, bigint, number | null, bigint | string])[] = [
   [100n, 0n, null, 100n],
   [100n, 0n, 100, 100n],
@@ -40,7 +40,7 @@ const AMOUNTS: readonly (readonly [bigint, bigint, number | null, bigint | strin
   [1_000_000_000_000n, 0n, null, 1_000_000_000_000n],
 ];
 
-test('a refund is what was asked for, or everything that is left, and never more', () => {
+test('a refund is the requested amount, or everything that is left, and never more', () => {
   for (const [amount, reserved, asked, expected] of AMOUNTS) {
     const decided = decideAmount(payment({ amount, reserved }), asked);
     const found = isRefusal(decided) ? decided.code : decided;
@@ -48,24 +48,24 @@ test('a refund is what was asked for, or everything that is left, and never more
   }
 });
 
-test('the refusal of too much says how much is left, and about which parameter', () => {
+test('the refusal of too much names the rest, and the parameter', () => {
   const refusal = decideAmount(payment({ amount: 100n, reserved: 40n }), 61);
   assert.ok(isRefusal(refusal));
   assert.equal(refusal.param, 'amount');
   assert.match(refusal.message, /61.*60/);
 });
 
-test('what is pending counts as gone: only failed refunds give it back', () => {
+test('pending refunds count as returned: only failed ones release their amount', () => {
   assert.equal(refundable(payment({ amount: 100n, reserved: 70n, refunded: 30n })), 30n);
 });
 
-test('fees are not part of what can be refunded', () => {
+test('fees are not refundable', () => {
   const whole = payment({ amount: 2_500_000n });
   assert.equal(whole.totalCharged, 2_512_500n);
   assert.equal(decideAmount(whole, null), 2_500_000n);
 });
 
-test('the status of a payment follows from what was refunded, not from what is pending', () => {
+test('the status of a payment follows from succeeded refunds, not pending ones', () => {
   const statuses = [
     payment({ amount: 100n, reserved: 100n }),
     payment({ amount: 100n, reserved: 100n, refunded: 1n }),
@@ -97,11 +97,11 @@ test('the daily limit may be used up to the last atom', () => {
   assert.equal(check(-1, { refundedToday: 0n, dailyLimit: 0n }), 'refund_daily_limit_exceeded');
 });
 
-test('the window is looked at before the limit', () => {
+test('the window is checked before the limit', () => {
   assert.equal(check(0, { refundedToday: 0n, dailyLimit: 0n }), 'refund_window_expired');
 });
 
-test('a day is a day of UTC', () => {
+test('a day is a UTC day', () => {
   const days = [
     '2026-10-01T00:00:00.000Z',
     '2026-10-01T23:59:59.999Z',

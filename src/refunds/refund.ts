@@ -21,21 +21,21 @@ export type RefundFailure = keyof typeof REFUND_FAILURES;
 
 interface RefundFacts {
   readonly id: string;
-  /** Names it in the contract's event. null: an earlier release created it. */
+  /** The refund's id in the contract's event. `null` for a refund of an earlier release. */
   readonly reference: Buffer | null;
-  /** Rebuilt from the chain after the database had lost it. */
+  /** True if it was rebuilt from the chain after the database had lost it. */
   readonly recovered: boolean;
   readonly tenant: Tenant;
   readonly position: bigint;
   readonly created: Date;
   readonly updated: Date;
   readonly paymentId: string;
-  /** `R…-<n>` of the series of its payment's terminal; null until it has succeeded. */
+  /** `R…-<n>` of the series of its payment's terminal; `null` until it has succeeded. */
   readonly receiptNumber: string | null;
   readonly amount: Atoms;
   /** In the shop's currency; `null` if its sale was made in USDC, or it was rebuilt. */
   readonly presentment: PastQuote | null;
-  /** Minor units, if it was asked for in them. */
+  /** Minor units, if it was requested in them. */
   readonly part: number | null;
   readonly reason: string | null;
   readonly source: 'api' | 'terminal' | 'dashboard';
@@ -43,7 +43,7 @@ interface RefundFacts {
 }
 
 export type RefundState =
-  /** Requested from the chain, which has not answered yet. */
+  /** Requested from the chain, which has no result yet. */
   | { readonly status: 'pending' }
   | { readonly status: 'succeeded'; readonly txHash: string }
   | { readonly status: 'failed'; readonly failure: RefundFailure; readonly txHash: string | null };
@@ -55,7 +55,7 @@ export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amountReserved);
 }
 
-/** The amount of a new refund; `asked` null means everything that is left. */
+/** The amount of a new refund; `asked` is `null` for everything that is left. */
 export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
   const left = refundable(payment);
   if (left === 0n) {
@@ -74,7 +74,7 @@ export function decideAmount(payment: Payment, asked: number | null): Atoms | Re
   );
 }
 
-/** Account rules that end a new refund at once as `failed` (they are not request errors). */
+/** Account rules that end a new refund at once as `failed` (they are not errors of the request). */
 export function checkAccountRules(
   payment: Payment,
   refund: { readonly amount: Atoms; readonly now: Date },
@@ -87,7 +87,7 @@ export function checkAccountRules(
   return null;
 }
 
-/** 00:00 UTC of the day: daily limits count from there. */
+/** 00:00 UTC of the day, from which daily limits count. */
 export function startOfUtcDay(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }

@@ -7,7 +7,7 @@ import { toPayment } from '#payments/payment.ts';
 import { type AskedAmount, decideShare, type Earlier, type Share } from '#refunds/share.ts';
 import { PAYMENT_ROW } from '#testing/payment-row.ts';
 
-/** A sale: atoms and minor units, tip included. */
+/** A sale: atoms and minor units, including the tip. */
 interface Sale {
   readonly paid: bigint;
   readonly whole: number;
@@ -41,7 +41,7 @@ function earlierOf(refunds: readonly Refund[]): Earlier {
   };
 }
 
-/** What each of these refunds of one sale gave, or why it was refused. */
+/** The atoms of each of these refunds of one sale, or its refusal. */
 function refundAll(sale: Sale, asked: readonly AskedAmount[]): (Share | string)[] {
   const refunds: Refund[] = [];
   return asked.map((one) => {
@@ -56,7 +56,7 @@ const part = (minorUnits: number): AskedAmount => ({ minorUnits });
 const gave = (shares: readonly (Share | string)[]) =>
   shares.map((share) => (typeof share === 'string' ? share : Number(share.amount)));
 
-test('parts give the floor of their sum, less what was given, and the last what is left', () => {
+test('a part is the floor of the sum minus earlier parts, the last the rest', () => {
   const sale = { paid: 10_854_227n, whole: 1_000, tip: 0 };
   const shares = refundAll(sale, [part(333), part(333), part(333), part(1), part(1)]);
   const floors = [333, 666, 999].map((sum) => Math.floor((10_854_227 * sum) / 1_000));
@@ -64,7 +64,7 @@ test('parts give the floor of their sum, less what was given, and the last what 
   assert.deepEqual(gave(shares), [a, b - a, c - b, 10_854_227 - c, 'payment_already_refunded']);
 });
 
-test('a part in atoms counts as what it gave', () => {
+test('a part in atoms counts as the atoms that it returned', () => {
   const sale = { paid: 10_854_227n, whole: 1_100, tip: 100 };
   const half = 5_427_113;
   const shares = refundAll(sale, [half, part(551), part(550)]);
@@ -73,7 +73,7 @@ test('a part in atoms counts as what it gave', () => {
   assert.equal(typeof first === 'object' && first.presentment?.amount, 550);
 });
 
-test('more than is left is refused, and so is what is worth no atom', () => {
+test('more than is left is refused, and so is a part worth no atom', () => {
   const sale = { paid: 2_500_000n, whole: 250, tip: 0 };
   assert.deepEqual(gave(refundAll(sale, [part(251), part(100), part(151), 1_500_001])), [
     'amount_too_large',
@@ -95,18 +95,18 @@ test('a sale in USDC takes no minor units', () => {
   assert.deepEqual(whole, { amount: 100n, presentment: null, part: null });
 });
 
-/** How large refunds are, and in which unit; some fail afterwards. */
+/** The sizes of refunds, and their units; some fail afterwards. */
 const step = fc.record({
   unit: fc.constantFrom('atoms', 'minor'),
   share: fc.double({ min: 0, max: 1.2, noNaN: true }),
   fails: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
 });
 
-/** 100,000 refunds in all. */
+/** 100,000 refunds in total. */
 const SALES = 5_000;
 const REFUNDS_OF_EACH = 20;
 
-test('100,000 random refunds in either unit return what was paid, and never more', () => {
+test('100,000 random refunds in either unit return the paid amount, never more', () => {
   const sale = fc
     .record({
       paid: fc.bigInt({ min: 1n, max: 10n ** 12n }),
@@ -125,7 +125,7 @@ test('100,000 random refunds in either unit return what was paid, and never more
         const decided = decideShare(paymentOf(sold, refunds), given, earlierOf(refunds));
         if ('refused' in decided) continue;
         assert.ok(decided.amount >= 1n);
-        // Worth what it says, to a minor unit for each rounding, and some atoms.
+        // Worth its displayed amount, to within a minor unit for each rounding, and some atoms.
         const worth = (sold.paid * BigInt(decided.presentment?.amount ?? 0)) / BigInt(sold.whole);
         const off = decided.amount > worth ? decided.amount - worth : worth - decided.amount;
         const unit = sold.paid / BigInt(sold.whole) + 1n;
@@ -148,7 +148,7 @@ test('100,000 random refunds in either unit return what was paid, and never more
   );
 });
 
-test('nothing but parts returns the whole to the atom, however it is cut', () => {
+test('only parts, however they are cut, return the whole to the atom', () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(fc.bigInt({ min: 1_000_000n, max: 10n ** 12n }), cuts, (paid, sizes) => {

@@ -5,10 +5,11 @@ import type { PaidQuote, PastQuote } from '#prices/quote.ts';
 import { decideAmount, refundable } from '#refunds/refund.ts';
 
 /**
- * Refunds of a sale that was priced in the shop's currency. They return a share of the atoms that
- * were paid, never what the price is worth today. A part in minor units gives the floor of atoms ×
- * (sum of such parts so far) / whole, less what such parts gave before; so roundings do not add up,
- * and the part that completes the whole gives what is left. A part in atoms counts as what it gave.
+ * Refunds of a sale that was priced in the shop's currency. They return a share of the paid atoms,
+ * never today's value of the price. A part in minor units returns the floor of atoms × (sum of such
+ * parts so far) / whole, minus the atoms that such parts returned before; so roundings do not add
+ * up, and the part that completes the whole returns the rest. A part in atoms counts as the atoms
+ * that it returned.
  */
 
 /** Atoms; or minor units of the shop's currency; `null` for everything that is left. */
@@ -16,33 +17,33 @@ export type AskedAmount = number | { readonly minorUnits: number } | null;
 
 /** Refunds of the payment that have not failed. */
 export interface Earlier {
-  /** What was asked for in minor units, and the atoms that it gave. */
+  /** The sum that was requested in minor units, and the atoms that it returned. */
   readonly parts: bigint;
   readonly partsGave: bigint;
 }
 
-/** What a refund gives back, also in the shop's currency. */
+/** The amount that a refund returns, also in the shop's currency. */
 export interface Share {
   readonly amount: Atoms;
   /** `null` for a sale in USDC. */
   readonly presentment: PastQuote | null;
-  /** Minor units, if the refund was asked for in them. */
+  /** Minor units, if the refund was requested in them. */
   readonly part: number | null;
 }
 
 type Priced = Payment & { readonly presentment: PaidQuote };
 
-/** What the customer paid in the shop's currency, tip included. */
+/** The amount that the customer paid in the shop's currency, including the tip. */
 function wholeOf({ amount, tipAmount }: PaidQuote): bigint {
   return BigInt(amount) + BigInt(tipAmount);
 }
 
-/** Minor units that atoms of this payment count as, to the nearest. */
+/** The minor units that atoms of this payment are worth, to the nearest. */
 function countOf(value: bigint, { amount, presentment }: Priced): bigint {
   return (2n * value * wholeOf(presentment) + amount) / (2n * amount);
 }
 
-/** Minor units that have gone back when refunds in atoms gave so much. */
+/** The minor units returned by refunds in atoms. */
 function gone(payment: Priced, { parts }: Earlier, inAtoms: bigint): bigint {
   const sum = parts + countOf(inAtoms, payment);
   const whole = wholeOf(payment.presentment);
@@ -73,7 +74,7 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
   return wrong('parameter_invalid', 'presentment_amount is worth less than one atom of USDC.');
 }
 
-/** What this refund counts as in the shop's currency. */
+/** The value of this refund in the shop's currency. */
 function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
   const { amountReserved } = payment;
   const inAtoms = amountReserved - earlier.partsGave;
@@ -92,7 +93,7 @@ export function decideShare(
   const { presentment } = payment;
   const part = typeof asked === 'object' && asked !== null ? asked.minorUnits : null;
   if (presentment === null && part !== null) {
-    return wrong('parameter_invalid', 'This sale was made in USDC: send amount, in atoms.');
+    return wrong('parameter_invalid', 'This sale was made in USDC. Send amount, in atoms.');
   }
   const amount = decideAmount(payment, typeof asked === 'number' ? asked : null);
   if (isRefusal(amount)) return amount;
@@ -105,7 +106,7 @@ export function decideShare(
   return { amount: gives, presentment: { ...quote, amount: counted }, part };
 }
 
-/** About what a refund will give: for limits that are looked at before it is decided. */
+/** An estimate of the refunded atoms, for limits that are checked before the decision. */
 export function estimate({ amount, presentment }: Payment, asked: AskedAmount): bigint {
   if (typeof asked === 'number') return BigInt(asked);
   if (asked === null || presentment === null) return amount;

@@ -43,7 +43,10 @@ const COLUMN_NAMES = [
 
 export const REQUEST_LOG = { table: 'request_log', columns: COLUMN_NAMES } as const;
 
-/** The row's values in the order of {@link REQUEST_LOG}'s columns. (Each request asks: no loop.) */
+/**
+ * The row's values in the order of {@link REQUEST_LOG}'s columns. (Called for each request, so it
+ * avoids a loop.)
+ */
 export function toValues(row: RequestRow): CopyValue[] {
   return [
     row.id,
@@ -67,9 +70,9 @@ export function toValues(row: RequestRow): CopyValue[] {
 
 export interface RequestFilters {
   readonly status: number | null;
-  /** Answers with a status from 400 on. */
+  /** Only responses with a status from 400 on. */
   readonly failed: boolean;
-  /** Calls of the merchant API: neither people at the dashboard nor tills. */
+  /** Only calls of the merchant API, not of people or tills. */
   readonly byServers: boolean;
   readonly operation: string | null;
   readonly callerId: string | null;
@@ -81,13 +84,13 @@ export interface RequestFilters {
 
 export interface RequestPage {
   readonly limit: number;
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after: { readonly created: Date; readonly id: string } | null;
 }
 
 const COLUMNS = COLUMN_NAMES.join(', ');
 
-/** One page, newest first, and one row more to know whether there are others. */
+/** One page, newest first, plus one row to know whether there are more. */
 export async function selectRequests(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly filters: RequestFilters },
@@ -106,7 +109,7 @@ export async function selectRequests(
   add('object_id =', filters.objectId);
   add('created >=', filters.createdGte);
   add('created <', filters.createdLt);
-  // In words that the planner reads: a number that comes as a value leads to no partial index.
+  // Literal, because the planner chooses no partial index for a number passed as a parameter.
   if (filters.failed || Number(filters.status) >= 400) conditions.push('status >= 400');
   if (filters.byServers) conditions.push(`path like '/api/v1/%'`);
   if (filters.objectId !== null) conditions.push(`method <> 'GET' and method <> 'HEAD'`);

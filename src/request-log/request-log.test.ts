@@ -40,7 +40,7 @@ async function logged(requestId: string): Promise<RequestRow> {
   throw new Error('the request was not logged');
 }
 
-test('each answered request is logged with who, what, when and how it went', async () => {
+test('each answered request is logged with its caller, action, time and result', async () => {
   const { id } = await createTestIntent(api);
   const read = await api.call({
     path: `/v1/payment_intents/${id}`,
@@ -58,7 +58,7 @@ test('each answered request is logged with who, what, when and how it went', asy
   assert.ok(row.duration_ms > 0 && row.duration_ms < 10_000);
 });
 
-test('a change is found by the object that it made, a failure by its status', async () => {
+test('a change is found by the object that it created, a failure by its status', async () => {
   const { id } = await createTestIntent(api);
   const refused = await api.call({ path: '/v1/payment_intents', body: { amount: 0 } });
   await logged(refused.headers['request-id'] ?? '');
@@ -80,7 +80,7 @@ test('a change is found by the object that it made, a failure by its status', as
   );
 });
 
-test('a NUL in a path is a missing object, and costs nobody a line of the log', async () => {
+test('a NUL in a path is a missing object, and loses no line of the log', async () => {
   const other = await api.addMerchant();
   const [first, broken, last] = await Promise.all([
     api.call({ path: '/v1/terminals' }),
@@ -91,7 +91,7 @@ test('a NUL in a path is a missing object, and costs nobody a line of the log', 
   for (const { headers } of [first, last]) await logged(headers['request-id'] ?? '');
 });
 
-test('pages of the log follow each other, and another account has a log of its own', async () => {
+test('pages of the log are consecutive, and another account has its own log', async () => {
   const other = await api.addMerchant();
   for (let i = 0; i < 5; i++) await api.call({ path: '/v1/terminals', key: other.test.key });
   const last = await api.call({ path: '/v1/payments', key: other.test.key });
@@ -116,7 +116,7 @@ test('pages of the log follow each other, and another account has a log of its o
   assert.equal(new Set(seen).size, 6);
 });
 
-test('a secret in a path or header is not kept', async () => {
+test('a secret in a path or header is not stored', async () => {
   const { key } = api.merchant.test;
   const answered = await api.call({
     path: `/v1/idempotency_keys/${key}`,
@@ -127,7 +127,7 @@ test('a secret in a path or header is not kept', async () => {
   assert.equal(row.user_agent, 'agent tlsk_test_…');
 });
 
-test('what COPY could misread arrives as it was sent', async () => {
+test('characters special to COPY are stored as they were sent', async () => {
   const agent = 'back\\slash \\N \\. tab\there';
   const answered = await api.call({ path: '/v1/terminals', headers: { 'user-agent': agent } });
   const row = await logged(answered.headers['request-id'] ?? '');

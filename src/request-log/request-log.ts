@@ -7,7 +7,7 @@ import { type Call, tookMs } from '#http/call.ts';
 import { REQUEST_LOG, type RequestRow, toValues } from '#request-log/request-log-queries.ts';
 
 export interface RequestLog {
-  /** Takes note of an answered request. Returns at once and never throws. */
+  /** Records an answered request. Returns at once and never throws. */
   note(request: FastifyRequest, call: Call, status: number): void;
   /** Requests that were not written because the database could not keep up. */
   readonly dropped: number;
@@ -15,17 +15,20 @@ export interface RequestLog {
   close(): Promise<void>;
 }
 
-/** The log is read by people: this late is soon enough, and makes batches worth their while. */
+/** The log is read by people, so this delay is acceptable, and makes batches worthwhile. */
 const FLUSH_EVERY_MS = 250;
-/** One COPY's worth: a few milliseconds of the database. */
+/** As many as one COPY takes in a few milliseconds. */
 const MAX_BATCH = 500;
-/** About 8,000 requests; a database that is away for longer loses entries, not the process. */
+/**
+ * About 8,000 requests; if the database is unreachable for longer, entries are lost, but the
+ * process keeps running.
+ */
 const MAX_WAITING_BYTES = 2 * 1024 * 1024;
 const MAX_PATH = 200;
 const MAX_USER_AGENT = 200;
 const MAX_KEY = 255;
 
-/** A path or header may hold a secret by mistake of the client. */
+/** A client may put a secret into a path or header by mistake. */
 function redact(text: string, maxLength: number): string {
   return redactOwn(text.slice(0, maxLength));
 }
@@ -59,7 +62,7 @@ function toRow(request: FastifyRequest, call: Call, status: number): RequestRow 
   };
 }
 
-/** Writes answered requests to the request log, many per statement, behind the answers. */
+/** Writes answered requests to the request log, many per statement, after the responses. */
 export function createRequestLog(deps: { readonly db: Database; readonly log: Log }): RequestLog {
   const appender = openRowAppender(deps.db, { ...REQUEST_LOG, maxBytes: MAX_WAITING_BYTES });
   let dropped = 0;

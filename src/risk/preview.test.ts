@@ -18,15 +18,15 @@ function paid(payerId: string, minute: number, rest: Partial<PastPayment> = {}):
   };
 }
 
-test('rules that are off touch no payment of the past', () => {
+test('rules that are off affect no past payment', () => {
   const preview = previewRisk(OFF, [paid('a', 0), paid('a', 1)]);
   assert.deepEqual(preview, { payments: 2, stopped: 0, asked: 0, byRule: {} });
 });
 
-test('a stopped payment counts for no later one, and the hour ends', () => {
+test('a declined payment counts for no later one, and the hour ends', () => {
   const settings = { ...OFF, velocityPerHour: 2 };
   const minutes = [0, 10, 20, 30, 61, 62];
-  // 20 and 30 are the third within the hour; at 61 only that of minute 10 still counts.
+  // 20 and 30 are the third within the hour; at 61 only the one of minute 10 still counts.
   const preview = previewRisk(
     settings,
     minutes.map((minute) => paid('a', minute)),

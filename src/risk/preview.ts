@@ -3,14 +3,14 @@ import type { Atoms } from '#core/money.ts';
 import { assessRisk, RISK_RULES, type RiskRule } from '#risk/rules.ts';
 import type { RiskSettings } from '#risk/settings.ts';
 
-/** A payment that was made, as the rules would have looked at it. */
+/** A past payment, with the facts that the rules would have seen. */
 export interface PastPayment {
   readonly payerId: string;
   readonly amount: Atoms;
   readonly settledAt: Date;
-  /** Whether the payer has paid here before this. */
+  /** True if the payer has paid here before this. */
   readonly paidHereBefore: boolean;
-  /** The wallet itself has signed it: nobody would be asked again. */
+  /** True if the wallet itself signed it, so no confirmation would be needed. */
   readonly isSigned: boolean;
 }
 
@@ -22,8 +22,8 @@ export interface RiskPreview {
 }
 
 /**
- * What these settings would have done to payments that were made, oldest first. It asks the same
- * rules as a tap does. A payment that they would have stopped counts for no later one.
+ * The effect of these settings on past payments, oldest first. It applies the same rules as a tap.
+ * A payment that they would have declined does not count for later ones.
  */
 export function previewRisk(settings: RiskSettings, payments: readonly PastPayment[]): RiskPreview {
   const counts = new Map<RiskRule, number>();

@@ -61,7 +61,7 @@ describe('the payers whom a merchant blocks', () => {
   });
 });
 
-test('payers who refuse at once do not wait for each other to drop what is old', async () => {
+test('payers who reject at once do not wait for each other to delete old rows', async () => {
   const { db } = database;
   const refuse = (payerId: string, daysAgo: number) => (tx: Tx) =>
     insertRefusal(
@@ -71,7 +71,7 @@ test('payers who refuse at once do not wait for each other to drop what is old',
     );
   await db.transaction(refuse('payer_old', 3));
   const first = await underWay(db, refuse('payer_one', 0));
-  // Waiting would take until the first one commits, which is never before this line is done.
+  // Waiting would block until the first one commits, which is never before this line is done.
   await db.transaction(refuse('payer_two', 0));
   await first.commit();
   const rows = await db.query<{ payer_id: string }>(
@@ -83,7 +83,7 @@ test('payers who refuse at once do not wait for each other to drop what is old',
   );
 });
 
-test('refusals count in their own mode, and for an hour', async () => {
+test('rejections count in their own mode, and for an hour', async () => {
   const { db } = database;
   const hour = new Date(NOW.getTime() - 3_600_000);
   const until = new Date(hour.getTime() - DAY_MS);
@@ -100,7 +100,7 @@ test('refusals count in their own mode, and for an hour', async () => {
     return [found?.refused_within_hour, found?.refused_here_within_hour];
   };
   assert.deepEqual(await countOf(live), [1, 1]);
-  // Those of the test above.
+  // The rows of the test above.
   assert.deepEqual(await countOf(test_), [0, 2]);
 });
 

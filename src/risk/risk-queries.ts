@@ -15,7 +15,7 @@ export async function selectRiskSettings(
   return rows[0];
 }
 
-/** The policies of several accounts and modes; those without one are left out. */
+/** The policies of several accounts and modes; those without one are omitted. */
 export async function selectRiskSettingsOf(
   sql: Sql,
   tenants: readonly Tenant[],
@@ -31,8 +31,8 @@ export async function selectRiskSettingsOf(
 }
 
 /**
- * Writes the policy if it is still at `version` (0: there is none yet).
- * @returns the new version, or null when somebody else has changed it since.
+ * Writes the policy if it is still at `version` (0 if there is none yet).
+ * @returns the new version, or `null` if it was changed since.
  */
 export async function saveRiskSettings(
   tx: Tx,
@@ -98,7 +98,7 @@ export async function insertBlockedPayer(
   );
 }
 
-/** @returns whether it was on the list. */
+/** @returns true if it was on the list. */
 export async function deleteBlockedPayer(
   tx: Tx,
   tenant: Tenant,
@@ -112,17 +112,17 @@ export async function deleteBlockedPayer(
   return rows.length === 1;
 }
 
-/** What one payer has paid and is paying; see {@link selectPayerActivities}. */
+/** The payments of one payer; see {@link selectPayerActivities}. */
 export interface PayerActivity {
   /** Atoms settled since `day`, anywhere on the network. */
   readonly settled_today: bigint;
-  /** Atoms of attempts under way, anywhere on the network. */
+  /** Atoms of attempts in progress, anywhere on the network. */
   readonly under_way: bigint;
   readonly paid_here_before: boolean;
   readonly settled_here_within_hour: number;
   readonly under_way_here: number;
   readonly blocked_here: boolean;
-  /** How often this payer has said no to the account, and everybody has. */
+  /** The number of rejections by this payer at the account, and by all payers. */
   readonly refused_within_hour: number;
   readonly refused_here_within_hour: number;
 }
@@ -139,13 +139,16 @@ export interface ActivityOf {
   readonly hour: Date;
 }
 
-/** By an index of its own (docs/decisions/plans.md): neither the payer's nor the account's. */
+/**
+ * Served by its own expression index (docs/decisions/plans.md), neither the payer's nor the
+ * account's.
+ */
 const PAID_HERE = 'p.payer_id || p.account_id = o.payer_id || o.account_id';
 
 /**
  * Sums over payers in ONE statement, so in one snapshot: a settlement that commits meanwhile is
- * either on its way or settled, never both and never neither. Take the payers' locks before.
- * (No "exists": for many rows it is answered from a table of all payments, made for each call.)
+ * either in progress or settled, never both and never neither. Take the payers' locks before. (No
+ * "exists", because for many rows it is answered from a hash of all payments, built for each call.)
  * @returns one per entry, in their order.
  */
 export async function selectPayerActivities(
@@ -200,7 +203,9 @@ interface RefusalOf {
   readonly payerId: string;
 }
 
-/** A payer has said no. What the account has of before `until` counts no more, and goes. */
+/**
+ * Records a payer's rejection, and deletes the account's older than `until`, which no longer count.
+ */
 export async function insertRefusal(
   tx: Tx,
   { tenant, payerId }: RefusalOf,
@@ -219,7 +224,7 @@ export async function insertRefusal(
   );
 }
 
-/** A payer who says yes knows the merchant. */
+/** An approval shows that the payer knows the merchant, so rejections are cleared. */
 export async function deleteRefusals(tx: Tx, { tenant, payerId }: RefusalOf): Promise<void> {
   await tx.query(
     'delete from payer_refusals where account_id = $1 and livemode = $2 and payer_id = $3',

@@ -16,7 +16,7 @@ import { DEFAULT_RISK_SETTINGS, toRiskSettings } from '#risk/settings.ts';
 
 const OFF = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null, velocityPerHour: null };
 
-/** A payment that no rule minds. */
+/** A payment that no rule affects. */
 const CALM: RiskFacts = {
   settings: OFF,
   amount: atoms(1_000_000),
@@ -42,20 +42,20 @@ describe('FIRST_MERCHANT_PAYMENT', () => {
     assert.equal(firstMerchantPayment(facts({ ...first, amount: atoms(51) })), 'confirm');
   });
 
-  test('asks nobody who has paid here before', () => {
+  test('does not ask a payer who has paid here before', () => {
     assert.equal(firstMerchantPayment(facts({ settings, amount: atoms(1_000) })), 'allow');
     const wish = { payerConfirmsFirst: true };
     assert.equal(firstMerchantPayment(facts({ ...wish, amount: atoms(1) })), 'allow');
   });
 
-  test('asks a payer who wants it for the smallest amount, whatever the account says', () => {
+  test("asks a payer who wants it for the smallest amount, whatever the account's policy", () => {
     const first = { paidHereBefore: false, amount: atoms(1) };
     assert.equal(firstMerchantPayment(facts(first)), 'allow');
     assert.equal(firstMerchantPayment(facts({ ...first, payerConfirmsFirst: true })), 'confirm');
   });
 });
 
-test('HIGH_AMOUNT asks from the amount upwards, also of regulars', () => {
+test('HIGH_AMOUNT asks from the amount upwards, even regulars', () => {
   const settings = { ...OFF, highAmountConfirmFrom: atoms(500) };
   assert.equal(highAmount(facts({ settings, amount: atoms(499) })), 'allow');
   assert.equal(highAmount(facts({ settings, amount: atoms(500) })), 'confirm');
@@ -74,7 +74,7 @@ test('BLOCKED_PAYER blocks a payer on the account’s list', () => {
   assert.equal(blockedPayer(facts({})), 'allow');
 });
 
-test('REFUSED_OFTEN: who was refused again and again asks nobody, and sells on', () => {
+test('REFUSED_OFTEN: a merchant with many rejections cannot ask, but can still sell', () => {
   const high = { settings: { ...OFF, highAmountConfirmFrom: atoms(50) } };
   const refused = (ofPayer: number, ofAll: number) =>
     assessRisk(facts({ ...high, refusals: { ofPayer, ofAll } }));
@@ -82,10 +82,14 @@ test('REFUSED_OFTEN: who was refused again and again asks nobody, and sells on',
   assert.deepEqual(refused(10, 10), { kind: 'block', rule: 'REFUSED_OFTEN' });
   assert.deepEqual(refused(0, 50), { kind: 'block', rule: 'REFUSED_OFTEN' });
   const small = { ...high, amount: atoms(49), refusals: { ofPayer: 99, ofAll: 99 } };
-  assert.equal(assessRisk(facts(small)).kind, 'allow', 'what needs no yes goes on');
+  assert.equal(
+    assessRisk(facts(small)).kind,
+    'allow',
+    'payments that need no confirmation still work',
+  );
 });
 
-test('STATIC_PASS asks from the amount upwards where the network has set one', () => {
+test('STATIC_PASS asks from the amount upwards if the network has set one', () => {
   const copied = { copied: { confirmFrom: atoms(50), asksFirst: false } };
   assert.equal(staticPass(facts({ ...copied, amount: atoms(49) })), 'allow');
   assert.equal(staticPass(facts({ ...copied, amount: atoms(50) })), 'confirm');
@@ -121,7 +125,7 @@ describe('all rules together', () => {
     }),
   });
 
-  test('ask nobody to confirm what would be blocked anyway', () => {
+  test('ask for no confirmation of payments that would be blocked anyway', () => {
     fc.assert(
       fc.property(anyFacts, (one) => {
         const blocks = blockedPayer(one) === 'block' || velocity(one) === 'block';

@@ -13,34 +13,38 @@ export const RISK_RULES = [
 
 export type RiskRule = (typeof RISK_RULES)[number];
 
-/** The network's rule: when a pass that can be copied needs its payer's yes. */
+/** The network's rule for passes that can be copied: when their payer must confirm. */
 export interface StaticPassTerms {
   readonly confirmFrom: Atoms;
-  /** At the first payment at a merchant too, whatever its amount. */
+  /** True to ask at the first payment at a merchant too, for any amount. */
   readonly asksFirst: boolean;
 }
 
-/** What the rules look at. Read under the payer's lock, so that taps cannot race past a count. */
+/**
+ * The facts that the rules check. Read while holding the payer's lock, so that concurrent taps
+ * cannot exceed a count.
+ */
 export interface RiskFacts {
   readonly settings: RiskSettings;
   readonly amount: Atoms;
-  /** The account has this wallet on its list. */
+  /** True if the account has blocked this wallet. */
   readonly blockedHere: boolean;
-  /** The payer has a settled payment at this account. */
+  /** True if the payer has a settled payment at this account. */
   readonly paidHereBefore: boolean;
-  /** Settled within the last hour or on their way, at this account. */
+  /** Settled within the last hour or in progress, at this account. */
   readonly paymentsWithinHour: number;
-  /** The payer's own wish to confirm each first payment at a merchant, whatever its amount. */
+  /** True if the payer wants to confirm each first payment at a merchant, for any amount. */
   readonly payerConfirmsFirst: boolean;
-  /** When the network asks, because whoever reads this pass can copy it; null: nobody can. */
+  /** When the network asks because the pass can be copied; `null` if it cannot. */
   readonly copied: StaticPassTerms | null;
-  /** How often this payer has said no to the account within the hour, and how often all have. */
+  /** The number of rejections within the hour at the account, by this payer and by all payers. */
   readonly refusals: { readonly ofPayer: number; readonly ofAll: number };
 }
 
 /**
- * So often may a payer say no to a merchant within an hour, without a yes between, before the
- * merchant may not ask again; and all payers together. Who asks until a thumb slips gets nothing.
+ * After this many rejections within an hour, without an approval in between, the merchant may not
+ * ask this payer (or, for the second limit, any payer) again. This stops merchants who keep asking
+ * until a payer approves by mistake.
  */
 const MAX_REFUSALS = 10;
 const MAX_REFUSALS_OF_ALL = 50;
@@ -83,7 +87,10 @@ export function staticPass({ copied, amount, paidHereBefore }: RiskFacts): Answe
   return isFirst || amount >= copied.confirmFrom ? 'confirm' : 'allow';
 }
 
-/** Those that block come first: nobody is asked to confirm what would be refused anyway. */
+/**
+ * Blocking rules come first, so that no payer is asked about a payment that would be refused
+ * anyway.
+ */
 const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['BLOCKED_PAYER', blockedPayer],
   ['VELOCITY', velocity],
@@ -92,7 +99,7 @@ const RULES: readonly (readonly [RiskRule, (facts: RiskFacts) => Answer])[] = [
   ['STATIC_PASS', staticPass],
 ];
 
-/** Whether the payer may not be asked, whatever for. */
+/** True if the payer may not be asked for any reason. */
 export function isRefusedOften({ refusals }: Pick<RiskFacts, 'refusals'>): boolean {
   return refusals.ofPayer >= MAX_REFUSALS || refusals.ofAll >= MAX_REFUSALS_OF_ALL;
 }

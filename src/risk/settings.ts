@@ -2,17 +2,17 @@ import type { Atoms } from '#core/money.ts';
 import { atoms } from '#core/money.ts';
 import { type Row, table } from '#db/table.ts';
 
-/** An account's risk policy in one mode. A null limit switches its rule off. */
+/** An account's risk policy in one mode. A `null` limit switches its rule off. */
 export interface RiskSettings {
-  /** FIRST_MERCHANT_PAYMENT: a payer's first payment here has to be confirmed from this amount. */
+  /** FIRST_MERCHANT_PAYMENT: a payer's first payment here must be confirmed from this amount on. */
   readonly firstPaymentConfirmFrom: Atoms | null;
-  /** HIGH_AMOUNT: every payment has to be confirmed from this amount. */
+  /** HIGH_AMOUNT: every payment must be confirmed from this amount on. */
   readonly highAmountConfirmFrom: Atoms | null;
   /** VELOCITY: payments of one payer here within an hour; one more is declined. */
   readonly velocityPerHour: number | null;
 }
 
-/** What holds until the account says otherwise: 50 USDC for a first payment, nothing else. */
+/** The default policy: confirmation from 50 USDC on for a first payment, nothing else. */
 export const DEFAULT_RISK_SETTINGS: RiskSettings = {
   firstPaymentConfirmFrom: atoms(50_000_000),
   highAmountConfirmFrom: null,

@@ -94,7 +94,7 @@ function listRoute({ db }: OperatorDeps) {
       {
         object: objectType('list'),
         data: Type.Array(ProposalSchema, { description: 'Newest first.' }),
-        has_more: Type.Boolean({ description: 'Whether there is another page.' }),
+        has_more: Type.Boolean({ description: 'True if there is another page.' }),
       },
       { description: 'One page of proposals.' },
     ),

@@ -38,7 +38,7 @@ function paged(item: TSchema) {
     {
       object: objectType('list'),
       data: Type.Array(item, { description: 'Newest first.' }),
-      has_more: Type.Boolean({ description: 'Whether there is another page.' }),
+      has_more: Type.Boolean({ description: 'True if there is another page.' }),
       next_cursor: nullable(Type.String({ description: 'Send it as `before`.' })),
     },
     { description: 'One page of the list.' },
