@@ -46,3 +46,26 @@ test('every message of the log stands in its reference, and no other', async () 
     );
   }
 });
+
+/** Texts for operators that quote messages: "the log says `a signer gave no signature`". */
+const RUNBOOKS = [
+  'docs/alerts.md',
+  'docs/operate.md',
+  'docs/guides/operating.md',
+  'deploy/prometheus/tapline-rules.yml',
+];
+const QUOTE = /\b(?:log says|log's line|logs|log for) `([^`]+)`/g;
+/** A lower count means that the runbooks quote messages in other words than `QUOTE` knows. */
+const FEWEST_QUOTES = 6;
+
+test('every log message that a runbook quotes is written by the service', async () => {
+  const written = await messages();
+  const quotes = RUNBOOKS.flatMap((name) => {
+    const text = readFileSync(path.join(ROOT, name), 'utf8').replaceAll(/\s+/g, ' ');
+    return [...text.matchAll(QUOTE)].map(([, message = '']) => ({ name, message }));
+  });
+  assert(quotes.length >= FEWEST_QUOTES, `only ${quotes.length} quotes were found`);
+  for (const { name, message } of quotes) {
+    assert(written.has(message), `${name} quotes "${message}", which nothing writes`);
+  }
+});
