@@ -19,7 +19,7 @@ type Outcome = { readonly lines: readonly string[] } | Refusal;
 const REASON = 'npm run admin -- foreign-settlements';
 const FORMS = 'foreign-settlements accept|refuse <testnet|mainnet> <account> <your email address>';
 
-/** `foreign-settlements`, and `foreign-settlements accept|refuse …`. */
+/** Runs `foreign-settlements` and `foreign-settlements accept|refuse …`. */
 export async function foreignSettlements(db: Database, input: AdminInput): Promise<Outcome> {
   const [, verb] = input.args;
   if (verb === undefined) return list(db);
@@ -39,7 +39,10 @@ function lineOf(row: ForeignRow): string {
   return `${networkOf(row.livemode)} ${row.account_id} ${decision ?? 'undecided'} ${what}`;
 }
 
-/** The first operator asks for it, the second one agrees: by the same command, or at /operator. */
+/**
+ * One operator proposes the decision, and a second one approves it by the same command or at
+ * /operator.
+ */
 async function decideBy(
   db: Database,
   input: AdminInput,
@@ -79,12 +82,12 @@ const DONE = {
   refuse: 'refused, they stay apart',
 } as const;
 
-/** These two kinds send no mail and seal nothing, and always take two. */
+/** These two kinds of proposals send no mail, seal nothing, and always need two operators. */
 const NOTHING_TO_SEAL = { secretKey: Buffer.alloc(0), factorAgeMs: 1 };
 
 const OPERATOR = { type: 'operator', requestId: 'admin command', address: '' } as const;
 
-/** By password: one person must not be two operators. */
+/** Identified by password, so that one person cannot act as two operators. */
 async function operatorOf(
   db: Database,
   input: AdminInput,

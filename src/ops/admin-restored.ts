@@ -12,7 +12,7 @@ type Outcome = { readonly lines: readonly string[] } | Refusal;
 
 const ACTOR: Actor = { type: 'system', name: 'admin command' };
 
-/** The answer to the question that a start asks: is this an earlier copy of the database? */
+/** Records the operator's answer to the question at start: is this database an earlier copy? */
 export async function sayRestored(db: Database, input: AdminInput): Promise<Outcome> {
   const [, answer] = input.args;
   if (answer !== 'yes' && answer !== 'no') {
@@ -39,7 +39,7 @@ export async function sayRestored(db: Database, input: AdminInput): Promise<Outc
   });
 }
 
-/** Both networks are in one database. What seemed to be foreign was lost, and is booked. */
+/** Both networks share one database. What seemed to be foreign was lost, and gets booked. */
 async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string> {
   await deleteUndecided(tx, livemode);
   await endDoubt(tx, livemode, now);
@@ -47,7 +47,7 @@ async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<
   return 'a worker books what the database lacks; meanwhile the network takes no payment';
 }
 
-/** Then somebody else has used the keys whose nonces are ahead. */
+/** The database was not restored, so someone else has used the keys whose nonces are ahead. */
 async function stopSenders(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string | null> {
   const ahead = Object.entries((await lockDoubt(tx, livemode)) ?? {});
   if (ahead.length === 0) return null;

@@ -54,7 +54,7 @@ test('an operator is created, signs in, and is disabled by command', async () =>
   assert.equal((await client.post('/session', credentials)).status, 401);
 });
 
-test('what is wrong is said in one line, with exit code 1', async () => {
+test('errors are one line, with exit code 1', async () => {
   for (const [args, stdin, message] of [
     [['create-operator', 'nobody', 'N'], PASSWORD, /email address/],
     [['create-operator', 'x@demo.test', 'N'], 'short', /12 to 256 characters/],
@@ -68,7 +68,7 @@ test('what is wrong is said in one line, with exit code 1', async () => {
   }
 });
 
-test('after a restore it says what came back and what cannot', async () => {
+test('after-restore lists what was recovered and what cannot be', async () => {
   const { code, stdout } = await admin(['after-restore']);
   assert.equal(code, 0);
   assert.match(stdout, /^testnet: nothing had to be recovered yet$/m);
@@ -85,7 +85,7 @@ test('the commands are in the audit log, which verifies', async () => {
   assert.match(stdout, /^network 2 [0-9a-f]{64}$/m);
 });
 
-test('what two operators refuse is kept apart, and is decided once', async () => {
+test('settlements that two operators refuse are kept apart, and are decided once', async () => {
   const { db } = database;
   const tenant = { accountId: newId('account', new Date()), livemode: false };
   await db.query(`insert into accounts (id, name, created) values ($1, 'Robbed', now())`, [

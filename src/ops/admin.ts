@@ -140,7 +140,7 @@ async function resetFactor(db: Database, input: AdminInput): Promise<Outcome> {
   });
 }
 
-/** What a network needs before, or beside, its operators' own API. */
+/** Commands that a network needs before, or in addition to, the operator API. */
 export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome> {
   switch (input.args[0]) {
     case 'create-operator':
@@ -162,7 +162,7 @@ export async function runAdmin(db: Database, input: AdminInput): Promise<Outcome
   }
 }
 
-/** Commands about ledger and chain, rather than about people. null: it is none of them. */
+/** Commands about ledger and chain rather than people; `null` if the command is another one. */
 async function runNetworkCommand(
   db: Database,
   input: AdminInput,

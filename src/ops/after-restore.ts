@@ -10,7 +10,7 @@ interface NetworkRow {
   readonly refunds: number;
   readonly withdrawals: number;
   readonly canceled: number;
-  /** Credentials by kind. */
+  /** Ended credentials by kind. */
   readonly ended: Readonly<Record<string, number>>;
   readonly alarms: number;
 }
@@ -24,11 +24,11 @@ interface SeriesRow {
 
 interface KindRow {
   readonly kind: string;
-  /** The newest change that the database knows of; null: none. */
+  /** Time of the newest change in the database; `null` if there is none. */
   readonly newest: Date | null;
 }
 
-/** What only the database knew: newer changes than these may be lost, and nothing tells of them. */
+/** Data that only the database has: changes later than these may be lost, without any trace. */
 const NEWEST = `
   select * from (values
     ('API keys made', (select max(created) from api_keys)),
@@ -72,7 +72,7 @@ function linesOf(row: NetworkRow): string[] {
   ];
 }
 
-/** Series of receipt numbers that go on from 1 under another prefix. */
+/** Series of receipt numbers that continue from 1 under a new prefix. */
 async function selectNewSeries(sql: Sql): Promise<SeriesRow[]> {
   return sql.query(
     `select s.livemode, s.terminal_id, s.kind, s.prefix
@@ -93,7 +93,7 @@ function seriesLines(series: readonly SeriesRow[]): string[] {
   ];
 }
 
-/** What the recovery has done, and what nobody can bring back: for `admin -- after-restore`. */
+/** Lists what the recovery has done, and what cannot be recovered: for `admin -- after-restore`. */
 export async function listAfterRestore(sql: Sql): Promise<string[]> {
   const networks = await selectRecoveries(sql);
   const kinds = await sql.query<KindRow>(NEWEST);

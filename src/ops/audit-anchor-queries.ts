@@ -1,7 +1,7 @@
 import type { Anchor } from '#audit/verify-audit-log.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Takes the day, unless it is anchored already or another process is at work on it. */
+/** Claims the day, unless it is anchored already or another process is working on it. */
 export async function claimAnchorDay(
   sql: Sql,
   wanted: { readonly day: string; readonly now: Date; readonly until: Date },
@@ -14,7 +14,7 @@ export async function claimAnchorDay(
   return rows.length === 1;
 }
 
-/** @returns false when the claim has run out and another process has taken the day. */
+/** @returns false if the claim has expired and another process has taken the day. */
 export async function finishAnchorDay(
   tx: Tx,
   finished: { readonly day: string; readonly until: Date },
@@ -27,7 +27,7 @@ export async function finishAnchorDay(
   return rows.length === 1;
 }
 
-/** The heads of all audit logs that are not as they were last anchored. */
+/** The heads of all audit logs that have changed since their last anchor. */
 export async function selectMovedHeads(sql: Sql): Promise<Anchor[]> {
   return sql.query(
     `with recursive walk as (

@@ -60,7 +60,7 @@ async function scene(t: TestContext) {
   };
 }
 
-test('a worker leaves the day alone while another is at work on it', async (t) => {
+test('a worker skips a day that another worker has claimed', async (t) => {
   const { depsFor, record } = await scene(t);
   const receiver = await startReceiver();
   t.after(() => receiver.close());
@@ -95,7 +95,7 @@ test('several workers write one anchor a day', async (t) => {
   );
 });
 
-test('the next day brings only the audit logs that moved, a quiet day nothing', async (t) => {
+test("the next day's anchor has only audit logs that changed; a quiet day has none", async (t) => {
   const { depsFor, file, record, lines, clock } = await scene(t);
   const deps = depsFor({ to: 'file', path: file });
   await record('acct_0');
@@ -114,7 +114,7 @@ test('the next day brings only the audit logs that moved, a quiet day nothing', 
   );
 });
 
-test('entries removed from the end after an anchor show against the file', async (t) => {
+test('entries removed from the end after an anchor are detected with its file', async (t) => {
   const { depsFor, file, record, verify, cut } = await scene(t);
   for (let i = 0; i < 3; i++) await record('acct_0');
   await anchorAuditLog(depsFor({ to: 'file', path: file }));
@@ -128,7 +128,7 @@ test('entries removed from the end after an anchor show against the file', async
   assert.equal(await verify(text), 1, 'an audit log that is gone shows too');
 });
 
-test('without a setting all active operators get a mail, and its text is a file', async (t) => {
+test('by default all active operators get a mail, whose text is a valid anchor file', async (t) => {
   const { db, depsFor, record, mails, verify, cut } = await scene(t);
   for (const [name, status] of [
     ['ada', 'active'],
@@ -152,7 +152,7 @@ test('without a setting all active operators get a mail, and its text is a file'
   assert.equal(await verify(mail.text), 1);
 });
 
-test('an anchor that was not taken is tried again until it is', async (t) => {
+test('a failed delivery of an anchor is retried until it succeeds', async (t) => {
   const { depsFor, record, clock, complaints, verify } = await scene(t);
   const receiver = await startReceiver();
   t.after(() => receiver.close());
@@ -174,7 +174,7 @@ test('an anchor that was not taken is tried again until it is', async (t) => {
   assert.equal(await verify(body), 0);
 });
 
-test('the setting takes a mailbox, an https address or a file, and nothing else', () => {
+test('the setting accepts a mailbox, an https address or a file, and nothing else', () => {
   const read = (value: string) => readConfig({ AUDIT_ANCHORS: value }, []).auditAnchors;
   assert.deepEqual(read('mail:a@example.com'), { to: 'mail', address: 'a@example.com' });
   assert.deepEqual(read('https://example.com/a'), { to: 'url', url: 'https://example.com/a' });
@@ -184,7 +184,7 @@ test('the setting takes a mailbox, an https address or a file, and nothing else'
   }
 });
 
-test('a line that is no head is refused', () => {
+test('a line that is no head is rejected', () => {
   const hash = 'ab'.repeat(32);
   assert.equal(parseAnchors(`# words\n\nacct_0 1 ${hash}\n`).length, 1);
   for (const wrong of [

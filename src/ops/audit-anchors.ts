@@ -22,7 +22,7 @@ export interface AnchorDeps {
 }
 
 /**
- * How long one process has the day to itself, and so also the wait after a failure. Longer than
+ * How long a process holds its claim on a day, and so also the delay before a retry. Longer than
  * any mail server or receiver may take.
  */
 const CLAIM_MS = 300_000;
@@ -34,7 +34,7 @@ function anchorJson(heads: readonly Anchor[], now: Date): string {
   return JSON.stringify({ object: 'audit_anchor', created: now.toISOString(), heads: plain });
 }
 
-/** The text of the mail is itself a file for `--anchors`: what is not a head begins with #. */
+/** The mail's text is itself a file for `--anchors`: lines other than heads begin with #. */
 function anchorText(heads: readonly Anchor[]): string {
   return [
     '# The newest entry of each audit log that has grown: audit log, number, hash.',
@@ -67,7 +67,7 @@ async function post(url: string, body: string): Promise<void> {
   if (!response.ok) throw new Error(`the receiver of anchors answered ${response.status}`);
 }
 
-/** On the disk when it returns: the day counts as anchored from then on. */
+/** Syncs the line to disk before it returns, because the day counts as anchored from then on. */
 async function append(path: string, line: string): Promise<void> {
   const file = await openOwn(path, 'append');
   try {
@@ -88,9 +88,9 @@ async function deliver(deps: AnchorDeps, heads: readonly Anchor[]): Promise<void
 }
 
 /**
- * Writes the day's anchor, once over all processes: the heads of the audit logs that moved since
- * the last one. What failed is tried again after a few minutes. A process that dies between
- * delivery and commit leaves it to be delivered again, which does no harm.
+ * Writes the day's anchor, once for all processes: the heads of the audit logs that changed since
+ * the last one. A failed delivery is retried after a few minutes. If a process dies between
+ * delivery and commit, the anchor is delivered twice, which is harmless.
  */
 export async function anchorAuditLog(deps: AnchorDeps): Promise<boolean> {
   const now = deps.clock.now();

@@ -9,7 +9,7 @@ import { runCommand } from '#ops/command-database.ts';
  * daily anchors, kept where the database's owner cannot write) are still part of their audit logs.
  */
 async function readAnchors(file: string | undefined): Promise<Anchor[]> {
-  if (file === undefined) throw new StartError('--anchors takes a file');
+  if (file === undefined) throw new StartError('--anchors needs a file');
   const text = await readFile(file, 'utf8').catch(() => {
     throw new StartError(`--anchors: ${file} cannot be read`);
   });

@@ -45,7 +45,7 @@ const MAX_KEYS = 20;
 function printKeys(countText: string): void {
   const count = Number(countText);
   if (!Number.isInteger(count) || count < 1 || count > MAX_KEYS) {
-    throw new StartError(`new-keys takes a number from 1 to ${MAX_KEYS}`);
+    throw new StartError(`new-keys needs a number from 1 to ${MAX_KEYS}`);
   }
   for (let i = 0; i < count; i++) {
     const { key, address } = newKey();
@@ -70,7 +70,7 @@ const VALUES = [
   ...['payout-hold-hours', 'hourly-ceiling', 'rates', 'salt', 'usdc-name', 'usdc-version'],
 ];
 
-/** @throws StartError with the first option that is wrong. */
+/** @throws StartError naming the first invalid option. */
 function readDeployment(args: readonly string[]) {
   const isTest = args.includes('--test-network');
   const options = Object.fromEntries(VALUES.map((name) => [name, { type: 'string' as const }]));
@@ -103,7 +103,7 @@ function readDeployment(args: readonly string[]) {
   return { deployment, isTest, values };
 }
 
-/** What `deploy` with the same options makes: no node is asked. */
+/** Prints the address that `deploy` with the same options creates, without a node. */
 function printAddress(args: readonly string[]): void {
   const told = addressOf(readDeployment(args).deployment);
   console.log(`settlement=${told.settlement}`);

@@ -10,7 +10,7 @@ import {
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { unpackCharges, unpackTerms } from '../../contracts/payment-tree.ts';
 
-/** What a receipt's JSON says that the chain can answer for. */
+/** The fields of a receipt's JSON that the chain can confirm. */
 export interface TellingReceipt {
   readonly merchant: { readonly name: string };
   readonly order_id: string;
@@ -46,7 +46,7 @@ export interface Finding {
   readonly what: string;
 }
 
-/** `<web>/receipts/<token>` → where its JSON is. null: not the address of a receipt. */
+/** `<web>/receipts/<token>` → the URL of its JSON; `null` if it is not the URL of a receipt. */
 export function receiptJsonUrl(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const { origin, pathname } = new URL(url);
@@ -56,7 +56,7 @@ export function receiptJsonUrl(url: string): string | null {
 
 type Found = ReturnType<typeof eventsIn>[number];
 
-/** The payments that a transaction has settled at this contract, in their order. */
+/** The payments that a transaction settled at this contract, in order. */
 function eventsIn(
   logs: Parameters<typeof parseEventLogs>[0]['logs'],
   { settlement }: TellingReceipt['proof'],
@@ -98,8 +98,8 @@ function compare(receipt: TellingReceipt, event: Found): Finding[] {
 }
 
 /**
- * The chain itself, which keeps blocks and events for ever: its block of that number is the one
- * that the event lies in, and lists the transaction.
+ * Checks the chain itself, which keeps blocks and events forever: the block with that number
+ * contains the event and lists the transaction.
  */
 async function checkBlock(
   client: PublicClient,
@@ -112,7 +112,7 @@ async function checkBlock(
   };
 }
 
-/** The contract: the number is used up. */
+/** Checks the contract: the settlement number is used. */
 async function checkContract(client: PublicClient, { proof }: TellingReceipt): Promise<Finding> {
   const address = proof.settlement as Address;
   const args = [BigInt(proof.number)] as const;
@@ -145,7 +145,7 @@ async function checkRefunds(client: PublicClient, receipt: TellingReceipt): Prom
   );
 }
 
-/** Compares a receipt with what this node says of the chain. Asks nobody else. */
+/** Compares a receipt with the chain as this node reports it, and with no other source. */
 export async function checkReceipt(receipt: TellingReceipt, rpcUrl: string): Promise<Finding[]> {
   const { proof } = receipt;
   const client = createPublicClient({ transport: http(rpcUrl) });

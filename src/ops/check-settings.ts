@@ -21,24 +21,27 @@ import { configuredSenders, requireRoles } from '#settlement/relayer/senders/con
 import { isLow, paymentsLeftOf, presentPrice } from '#settlement/relayer/senders/funds.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
 
-/** What was looked at before a start, and what to do where it is wrong. */
+/** The result of one check before a start, with the remedy if it failed. */
 export interface Finding {
   readonly check: string;
   readonly ok: boolean;
   readonly detail: string;
 }
 
-/** As far as the service itself tolerates it: see the reason `clock` in docs/operate.md. */
+/**
+ * The clock difference that the service itself tolerates: see the reason `clock` in
+ * docs/operate.md.
+ */
 const CLOCK_SKEW_MS = 30_000;
 const ANSWER_MS = 10_000;
-/** With less left, its renewal has failed. */
+/** A certificate that is valid for less than this was not renewed in time. */
 const CERTIFICATE_DAYS = 7;
 const MIN_SERVER_VERSION = 150_000;
 const HTTPS_PORT = 443;
 
 type Look = () => Promise<string>;
 
-/** What a look says when all is well is its detail; what it throws is what is wrong. */
+/** A check returns its detail if it passes, and throws the problem if it fails. */
 async function finding(check: string, look: Look): Promise<Finding> {
   try {
     return { check, ok: true, detail: await look() };
@@ -51,7 +54,7 @@ function requireClock(theirs: number, here: number, whose: string): string {
   const seconds = Math.abs(theirs - here) / 1000;
   const words = `${whose} and this clock are ${seconds.toFixed(1)} s apart`;
   if (seconds * 1000 <= CLOCK_SKEW_MS) return words;
-  throw new Error(`${words}: set the clock (chrony, systemd-timesyncd)`);
+  throw new Error(`${words}: correct the clock (chrony, systemd-timesyncd)`);
 }
 
 async function lookAtDatabase(config: Config): Promise<Finding[]> {
@@ -111,7 +114,10 @@ async function describeDatabase(db: Database, { maxConnections }: Config): Promi
   return `PostgreSQL ${Math.floor(version / 10_000)}, ${all} connections`;
 }
 
-/** Faults that a start only warns of, because they may pass, are worth a word before it. */
+/**
+ * Turns warnings into failures: a start tolerates them because they may pass, but an operator
+ * should see them before.
+ */
 function strictLog(): Log {
   const fail = (message: string) => {
     throw new Error(message);
@@ -179,7 +185,7 @@ async function lookAtChain(
   return findings;
 }
 
-/** Of the keys that other programs keep; with nothing to say of those in the settings. */
+/** Checks keys behind signers; keys in the settings need no check. */
 async function lookAtSigners(
   network: Network,
   keys: readonly (SigningKey | null)[],
@@ -205,10 +211,10 @@ async function lookAtRedis(url: string): Promise<string> {
   }
 }
 
-/** How people reach the service: a certificate for its name that browsers believe. */
+/** Checks the public URL: a certificate for its name that browsers accept. */
 function lookAtTls(publicUrl: string): Promise<string> {
   const { hostname, port, protocol } = new URL(publicUrl);
-  if (protocol !== 'https:') throw new Error(`${publicUrl} is no https address`);
+  if (protocol !== 'https:') throw new Error(`${publicUrl} is not an https address`);
   return new Promise((resolve, reject) => {
     const options = { host: hostname, port: Number(port || HTTPS_PORT), servername: hostname };
     const socket = connect(options, () => {
@@ -230,7 +236,7 @@ function lookAtTls(publicUrl: string): Promise<string> {
 
 export type EnvOfRole = Readonly<Record<ServiceRole, Env>>;
 
-/** Each role with the settings that it would start with. */
+/** Reads the settings that each role would start with. */
 function readRoles(envs: EnvOfRole): { findings: Finding[]; configs: Map<ServiceRole, Config> } {
   const findings: Finding[] = [];
   const configs = new Map<ServiceRole, Config>();
@@ -245,7 +251,7 @@ function readRoles(envs: EnvOfRole): { findings: Finding[]; configs: Map<Service
   return { findings, configs };
 }
 
-/** Everything that a start, or the first payment, would trip over. Changes nothing anywhere. */
+/** Checks everything that would fail a start or the first payment. Changes nothing. */
 export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
   const { findings, configs } = readRoles(envs);
   const config = configs.get('api');

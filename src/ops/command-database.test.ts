@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { openCommandDatabase } from '#ops/command-database.ts';
 import { testDatabase } from '#testing/database.ts';
 
-test('a command starts with what every process reads, and needs no key', async () => {
+test('a command reads the settings of all processes, and needs no key', async () => {
   const { url, close } = await testDatabase();
   const network = (name: string) => ({
     [`CHAIN_${name}_RPC_URL`]: 'http://127.0.0.1:1',

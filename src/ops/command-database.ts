@@ -3,15 +3,15 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { readConfig } from '#settings/config.ts';
 import { requireCell } from '#settlement/own-cell.ts';
 
-/** A command is one client among many. */
+/** Few, so that commands leave the server's connections to the service. */
 const CONNECTIONS = 2;
 
 /**
- * The database that commands work on: DATABASE_URL. The embedded one belongs to the sandbox that
- * runs it; its address is in the sandbox's own files and not for production.
+ * The database that commands work on: DATABASE_URL. The embedded database belongs to the sandbox
+ * that runs it; its address is in the sandbox's own files, and it is not for production.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
-  // A command signs nothing: it needs no key that only a worker or the registrar has.
+  // Role `api`: a command signs nothing, so it needs no key of the worker or the registrar.
   const settings = readConfig({ ...env, NODE_ENV: undefined }, ['--roles', 'api']);
   const { databaseUrl, databaseDirectUrl, cells } = settings;
   if (databaseUrl === null) {
@@ -25,7 +25,7 @@ export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
   });
 }
 
-/** Runs a command: one line for what a person can put right, and the exit code. */
+/** Runs a command: one line for an error that the operator can correct, and the exit code. */
 export async function runCommand(
   work: (db: Database) => Promise<number>,
   env: NodeJS.ProcessEnv = process.env,

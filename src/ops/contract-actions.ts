@@ -7,12 +7,12 @@ import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/roles.ts';
 import type { OperationCall } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** One transaction to the settlement contract or its timelock, and what it brings about. */
+/** One transaction to the settlement contract or its timelock, with its effect. */
 export interface ContractCall {
   readonly on: 'settlement' | 'timelock';
   readonly functionName: string;
   readonly args: readonly unknown[];
-  /** Who may send it. */
+  /** The role that may send it. */
   readonly by:
     | 'proposer'
     | 'guardian'
@@ -21,11 +21,11 @@ export interface ContractCall {
     | 'guardian, registrar or merchant (watcher: if the registrar proposed it)'
     | 'treasurer'
     | 'anyone';
-  /** One sentence, before anything is sent. */
+  /** One sentence, printed before anything is sent. */
   readonly says: string;
 }
 
-/** What the present state of the contract says. */
+/** Reads the contract's current state. */
 export interface ContractView {
   /** Whole USDC per hour. */
   readonly ceiling: number;
@@ -33,23 +33,23 @@ export interface ContractView {
   readonly bookedFees: { readonly acquirer: bigint; readonly protocol: bigint };
   readonly settlement: Hex;
   readonly timelock: Hex;
-  /** Seconds that an operation waits. */
+  /** How many seconds an operation waits. */
   delay(): Promise<bigint>;
-  /** What waits in the timelock. */
+  /** The operations scheduled in the timelock. */
   operations(): Promise<readonly Operation[]>;
-  /** The call of one of the contract's functions as an operation makes it. */
+  /** Encodes a call of one of the contract's functions for an operation. */
   encode(on: ContractCall['on'], functionName: string, args: readonly unknown[]): OperationCall;
-  /** The highest that needs no delay, in whole USDC per hour. */
+  /** The highest ceiling that needs no delay, in whole USDC per hour. */
   approvedCeiling(): Promise<number>;
   walletChange(merchant: number): Promise<AnnouncedWallet | null>;
 }
 
-/** A settlement wallet that waits to replace another one. */
+/** A proposed settlement wallet that will replace another one. */
 export interface AnnouncedWallet {
   readonly to: Hex;
   /** Unix seconds. */
   readonly applicableAt: number;
-  /** Who announced it. */
+  /** The address that proposed it. */
   readonly proposer: Hex;
 }
 
@@ -76,7 +76,7 @@ export const CONTRACT_ACTIONS = {
   (options: Options, view: ContractView) => Promise<readonly ContractCall[]>
 >;
 
-/** An option's text. @throws StartError without one. */
+/** The text of an option. @throws StartError if it is missing. */
 function given(options: Options, name: string): string {
   const value = options[name];
   if (typeof value === 'string' && value !== '') return value;
@@ -119,11 +119,11 @@ interface Wish {
   readonly on: ContractCall['on'];
   readonly functionName: string;
   readonly args: readonly unknown[];
-  /** What it would do. */
+  /** Its effect, in one sentence. */
   readonly says: string;
 }
 
-/** The first time it schedules an operation, and once the delay has passed it executes it. */
+/** The first call schedules an operation; once the delay has passed, the second one executes it. */
 async function throughTimelock(view: ContractView, wish: Wish): Promise<ContractCall[]> {
   const { target, data } = view.encode(wish.on, wish.functionName, wish.args);
   const same = ({ calls }: Operation) =>
@@ -153,7 +153,7 @@ async function grant(options: Options, view: ContractView): Promise<ContractCall
   return throughTimelock(view, { on, functionName: 'grantRole', args, says });
 }
 
-/** The steward does it at once, but for its own kind and the timelock's roles. */
+/** The steward revokes at once, except stewards and the timelock's roles. */
 async function revoke(options: Options, view: ContractView): Promise<ContractCall[]> {
   const { name, on, args, account } = roleOf(options);
   const says = `${account} is no ${name} any more`;
@@ -185,7 +185,7 @@ async function ceiling(options: Options, view: ContractView): Promise<ContractCa
   return throughTimelock(view, wish);
 }
 
-/** As many in one transaction: below the gas that a block gives one. */
+/** How many operations one transaction cancels: within the gas limit of a block. */
 const OPERATIONS_PER_CALL = 200;
 
 async function cancel(options: Options, view: ContractView): Promise<ContractCall[]> {
@@ -197,7 +197,7 @@ async function cancel(options: Options, view: ContractView): Promise<ContractCal
   }
   if (ids.length === 0) throw new StartError('no operation is scheduled');
   const wrong = ids.find((id) => !/^0x[0-9a-f]{64}$/i.test(id));
-  if (wrong !== undefined) throw new StartError(`--operation=${wrong} is no operation id`);
+  if (wrong !== undefined) throw new StartError(`--operation=${wrong} is not an operation id`);
   const portions = Array.from({ length: Math.ceil(ids.length / OPERATIONS_PER_CALL) }, (_, i) =>
     ids.slice(i * OPERATIONS_PER_CALL, (i + 1) * OPERATIONS_PER_CALL),
   );
@@ -213,7 +213,9 @@ async function restoreCeiling(options: Options, view: ContractView): Promise<Con
   const { 'usdc-per-hour': wanted = String(approved) } = options;
   const value = integer(String(wanted), 'usdc-per-hour');
   if (value > approved) {
-    throw new StartError(`at most ${approved} can be restored: more waits (see "ceiling")`);
+    throw new StartError(
+      `at most ${approved} can be restored: a higher ceiling needs an operation (see "ceiling")`,
+    );
   }
   const says = `up to ${value} USDC settle per hour again, at once (now ${view.ceiling})`;
   return [{ on: 'settlement', functionName: 'restoreCeiling', args: [value], by: 'steward', says }];

@@ -34,7 +34,7 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
-/** docs/operate.md, "A key was stolen: key by key", rehearsed with the real command. */
+/** Rehearses "A key was stolen: key by key" of docs/operate.md with the real command. */
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const DAY_SECONDS = 86_400;
@@ -58,18 +58,18 @@ const OPERATOR_ROLE = keccak256(toHex('OPERATOR_ROLE'));
 
 interface Theft {
   readonly stolen: { readonly address: Hex; readonly key: Hex };
-  /** What the thief has done when it is noticed. */
+  /** What the thief has done before the theft is noticed. */
   readonly act?: () => Promise<void>;
   readonly ended?: () => Promise<void>;
 }
 
 interface Row {
-  /** As in the names of the roles. */
+  /** As in the roles' names. */
   readonly key: string;
   readonly steps: readonly { readonly who: string; readonly command: string }[];
 }
 
-/** The table of docs/operate.md. */
+/** Parses the table of docs/operate.md. */
 async function runbook(): Promise<Row[]> {
   const text = await readFile(path.join(import.meta.dirname, '../../docs/operate.md'), 'utf8');
   const [, table = ''] = text.split('| stolen key | step 1 | step 2 | step 3 |\n');
@@ -85,7 +85,7 @@ async function runbook(): Promise<Row[]> {
   });
 }
 
-describe('npm run chain, on a contract that runs', () => {
+describe('npm run chain, on a running contract', () => {
   let chain: ThrowawayChain;
   let settlement: Hex;
   let usdc: Hex;
@@ -185,7 +185,7 @@ describe('npm run chain, on a contract that runs', () => {
   });
   const inADay = async () => (await client().getBlock()).timestamp + BigInt(DAY_SECONDS);
 
-  /** Merchant 1, by the registrar. */
+  /** Registers merchant 1 with the registrar's key. */
   async function register(accountId: string): Promise<void> {
     const merchant = privateKeyToAccount(newKey().key);
     const terms = { accountId, wallet: merchant.address, deadline: await inADay() };
@@ -194,7 +194,7 @@ describe('npm run chain, on a contract that runs', () => {
     await sendAsRegistrar(registerMerchantCall({ ...terms, deadline, signature }));
   }
 
-  /** A wallet for merchant 1, by the registrar. */
+  /** Proposes a wallet for merchant 1 with the registrar's key. */
   async function propose(to: PrivateKeyAccount, nonce: bigint): Promise<void> {
     const terms = { wallet: to.address, deadline: await inADay() };
     const consent = walletConsent(place(), { ...terms, merchantNumber: 1n, nonce });
@@ -204,21 +204,21 @@ describe('npm run chain, on a contract that runs', () => {
     await sendAsRegistrar(walletChangeCall({ ...terms, deadline, ...change }));
   }
 
-  it('says what it will do and sends nothing without a yes', async () => {
+  it('states what it will do, and sends nothing without a yes', async () => {
     const { code, out } = await run(['pause'], GUARDIAN.key);
     assert.equal(code, 1);
     assert.match(out, /settling stops[\s\S]*refunding stops[\s\S]*nothing was sent/);
     assert.equal(await read('settlingPaused'), false);
   });
 
-  it('says that a key is the wrong one before it spends gas', async () => {
+  it('rejects a wrong key before it spends gas', async () => {
     const { code, out } = await run(['pause', '--yes'], TREASURER.key);
     assert.equal(code, 1);
     assert.match(out, /AccessControlUnauthorizedAccount.*it is for the guardian/);
     assert.equal(await read('settlingPaused'), false);
   });
 
-  it('minute by minute: pause, revoke the stolen key, go on with a spare one', async () => {
+  it('minute by minute: pause, revoke the stolen key, continue with a spare one', async () => {
     await done(['pause'], GUARDIAN.key);
     assert.equal(await read('settlingPaused'), true);
     assert.equal(await read('refundingPaused'), true);
@@ -233,7 +233,7 @@ describe('npm run chain, on a contract that runs', () => {
     assert.match((await run(['status'])).out, /settling: running\nrefunding: running/);
   });
 
-  describe('docs/operate.md, key by key: each step as it is written', () => {
+  describe('docs/operate.md, key by key: each step as documented', () => {
     const successor = newKey();
     const holders: Readonly<Record<string, { readonly key: Hex }>> = {
       guardian: OTHER_GUARDIAN,
@@ -244,10 +244,13 @@ describe('npm run chain, on a contract that runs', () => {
     const roleOf = (name: string) => keccak256(toHex(`${name.toUpperCase()}_ROLE`));
     const pauseAs = async ({ key }: { readonly key: Hex }) => void (await done(['pause'], key));
     const operations = async () => (await run(['operations'])).out;
-    /** Its role is of the timelock, or is revoked there. */
+    /** True if the role belongs to the timelock, or is revoked through it. */
     const isDelayed = (key: string) => key === 'proposer' || key === 'steward';
 
-    /** What the thief of each key does first, whose key it is, and what has ended afterwards. */
+    /**
+     * For each key: what its thief does first, which key it is, and what the thief has lost at the
+     * end.
+     */
     const thefts: Readonly<Record<string, Theft>> = {
       operator: { stolen: STOLEN },
       registrar: {
@@ -319,7 +322,7 @@ describe('npm run chain, on a contract that runs', () => {
         Number(until),
       );
 
-    /** A payer of 100 USDC pays merchant 1. */
+    /** A payer with 100 USDC pays merchant 1. */
     async function sell(): Promise<void> {
       for (const { address } of [PAYER, SPARE]) {
         await client().setBalance({ address, value: parseEther('1') });
@@ -343,7 +346,7 @@ describe('npm run chain, on a contract that runs', () => {
 
     let sold: Awaited<ReturnType<typeof balances>>;
 
-    /** Everything that has ever paid somebody, tried with the stolen key once more. */
+    /** Tries every function that pays out, with the stolen key. */
     async function takesNothing(thief: Hex): Promise<void> {
       const paid = { merchantNumber: 1n, wallet: thief, amount: SALE / 2n, number: 9n };
       const tries = [
@@ -401,7 +404,7 @@ describe('npm run chain, on a contract that runs', () => {
         await client().increaseTime({ seconds: AFTERWARDS_SECONDS });
         await client().mine({ blocks: 1 });
         if (isDelayed(key)) {
-          // Whoever it is may execute what has waited.
+          // Any account may execute an operation once its delay has passed.
           const again = ['revoke', '--role', key, '--account', stolen.address];
           await done(again, TREASURER.key);
           assert.equal(await hasRole(), false);
@@ -411,7 +414,7 @@ describe('npm run chain, on a contract that runs', () => {
     }
   });
 
-  it('pauses with the key of a watcher, which starts nothing again', async () => {
+  it('pauses with the key of a watcher, which cannot unpause', async () => {
     await done(['pause'], WATCHER.key);
     assert.equal(await read('settlingPaused'), true);
     assert.match((await run(['unpause', '--yes'], WATCHER.key)).out, /it is for the steward/);
@@ -419,7 +422,7 @@ describe('npm run chain, on a contract that runs', () => {
     assert.equal(await read('settlingPaused'), false);
   });
 
-  it('pauses with the key of a guardian that a signer keeps, and no more', async () => {
+  it('pauses with the key of a guardian behind a signer, and can do no more', async () => {
     const chainId = await client().getChainId();
     const functions = ['pauseSettling', 'pauseRefunding'];
     const keys = [GUARDIAN.key];
@@ -470,19 +473,19 @@ describe('npm run chain, on a contract that runs', () => {
     await done(['ceiling', '--usdc-per-hour', '2000'], TREASURER.key);
     assert.match((await run(['status'])).out, /scheduled operations: none\n/);
     assert.deepEqual(await read('rates'), { acquirer: 40, protocol: 20, cashback: 5 });
-    // A guardian had lowered it: what a stranger executes does not undo that.
+    // A guardian has lowered the ceiling: an operation that a stranger executes does not raise it.
     assert.deepEqual(await read('ceiling'), [500_000_000n, 0n]);
   });
 
   it('restores a ceiling that was lowered, at once and no further', async () => {
     const far = ['restore-ceiling', '--usdc-per-hour', '2001', '--yes'];
-    assert.match((await run(far, STEWARD.key)).out, /at most 2000 can be restored: more waits/);
+    assert.match((await run(far, STEWARD.key)).out, /at most 2000 can be restored: a higher/);
     const out = await done(['restore-ceiling'], STEWARD.key);
     assert.match(out, /up to 2000 USDC settle per hour again, at once \(now 500\)/);
     assert.deepEqual(await read('ceiling'), [2_000_000_000n, 0n]);
   });
 
-  it('lets a guardian go at once, and never the last one', async () => {
+  it('revokes a guardian at once, and never the last one', async () => {
     const before = await client().snapshot();
     const revoke = (one: Hex) => ['revoke', '--role', 'guardian', '--account', one];
     await done(revoke(OTHER_GUARDIAN.address), STEWARD.key);
@@ -492,7 +495,7 @@ describe('npm run chain, on a contract that runs', () => {
     await client().revert({ id: before });
   });
 
-  it('cancels what is scheduled, by its id or all of it, for a guardian alone', async () => {
+  it("cancels scheduled operations, by id or all of them, with a guardian's key only", async () => {
     const grant = (one: Hex) => ['grant', '--role', 'guardian', '--account', one];
     const accounts = Array.from({ length: 3 }, () => newKey().address);
     for (const one of accounts) await done(grant(one), PROPOSER.key);
@@ -507,7 +510,7 @@ describe('npm run chain, on a contract that runs', () => {
     assert.match((await run(['operations'])).out, /^no operation is scheduled/);
   });
 
-  it('holds the payouts of a merchant that nobody knows', async () => {
+  it('holds the payouts of a merchant that the service does not know', async () => {
     const { timestamp } = await client().getBlock();
     await register('acct_thief');
     const until = Number(timestamp) + 20 * DAY_SECONDS;
@@ -520,7 +523,7 @@ describe('npm run chain, on a contract that runs', () => {
     assert.match(early.out, /HoldNotExtended/);
   });
 
-  it('shows announced wallets, cancels one and drops them all', async () => {
+  it('lists proposed wallets, cancels one and drops them all', async () => {
     const thief = privateKeyToAccount(newKey().key);
     assert.match((await run(['wallet-changes'])).out, /^no wallet is announced/);
     const cancel = ['cancel-wallet', '--merchant', '1'];
@@ -549,7 +552,7 @@ describe('npm run chain, on a contract that runs', () => {
     assert.match((await run(['status'])).out, /announced wallets: none/);
   });
 
-  it('collects for the treasurer, and refuses a hold of nobody', async () => {
+  it('collects for the treasurer, and refuses a hold of merchant 0', async () => {
     await done(['collect', '--to', TREASURER.address], TREASURER.key);
     const hold = ['hold', '--merchant', '9', '--until', '2030-01-01T00:00:00Z', '--yes'];
     const { code, out } = await run(hold, GUARDIAN.key);

@@ -34,7 +34,7 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
-/** The worst minute is no time to read an ABI: what people do to a contract that runs. */
+/** Commands for a running contract: in an emergency there is no time to read an ABI. */
 export const CONTRACT_USAGE = `  status|operations|wallet-changes|pause|unpause|grant|revoke|rates|
   ceiling|restore-ceiling|cancel|cancel-wallet|drop-wallet-changes|collect|hold
     --rpc-url <url> --settlement <address>, or --network testnet|mainnet for those of the settings
@@ -64,7 +64,7 @@ const TEXTS = [
 ];
 const SWITCHES = ['yes', 'unsigned', 'all'];
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
-/** A busy public chain takes its time. */
+/** A busy public chain may take this long. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
 const ANYONE_LATER = 'anyone, once the delay has passed';
@@ -78,7 +78,7 @@ function isAction(name: string): name is Action {
   return Object.hasOwn(CONTRACT_ACTIONS, name);
 }
 
-/** What only looks. */
+/** Commands that only read. */
 const LOOKS = {
   status: printStatus,
   operations: printOperations,
@@ -89,12 +89,12 @@ function isLook(name: string): name is keyof typeof LOOKS {
   return Object.hasOwn(LOOKS, name);
 }
 
-/** Whether `runContractCommand` knows this command. */
+/** True if `runContractCommand` has this command. */
 export function isContractCommand(name: string | undefined): name is string {
   return name !== undefined && (isLook(name) || isAction(name));
 }
 
-/** @throws StartError with what is wrong, before anything is sent. */
+/** @throws StartError with the problem, before anything is sent. */
 export async function runContractCommand(name: string, args: readonly string[]): Promise<void> {
   const options = readOptions(args);
   const setting = (option: string, unset: string) => {
@@ -221,7 +221,7 @@ function requestOf(settlement: Hex, { on, functionName, args }: ContractCall) {
   return { to, data: encodeFunctionData({ abi, functionName, args }) };
 }
 
-/** Asks the contract what it would say. @throws StartError when it refuses. */
+/** Simulates the call. @throws StartError if the contract would refuse it. */
 async function requireAllowed(
   deployment: Deployment,
   call: ContractCall,

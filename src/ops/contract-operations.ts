@@ -15,26 +15,28 @@ export interface DeployedContract {
   readonly settlement: Hex;
 }
 
-/** What waits in the timelock until it is executed, canceled or lapses. */
+/** An operation in the timelock, until it is executed, canceled or expires. */
 export interface Operation {
   readonly id: Hex;
-  /** An operation of this service's commands has one. */
+  /** An operation scheduled by this service's commands has one call. */
   readonly calls: readonly OperationCall[];
   readonly predecessor: Hex;
   readonly salt: Hex;
-  /** Unix seconds from which anyone may execute it. */
+  /** Unix seconds. From then on any account may execute it. */
   readonly readyAt: number;
-  /** Unix seconds after which nobody can. */
+  /** Unix seconds. After that it cannot be executed. */
   readonly lapsesAt: number;
 }
 
-/** Public nodes refuse more in one question for logs. */
+/** Public nodes refuse larger ranges of `eth_getLogs`. */
 const BLOCKS_PER_QUESTION = 2_000n;
-/** At most: nine days of blocks of two seconds. Whoever reads is told when there was more. */
+/**
+ * The most requests: nine days of blocks of two seconds. If that is not enough, the output says so.
+ */
 const MAX_QUESTIONS = 200;
 const NO_SALT: Hex = `0x${'00'.repeat(32)}`;
 
-/** From the newest block back, as far as an operation lives. */
+/** From the newest block back, for as long as an operation stays valid. */
 async function readEvents({ reader, settlement }: DeployedContract) {
   const contract = { address: timelockOf(settlement), abi: timelockAbi } as const;
   const delay = await reader.readContract({ ...contract, functionName: 'getMinDelay' });
@@ -60,8 +62,8 @@ async function readEvents({ reader, settlement }: DeployedContract) {
 }
 
 /**
- * The operations that wait, the oldest first. They can only be found by their events; the timelock
- * then says which of them still wait. `complete` is false where the node did not list all events.
+ * The waiting operations, oldest first. They can only be found by their events; the timelock then
+ * confirms which of them still wait. `complete` is false if the node did not return all events.
  */
 export async function readOperations(
   deployed: DeployedContract,
@@ -72,7 +74,7 @@ export async function readOperations(
   const salts = new Map<ViemHex, Hex>();
   const calls = new Map<ViemHex, Map<bigint, OperationCall>>();
   const predecessors = new Map<ViemHex, Hex>();
-  // The same id may have been scheduled again: the calls are the same then.
+  // The same id may have been scheduled again, with the same calls.
   for (const { eventName, args } of events) {
     if (eventName === 'CallSalt') salts.set(args.id, args.salt);
     if (eventName !== 'CallScheduled') continue;
@@ -102,14 +104,14 @@ export async function readOperations(
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** What an operation would do, from when to when. */
+/** Describes an operation: its effect and when it can be executed. */
 function wordsOf(settlement: Hex, operation: Operation): string {
   const { id, calls, readyAt, lapsesAt } = operation;
   const says = calls.map((call) => describeOperation(settlement, call).says).join(' ');
   return `${id}: ${says} From ${timeOf(readyAt)} to ${timeOf(lapsesAt)}.`;
 }
 
-/** As many in one call: a node answers within its limits. */
+/** How many merchants one call reads: within a node's limits. */
 const MERCHANTS_PER_CALL = 500;
 
 /** Every wallet that waits, by merchant. */
@@ -126,7 +128,7 @@ async function readWalletChanges({ reader, settlement }: DeployedContract) {
   return found;
 }
 
-/** One line per wallet that is announced: for whom, what, from when, by whom. */
+/** One line per proposed wallet: merchant, wallet, time and proposer. */
 export async function describeWalletChanges(deployed: DeployedContract): Promise<string[]> {
   const found = await readWalletChanges(deployed);
   return found.map(
@@ -143,7 +145,7 @@ export async function describeOperations(deployed: DeployedContract): Promise<st
   return complete ? lines : [incomplete, ...lines];
 }
 
-/** What comes into force, or may, unless a guardian stops it: name and text, a line each. */
+/** Changes that take effect unless a guardian stops them: name and text, one line each. */
 export async function describePending(deployed: DeployedContract): Promise<[string, string][]> {
   const { reader, settlement } = deployed;
   const contract = { address: settlement, abi: settlementAbi } as const;

@@ -33,7 +33,7 @@ import {
   withoutBytesSignatures,
 } from '../../contracts/test/fiat-token.ts';
 
-/** docs/operate.md, section 2: what the deployment refuses, with the real command. */
+/** What a deployment refuses (docs/operate.md, section 2), with the real command. */
 
 const COMMAND = path.join(import.meta.dirname, 'chain-command.ts');
 const CHAIN_ID = 31_510;
@@ -75,7 +75,7 @@ describe('npm run chain -- deploy', () => {
     return receipt.contractAddress ?? '0x';
   }
 
-  /** A deployment that nothing is wrong with, but that the token is not Circle's. */
+  /** A deployment that is correct, except that the token is not Circle's. */
   function inOrder(): Record<string, string> {
     return {
       network: 'testnet',
@@ -121,7 +121,7 @@ describe('npm run chain -- deploy', () => {
 
   const nonce = () => walletOf(PAYING.key).getTransactionCount({ address: PAYING.address });
 
-  it('keeps the floors of what holds real money', async () => {
+  it('enforces the minimum delays and addresses of a network with real money', async () => {
     const one = newKey().address;
     const cases: readonly [Record<string, string>, RegExp][] = [
       [{ 'wallet-delay-hours': '23' }, /wallet-delay-hours must be at least 24/],
@@ -148,7 +148,7 @@ describe('npm run chain -- deploy', () => {
     }
   });
 
-  it('compares what the token calls itself with what is expected of it', async () => {
+  it("compares the token's name and version with what is expected", async () => {
     assert.match(await refusal({}), /calls itself "Test USD Coin", not "USD Coin" or "USDC"/);
     const name = { 'usdc-name': 'Test USD Coin' };
     assert.match(await refusal(name), /has the version "1", not "2"/);
@@ -176,11 +176,11 @@ describe('npm run chain -- deploy', () => {
       assert.equal(await has('canceller', proposer), false, 'guardians alone cancel');
     }
     assert.equal(await has('canceller', settlement as Hex), true);
-    // Has code, and is no token.
+    // An address that has code, but is not a token.
     assert.match(await refusal({ usdc: settlement }), /has no decimals, not 6/);
   });
 
-  it('gives the contract the address that anybody computes before', async () => {
+  it('creates the contract at the address that was computed before', async () => {
     const { network, 'rpc-url': rpcUrl, ...options } = inOrder();
     const told = async (more: Record<string, string>) => {
       const { out } = await run('address', { ...options, ...more });
@@ -208,7 +208,7 @@ describe('npm run chain -- deploy', () => {
     assert.match((await run('address', { ...options, salt: '0x07' })).out, /--salt=0x07 must be/);
   });
 
-  it('names the factory that a chain lacks', async () => {
+  it('names the factory that the chain lacks', async () => {
     const node = createTestClient({ mode: 'anvil', transport: http(chain.rpcUrl) });
     const code = await walletOf(PAYING.key).getCode({ address: CREATE2_FACTORY });
     await node.setCode({ address: CREATE2_FACTORY, bytecode: '0x' });
@@ -222,7 +222,9 @@ describe('npm run chain -- deploy', () => {
     }
   });
 
-  it('takes Circle’s token as it is, and not as V2_1', { skip: FIAT_TOKEN_MISSING }, async () => {
+  it('accepts Circle’s token as it is, and rejects V2_1', {
+    skip: FIAT_TOKEN_MISSING,
+  }, async () => {
     const { address } = PAYING;
     const roles = { owner: address, minter: address, pauser: address, blacklister: address };
     const sending = {
@@ -236,11 +238,11 @@ describe('npm run chain -- deploy', () => {
     const former = await deployFiatToken(sending, roles, withoutBytesSignatures);
     const complaint = /no permit that takes a signature as bytes.*V2_2 has, V2_1 has not/;
     assert.match(await refusal({ usdc: former }), complaint);
-    // A test network takes any name, and still no token that the contract cannot use.
+    // A test network accepts any name, but no token that the contract cannot use.
     assert.match(await refusal({ usdc: former }, '--test-network'), complaint);
   });
 
-  it('refuses nobody as the holder of a role', async () => {
+  it('rejects the zero address as the holder of a role', async () => {
     for (const role of ['steward', 'treasurer', 'registrar']) {
       await refusal({ ...NAMED, [role]: zeroAddress });
     }
@@ -248,7 +250,7 @@ describe('npm run chain -- deploy', () => {
     await refusal({ ...NAMED, guardians: `${zeroAddress},${newKey().address}` });
   });
 
-  it('lifts the floors for a test network, and production refuses such a contract', async () => {
+  it('lifts the minimums for a test network; production refuses such a contract', async () => {
     const lax = { 'wallet-delay-hours': '1', 'payout-hold-hours': '0' };
     const { code, out } = await deploy({ ...inOrder(), ...lax }, '--test-network');
     assert.equal(code, 0, out);

@@ -23,27 +23,27 @@ import { checksummed } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 
-/** Who may do what on a new settlement contract, and what it costs (contracts/README.md). */
+/** The roles of a new settlement contract, and its fees (contracts/README.md). */
 export interface Deployment {
   readonly rpcUrl: string;
   readonly usdc: Hex;
-  /** Who may schedule operations of the timelock, which is the contract's admin. */
+  /** Accounts that may schedule operations of the timelock, which is the contract's admin. */
   readonly proposers: readonly Hex[];
-  /** Lifts pauses, restores the ceiling, revokes roles at once. */
+  /** Unpauses, restores the ceiling, and revokes roles at once. */
   readonly steward: Hex;
   readonly operators: readonly Hex[];
   readonly registrar: Hex;
   readonly guardians: readonly Hex[];
-  /** Addresses of watchtowers, which pause, and drop what registrars propose. */
+  /** Addresses of watchtowers, which pause, and drop proposals of registrars. */
   readonly watchers?: readonly Hex[];
   readonly treasurer: Hex;
-  /** Seconds that an operation of the timelock waits; default: two days. */
+  /** How many seconds an operation of the timelock waits; default: two days. */
   readonly governanceDelay?: number;
-  /** Seconds that a new settlement wallet of a merchant waits. */
+  /** How many seconds a merchant's new settlement wallet waits. */
   readonly walletDelay: number;
-  /** Seconds that a new merchant waits for its first withdrawal. */
+  /** How many seconds a new merchant waits for its first withdrawal. */
   readonly payoutHold: number;
-  /** Whole USDC that may settle per hour. */
+  /** Whole USDC that may be settled per hour. */
   readonly hourlyCeiling: number;
   /** Basis points. */
   readonly rates: {
@@ -51,30 +51,30 @@ export interface Deployment {
     readonly protocol: number;
     readonly cashback: number;
   };
-  /** Makes another address out of the same code and arguments; without it, zero. */
+  /** Changes the address for the same code and arguments; default: zero. */
   readonly salt?: Hex | undefined;
 }
 
 export interface Deployed {
   readonly chainId: number;
   readonly settlement: Hex;
-  /** null: it was there before, and the node does not know how long. */
+  /** `null` if the contract was there before, and the node does not have the old state. */
   readonly blockNumber: bigint | null;
 }
 
 /**
  * The deterministic deployment proxy, at the same address on practically every EVM chain: it takes
- * 32 bytes of salt and the creation code. An address that it makes depends on nothing else.
+ * 32 bytes of salt and the creation code. The address that it creates depends on nothing else.
  */
 export const CREATE2_FACTORY = '0x4e59b44847b379578588920cA78FbF26c0B4956C';
 const SALT_BYTES = 32;
 const NO_SALT = numberToHex(0, { size: SALT_BYTES });
 
-/** One that works, and two that wait offline: granting another one takes days. */
+/** One works and two are spare, because granting the role to another one takes days. */
 const MIN_OPERATORS = 3;
-/** Two people: the contract never lets the last one go. */
+/** Two people: the contract never revokes the last one. */
 const MIN_GUARDIANS = 2;
-/** A busy public chain takes its time. */
+/** A busy public chain may take this long. */
 const RECEIPT_TIMEOUT_MS = 180_000;
 const POLL_MS = 500;
 
@@ -86,7 +86,7 @@ export function readAddress(text: string | undefined, name: string): Hex {
   throw new StartError(`--${name} must be a (correctly checksummed) EVM address`);
 }
 
-/** A fresh private key and the address that it signs for. */
+/** A new private key and its address. */
 export function newKey(): { readonly key: Hex; readonly address: Hex } {
   const key = generatePrivateKey();
   return { key, address: privateKeyToAccount(key).address };
@@ -105,7 +105,7 @@ function setupOf(deployment: Omit<Deployment, 'rpcUrl'>) {
 }
 
 /**
- * What a contract with real money is not deployed without.
+ * Checks the minimums of a contract that holds real money.
  * @throws StartError
  */
 export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
@@ -142,7 +142,7 @@ export function requireFloors(deployment: Omit<Deployment, 'rpcUrl'>): void {
   }
 }
 
-/** 32 bytes, or a whole number. @throws StartError */
+/** Reads 32 bytes, or a whole number. @throws StartError */
 export function readSalt(text: string | undefined): Hex {
   if (text === undefined) return NO_SALT;
   if (/^\d{1,9}$/.test(text)) return numberToHex(Number(text), { size: SALT_BYTES });
@@ -159,7 +159,7 @@ function creationCode(deployment: Omit<Deployment, 'rpcUrl'>): Hex {
   return encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
 }
 
-/** What anybody computes without a node, before and after the deployment. */
+/** Computes the address without a node, before or after the deployment. */
 export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
   const { salt = NO_SALT } = deployment;
   const code = creationCode(deployment);
@@ -174,8 +174,8 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
 }
 
 /**
- * Deploys the settlement contract; `key` pays the gas and gets no role by it. Whatever stands at
- * the address is this code with these arguments, whoever sent it: then nothing is sent.
+ * Deploys the settlement contract; `key` pays for gas and gets no role. If the address already has
+ * code, it is this code with these arguments, whoever deployed it, and nothing is sent.
  */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
   const transport = http(deployment.rpcUrl);
@@ -206,7 +206,7 @@ export async function deployContract(deployment: Deployment, key: Hex): Promise<
   return { chainId, settlement, blockNumber: receipt.blockNumber };
 }
 
-/** By halves; null where the node does not keep old states. */
+/** Searches by bisection; `null` if the node does not keep old states. */
 async function firstBlockWith(reader: Reader, address: Hex): Promise<bigint | null> {
   let [without, there] = [-1n, await reader.getBlockNumber()];
   while (there - without > 1n) {

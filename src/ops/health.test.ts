@@ -13,7 +13,7 @@ const broken = async () => {
   throw new Error('away');
 };
 
-test('a process is ready while everything that it cannot do without is there', async () => {
+test('a process is ready while everything that it requires is available', async () => {
   const readiness = await checkReadiness([
     check('database', true, fine),
     check('testnet', false, broken),
@@ -23,7 +23,7 @@ test('a process is ready while everything that it cannot do without is there', a
   assert.equal(readiness.checks.testnet?.status, 'failing');
 });
 
-test('without what it needs it is not ready, and what hangs counts as gone', async () => {
+test('without a required dependency it is not ready; a check that hangs has failed', async () => {
   const hanging = () => new Promise<void>(() => {});
   const started = performance.now();
   const readiness = await checkReadiness([

@@ -1,12 +1,12 @@
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 
-/** Something that the service needs. */
+/** A dependency of the service. */
 export interface HealthCheck {
   readonly name: string;
-  /** Without it no request can be served: the process takes itself out of the balancer. */
+  /** True if the process cannot serve requests without it: it then reports itself as not ready. */
   readonly required: boolean;
-  /** Throws when it is not there. */
+  /** Throws if the dependency is not available. */
   run(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface Health {
   readonly checks: Readonly<Record<string, CheckResult>>;
 }
 
-/** A balancer asks every few seconds and does not wait long itself. */
+/** A balancer probes every few seconds and has a short time-out itself. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 async function runCheck(check: HealthCheck): Promise<CheckResult> {
@@ -43,7 +43,7 @@ async function runCheck(check: HealthCheck): Promise<CheckResult> {
   };
 }
 
-/** Whether this process can serve requests now, and if not, why. */
+/** Checks whether this process can serve requests, with the reasons if not. */
 export async function checkReadiness(checks: readonly HealthCheck[]): Promise<Health> {
   const results = await Promise.all(checks.map(runCheck));
   const failing = results.some(({ required, status }) => required && status === 'failing');
@@ -63,10 +63,10 @@ export function databaseCheck(db: Database): HealthCheck {
   };
 }
 
-/** A balancer asks every few seconds, and each question to a node has its price. */
+/** A balancer probes every few seconds, and each request to a node costs money. */
 const CHAIN_FRESH_MS = 15_000;
 
-/** Not required: without a chain everything but confirming, refunding and balances still works. */
+/** Not required: without a chain everything but confirmations, refunds and balances works. */
 export function chainCheck(chain: Chain): HealthCheck {
   return {
     name: chain.config.network,

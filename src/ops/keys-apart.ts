@@ -6,16 +6,16 @@ interface HeldKeys {
 }
 
 /**
- * A thief of both keys registers a shop and settles to it, so no process holds both.
- * @param worker as the worker's settings name them; `registrar`: as the registrar's do.
- * @throws Error if one process holds both kinds, or one key is of both.
+ * A thief of both keys could register a shop and settle payments to it, so no process holds both.
+ * @param worker the keys in the worker's settings; `registrar`: those in the registrar's.
+ * @throws Error if one process holds both kinds, or one key has both roles.
  */
 export function describeKeysApart(worker: HeldKeys, registrar: HeldKeys): string {
   if (worker.registrarKey !== null) {
-    throw new Error('the worker holds the registrar key: name it in registrar.env alone');
+    throw new Error('the worker holds the registrar key: set it in registrar.env only');
   }
   if (registrar.relayerKeys.length > 0) {
-    throw new Error('the registrar holds relayer keys: name them in worker.env alone');
+    throw new Error('the registrar holds relayer keys: set them in worker.env only');
   }
   const { registrarKey } = registrar;
   const addresses = worker.relayerKeys.map((key) => signerOf(key).address);

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
- * `npm run licenses`: every locked package with its version and license, from the lockfile and, for
- * those that the lockfile does not say it of, from the installed package.
+ * `npm run licenses`: lists every locked package with its version and license, from the lockfile
+ * or, if the lockfile lacks the license, from the installed package.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -16,7 +16,7 @@ async function readJson<T>(file: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path.join(ROOT, file), 'utf8')) as T;
   } catch {
-    return null; // Built for another system, and so not installed here.
+    return null; // A package for another platform is not installed here.
   }
 }
 

@@ -5,16 +5,16 @@ import type { NetworkSettings } from '#settlement/networks.ts';
 
 const MASK = '********';
 
-/** Whether a secret is set, and nothing else of it. */
+/** Shows only that a secret is set. */
 function masked(value: unknown): string | null {
   return value === null ? null : MASK;
 }
 
-/** The address without user name, password and query, which may hold keys. */
+/** The URL without user name, password and query, which may contain keys. */
 function plainUrl(url: string | null): string | null {
   if (url === null) return null;
   const { protocol, host, pathname } = new URL(url);
-  // The path of a node's address is often the key of its provider.
+  // The path of a node's URL is often the provider's API key.
   const path = protocol.startsWith('postgres') ? pathname : '';
   return `${protocol}//${host}${path}`;
 }
@@ -48,14 +48,14 @@ function maskedNetwork(network: NetworkSettings | null): Json {
   };
 }
 
-/** A receiver's path may be its key. */
+/** The path of a receiver's URL may be its key. */
 function maskedAnchors(target: AnchorTarget | null): string | null {
   if (target === null || target.to === 'operators') return null;
   if (target.to === 'url') return plainUrl(target.url);
   return target.to === 'mail' ? `mail:${target.address}` : `file:${target.path}`;
 }
 
-/** The configuration as the process has read it: what is secret shows only that it is set. */
+/** The configuration that the process has read; secrets only show that they are set. */
 export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
   return {
     roles: [...config.roles],

@@ -1,14 +1,14 @@
 import type { Sql } from '#db/database.ts';
 
 export interface WorkRow {
-  /** What is waiting. */
+  /** Name of the queue. */
   readonly queue: string;
   readonly count: number;
-  /** How long the oldest has been due. */
+  /** How long the oldest item has been due. */
   readonly oldest_seconds: number;
 }
 
-/** What workers should have done by now. Each count is served by a partial or queue index. */
+/** Overdue work of the workers. Each count uses a partial index or the queue's index. */
 export async function selectWaitingWork(sql: Sql): Promise<WorkRow[]> {
   return sql.query(
     `select 'webhook_deliveries' as queue, count(*)::int as count,
@@ -31,7 +31,7 @@ export interface WatchRow {
   readonly seconds: number;
 }
 
-/** How long ago a watchtower has looked at each network; no row where there never was one. */
+/** Seconds since a watchtower last polled each network; no row if there never was one. */
 export async function selectWatchAges(sql: Sql): Promise<WatchRow[]> {
   return sql.query(
     `select livemode, greatest(extract(epoch from now() - looked_at), 0)::float as seconds
@@ -40,11 +40,11 @@ export async function selectWatchAges(sql: Sql): Promise<WatchRow[]> {
 }
 
 export interface ArchiveRow {
-  /** Since a file of the log reached the archive, or, if none did, since it should have. */
+  /** Seconds since a WAL file was last archived, or since the first one was due. */
   readonly seconds: number | null;
 }
 
-/** No row where the database archives nothing. A file a minute is due (`archive_timeout`). */
+/** No row if the database archives nothing. One file a minute is due (`archive_timeout`). */
 export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
   return sql.query(
     `select extract(epoch from clock_timestamp() - coalesce(last_archived_time, stats_reset))::float
@@ -55,9 +55,9 @@ export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
 
 export interface DatabaseAgesRow {
   readonly connections: number;
-  /** The longest transaction: it holds back the cleaning of every queue. */
+  /** The longest transaction: until it ends, vacuum cannot clean up the queues. */
   readonly oldest_transaction_seconds: number;
-  /** Transactions since the oldest snapshot that somebody still holds. */
+  /** Transactions since the oldest snapshot that is still in use. */
   readonly oldest_snapshot_age: number;
 }
 

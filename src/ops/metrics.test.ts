@@ -23,7 +23,7 @@ const PING = defineRoute({
 
 const LIVE_KEY = 'live';
 
-/** Knows a key of live mode besides the one of test mode. */
+/** A surface with a key of live mode besides the one of test mode. */
 function twoModes(): Surface {
   const bare = bareSurface([PING]);
   return {
@@ -38,7 +38,7 @@ function twoModes(): Surface {
   };
 }
 
-test('requests are counted by network, so that test mode wakes nobody', async () => {
+test('requests are counted by network, so that test mode alerts no one', async () => {
   const metrics = createMetrics([]);
   const server = await startBareServer({
     surfaces: [twoModes()],

@@ -12,27 +12,27 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Where numbers come from that are read when somebody asks for them. */
+/** A source of numbers that are read for each scrape. */
 export interface SampleSource {
   readonly name: string;
   read(): Promise<readonly Sample[]>;
 }
 
 export interface Metrics {
-  /** Shows the numbers of one more source. */
+  /** Adds the numbers of one more source. */
   watch(source: SampleSource): void;
   readonly contentType: string;
   /** Counts an answered request. */
   onAnswered(call: Call, method: string, status: number): void;
-  /** The text that Prometheus reads. */
+  /** Renders the Prometheus text format. */
   render(): Promise<string>;
 }
 
-/** Seconds, around the promises made: 20 ms for a create, 30 s for a route. */
+/** Seconds, with buckets around the promised times: 20 ms for a create, 30 s for a route. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
-/** However often somebody asks, the database and the chains are asked at most this often. */
+/** However often Prometheus scrapes, the database and the chains are queried at most this often. */
 const SAMPLE_EVERY_MS = 2_000;
-/** A source that hangs must not take the other numbers with it. */
+/** A source that hangs must not block the other numbers. */
 const SOURCE_TIMEOUT_MS = 3_000;
 
 async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
@@ -48,8 +48,8 @@ async function readInTime(source: SampleSource): Promise<readonly Sample[]> {
 }
 
 /**
- * Gauges and counters of samples, made when a name is first seen; what is gone is no longer shown.
- * A source that cannot be read keeps its last values, and a gauge says that they are old.
+ * Gauges and counters of samples, created when a name first appears; a sample that disappears is
+ * removed. A source that cannot be read keeps its last values, and a gauge marks them as outdated.
  */
 function createSampler(registry: Registry, sources: SampleSource[]) {
   const shown = new Map<string, Gauge | Counter>();
@@ -72,7 +72,7 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   const show = (sample: Sample) => {
     const { name, help, labels, value } = sample;
     const options = { name, help, labelNames: Object.keys(labels), registers: [registry] };
-    // Its name says which of both it is; a counter begins at 0 at each reading.
+    // The name tells a counter from a gauge; a counter is reset before each reading.
     const isCounter = name.endsWith('_total');
     const one = shown.get(name) ?? (isCounter ? new Counter(options) : new Gauge(options));
     shown.set(name, one);
@@ -99,7 +99,7 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   };
 }
 
-/** The numbers of one process: its requests, its memory, and what the sources say. */
+/** The numbers of one process: its requests, its memory, and its sources. */
 export function createMetrics(first: readonly SampleSource[]): Metrics {
   const sources = [...first];
   const registry = new Registry();
@@ -117,7 +117,7 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
     labelNames: ['network', 'result'],
     registers: [registry],
   });
-  // A rate can only be told of what was 0 before it was 1.
+  // Starts at 0, because a rate needs a value before the first increment.
   for (const network of [...NETWORKS, 'none']) {
     for (const result of ['failed', 'answered']) requests.inc({ network, result }, 0);
   }

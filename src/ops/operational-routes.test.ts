@@ -33,7 +33,7 @@ const OPEN: MetricsAccess = {
   publicUrl: null,
 };
 
-/** The status of `/metrics` on the port of the API, for a caller of its own network. */
+/** The status of `/metrics` on the API's port, for a caller from its own network. */
 async function metricsStatus(
   access: Partial<MetricsAccess>,
   authorization?: string,
@@ -52,7 +52,7 @@ async function metricsStatus(
   return statusCode;
 }
 
-test('in production the numbers are on the port of the API only for the token', async () => {
+test("in production /metrics on the API's port needs the token", async () => {
   const production = { production: true, metricsToken: TOKEN };
   assert.equal(await metricsStatus(production, `Bearer ${TOKEN}`), 200);
   for (const sent of [undefined, '', TOKEN, `Bearer ${TOKEN}x`, 'Bearer ', `Basic ${TOKEN}`]) {
@@ -62,13 +62,13 @@ test('in production the numbers are on the port of the API only for the token', 
   assert.equal(await metricsStatus({ production: true }, 'Bearer null'), 404);
 });
 
-test('a token that is set is asked for everywhere, and without one addresses decide', async () => {
+test('a configured token is required everywhere; without one addresses decide', async () => {
   assert.equal(await metricsStatus({ metricsToken: TOKEN }), 404);
   assert.equal(await metricsStatus({ metricsToken: TOKEN }, `Bearer ${TOKEN}`), 200);
   assert.equal(await metricsStatus({}), 200);
 });
 
-test('a page of another site that resolves to this machine reads no numbers', async () => {
+test('a page of another site that resolves to this machine cannot read /metrics', async () => {
   const publicUrl = 'https://pay.test';
   for (const host of ['evil.test', 'evil.test:4242', 'pay.test.evil.test', '127.0.0.1.evil.test']) {
     assert.equal(await metricsStatus({ publicUrl }, undefined, host), 404, host);
@@ -83,7 +83,7 @@ test('a page of another site that resolves to this machine reads no numbers', as
   assert.equal(await metricsStatus(token, `Bearer ${TOKEN}`, 'metrics.test'), 200);
 });
 
-test('on a port of their own an invalid Host is 400, whatever the path', async () => {
+test('on the operations port an invalid Host is 400, whatever the path', async () => {
   const ops = buildOpsServer(health, { ...OPEN, production: true });
   const port = Number(new URL(await ops.listen({ host: '127.0.0.1', port: 0 })).port);
   const ask = async (target: string, ...lines: string[]) =>
@@ -105,7 +105,7 @@ test('on a port of their own an invalid Host is 400, whatever the path', async (
   }
 });
 
-test('with a port of their own the numbers are nowhere else, and probes are on both', async () => {
+test('with an operations port /metrics is nowhere else, and probes are on both ports', async () => {
   const access = { production: true, opsPort: 9_090, metricsToken: TOKEN };
   assert.equal(await metricsStatus(access, `Bearer ${TOKEN}`), 404);
   const ops = buildOpsServer(health, OPEN);
@@ -116,7 +116,7 @@ test('with a port of their own the numbers are nowhere else, and probes are on b
   await ops.close();
 });
 
-test('a /64 that asks too often is counted before anything is looked up', async () => {
+test('a /64 over its rate limit is counted before anything else is looked up', async () => {
   const open = Promise.withResolvers<void>();
   let lookups = 0;
   const run = () => {
@@ -125,7 +125,7 @@ test('a /64 that asks too often is counted before anything is looked up', async 
   };
   const ops = buildOpsServer({ ...health, checks: [{ name: 'slow', required: true, run }] }, OPEN);
   const ask = (remoteAddress: string) => ops.inject({ url: '/readyz', remoteAddress });
-  // More than the limit, since some arrive again while the others are counted.
+  // More than the limit, because the bucket refills while requests are counted.
   const asked = 2 * PROBES.requests;
   const refused = Promise.withResolvers<number>();
   const answers = Array.from({ length: asked }, async (_, i) => {
@@ -144,7 +144,7 @@ test('a /64 that asks too often is counted before anything is looked up', async 
   await ops.close();
 });
 
-test('a process that is told to stop is not ready, and lives', async () => {
+test('a process that is stopping is not ready, and is alive', async () => {
   health.serves = false;
   const ops = buildOpsServer(health, OPEN);
   assert.equal((await ops.inject({ url: '/readyz' })).statusCode, 503);
@@ -153,7 +153,7 @@ test('a process that is told to stop is not ready, and lives', async () => {
   health.serves = true;
 });
 
-test('a process says of which release it is, and counts what only grows', async () => {
+test('a process reports its release, and its counters only grow', async () => {
   const own = createProcessHealth({ db: database.db, chains: [], readiness: settling });
   own.metrics.watch({
     name: 'test',
@@ -168,7 +168,7 @@ test('a process says of which release it is, and counts what only grows', async 
       body.includes(`tapline_build_info{version="${RELEASE}",node="${process.version}"} 1`),
     );
     assert.match(body, /^# TYPE tapline_tests_total counter\ntapline_tests_total 7$/m);
-    // They are read again after two seconds.
+    // Readings are cached for two seconds.
     if (readings === 0) await sleep(2_100);
   }
   await app.close();

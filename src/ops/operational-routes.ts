@@ -12,24 +12,24 @@ import type { ProcessHealth } from '#ops/process-health.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { CUSTOM } from '#settlement/profiles.ts';
 
-/** Where the numbers are, and who may read them there. */
+/** Where /metrics is served, and who may read it. */
 export interface MetricsAccess {
   readonly production: boolean;
-  /** null: there is no port of their own. */
+  /** `null` if there is no operations port. */
   readonly opsPort: number | null;
   readonly metricsToken: string | null;
-  /** Its host is one of the names that the numbers are read at. */
+  /** Its host is one of the names under which /metrics may be read. */
   readonly publicUrl: string | null;
 }
 
 const BAD_REQUEST = 400;
 
-/** Always of the same length, so that the time of a comparison tells nothing. */
+/** Equal lengths, so that the comparison takes constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** In production only with the token: the address of a caller is what a proxy makes of it. */
+/** In production the token is required: a proxy may change the caller's address. */
 function mayReadMetrics(request: FastifyRequest, access: MetricsAccess): boolean {
   const { production, metricsToken, publicUrl } = access;
   if (metricsToken === null) {
@@ -45,12 +45,12 @@ function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   app.get('/livez', async (_request, reply) =>
     reply.header('Cache-Control', 'no-store').send({ status: 'ok' }),
   );
-  // Unlike /livez, it asks the database.
+  // Unlike /livez, it queries the database.
   const onRequest = limitByAddress(PROBES);
   app.get('/readyz', { onRequest }, async (_request, reply) => {
     const checked = await checkReadiness(health.checks);
     const status = health.serves ? checked.status : 'not_ready';
-    // Told, and no reason for 503: everything but taking money goes on.
+    // Reported without a 503: everything but taking payments works.
     const networks = Object.fromEntries(
       NETWORKS.map((network) => [network, networkOf(health, network)]),
     );
@@ -73,7 +73,7 @@ function networkOf({ readiness, networks }: ProcessHealth, network: Network) {
   };
 }
 
-/** What wallets sign for, and why that may be wrong. */
+/** The domain that wallets sign, and a warning if it may be wrong. */
 function tokenOf({ usdcDomain, token }: NetworkConfig) {
   return { ...usdcDomain, problem: token.domainProblem };
 }
@@ -90,7 +90,7 @@ function addMetrics(
   });
 }
 
-/** On the port of the API: probes, and the numbers (for Prometheus) unless they have a port. */
+/** On the API's port: probes, and /metrics unless it has a port of its own. */
 export function addOperationalRoutes(
   app: FastifyInstance,
   health: ProcessHealth,
@@ -103,8 +103,8 @@ export function addOperationalRoutes(
 }
 
 /**
- * A server of probes and numbers only, for a port that is not published. In production Prometheus
- * reads it by whatever name the cluster gives a process, and no browser runs there.
+ * A server for probes and /metrics only, on a port that is not published. In production Prometheus
+ * uses any name that the cluster gives to a process, and no browser runs there.
  */
 export function buildOpsServer(
   health: ProcessHealth,

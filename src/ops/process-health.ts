@@ -13,14 +13,14 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** What a process tells its operators about itself, on any port. */
+/** What a process reports about itself to operators, on any port. */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;
-  /** Each network's chain, as this process knows it. */
+  /** Each network's chain, as configured in this process. */
   readonly networks: ReadonlyMap<Network, NetworkConfig>;
   readonly metrics: Metrics;
-  /** false while it starts and when it has been told to stop: it takes no work then. */
+  /** False while it starts and once it is stopping: it accepts no work then. */
   serves: boolean;
 }
 

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { describe, it } from 'node:test';
 import { readSecret } from '#ops/read-secret.ts';
 
-/** A terminal that somebody types into. */
+/** A terminal with a person at the keyboard. */
 function terminal() {
   const modes: boolean[] = [];
   const shown: string[] = [];
@@ -21,7 +21,7 @@ function terminal() {
 }
 
 describe('a secret that is typed at the terminal', () => {
-  it('leaves the terminal open for the question after it', async () => {
+  it('leaves the terminal open for the next question', async () => {
     const { stdin, stderr, modes, shown, keyboard } = terminal();
     const secret = readSecret('Key', { stdin, stderr });
     keyboard.write('0xa');
@@ -36,7 +36,7 @@ describe('a secret that is typed at the terminal', () => {
     lines.close();
   });
 
-  it('takes no more than its line of what was pasted at once', async () => {
+  it('takes only its own line of pasted text', async () => {
     const { stdin, stderr, keyboard } = terminal();
     keyboard.write('wrox\u007fng\nyes\n');
     assert.equal(await readSecret('Key', { stdin, stderr }), 'wrong');

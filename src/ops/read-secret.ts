@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 
-/** Where people type: the process's own terminal, unless a test plays one. */
+/** The process's own terminal, or a test's. */
 export interface Terminal {
   readonly stdin: Pick<NodeJS.ReadStream, 'isTTY' | 'iterator' | 'setRawMode' | 'unshift'> &
     AsyncIterable<unknown>;
@@ -8,8 +8,8 @@ export interface Terminal {
 }
 
 /**
- * One line from the terminal without showing it, or all of a pipe: never an argument. The terminal
- * stays open, because most commands ask something else afterwards.
+ * Reads one line from the terminal without echo, or a whole pipe: never an argument. The terminal
+ * stays open, because most commands ask another question afterwards.
  */
 export async function readSecret(prompt: string, terminal: Terminal = process): Promise<string> {
   const { stdin, stderr } = terminal;

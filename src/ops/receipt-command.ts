@@ -3,8 +3,8 @@ import path from 'node:path';
 import { StartError } from '#core/start-error.ts';
 import { checkReceipt, receiptJsonUrl, type TellingReceipt } from '#ops/check-receipt.ts';
 
-// npm run receipt -- <url> [--rpc <address of a node>]: repeats the proof of a receipt from the
-// chain alone. Ends with 1 when the chain says otherwise, with 2 when it could not be asked.
+// npm run receipt -- <url> [--rpc <URL of a node>]: verifies a receipt's proof against the chain
+// alone. Exit code 1 if the chain contradicts it, 2 if the chain could not be queried.
 
 const UNKNOWN = 2;
 
@@ -35,7 +35,7 @@ async function readReceipt(url: string): Promise<TellingReceipt> {
   return (await response.json()) as TellingReceipt;
 }
 
-/** The embedded chain of the sandbox in this folder, where the receipt is of that one. */
+/** The sandbox's embedded chain, if the receipt belongs to it. */
 async function nodeOfSandbox(chainId: number): Promise<string | null> {
   const folder = process.env.TAPLINE_DATA_DIR ?? '.tapline';
   try {
@@ -53,7 +53,7 @@ async function printFindings(args: readonly string[]): Promise<number> {
   const { chain_id: chainId, rpc_url: named } = receipt.proof;
   const node = rpcUrl ?? named ?? (await nodeOfSandbox(chainId));
   if (node === null) {
-    throw new StartError(`give the address of a node of chain ${chainId}: --rpc https://…`);
+    throw new StartError(`pass the URL of a node of chain ${chainId}: --rpc https://…`);
   }
   console.log(`${receipt.merchant.name}, ${receipt.settled_at}, asking ${new URL(node).host}`);
   const findings = await checkReceipt(receipt, node);

@@ -9,11 +9,11 @@ import { openChain } from '#settlement/chain/open-chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 
-// npm run reconcile [-- --rebuild]: compares chains and database; ends with 1 when they differ,
-// with 2 when that could not be found out.
+// npm run reconcile [-- --rebuild]: compares chains and database. Exit code 1 if they differ, 2 if
+// that could not be determined.
 
 const UNKNOWN = 2;
-/** A command is one client among many. */
+/** Few, so that commands leave the server's connections to the service. */
 const CONNECTIONS = 2;
 
 async function reconcile(args: readonly string[]): Promise<number> {

@@ -18,26 +18,29 @@ const TOKEN_ABI = parseAbi([
   'function eip712Domain() view returns (bytes1,string,string,uint256,address,bytes32,uint256[])',
   'function DOMAIN_SEPARATOR() view returns (bytes32)',
 ]);
-/** What FiatTokenV2_2 has and V2_1 has not. As views, because they are only asked for. */
+/**
+ * Functions that FiatTokenV2_2 has and V2_1 lacks. Declared as views, because they are only
+ * simulated.
+ */
 const SIGNATURE_ABI = parseAbi([
   'function permit(address, address, uint256, uint256, bytes) view',
   'function receiveWithAuthorization(' +
     'address, address, uint256, uint256, uint256, bytes32, bytes) view',
 ]);
-/** Circle's token bears either name, depending on the chain; its version is the same on all. */
+/** Circle's token has one of these names, depending on the chain, and the same version on all. */
 const CIRCLE = { names: ['USD Coin', 'USDC'], version: '2' };
-/** The contract counts its ceiling in USDC of so many atoms. */
+/** The contract counts its ceiling in USDC with this many decimals. */
 const DECIMALS = 6;
 
 type Reader = ReturnType<typeof createPublicClient>;
 
-/** What a token should call itself; null: anything. */
+/** The name and version that a token should have; `null`: any. */
 export interface ExpectedToken {
   readonly names: readonly string[] | null;
   readonly version: string | null;
 }
 
-/** As given, or else Circle's; on a test network only what is given. */
+/** As given, or Circle's by default; on a test network only as given. */
 export function expectedToken(given: {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -49,10 +52,10 @@ export function expectedToken(given: {
 }
 
 /**
- * A contract is bound to its token for ever, so another token at that address is noticed before:
- * decimals, name, version, whether signatures over these are what the token takes, and in which
- * form: name and version of FiatTokenV2_1 are those of V2_2.
- * @throws StartError @returns what the token calls itself.
+ * A contract is bound to its token forever, so a wrong token address must be detected before:
+ * decimals, name, version, the EIP-712 domain that its signatures use, and their form: name and
+ * version of FiatTokenV2_1 equal those of V2_2.
+ * @throws StartError @returns the token's name and version.
  */
 export async function requireToken(
   place: { readonly rpcUrl: string; readonly usdc: Hex },
@@ -98,8 +101,8 @@ export async function requireToken(
 }
 
 /**
- * Both calls are refused by a token that has them, with a reason: the permit has expired, and the
- * caller is not the payee. A token that lacks one reverts without a word.
+ * A token that has these calls refuses both with a reason: the permit has expired, and the caller
+ * is not the payee. A token without one reverts with no reason.
  */
 async function missingCall(reader: Reader, address: Hex): Promise<string | null> {
   const contract = { address, abi: SIGNATURE_ABI } as const;

@@ -4,8 +4,8 @@ import { reseal } from '#ops/reseal.ts';
 import { cardKey, idSealingKey, peopleKey, readConfig, webhookKey } from '#settings/config.ts';
 
 /**
- * `npm run reseal`: seals what is in the database under TAPLINE_SECRET, once all processes run with
- * it and with TAPLINE_SECRET_PREVIOUS. Exit code 1: something opens under neither.
+ * `npm run reseal`: encrypts the database's secrets under TAPLINE_SECRET, once all processes run
+ * with it and with TAPLINE_SECRET_PREVIOUS. Exit code 1 if something decrypts under neither.
  */
 await runCommand(async (db) => {
   const { secret } = readConfig({ ...process.env, NODE_ENV: undefined }, []);

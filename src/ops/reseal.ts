@@ -24,7 +24,10 @@ async function selectSealed(
   );
 }
 
-/** False when the service wrote something else in the meantime: that is already sealed again. */
+/**
+ * False if the service has written another value meanwhile: that one is already sealed under the
+ * new key.
+ */
 async function replaceSeal(
   db: Database,
   change: SealedColumn,
@@ -52,7 +55,7 @@ export interface ResealReport {
   readonly column: string;
   readonly resealed: number;
   readonly current: number;
-  /** Open under neither key. */
+  /** Values that neither key decrypts. */
   readonly lost: number;
 }
 
@@ -91,8 +94,8 @@ async function resealRow(
 }
 
 /**
- * Seals everything again under the present secret. May run while the service does, and again after
- * it was cut short: a row is changed only as long as it is what was read.
+ * Encrypts everything again under the current secret. It may run while the service does, and again
+ * after an interruption: a row is only changed if it still has the value that was read.
  */
 export async function reseal(
   db: Database,
@@ -105,23 +108,23 @@ export async function reseal(
   return reports;
 }
 
-/** Which of the service's keys a column is sealed under. */
+/** The key of the service that a column is sealed with. */
 type SealPurpose = 'people' | 'webhooks' | 'cards' | 'ids';
 
-/** A column that `encrypt` has written. */
+/** A column written by `encrypt`. */
 interface SealedColumn {
   readonly table: string;
   /** The primary key. */
   readonly id: string;
   readonly column: string;
-  /** SQL for what the seal is bound to. */
+  /** SQL for the seal's context (associated data). */
   readonly context: string;
   readonly purpose: SealPurpose;
 }
 
 /**
- * Everything that is sealed under the service's secret. A new one must be added here: a
- * test compares the list with the schema, and `npm run reseal` walks it.
+ * Everything that is sealed under the service's secret. Add new columns here: a test compares the
+ * list with the schema, and `npm run reseal` goes through it.
  */
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: 'users', id: 'id', column: 'totp_secret', context: 'id', purpose: 'people' },

@@ -5,7 +5,8 @@ import { type Archive, archivesOf } from '#docs/packages.ts';
 
 /**
  * `npm run sbom`: the release's bill of materials (CycloneDX): every locked package, from the
- * lockfile and offline, and what the network serves under `/packages/` with its SHA-512.
+ * lockfile and offline, and the files that the network serves under `/packages/`, with their
+ * SHA-512.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 const LOCKED = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'];

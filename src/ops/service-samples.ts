@@ -21,7 +21,7 @@ function sample(name: string, help: string, value: number, labels: Labels = {}):
   return { name: `tapline_${name}`, help, labels, value };
 }
 
-/** How much work waits, and how healthy the database is as a queue. */
+/** How much work waits, and the database's health as a queue. */
 export function databaseSamples(db: Database): SampleSource {
   return {
     name: 'database',
@@ -66,7 +66,7 @@ export function databaseSamples(db: Database): SampleSource {
   };
 }
 
-/** In a source of its own: it can be read while the others cannot. */
+/** A source of its own: it can be read when the others cannot. */
 export function databaseUp(db: Database): SampleSource {
   return {
     name: 'database check',
@@ -154,7 +154,7 @@ function daysSamples({ network, daysLeft }: RelayerStatus): Sample[] {
   return daysLeft === null ? [] : [sample('coin_days_left', help, daysLeft, { network })];
 }
 
-/** A scrape every few seconds must not become a bill. */
+/** Scrapes come every few seconds, and requests to nodes cost money. */
 const CHAIN_SAMPLE_MS = 60_000;
 
 export function relayerSamples(db: Database, chain: Chain): SampleSource {
@@ -164,7 +164,7 @@ export function relayerSamples(db: Database, chain: Chain): SampleSource {
   };
 }
 
-/** From memory, so that it is there while the database is away. */
+/** From memory, so that it is available while the database is unreachable. */
 export function readinessSamples(readiness: Readiness): SampleSource {
   const help = 'Whether the network takes payments now.';
   const why = 'Reasons why the network takes no payments: 1 for those that hold.';
@@ -183,7 +183,10 @@ export function readinessSamples(readiness: Readiness): SampleSource {
   };
 }
 
-/** What a provider would count, by the address's place in `…_RPC_URL`, from 1. */
+/**
+ * Requests to nodes, for comparison with a provider's count, by the URL's place in `…_RPC_URL`,
+ * from 1.
+ */
 export function nodeRequestSamples(chain: Chain): SampleSource {
   const { network } = chain.config;
   return {

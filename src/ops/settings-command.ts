@@ -8,8 +8,8 @@ import { type Env, SETTING_NAMES } from '#settings/setting-names.ts';
 
 /**
  * `settings-command.ts init|check --folder <folder> [--json] [--environment]`, for `tapline init`
- * and `tapline doctor`: makes the files of settings, and looks at all that a start would trip over.
- * `--environment`: what the environment sets stands above the files, as in a container.
+ * and `tapline doctor`: creates the files of settings, and checks everything that would fail a
+ * start. `--environment`: the environment overrides the files, as in a container.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -9,27 +9,27 @@ import { newKey } from '#ops/deploy-contract.ts';
 import type { Role } from '#settings/arguments.ts';
 import { chainPrefix, type Env } from '#settings/setting-names.ts';
 
-/** Those that make the service. A watchtower belongs on another machine, with its own settings. */
+/** The roles of the service. A watchtower belongs on another machine, with its own settings. */
 export type ServiceRole = Exclude<Role, 'watch'>;
 
-/** Which of the files of a folder each role reads, in this order (docs/deploy.md). */
+/** The files of a folder that each role reads, in this order (docs/deploy.md). */
 export const FILES_OF_ROLE: Readonly<Record<ServiceRole, readonly string[]>> = {
   api: ['tapline.env'],
   worker: ['tapline.env', 'worker.env'],
   registrar: ['tapline.env', 'registrar.env'],
 };
 
-/** Senders that settle beside each other; two more keys wait offline. */
+/** Senders that settle in parallel; two more keys are kept offline. */
 const RELAYERS = 4;
 const EXAMPLE = path.join(import.meta.dirname, '../../.env.example');
-/** What a real network sets; the rest of the example is commented out, with its default. */
+/** Settings that a real network needs; the rest of the example is commented out, with defaults. */
 const FILLED: Readonly<Record<string, () => string>> = {
   NODE_ENV: () => 'production',
   DRAIN_SECONDS: () => '10',
   METRICS_TOKEN: () => randomBytes(24).toString('base64url'),
   TAPLINE_SECRET: () => randomBytes(32).toString('hex'),
 };
-/** What only its operator knows. */
+/** Settings that only the operator knows. */
 const ASKED = /^(DATABASE_URL|SMTP_URL|MAIL_FROM|TAPLINE_PUBLIC_URL|TRUSTED_PROXIES)$/;
 const ASKED_OF_CHAIN = /^CHAIN_\w+?_(RPC_URL|CHAIN_ID|USDC|SETTLEMENT|DEPLOYED_AT_BLOCK)$/;
 const KEYS = /^CHAIN_\w+_(RELAYER_KEYS|REGISTRAR_KEY|SPONSOR_KEY|WATCHER_KEY|SIGNER_TOKEN)$/;
@@ -47,9 +47,9 @@ function commonSettings(example: string): string {
 }
 
 interface Made {
-  /** The files that were not there yet. */
+  /** Files that were created. */
   readonly files: readonly string[];
-  /** What the new keys sign for: to be funded and given their roles. */
+  /** Addresses of the new keys, which need gas and roles. */
   readonly addresses: readonly string[];
 }
 
@@ -66,7 +66,7 @@ function signingKeys(role: 'worker' | 'registrar'): { text: string; addresses: s
   return { text: `# Signing keys: for the ${role} alone.\n${lines.join('\n')}\n`, addresses };
 }
 
-/** Makes the files of settings that are not there, with fresh secrets; touches no other. */
+/** Creates the missing files of settings, with new secrets; leaves existing files unchanged. */
 export async function makeSettings(folder: string): Promise<Made> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await requireClosedFolder(folder);
@@ -93,7 +93,10 @@ export async function makeSettings(folder: string): Promise<Made> {
   return { files, addresses };
 }
 
-/** The settings that a role of this folder starts with. @throws StartError: a file is missing. */
+/**
+ * Reads the settings that a role of this folder starts with. @throws StartError if a file is
+ * missing.
+ */
 export async function readSettingsOf(folder: string, role: ServiceRole): Promise<Env> {
   const env: Record<string, string | undefined> = {};
   for (const name of FILES_OF_ROLE[role]) {

@@ -4,7 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { createFile } from '#files/replace-file.ts';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
 
-/** Its callers hold the certificate itself, so there is nothing to renew early. */
+/** Its callers have the certificate itself, so it need not be renewed early. */
 const VALID_DAYS = 3_650;
 
 async function readIfThere(file: string): Promise<string | null> {
@@ -15,8 +15,8 @@ async function readIfThere(file: string): Promise<string | null> {
 }
 
 /**
- * Makes a signer's key and the certificate that its callers trust, unless both are there.
- * @throws StartError: one of them is missing, or they do not belong together.
+ * Creates a signer's key and the certificate that its callers trust, unless both exist.
+ * @throws StartError if one of them is missing, or they do not match.
  */
 export async function keepSignerCertificate(
   files: { readonly key: string; readonly certificate: string },
@@ -29,14 +29,14 @@ export async function keepSignerCertificate(
   if (key === null && certificate === null) {
     const made = makeCertificate(hosts, { validDays: VALID_DAYS, name: 'Tapline signer' });
     await createFile(files.key, made.key);
-    // Public: the callers of the signer read it.
+    // Public: the signer's callers read it.
     await writeFile(files.certificate, made.cert, { flag: 'wx', mode: 0o644 });
     return 'made';
   }
   if (key === null || certificate === null) {
     const [there, missing] = key === null ? [certificate, files.key] : [key, files.certificate];
     const other = there === key ? files.key : files.certificate;
-    throw new StartError(`${other} is there and ${missing} is not: remove it, to make both`);
+    throw new StartError(`${other} exists and ${missing} does not: remove it, to create both`);
   }
   const read = new X509Certificate(certificate);
   if (!read.checkPrivateKey(createPrivateKey(key))) {

@@ -3,10 +3,13 @@ import { describeError, type Log } from '#core/log.ts';
 import { RELEASE } from '#core/release.ts';
 import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
 
-/** A span is seen this late at most, and a receiver asked this often at most. */
+/** The longest delay of a span, and the shortest interval between requests to the receiver. */
 const FLUSH_EVERY_MS = 1_000;
 const MAX_BATCH = 512;
-/** Some seconds of a busy process; a receiver that is away costs spans, never memory. */
+/**
+ * Some seconds of a busy process; if the receiver is unreachable, spans are dropped, so memory is
+ * bounded.
+ */
 const MAX_WAITING = 8_192;
 const ANSWER_MS = 5_000;
 const FAILED = 2;
@@ -39,12 +42,12 @@ function render(span: FinishedSpan) {
   };
 }
 
-/** Of this process: another start is another instance. */
+/** Per process: another start is another instance. */
 const INSTANCE = randomUUID();
 
 /**
- * Sends the spans of this process as JSON over HTTP (OTLP), many at a time, behind the work.
- * @returns what ends it; null settings: nobody traces.
+ * Sends the spans of this process as JSON over HTTP (OTLP), in batches, in the background.
+ * @returns a function that stops it. Without settings nothing is traced.
  */
 export function startTraceExport(settings: TraceSettings | null, log: Log): () => Promise<void> {
   if (settings === null) return async () => {};
@@ -73,7 +76,7 @@ export function startTraceExport(settings: TraceSettings | null, log: Log): () =
         if (!answer.ok) throw new Error(`status ${answer.status}`);
       } catch (error) {
         lost += batch.length;
-        log.warn('spans were not taken', { lost, error: describeError(error) });
+        log.warn('spans were not delivered', { lost, error: describeError(error) });
         return;
       }
     }

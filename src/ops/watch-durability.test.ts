@@ -31,14 +31,14 @@ test('commits are synchronous only while they wait for a standby', () => {
   assert.equal(judgeReplication(row('', 0)), 'single');
   assert.equal(judgeReplication(row('', 2)), 'asynchronous');
   assert.equal(judgeReplication(row('ANY 1 (a, b)', 2)), 'synchronous');
-  // A commit waits until one comes back.
+  // Commits wait until a standby returns.
   assert.equal(judgeReplication(row('ANY 1 (a, b)', 0)), 'synchronous');
   for (const commit of ['off', 'local']) {
     assert.equal(judgeReplication(row('ANY 1 (a, b)', 2, commit)), 'asynchronous');
   }
 });
 
-test('what is found may be better than what was declared, never worse', () => {
+test('durability may be better than declared, never worse', () => {
   const short = (declared: Parameters<typeof fallsShort>[1]) =>
     (['single', 'asynchronous', 'synchronous'] as const).filter((one) => fallsShort(one, declared));
   assert.deepEqual(short(null), ['single', 'asynchronous']);
@@ -47,7 +47,7 @@ test('what is found may be better than what was declared, never worse', () => {
   assert.deepEqual(short('managed'), []);
 });
 
-test('a database without a standby ends the start, unless somebody has said so', async () => {
+test('a database without a standby ends the start, unless that was declared', async () => {
   await assert.rejects(
     requireDurability(database.db, null),
     (error) =>
@@ -56,7 +56,7 @@ test('a database without a standby ends the start, unless somebody has said so',
   for (const declared of DECLARED_DURABILITIES) await requireDurability(database.db, declared);
 });
 
-test('while it runs, too little is an alarm and a number, and stops nothing', async () => {
+test('while it runs, low durability is an alarm and a metric, and stops nothing', async () => {
   const errors: string[] = [];
   const log = { info: () => {}, warn: () => {}, error: (line: string) => void errors.push(line) };
   const { db } = database;

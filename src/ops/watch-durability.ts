@@ -12,20 +12,20 @@ import {
 } from '#db/durability.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 
-/** A failover takes seconds, and standbys come back by themselves. */
+/** A failover takes seconds, and standbys return by themselves. */
 const LOOK_EVERY_MS = 5_000;
 
 export interface DurabilityWatch {
-  /** What was seen last; null before the first look. */
+  /** The last observation; `null` before the first poll. */
   seen(): { readonly row: ReplicationRow; readonly found: Durability } | null;
-  /** Less than was declared. */
+  /** True if durability is lower than declared. */
   isShort(): boolean;
   stop(): Promise<void>;
 }
 
 /**
- * Looks at the database's standbys while the service runs. A change is told loudly and never stops
- * anything: people are paying, and a standby that went away comes back or is replaced.
+ * Polls the database's standbys while the service runs. A change is logged as an error and raises
+ * an alarm, and stops nothing: payments continue, and a lost standby returns or is replaced.
  */
 export function watchDurability(deps: {
   readonly db: Database;

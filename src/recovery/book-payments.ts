@@ -16,7 +16,7 @@ import { isOfCell } from '#settlement/numbers.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
 import { ensureRecoveredTerminal } from '#terminals/recovered-terminal.ts';
 
-/** What is to become of a settlement that the ledger has no payment for. */
+/** What to do about a settlement on the chain that has no payment in the ledger. */
 type Plan =
   | { readonly kind: 'leave' }
   | { readonly kind: 'alarm'; readonly alarm: Alarm }
@@ -30,11 +30,11 @@ function alarmOf(row: LostPaymentRow, kind: string): Plan {
 }
 
 /**
- * Where the ledger has the bytes, or an outcome that it only has to apply, the ordinary way does
- * it, unless another attempt has paid than the one that the ledger waits for. A payment of an
- * unknown merchant, or under a number that cannot be ours, is not booked. One of an unknown payer
- * is: a payer is an address. An intent with a number that the chain has settled for another sale is
- * reported to a person.
+ * If the ledger has the transaction's bytes, or a result that is not applied yet, the usual path
+ * books the payment, unless a different attempt was paid than the one the ledger waits for. A
+ * payment to an unknown merchant, or under a number that this service cannot have issued, is not
+ * booked. A payment from an unknown payer is booked, because a payer is an address. If the chain
+ * settled an intent's number for a different sale, operators are alerted.
  */
 function plan(row: LostPaymentRow, cell: number): Plan {
   const { account_id: accountId, request_id: requestId } = row;
@@ -98,8 +98,8 @@ async function toLost(
 }
 
 /**
- * Books the payments of a range that the ledger has lost, in one transaction.
- * @returns where to go on, or null when the range has no more.
+ * Books the payments in a range that the ledger has lost, in one transaction.
+ * @returns where to continue, or `null` at the end of the range.
  */
 export async function bookPayments(
   tx: Tx,

@@ -9,13 +9,13 @@ import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
 
 type Registered = Extract<SettlementEvent, { event: 'MerchantRegistered' }>;
 
-/** Hashing the ids of so many accounts takes a tenth of a second. */
+/** Hashing this many account ids takes a tenth of a second. */
 const ACCOUNTS = 5_000;
 
 /**
- * Books the registrations of a range that the ledger has lost: accounts that went live, or moved to
- * the next contract, in the lost time. Their payments are then known to be theirs. What belongs to
- * no account here is left: its payments are alarms.
+ * Books the registrations in a range that the ledger has lost: accounts that went live, or moved to
+ * the next contract, in the lost time. Their payments can then be attributed to them. A
+ * registration that matches no account here is ignored; payments to it raise alarms.
  */
 export async function bookRegistrations(
   deps: RecoveryDeps,
@@ -30,14 +30,15 @@ export async function bookRegistrations(
     const accountId = accounts.get(event.reference);
     return accountId === undefined ? [] : [{ ...event, tenant: { accountId, livemode } }];
   });
-  // In the order in which others lock accounts; those of one stay in the chain's order.
+  // Sorted in the order in which other transactions lock accounts; an account's registrations keep
+  // the chain's order.
   const inOrder = found.toSorted((a, b) => (a.tenant.accountId < b.tenant.accountId ? -1 : 1));
   await inRun(deps, run, async (tx) => {
     for (const one of inOrder) {
       const booked = await rebuildRegistration(tx, one, deps.clock.now());
       const { merchantNumber, wallet, tenant } = one;
       const told = { ...tenant, merchantNumber: merchantNumber.toString(), wallet, booked };
-      deps.log.warn('the chain has registered a merchant in the lost time', told);
+      deps.log.warn('the chain has a registration that the ledger had lost', told);
     }
   });
 }
@@ -54,7 +55,7 @@ async function selectLost(
   return registered.filter((event) => unknown.has(event.merchantNumber));
 }
 
-/** Contracts know accounts by the hash of their id: ids are hashed until all are found. */
+/** Contracts identify accounts by the hash of their id, so ids are hashed until all are found. */
 async function findAccounts(
   deps: RecoveryDeps,
   run: RecoveryRun,

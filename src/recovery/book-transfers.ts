@@ -13,10 +13,13 @@ import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
-/** Withdrawals of ours have numbers of 63 bits. */
+/** Withdrawal numbers of this service have 63 bits. */
 const NEVER_OURS = 2n ** 63n;
 
-/** The name that reconciliation uses, so that a difference of the same kind finds its alarm. */
+/**
+ * The same subject as in reconciliation, so that a difference of the same kind updates the same
+ * alarm.
+ */
 function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
   return kind === 'refund' ? `refund ${number}/${tx_hash}` : `withdrawal ${number}`;
 }
@@ -41,7 +44,7 @@ function placeOf(row: LostTransferRow): ChainPlace {
   };
 }
 
-/** @returns whether something was booked that the ledger had lost. */
+/** @returns true if something was booked that the ledger had lost. */
 async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promise<boolean> {
   const { idKey, receipts, clock, chain } = deps;
   const { livemode } = chain.config;
@@ -50,7 +53,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
     if (row.bytes_known) return false;
     return answerRequest(tx, { requestId, outcome: { succeeded: true, facts: placeOf(row) } });
   }
-  // It was reported as failed, but the chain has paid it: a person has to look.
+  // The ledger says that it failed, but the chain has paid it: an operator must decide.
   if (row.object_id !== null) {
     await alarm(tx, deps, { kind: 'paid_after_failure', row });
     return false;
@@ -66,15 +69,15 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
   if (row.kind === 'refund' && accountId !== null && paymentId !== null && reference !== null) {
     return (await rebuildRefund(tx, { ...lost, paymentId, reference }, given)) !== null;
   }
-  // Reconciliation finds it missing, and a recovery books it then.
+  // Reconciliation reports it as missing; a recovery books it then.
   if (accountId !== null && row.payment_under_way) return false;
   await alarm(tx, deps, { kind: 'foreign_settlement', row });
   return false;
 }
 
 /**
- * Books the refunds and withdrawals of a range that the ledger has lost, in one transaction. They
- * and its payments, which are booked by now, get the requests that they had.
+ * Books the refunds and withdrawals in a range that the ledger has lost, in one transaction. The
+ * range's payments are booked by now; all of them get back the settlement jobs that they had.
  */
 export async function bookTransfers(
   tx: Tx,

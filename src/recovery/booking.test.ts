@@ -26,7 +26,7 @@ import {
 } from '#testing/store-payments.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
-/** Later than everything that a test writes. */
+/** Later than any time stamp a test writes. */
 const LATER = new Date('2100-01-01T00:00:00Z');
 const BLOCK = 70n;
 const RANGE = {
@@ -58,7 +58,7 @@ after(async () => {
   await shared.close();
 });
 
-/** A tap whose request waits for the relayer. */
+/** A tap whose settlement job waits for the relayer. */
 async function tapped(key: string) {
   const { payer, pass } = await addPayer(store);
   const intentId = await addIntent(store);
@@ -84,7 +84,10 @@ async function requestOf(intentId: string): Promise<RequestRow> {
   return rows[0];
 }
 
-/** The chain says that this payer has paid the intent, in a transaction that nobody here knows. */
+/**
+ * The chain shows the intent as paid by this payer, in a transaction that the service does not
+ * know.
+ */
 async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<void> {
   await store.db.query(
     `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
@@ -110,7 +113,7 @@ const replay = (intentId: string, key: string) =>
   pay(store, { intentId, pass: 'any', key }).then(see);
 
 describe('a payment whose request is under way in the restored copy', () => {
-  it('is answered for the payer whom the chain has charged', async () => {
+  it('is booked for the payer that the chain has charged', async () => {
     const { intentId, payer } = await tapped('tap 1');
     await settleOnChain(intentId, payer.address);
     await book();
@@ -167,7 +170,7 @@ describe('a payment whose request is under way in the restored copy', () => {
 });
 
 describe('a refund that the chain has paid before its payment is applied here', () => {
-  it("is nobody else's: no alarm, and it is booked once the payment is", async () => {
+  it('raises no alarm, and is booked once its payment is', async () => {
     const { intentId, payer } = await tapped('tap 11');
     await settleOnChain(intentId, payer.address);
     await book();
@@ -199,8 +202,8 @@ describe('a refund that the chain has paid before its payment is applied here', 
   });
 });
 
-describe('what waits for its settlement when a loss is shown', () => {
-  it('is declined and canceled when nobody has signed it', async () => {
+describe('a settlement that waits when a loss is shown', () => {
+  it('is declined and canceled if it was never signed', async () => {
     const { intentId } = await tapped('tap 3');
     const overdue = { livemode: false, before: LATER, now: store.clock.now() };
     await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
@@ -215,7 +218,7 @@ describe('what waits for its settlement when a loss is shown', () => {
     assert.deepEqual([body.status, body.cancellation_reason], ['canceled', 'recovered']);
   });
 
-  it('is left to the chain when it was signed, and is not signed once more', async () => {
+  it('is left to the chain if it was signed, and is not signed again', async () => {
     const { intentId } = await tapped('tap 4');
     await store.db.query('update chain_requests set tries = 1 where subject_id = $1', [intentId]);
     const overdue = { livemode: false, before: LATER, now: store.clock.now() };
@@ -226,7 +229,7 @@ describe('what waits for its settlement when a loss is shown', () => {
     assert.deepEqual(await eventTypes(store, intentId), created);
   });
 
-  it('is owed when it was paid before, and a reorganization has undone that', async () => {
+  it('is sent again if a reorganization has undone it after it was paid', async () => {
     const { intentId } = await tapped('tap 6');
     await store.db.query('update chain_requests set applied_at = now() where subject_id = $1', [
       intentId,
@@ -237,7 +240,7 @@ describe('what waits for its settlement when a loss is shown', () => {
     assert.deepEqual([status, inTime], ['queued', true]);
   });
 
-  it('goes on when it was asked for after the loss', async () => {
+  it('continues if it was created after the loss', async () => {
     const { intentId } = await tapped('tap 5');
     const overdue = { livemode: false, before: new Date(0), now: store.clock.now() };
     await store.db.transaction((tx) => giveUpUnpaid(tx, overdue));
@@ -246,7 +249,7 @@ describe('what waits for its settlement when a loss is shown', () => {
   });
 });
 
-/** The chain has paid this refund, by a transaction with this hash. */
+/** The chain shows the refund as paid, by a transaction with this hash. */
 async function paidOnChain(payment: Payment, refund: unknown, hash: string): Promise<void> {
   await store.db.query(
     `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
@@ -268,7 +271,7 @@ const refundInput = (paymentId: string) =>
   ({ paymentId, amount: 1_000, reason: null, metadata: {}, source: 'api' }) as const;
 
 describe('a refund that went back to the queue', () => {
-  it('is answered when its first bytes have paid it after all', async () => {
+  it('is answered if its first bytes have paid it after all', async () => {
     const payment = await addPayment(store);
     const asked = createRefund(store, {
       tenant: store.merchant.tenant,
@@ -310,8 +313,8 @@ describe('a refund that went back to the queue', () => {
   });
 });
 
-describe('a refund that the ledger tells to have failed', () => {
-  it('raises paid_after_failure when the chain has paid it, and stays as it is', async () => {
+describe('a refund that is failed in the ledger', () => {
+  it('raises paid_after_failure if the chain has paid it, and stays failed', async () => {
     const payment = await addPayment(store);
     const asked = createRefund(store, {
       tenant: store.merchant.tenant,
@@ -340,8 +343,11 @@ describe('a refund that the ledger tells to have failed', () => {
   });
 });
 
-describe('what recovery has booked', () => {
-  /** `queued` again, should a reorganization undo it: the relayer sends it from its payload. */
+describe('an object that recovery has booked', () => {
+  /**
+   * If a reorganization undoes it, the job becomes `queued` again, and the relayer sends it from
+   * its payload.
+   */
   async function answeredRequests(subjectId: string) {
     return store.db.query<{ kind: string; payload: Record<string, unknown>; hash: string }>(
       `select kind, payload, outcome -> 'facts' ->> 'txHash' as hash from chain_requests
@@ -351,7 +357,7 @@ describe('what recovery has booked', () => {
     );
   }
 
-  it('has the request of a payment, once', async () => {
+  it('has one settlement job if it is a payment', async () => {
     const { payer } = await addPayer(store);
     const intentId = await addIntent(store);
     await settleOnChain(intentId, payer.address);
@@ -378,7 +384,7 @@ describe('what recovery has booked', () => {
     );
   });
 
-  it('has the request of a withdrawal, with its number', async () => {
+  it('has its settlement job and its number if it is a withdrawal', async () => {
     const { merchantNumber } = store.merchant;
     const hash = `0x${'cb'.repeat(32)}`;
     const number = 7_000_000_001n;
@@ -400,7 +406,7 @@ describe('what recovery has booked', () => {
     assert.deepEqual(await answeredRequests(withdrawal.id), expected);
   });
 
-  it('has the request of a refund, with the reference that it had', async () => {
+  it('has its settlement job and its reference if it is a refund', async () => {
     const payment = await addPayment(store);
     const hash = `0x${'ca'.repeat(32)}`;
     const reference = `0x${'5a'.repeat(16)}`;
@@ -428,7 +434,7 @@ describe('what recovery has booked', () => {
 describe('a registration that the ledger has lost', () => {
   const WALLET = `0x${'ab'.repeat(20)}` as const;
   const STRANGER = `0x${'cd'.repeat(20)}` as const;
-  /** What the second and the third contract call the account. */
+  /** The account's merchant numbers at the second and the third contract. */
   const SECOND = merchantNumberOf(1, 5);
   const THIRD = merchantNumberOf(2, 3);
 
@@ -438,7 +444,7 @@ describe('a registration that the ledger has lost', () => {
     return store.db.transaction((tx) => rebuildRegistration(tx, registration, LATER));
   };
 
-  it('is booked with real money for a wallet that the owner has named, and no other', async () => {
+  it('is booked in live mode only for a wallet that the owner has confirmed', async () => {
     const live = { accountId: store.merchant.tenant.accountId, livemode: true };
     await store.db.query(
       `insert into account_modes (account_id, livemode, merchant_number, live_at, settlement_wallet)
@@ -451,7 +457,7 @@ describe('a registration that the ledger has lost', () => {
     assert.deepEqual(await selectMerchantNumbers(store.db, live), [7n, SECOND]);
   });
 
-  it('lets intents of the copy settle where the account was, after two moves as well', async () => {
+  it('lets intents of the copy settle where the account was, even after two moves', async () => {
     const before = await addIntent(store);
     for (const number of [SECOND, THIRD]) assert.equal(await rebuild(false, number, WALLET), true);
     const payable = await selectPayable(store.db, [before, await addIntent(store)]);

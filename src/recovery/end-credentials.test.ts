@@ -7,7 +7,7 @@ const LOSS = new Date('2030-06-01T12:00:00Z');
 const EARLIER = new Date('2030-06-01T11:00:00Z');
 const LATER = new Date('2030-06-01T12:00:01Z');
 const FAR = new Date('2031-01-01T00:00:00Z');
-/** Of an authenticator app: 30 seconds. One is accepted ahead of its time. */
+/** A time step of an authenticator app is 30 seconds. Codes of the next step are accepted, too. */
 const STEP_AHEAD = Math.floor(LOSS.getTime() / 30_000) + 1;
 
 let store: TestStore;
@@ -65,7 +65,7 @@ const left = async (table: string, condition: string) => {
   return rows.map(({ name }) => name);
 };
 
-test('after a loss what may have been used or revoked is over, what is newer is not', async () => {
+test('after a loss, credentials of the lost time end, and newer ones stay', async () => {
   await addPerson(EARLIER, 'early');
   await addPerson(LATER, 'late');
   assert.deepEqual(await end(), {
@@ -91,7 +91,7 @@ test('after a loss what may have been used or revoked is over, what is newer is 
   assert.deepEqual(await end(), {});
 });
 
-test('codes of a pass that were made before a loss pay no more, on this network', async () => {
+test('codes of a pass from before a loss no longer pay, on this network only', async () => {
   const { passId } = await addPayer(store);
   const other = await addPayer(store, { livemode: true });
   await store.db.query(
@@ -112,7 +112,7 @@ test('codes of a pass that were made before a loss pay no more, on this network'
   assert.deepEqual(open, ['live', 'new']);
 });
 
-test('wallets of phones hear of each pass again: they may know what the copy lacks', async () => {
+test('all phone passes are sent to their wallets again after a loss', async () => {
   const passes = await Promise.all([addPayer(store), addPayer(store, { livemode: true })]);
   const [here, elsewhere] = passes.map(({ passId }) => passId);
   for (const passId of [here, elsewhere]) {

@@ -3,12 +3,12 @@ import { noteCopiesInDoubt } from '#payers/pass-copy-queries.ts';
 import { stepAt } from '#payers/rotating-code.ts';
 import { newestTotpStep } from '#people/second-factor.ts';
 
-/** How many of each kind were ended, for `admin -- after-restore`. */
+/** How many credentials of each kind were ended, for `admin -- after-restore`. */
 export type EndedCredentials = Readonly<Record<string, number>>;
 
 export interface Ending {
   readonly livemode: boolean;
-  /** What is younger was made after the loss. */
+  /** Newer credentials were created after the loss and stay valid. */
   readonly before: Date;
   readonly now: Date;
 }
@@ -16,7 +16,7 @@ export interface Ending {
 type Values = readonly unknown[];
 
 /**
- * By kind: a statement that returns a row for each credential that it ends. These belong to one
+ * By kind: a statement that returns one row per credential that it ends. These kinds belong to one
  * network.
  */
 const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
@@ -38,7 +38,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
   ],
-  // A code of the lost time may have been used; later ones are new.
+  // A code shown in the lost time may have been used; later codes are new.
   'rotating codes of passes': [
     `update rotating_keys r set lost_step = greatest(r.lost_step, $3::bigint)
      from passes p, payers y
@@ -47,7 +47,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before, stepAt(before)],
   ],
-  // Their counts may be behind: a card's own count cannot be read but at its next tap.
+  // Stored counters may be outdated, and a card's own counter can only be read at its next tap.
   'cards that paid without a yes': [
     `update cards c set asks_since = $3 from payers y
      where y.id = c.payer_id and y.livemode = $1 and c.created < $2 and c.revoked_at is null
@@ -55,9 +55,9 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before, now }) => [livemode, before, now],
   ],
-  // Each tap of a Google phone asks until the pass is put into the phone once more, which draws
-  // another value: its nonces of the lost time are unknown, and no yes makes them known. What an
-  // Apple phone gave says when.
+  // Each tap of a Google phone asks for confirmation until the pass is added to the phone again,
+  // which draws a new value: the nonces it used in the lost time are unknown, and a confirmation
+  // does not reveal them. An Apple phone's message contains its time.
   'passes in phones whose taps may be used': [
     `update phone_passes f set doubted_at = $3 from passes p, payers y
      where p.id = f.pass_id and y.id = p.payer_id and y.livemode = $1 and f.created < $2
@@ -78,7 +78,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
   ],
 };
 
-/** Those of people and wallets, which belong to no network: all of them end. */
+/** Credentials of people and wallets, which belong to no network: all of them end. */
 const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => Values]>> = {
   'sign-in messages of payers': [
     'delete from payer_nonces where created < $1 returning 1 as ended',
@@ -140,8 +140,8 @@ async function askForNewCodes(tx: Tx): Promise<void> {
 }
 
 /**
- * Ends what may have been used, revoked or ended in the time that was lost: tokens, one-time codes,
- * links, invitations, remembered devices, sessions.
+ * Ends every credential that may have been used, revoked or ended in the lost time: tokens,
+ * one-time codes, links, invitations, remembered devices and sessions.
  */
 export async function endCredentials(tx: Tx, ending: Ending): Promise<EndedCredentials> {
   const ended: Record<string, number> = {};

@@ -17,14 +17,16 @@ import { outsideService } from '#testing/outside-service.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';
 
-/** The contract counts with 64 bits, without a sign: one bit more than a bigint column has. */
+/** The contract's numbers have 64 bits, unsigned: one bit more than a bigint column. */
 const ABOVE_COLUMN = 2n ** 63n;
 const LAST = 2n ** 64n - 1n;
-/** Settled for a merchant without an account here, and with bytes that are no text. */
+/** Settled for a merchant that has no account here, with bytes that are not valid text. */
 const OTHERS = 8n;
 const NO_TEXT = 'O\u0100Hÿ\u0001R';
 const AMOUNT = 2_500_000n;
-/** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
+/**
+ * The test mines more than one block a second, so the chain's time is ahead of the test's clock.
+ */
 const NO_GRACE = { graceMs: -86_400_000 };
 
 let store: TestStore;
@@ -73,8 +75,8 @@ const alarms = async (kind: string): Promise<string[]> => {
   return rows.map(({ subject }) => subject).sort();
 };
 
-describe('settlements under numbers that a column of ours cannot hold', () => {
-  it('are found by reconciliation, which goes on', async () => {
+describe('settlements under numbers that exceed a bigint column', () => {
+  it('are found by reconciliation, which continues', async () => {
     const expected = [
       `payment_unknown_here 7`,
       `payment_unknown_here ${OTHERS}`,
@@ -89,14 +91,14 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
         expected,
       );
     }
-    // They stay open when their blocks are not read any more.
+    // The differences stay open after their blocks are no longer read.
     await network.mine(80);
     for (const _run of ['moves the cursor', 'reads later blocks']) {
       assert.equal((await reconcileOnce(deps, NO_GRACE)).differences.length, expected.length);
     }
   });
 
-  it('are foreign: operators see them as the chain has them', async () => {
+  it("are listed as foreign settlements with the chain's numbers", async () => {
     assert.deepEqual(
       await alarms('foreign_key_used'),
       [`merchant ${merchant.merchantNumber}`, `payment ${OTHERS}`],
@@ -114,7 +116,7 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
     assert.equal((await selectUnknownHere(store.db, false)).count, 0, 'no recovery is asked for');
   });
 
-  it('leave the proof of what was settled with them as the contract wants it', async () => {
+  it('are included in the refund proof as the contract computes it', async () => {
     const { merchantNumber } = merchant;
     const stored = (number: bigint) => storedProof(deps, { number, merchantNumber, batches: 1n });
     const proof = present(await stored(7n), 'proof');
@@ -122,7 +124,7 @@ describe('settlements under numbers that a column of ours cannot hold', () => {
     assert.deepEqual([other?.payment.number, other?.nodeIndex], [LAST, proof.nodeIndex]);
   });
 
-  it('are alarms, and not booked, when a loss is recovered', async () => {
+  it('raise alarms and are not booked when a loss is recovered', async () => {
     const { db } = store;
     await db.transaction((tx) => deleteUndecided(tx, false));
     const head = present(await network.chain.block('latest'), 'newest block').number;

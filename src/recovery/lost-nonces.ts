@@ -5,17 +5,17 @@ import { insertAlarms } from '#settlement/alarms.ts';
 import { type RecoveryRun, showLoss } from '#settlement/network-recovery-queries.ts';
 import { raiseNextNonce, selectSenders } from '#settlement/senders.ts';
 
-/** How often a node is asked whether it still holds bytes that we do not have. */
+/** How often nodes are polled for transactions that the ledger has lost. */
 const LOOK_MS = 500;
 /**
- * No bytes of a payment are valid for longer: SETTLEMENT_TIMEOUT_SECONDS is at most this. The
- * present setting does not help, because the lost bytes were signed under an earlier one.
+ * Upper bound of SETTLEMENT_TIMEOUT_SECONDS, and so of the validity of any signed payment. The
+ * current setting does not help, because the lost transactions were signed under an earlier one.
  */
 const LONGEST_SETTLEMENT_MS = 600_000;
 
 /**
- * Whether nonces that the chain knows and the ledger does not show a loss. Where the database is
- * still the one that the last recovery was done for, somebody else has the keys.
+ * True if nonces that the chain knows and the ledger lacks show a loss. If the database is still
+ * the one that the last recovery ran on, they show that the keys were used outside this service.
  */
 function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): boolean {
   const { clusterId } = run;
@@ -23,8 +23,8 @@ function mayLackNonces({ db }: Pick<RecoveryDeps, 'db'>, run: RecoveryRun): bool
 }
 
 /**
- * New transactions take nonces above all that the chain knows. What was mined at those is read from
- * the chain.
+ * Raises each sender's next nonce above all that the chain knows. Transactions mined below it are
+ * read from the chain.
  */
 export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, db, clock } = deps;
@@ -46,8 +46,8 @@ export async function raiseNonces(deps: RecoveryDeps, run: RecoveryRun): Promise
 }
 
 /**
- * Waits while a node still holds bytes that the ledger has lost: they may still be mined, and what
- * they pay has to be booked before anything new is accepted. Bytes of payments are valid for
+ * Waits while a node still holds a transaction that the ledger has lost: it may still be mined, and
+ * its payments must be booked before new work is accepted. A payment's transaction is valid for
  * minutes.
  */
 export async function awaitLostBytes(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {

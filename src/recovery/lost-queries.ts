@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { withChainNumbers } from '#settlement/number-columns.ts';
 import type { BlockRange } from '#settlement/reconciliation/reconcile-queries.ts';
 
-/** A settlement that the chain knows and the ledger has no payment for. */
+/** A settlement on the chain that has no payment in the ledger. */
 export interface LostPaymentRow {
   readonly number: bigint;
   readonly batch_number: bigint;
@@ -17,29 +17,29 @@ export interface LostPaymentRow {
   readonly block_number: bigint;
   readonly log_index: number;
   readonly block_time: Date;
-  /** null: no merchant has that number here. */
+  /** `null` if no merchant here has that number. */
   readonly account_id: string | null;
   /** The intent with that number, if the ledger has it. */
   readonly intent_id: string | null;
-  /** Whether that intent is of this merchant, amount and order. */
+  /** True if that intent has this merchant, amount and order. */
   readonly intent_fits: boolean;
-  /** Its request to the chain that is under way, or done and not applied yet. */
+  /** Its settlement job, if one is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
-  /** Whether payer and amount of that request are those that the chain has charged. */
+  /** True if the job has the payer and the amount that the chain has charged. */
   readonly same_payment: boolean;
-  /** Whether the ledger has the bytes that settled it: then their receipt is found as always. */
+  /** True if the ledger has the transaction that settled it: its receipt is then found as usual. */
   readonly bytes_known: boolean;
 }
 
-/** The place on the chain after which to go on. */
+/** The position on the chain after which to continue. */
 export interface After {
   readonly block: bigint;
   readonly logIndex: number;
 }
 
 /**
- * Lost payments of a range of blocks, in the chain's order. What is foreign is kept apart until it
- * is accepted.
+ * Lost payments in a range of blocks, in the chain's order. Foreign settlements are kept apart
+ * until operators accept them.
  */
 export async function selectLostPayments(
   sql: Sql,
@@ -87,7 +87,7 @@ export async function selectLostPayments(
   return withChainNumbers(rows);
 }
 
-/** A refund or withdrawal that the chain has paid, but not according to the ledger. */
+/** A refund or withdrawal that is paid on the chain but not in the ledger. */
 export interface LostTransferRow {
   readonly kind: 'refund' | 'withdrawal';
   /** The number of the refunded payment, or of the withdrawal. */
@@ -102,19 +102,19 @@ export interface LostTransferRow {
   readonly block_time: Date;
   readonly account_id: string | null;
   readonly payment_id: string | null;
-  /** The refund or withdrawal in the ledger, where it does not count as paid. */
+  /** The unpaid refund or withdrawal in the ledger, if there is one. */
   readonly object_id: string | null;
-  /** Its request to the chain that is under way, or done and not applied yet. */
+  /** Its settlement job, if one is under way, or done and not applied yet. */
   readonly request_id: bigint | null;
-  /** Whether its transaction has the bytes that paid it: then their receipt is found as always. */
+  /** True if the ledger has the transaction that paid it: its receipt is then found as usual. */
   readonly bytes_known: boolean;
-  /** Refunds only: the payment has no row yet, because its outcome has still to be applied. */
+  /** Refunds only: true if the payment has no row yet, because its result is not applied yet. */
   readonly payment_under_way: boolean;
 }
 
 /**
- * Those of a range, in the chain's order. What a wallet withdrew by itself does not concern the
- * ledger.
+ * Lost transfers in a range of blocks, in the chain's order. Withdrawals that a wallet made by
+ * itself do not concern the ledger.
  */
 export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<LostTransferRow[]> {
   const rows = await sql.query<LostTransferRow>(
@@ -164,7 +164,7 @@ export async function selectLostTransfers(sql: Sql, range: BlockRange): Promise<
   return withChainNumbers(rows);
 }
 
-/** Refunds of a range whose payments have an outcome that has not been applied yet. */
+/** Counts refunds in a range whose payment has a result that is not applied yet. */
 export async function countAwaitingPayment(sql: Sql, range: BlockRange): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from chain_transfers t
@@ -180,7 +180,7 @@ export async function countAwaitingPayment(sql: Sql, range: BlockRange): Promise
   return rows[0]?.count ?? 0;
 }
 
-/** The chain has answered this request by bytes that were lost: its domain applies the outcome. */
+/** Stores the result of a job that a lost transaction carried out; the job's domain applies it. */
 export async function answerRequest(
   tx: Tx,
   answer: { readonly requestId: bigint; readonly outcome: unknown },
@@ -193,13 +193,13 @@ export async function answerRequest(
   return rows.length > 0;
 }
 
-/** An outcome's facts: where the chain has it. */
+/** The position on the chain, as a result's facts contain it. */
 const PLACE = `'txHash', c.tx_hash, 'blockNumber', c.block_number::text, 'logIndex', c.log_index,
   'blockTime', to_char(c.block_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /**
- * Gives what recovery has booked the request that it had: done, applied, and carried by no
- * transaction of ours. Should a reorganization undo it, it is sent again (`watchAnswered`).
+ * Gives what recovery has booked the settlement job that it had: done, applied, and without a
+ * transaction of ours. If a reorganization undoes it, it is sent again (`watchAnswered`).
  */
 export async function insertAnswered(
   tx: Tx,
@@ -250,8 +250,8 @@ export async function insertAnswered(
 }
 
 /**
- * Drops attempts to pay these intents that are not needed any more: the chain has settled them in
- * another way. What was already submitted will find its number used.
+ * Ends attempts to pay these intents, because the chain has settled them in another way. A
+ * transaction that was already sent will find its number used.
  */
 export async function endAttempts(
   tx: Tx,
@@ -273,8 +273,9 @@ export async function endAttempts(
 }
 
 /**
- * Days and hours whose figures may have changed are computed again on request. The first day is a
- * UTC day; west of Greenwich the same moment belongs to the day before.
+ * Deletes the cached figures of all days and hours that may have changed; they are computed again
+ * on request. The first day is a UTC day; west of Greenwich the same moment belongs to the day
+ * before.
  */
 export async function forgetFigures(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query(

@@ -17,21 +17,24 @@ import {
 import { noteForeign } from '#settlement/reconciliation/note-foreign.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
-/** How often we look whether the last blocks are deep enough. */
+/** How often to check that the last blocks are deep enough. */
 const LOOK_MS = 250;
-/** A refund cannot be booked before its payment. Shorter than the lease of the recovery. */
+/**
+ * How long to wait for results to be applied: a refund cannot be booked before its payment. Shorter
+ * than the lease of the recovery.
+ */
 const APPLIED_MS = 4_000;
 const APPLIED_LOOK_MS = 50;
-/** Nothing is too young: the range is as deep as a payment has to be. */
+/** No age limit: the range is as deep as a payment must be. */
 const FAR_FUTURE = new Date(8_640_000_000_000);
-/** Events of each kind that one transaction books. */
+/** How many events of a kind one transaction books. */
 const BATCH = 100;
 
 /**
  * Reads the contract's events from the last compared block to the newest, and books what the ledger
- * lacks, range by range. Unless a loss is shown, what no row explains is foreign and is not booked.
- * After an interruption it goes on after its last range.
- * @returns the block up to which nothing can change any more, and nothing is shown late.
+ * lacks, range by range. Unless a loss is shown, an event without a row is foreign and is not
+ * booked. After an interruption it continues behind its last range.
+ * @returns the block up to which nothing can change any more, and no node is still missing events.
  */
 export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<bigint> {
   const { chain, db } = deps;
@@ -43,7 +46,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   const goal = await newest();
   let from = run.read_to === null ? first : run.read_to + 1n;
   while (from <= goal) {
-    // As deep as a payment has to be before it counts.
+    // As deep as a payment must be before it counts.
     const to = (await newest()) - (confirmationsMs > 0 ? 1n : BigInt(confirmations));
     for await (const range of walkEvents(chain, from, to)) await bookRange(deps, run, range);
     if (to >= from) from = to + 1n;
@@ -74,7 +77,7 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRang
   failpoint('recovery.range_booked');
 }
 
-/** Outcomes are applied by loops of their own, even while the network is closed. */
+/** Results are applied by loops of their own, even while the network is closed. */
 async function awaitPayments({ db, chain }: RecoveryDeps, range: WalkedRange): Promise<void> {
   const { livemode } = chain.config;
   const { fromBlock, toBlock } = range;
@@ -85,13 +88,13 @@ async function awaitPayments({ db, chain }: RecoveryDeps, range: WalkedRange): P
   }
 }
 
-/** Goes on after the last one that was looked at, booked or not. */
+/** Continues after the last row that was examined, booked or not. */
 async function untilNoneIsLeft(book: (after: After) => Promise<After | null>): Promise<void> {
   let after: After | null = { block: -1n, logIndex: -1 };
   while (after !== null) after = await book(after);
 }
 
-/** `Math.max` takes no bigint. */
+/** `Math.max` does not accept a bigint. */
 function later(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

@@ -23,13 +23,12 @@ import {
 } from '#settlement/network-recovery-queries.ts';
 import { raiseNumbers } from '#settlement/numbers.ts';
 
-/** Somebody waits at a counter. */
+/** Short, because taps are refused while a recovery waits. */
 const POLL_MS = 250;
 
 /**
  * Compares a network's ledger with its chain on request, and books what the ledger lacks. One
- * process at a time; every step can be repeated, so that another process can go on where one has
- * died.
+ * process at a time; every step can be repeated, so that another process can continue if one dies.
  */
 export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
   const { chain, db, wakeups, log } = deps;
@@ -41,8 +40,8 @@ export function startRecovery(deps: RecoveryDeps): Pick<Loop, 'stop'> {
     onError: (name, error) =>
       log.error(`the ${name} failed`, { network, error: describeError(error) }),
     run: async () => {
-      // Other processes may request one only after they have looked; until then there is nothing to
-      // do.
+      // Other processes request a recovery only after they have checked the database; until then
+      // there is nothing to do.
       if (db.watch.serves(livemode)) return false;
       const run = await takeRecovery(db, { livemode, owner, leaseMs: RECOVERY_LEASE_MS });
       if (run === null) return false;
@@ -73,7 +72,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   await raiseNonces(deps, taken);
   failpoint('recovery.nonces_raised');
   await awaitLostBytes(deps, taken);
-  // The nonces may have shown a loss that was only suspected before.
+  // The nonces may prove a loss that was only suspected before.
   const run = await takeRecovery(db, { ...taken, leaseMs: RECOVERY_LEASE_MS });
   if (run === null) return;
   if (run.loss_shown) {
@@ -95,7 +94,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   });
   if (!finished) return;
   failpoint('recovery.finished');
-  log.warn('the ledger holds again what the chain does', { network, lossShown: run.loss_shown });
+  log.warn('the ledger matches the chain again', { network, lossShown: run.loss_shown });
   wakeups.send(RECOVERY_TOPIC, network);
   wakeups.send('deliveries');
 }

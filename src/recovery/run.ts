@@ -10,14 +10,14 @@ export interface RecoveryDeps extends LoopDeps {
   readonly chain: Chain;
   readonly idKey: IdKey;
   readonly receipts: ReceiptPages;
-  /** What mails about wallets are made with. */
+  /** Dependencies of mails about wallets. */
   readonly people: Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 }
 
-/** Longer than any step; a process that died makes the others wait no longer than this. */
+/** Longer than any step. If a process dies, another one takes over after this time. */
 export const RECOVERY_LEASE_MS = 5_000;
 
-/** The transaction of one step: it holds the lease, or does nothing. */
+/** Runs one step in a transaction if this process still holds the lease; otherwise does nothing. */
 export function inRun<T>(
   deps: Pick<RecoveryDeps, 'db'>,
   run: RecoveryRun,

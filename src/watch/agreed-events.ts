@@ -7,31 +7,31 @@ import {
   type SettlementEvent,
 } from '#settlement/contract/contract-events.ts';
 
-/** One address of a node, asked by itself. */
+/** One provider, queried on its own. */
 export type Provider = Pick<Chain, 'block' | 'logs' | 'config' | 'rpc'>;
 
 export interface AgreedEvent {
   readonly event: SettlementEvent;
-  /** Two addresses named it. */
+  /** True if two providers named it. */
   readonly confirmed: boolean;
 }
 
 export interface Sight {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** What any address names. */
+  /** The events that any provider named. */
   readonly events: readonly AgreedEvent[];
-  /** Two addresses answered, and alike. */
+  /** True if two providers answered and agreed. */
   readonly agreed: boolean;
 }
 
-/** On top of an event: the newest block is the one that most often leaves the chain. */
+/** Blocks on top of an event: the newest block is the one that most often leaves the chain. */
 const DEPTH = 1n;
-/** After a long absence: so many blocks in one look. */
+/** The most blocks per poll after a long absence. */
 const MAX_BLOCKS = 2_000n;
 const ENOUGH = 2;
 
-/** null: it does not answer, or not for itself. */
+/** `null` if the provider does not answer, or answers from another one's cache. */
 async function ask<T>(question: Promise<T>): Promise<T | null> {
   try {
     return await question;
@@ -41,7 +41,7 @@ async function ask<T>(question: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The same log has the same text, wherever it comes from. */
+/** A canonical text of a log, equal for all providers. */
 function textOf(log: RawLog): string {
   const { transactionHash, blockHash, logIndex, topics, data } = log;
   const parts = [transactionHash, blockHash, String(Number(logIndex)), ...topics, data];
@@ -50,7 +50,7 @@ function textOf(log: RawLog): string {
 
 /**
  * Reads the contract's events from `fromBlock` up to one block below the lowest head, from each
- * address by itself.
+ * provider separately.
  */
 export async function readAgreed(
   providers: readonly Provider[],

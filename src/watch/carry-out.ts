@@ -22,42 +22,47 @@ import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 
 export interface CarryOutDeps {
-  /** Each address by itself. */
+  /** One chain client per provider. */
   readonly chains: readonly Chain[];
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** Three times what a pause or a drop costs. */
+/** Three times the gas of a pause or a drop. */
 const GAS = 200_000n;
-/** More than a chain that nobody uses asks for. */
+/** More than an idle chain asks for. */
 const LEAST_TIP = 1_000_000n;
-/** A block has room for it at twice its base fee; each try offers a quarter more. */
+/** Twice the base fee gets into a block; each retry offers a quarter more. */
 const BASE_FEES = 2n;
 const MAX_RAISES = 20;
-/** Then a person has to stop the contract. A try is made once a second. */
+/** Then operators must stop the contract themselves. There is one try a second. */
 const TRIES_TO_TELL = 10;
 /**
- * Coin for as many pauses is spent on nothing else: a thief must not be able to use it up with
- * proposals that are dropped. Two of each contract, each tried again at a higher price.
+ * The balance for this many pauses is reserved, so that a thief cannot spend it by making proposals
+ * that have to be dropped. Two pauses of each contract, each retried at higher fees.
  */
 const PAUSES_KEPT = 20n;
-/** With coin for fewer transactions than this, at the present price, the operators are alerted. */
+/**
+ * Operators are alerted when the balance pays for fewer transactions than this at the present gas
+ * price.
+ */
 const TRANSACTIONS_TO_TELL = 100n;
 /**
- * A thief of the registrar's key proposes in each block. After the first proposals, each drop takes
- * all of ten minutes: a proposal waits for a day at least before it can be applied.
+ * A thief of the registrar's key proposes in each block. After the first proposals, all proposals
+ * of ten minutes are dropped together: a proposal cannot be applied for at least a day.
  */
 const DROP_EVERY_MS = 600_000;
 const DROPS_AT_ONCE = 10;
-/** So many proposals of one registrar are canceled one by one; more are dropped in one call. */
+/**
+ * Up to this many proposals of a registrar are canceled individually; more are dropped in one call.
+ */
 const MAX_SINGLE = 1;
 
 const LENS = { abi: settlementLensAbi } as const;
 const CHANGE = { abi: settlementAbi, functionName: 'walletChange' } as const;
 
-/** One transaction, and the steps that it carries out. */
+/** One transaction and the steps that it carries out. */
 interface Action {
   readonly to: Hex;
   readonly data: Hex;
@@ -65,13 +70,13 @@ interface Action {
   readonly steps: readonly StepRow[];
 }
 
-/** What one address says of a step; `proposer` of a proposal that still waits. */
+/** The state of a step according to one provider; `proposer` of a proposal that still waits. */
 interface Said {
   readonly done: boolean;
   readonly proposer: Hex | null;
 }
 
-/** What the chain of one address says of all steps, in one question. */
+/** Reads the state of all steps from one provider, in one request. */
 async function readSteps(chain: Chain, steps: readonly StepRow[]): Promise<Said[]> {
   const calls = steps.map(({ step, merchant_number }) => {
     const settlement = contractOf(chain.config, merchant_number);
@@ -95,7 +100,10 @@ async function readSteps(chain: Chain, steps: readonly StepRow[]): Promise<Said[
   });
 }
 
-/** Done where every address that answers says so, and one does: a node that lies ends no step. */
+/**
+ * A step is done if at least one provider answered and all that answered agree: a node that lies
+ * ends no step.
+ */
 async function readForAll(chains: readonly Chain[], steps: readonly StepRow[]): Promise<Said[]> {
   const said = await Promise.allSettled(chains.map((chain) => readSteps(chain, steps)));
   const answers = said.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -148,7 +156,10 @@ function actionsOf(
   return [...pauses, ...drops];
 }
 
-/** Whether the contract would take it, says one address: a refusal costs coin, each second. */
+/**
+ * True if a provider's simulation accepts the transaction. A refused one would cost gas each
+ * second.
+ */
 async function isTaken(
   chains: readonly Chain[],
   from: Hex,
@@ -160,18 +171,19 @@ async function isTaken(
   return said.some((one) => one.status === 'fulfilled' && one.value[0]?.ok === true);
 }
 
-/** The most that any address names: one that hides it must not stop the watchtower. */
+/** The highest balance that a provider reports: one that hides it must not stop the watchtower. */
 async function coinOf(chains: readonly Chain[], address: Hex): Promise<bigint | null> {
   const said = await Promise.allSettled(chains.map((chain) => chain.balances([address])));
   const coins = said.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   return coins.length === 0 ? null : coins.reduce((most, coin) => (coin > most ? coin : most));
 }
 
-/** The least that any address names: a gap would hold all that follows. */
+/** The lowest nonce that a provider reports: a gap would block all later transactions. */
 async function nextNonce(chains: readonly Chain[], address: Hex): Promise<bigint> {
   const said = await Promise.allSettled(chains.map((chain) => chain.nonces([address])));
   const nonces = said.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
-  if (nonces.length === 0) throw new RpcUnavailable('no address names the nonce of the watchtower');
+  if (nonces.length === 0)
+    throw new RpcUnavailable('no provider returned the nonce of the watchtower');
   return nonces.reduce((least, nonce) => (nonce < least ? nonce : least));
 }
 
@@ -186,7 +198,10 @@ async function feesOf(chains: readonly Chain[], tries: number) {
   return { maxFeePerGas, maxPriorityFeePerGas: tip < maxFeePerGas ? tip : maxFeePerGas };
 }
 
-/** Those that the coin pays for: what is no pause leaves enough of it for pauses. */
+/**
+ * Actions that the balance pays for. Actions other than pauses leave the reserve for pauses
+ * untouched.
+ */
 async function affordable(
   chains: readonly Chain[],
   address: Hex,
@@ -224,7 +239,7 @@ async function send(
       ...{ to: action.to, data: action.data, gas: GAS, ...fees },
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
-      // A signer that does not answer or refuses: the next look asks again.
+      // The signer does not answer or refuses: the next poll asks again.
       log.warn('a step of the watchtower was not signed', { ...what, error: describeError(error) });
       return null;
     });
@@ -232,18 +247,18 @@ async function send(
     const sent = await Promise.allSettled(
       chains.map((chain) => chain.rpc.call('eth_sendRawTransaction', [raw])),
     );
-    // Known already, or a nonce that was just used: the next look at the contract decides.
+    // Already known, or a nonce that was just used: the next read of the contract decides.
     for (const one of sent) {
       if (one.status === 'fulfilled') continue;
       const error = describeError(one.reason);
-      log.warn('a step of the watchtower was not taken', { ...what, error });
+      log.warn('a transaction of the watchtower was refused', { ...what, error });
     }
   }
 }
 
 /**
- * Sends a transaction for the open steps, signed anew each time, until every address says that the
- * contract has it. Pausing twice is pausing once, so nothing is kept of the bytes.
+ * Sends a transaction for the open steps, signed anew each time, until every provider reports that
+ * the contract has them. Pausing is idempotent, so signed bytes are not stored.
  */
 export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
   const { chains, db, clock, log } = deps;
@@ -289,7 +304,7 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
   await db.transaction((tx) => insertAlarms(tx, livemode, alarms, clock.now()));
 }
 
-/** Pauses never wait. Proposals do, once many were dropped of late. */
+/** Pauses never wait. Drops of proposals wait if many were dropped lately. */
 async function notTooOften<T extends { readonly step: StepRow }>(
   { chains, db, clock }: CarryOutDeps,
   left: readonly T[],
@@ -302,7 +317,10 @@ async function notTooOften<T extends { readonly step: StepRow }>(
   return left.filter(({ step }) => isDue || step.step !== 'cancel_wallet');
 }
 
-/** An alarm where the key's coin pays for few transactions only: without coin it stops nothing. */
+/**
+ * Raises an alarm if the key's balance pays for few transactions only: without gas the watchtower
+ * stops nothing.
+ */
 export async function checkCoin(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {
   if (key === null) return;
   const { chains, db, clock, log } = deps;
@@ -313,7 +331,7 @@ export async function checkCoin(deps: CarryOutDeps, key: SigningKey | null): Pro
   const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
   if (coin >= TRANSACTIONS_TO_TELL * price) return;
   const transactions = Number(coin / price);
-  log.warn('the watchtower has little coin', { network, address, transactions });
+  log.warn('the watchtower runs low on coin for gas', { network, address, transactions });
   const alarm = { kind: 'watchtower_low_coin', subject: address, details: { coin, transactions } };
   await db.transaction((tx) => insertAlarms(tx, livemode, [alarm], clock.now()));
 }

@@ -3,22 +3,22 @@ import { contractVersionOf, merchantNumberOf } from '#settlement/contract-versio
 import type { UnexplainedRow } from '#settlement/foreign-settlement-queries.ts';
 import type { NewStep } from '#watch/watch-queries.ts';
 
-/** What was found in one look that nothing of this service explains, as two addresses say. */
+/** What one poll found that the ledger does not explain, confirmed by two providers. */
 export interface Confirmed {
   readonly moved: readonly UnexplainedRow[];
   readonly rules: readonly OtherEvent[];
-  /** Atoms settled or refunded past this service since yesterday, this look included. */
+  /** Atoms settled or refunded outside this service in the last day, this poll included. */
   readonly foreignSum: bigint;
-  /** Ids of executed operations whose scheduling an operator has looked at. */
+  /** Ids of executed operations whose scheduling an operator has reviewed. */
   readonly expectedOperations: ReadonlySet<string>;
 }
 
 export interface JudgeOptions {
-  /** Atoms; from this sum on settling and refunding stop. */
+  /** Atoms; settlements and refunds are paused once this sum is reached. */
   readonly pauseFrom: bigint;
 }
 
-/** One event of the contract: its transaction and its place there. */
+/** Identifies an event by its transaction and its log index. */
 export function placeOf({
   txHash,
   logIndex,
@@ -29,7 +29,7 @@ export function placeOf({
   return `${txHash}/${logIndex}`;
 }
 
-/** Of one contract: its merchant 0 stands for the whole of it. */
+/** Merchant 0 of a contract stands for the whole contract. */
 function pauses(contractVersion: number, reason: string): NewStep[] {
   const merchantNumber = merchantNumberOf(contractVersion, 0);
   return [
@@ -45,10 +45,10 @@ function firstOfEach<T>(found: readonly T[], contractVersion: (one: T) => number
 }
 
 /**
- * What the watchtower does by itself. Its key can do no more: pause, and drop what registrars
- * propose. Roles, rates and a higher ceiling come by operations of the timelock alone. A withdrawal
- * stops nothing, since the contract has no pause for it; what a merchant's own wallet does is not
- * among what was found.
+ * Decides what the watchtower does by itself. Its key can only pause, and drop proposals of
+ * registrars. Roles, rates and a higher ceiling only change by operations of the timelock. A
+ * withdrawal stops nothing, since the contract cannot pause withdrawals; actions of a merchant's
+ * own wallet are not reported as unexplained.
  */
 export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
   const charged = found.moved.filter(({ kind }) => kind !== 'withdrawal');

@@ -28,27 +28,27 @@ import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 
 /**
- * The drill: each key is stolen in turn, its thief acts in each block, and a watchtower looks at
- * each block. The table in SECURITY.md is what came of it: `WRITE_DRILL=1` writes it again.
+ * The drill: each key is stolen in turn, its thief acts in each block, and a watchtower polls each
+ * block. The results are the table in SECURITY.md; `WRITE_DRILL=1` writes it again.
  */
 
 const SECURITY = path.join(import.meta.dirname, '../../SECURITY.md');
 const BEGIN = '<!-- What the drill measured: src/watch/stolen-keys.test.ts -->\n';
 const END = '<!-- End of what the drill measured -->';
-/** In each block, of one payer. */
+/** Charged in each block, to one payer. */
 const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
-/** Far away: the drill moves the chain's clock. */
+/** Far in the future, because the drill advances the chain's clock. */
 const VALID_UNTIL = Number(DEADLINE);
-/** Shops of a thief, in as many blocks. */
+/** How many shops a thief registers, one a block. */
 const SHOPS = 6;
-/** The highest that the contract knows: the ceiling of the test network. */
+/** The contract's highest ceiling, which the test network has. */
 const MOST_CEILING = 2 ** 24 - 1;
-/** Wallets or operations that a thief announces at once. */
+/** How many wallets or operations a thief proposes at once. */
 const FLOOD = 40;
 const SALT: Hex = `0x${'5a'.repeat(32)}`;
 const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as const;
-/** More blocks than a pause takes. */
+/** More blocks than a pause needs. */
 const ROUNDS = 10;
 
 describe('each key is stolen in turn', () => {
@@ -88,7 +88,7 @@ describe('each key is stolen in turn', () => {
     ])) as string;
   }
 
-  /** Of the acquirer and of the protocol. */
+  /** Fees of the acquirer and of the protocol. */
   function bookedFees(): Promise<readonly [bigint, bigint]> {
     const transport = http(world.network.node.rpcUrl);
     const abi = settlementLensAbi;
@@ -97,7 +97,7 @@ describe('each key is stolen in turn', () => {
     return reader.readContract({ address, abi, functionName: 'bookedFees' });
   }
 
-  /** Of a payer who has agreed to nothing at this shop. */
+  /** Charges a payer who has not agreed to anything at this shop. */
   async function settleAs(thief: PrivateKeyAccount): Promise<void> {
     const { merchantNumber } = world.merchant;
     const stolen = { payer, merchantNumber, amount: SALE, orderId: `S${sale}`, number: sale };
@@ -105,7 +105,9 @@ describe('each key is stolen in turn', () => {
     await world.network.send(thief, settlement(), settleCall([stolen], VALID_UNTIL));
   }
 
-  /** @returns in which block after the first theft the contract was paused; `null`: in none. */
+  /**
+   * @returns how many blocks after the first theft the contract was paused; `null` if it was not.
+   */
   async function drill(act: () => Promise<void>): Promise<number | null> {
     for (const part of ['Settling', 'Refunding']) {
       await govern(world.network.admin, `unpause${part}`);
@@ -127,7 +129,7 @@ describe('each key is stolen in turn', () => {
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
   });
 
-  /** What makes a wallet of the thief's the merchant's. */
+  /** The proposal that would make the thief's wallet the merchant's. */
   async function proposalFor(merchantNumber: bigint): Promise<Hex> {
     const thief = privateKeyToAccount(generatePrivateKey());
     const terms = { merchantNumber, wallet: thief.address, deadline: DEADLINE };
@@ -181,7 +183,7 @@ describe('each key is stolen in turn', () => {
     });
     const taken = before - (await world.network.usdcOf(payer));
     assert.ok(stopped !== null, 'it is stopped');
-    // From the first sale on: each proposal before it has a block of its own.
+    // Counted from the first sale: each proposal before it has a block of its own.
     const blocks = stopped - FLOOD;
     const act = `proposes ${FLOOD} wallets, and settles 1,000 USDC in each block`;
     note('registrar and operator', act, blocks, taken);
@@ -293,7 +295,8 @@ describe('each key is stolen in turn', () => {
     const act = 'settles 1,000 USDC and lifts the pause in each block';
     const until = 'not before one of them is removed';
     rows.push(`| operator and steward | ${act} | ${until} | up to the ceiling of each hour |`);
-    // A guardian's lower ceiling is undone too, and no further than to what has waited.
+    // A ceiling that a guardian has lowered is raised again, and no further than the proposal that
+    // has waited.
     await govern(guardian, 'lowerCeiling', [1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING - 1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING]);
@@ -315,7 +318,7 @@ describe('each key is stolen in turn', () => {
     note('sponsor', 'tries to settle, to pause and to collect', null, 0n);
   });
 
-  it('SECURITY.md tells what was measured', async () => {
+  it('SECURITY.md has the measured results', async () => {
     const table =
       '| stolen key | its thief | stopped after | taken by then |\n|---|---|---|---|\n' +
       `${rows.join('\n')}\n`;

@@ -2,7 +2,7 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** null: nothing was ever watched. */
+/** `null` if this network was never watched. */
 export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ next_block: bigint }>(
     'select next_block from watch_cursors where livemode = $1',
@@ -12,8 +12,8 @@ export async function selectWatched(sql: Sql, livemode: boolean): Promise<bigint
 }
 
 /**
- * A look was made, and everything below `next` is judged. Of several watchtowers the one that has
- * read further counts.
+ * Records that everything below `next` was examined. If there are several watchtowers, the one that
+ * has read further counts.
  */
 export async function noteLook(
   sql: Sql,
@@ -29,16 +29,19 @@ export async function noteLook(
 }
 
 /**
- * Whether the ledger holds all that this service has signed: no recovery is under way, none is due
- * for another database than this one or for one that has gone back, and nobody is asked whether it
- * was restored. `position`: how far the log is on disk.
+ * Reads whether the ledger is complete: no recovery is under way, none is due because the database
+ * was replaced or has gone back, and no operator is asked whether it was restored. `position`: the
+ * flushed WAL position.
  */
 export async function readLedgerState(
   sql: Sql,
   wanted: {
     readonly livemode: boolean;
     readonly clusterId: string | null;
-    /** When the database was seen to be another one, or to have gone back; null: it was not. */
+    /**
+     * When the database was found to be a different one, or to have gone back; `null` if it was
+     * not.
+     */
     readonly changedAt: Date | null;
   },
 ): Promise<{ readonly complete: boolean; readonly position: string }> {
@@ -58,14 +61,14 @@ export const watchFindings = table('watch_findings', {
   log_index: 'int',
   kind: as<'payment' | 'refund' | 'withdrawal'>('text'),
   amount: as<string>('bigint'),
-  /** null: no account has that merchant number here. */
+  /** `null` if no account here has that merchant number. */
   account_id: 'text?',
   confirmed: 'boolean',
 });
 
 export type FindingRow = Row<typeof watchFindings>;
 
-/** One row for each event, however often it is read. @returns the places of those that are new. */
+/** One row for each event, however often it is read. @returns the positions of new events. */
 export async function saveFindings(
   tx: Tx,
   livemode: boolean,
@@ -90,8 +93,9 @@ export async function saveFindings(
 }
 
 /**
- * Takes what two addresses name and no owner was told of: each event once, whichever watchtower
- * read it. `isSilent`: the account's owners were told of another one since then.
+ * Takes the events that two providers named and that no owner was notified of: each event once,
+ * whichever watchtower read it. `isSilent` is true if the account's owners were notified of another
+ * one within the interval.
  */
 export async function takeUntold(
   tx: Tx,
@@ -119,7 +123,7 @@ export interface UntoldRow {
   readonly is_silent: boolean;
 }
 
-/** Atoms that were settled or refunded past this service, as two addresses say. */
+/** Atoms that were settled or refunded outside this service, confirmed by two providers. */
 export async function sumConfirmed(tx: Tx, livemode: boolean, since: Date): Promise<bigint> {
   const rows = await tx.query<{ sum: bigint }>(
     `select coalesce(sum(amount), 0)::bigint as sum from watch_findings
@@ -171,7 +175,7 @@ export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<Step
   );
 }
 
-/** How many announced wallets were stopped since then. */
+/** How many proposed wallets were canceled since then. */
 export async function countCanceled(sql: Sql, livemode: boolean, since: Date): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from watch_steps
@@ -190,7 +194,7 @@ export async function countTries(sql: Sql, ids: readonly bigint[]): Promise<void
   await sql.query('update watch_steps set tries = tries + 1 where id = any($1)', [ids.map(String)]);
 }
 
-/** Those of these operations whose every scheduled call an operator has looked at, by id. */
+/** The ids of those operations whose every scheduled call was reviewed by an operator. */
 export async function selectLookedAt(
   tx: Tx,
   livemode: boolean,

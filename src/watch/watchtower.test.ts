@@ -46,10 +46,10 @@ const DEADLINE = 4_000_000_000n;
 const PAUSE_FROM = 5_000_000n;
 const SMALL = 1_000_000n;
 const LARGE = 6_000_000n;
-/** More rounds than a pause takes, each with a block. */
+/** More rounds than a pause takes, one block each. */
 const ROUNDS = 8;
 
-/** Somebody has one of the keys, and acts past the service. */
+/** A thief has one of the keys and uses it outside the service. */
 describe('a watchtower', () => {
   let world: RelayerWorld;
   let second: ProviderProxy;
@@ -72,11 +72,11 @@ describe('a watchtower', () => {
     await world.stop();
   });
 
-  /** As if the operators had looked at everything and started the contract again. */
+  /** As if operators had reviewed everything and unpaused the contract. */
   beforeEach(async () => {
     const { db } = world.database;
     second.behavior = null;
-    // What it sent last is no surprise to the next test.
+    // Mines the last transactions, so that they do not disturb the next test.
     await world.network.mine();
     await db.query('delete from watch_findings');
     await db.query('delete from watch_steps');
@@ -104,14 +104,17 @@ describe('a watchtower', () => {
     };
   }
 
-  /** One look, then one try of everything that is to be done. */
+  /** One poll, then one try of everything that is due. */
   async function look(own: Partial<WatchDeps> = {}): Promise<void> {
     const all = deps(own);
     await lookOnce(all, memory);
     await carryOut(all, all.watchKey);
   }
 
-  /** Blocks and looks. @returns how many blocks passed until both parts stood still; or null. */
+  /**
+   * Mines blocks and polls. @returns how many blocks passed until both kinds of calls were paused;
+   * `null` if never.
+   */
   async function blocksToStop(own: Partial<WatchDeps> = {}): Promise<number | null> {
     for (let blocks = 1; blocks <= ROUNDS; blocks++) {
       await world.network.mine();
@@ -152,7 +155,7 @@ describe('a watchtower', () => {
     return world.network.send(account, world.network.config.settlement, data);
   }
 
-  /** By the key of a sender, of a payer who has agreed to nothing at this shop. */
+  /** Signed by a sender's key, charged to a payer who has not agreed to anything at this shop. */
   async function steal(amount: bigint) {
     const thief = outsideService(world.network.config);
     const [payer] = await world.network.addPayers(1);
@@ -183,7 +186,7 @@ describe('a watchtower', () => {
 
   const registrar = () => heldAccount(world.network.config.registrarKey);
 
-  it("stops what a sender's stolen key does, from the sum that was set", async () => {
+  it("pauses what a sender's stolen key does once the threshold is reached", async () => {
     await steal(LARGE);
     const blocks = await blocksToStop();
     assert.ok(blocks !== null, 'it did not stop');
@@ -193,7 +196,7 @@ describe('a watchtower', () => {
     await assert.rejects(steal(SMALL), 'nothing settles any more');
   });
 
-  it('tells of less, adds it up, and stops when there is enough of it', async () => {
+  it('alerts below the threshold, adds sums up, and pauses at the threshold', async () => {
     await steal(SMALL);
     assert.equal(await blocksToStop(), null);
     assert.ok((await alarms()).includes('foreign_key_used payment'));
@@ -205,7 +208,7 @@ describe('a watchtower', () => {
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('does not stop what one address alone has named, until the other names it too', async () => {
+  it('does not pause for an event of one provider until the other names it, too', async () => {
     const hides = {
       answer: (call: ProviderCall, real: ProviderAnswer) =>
         call.method === 'eth_getLogs' ? { result: [] } : real,
@@ -218,7 +221,7 @@ describe('a watchtower', () => {
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('stops nothing for an executed operation that one address has invented', async () => {
+  it('does not pause for an executed operation that one provider has invented', async () => {
     const id = keccak256('0x01');
     const topics = encodeEventTopics({
       ...{ abi: timelockAbi, eventName: 'CallExecuted', args: { id, index: 0n } },
@@ -243,20 +246,20 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), ['contract_changed CallExecuted'], 'it is told');
   });
 
-  it('stops nothing by one address alone', async () => {
+  it('does not pause on the word of one provider', async () => {
     await steal(LARGE);
     assert.equal(await blocksToStop({ chains: [chains[0]] }), null);
     assert.ok((await alarms()).includes('foreign_key_used payment'));
   });
 
-  it('tells, and stops nothing, without a key', async () => {
+  it('alerts without a key, and pauses nothing', async () => {
     await steal(LARGE);
     assert.equal(await blocksToStop({ watchKey: null }), null);
     assert.deepEqual(await steps(), []);
     assert.ok((await alarms()).includes('foreign_key_used payment'));
   });
 
-  it('stops with a key that a signer keeps, once the signer answers', async () => {
+  it('pauses with a key behind a signer, once the signer answers', async () => {
     const { chainId, settlement } = world.network.config;
     const functions = ['pauseSettling', 'pauseRefunding', 'cancelWallet', 'dropWalletChangesOf'];
     const place = { keys: [world.network.watchKey], chainId, settlement, functions };
@@ -273,7 +276,7 @@ describe('a watchtower', () => {
     }
   });
 
-  it('cancels what a stolen registrar proposes, and mails its merchant', async () => {
+  it('cancels what a stolen registrar key proposes, and mails the merchant', async () => {
     const merchant = await world.network.addMerchant();
     await knowMerchant(merchant);
     const { settlement } = world.network.config;
@@ -293,9 +296,9 @@ describe('a watchtower', () => {
     assert.equal(mailed.at(-1)?.accountId, `acct_${merchant.merchantNumber}`);
   });
 
-  it('sends nothing that the contract would refuse, and says that it cannot', async () => {
+  it('sends nothing that the contract would refuse, and reports the failure', async () => {
     const { db } = world.database;
-    // Nothing is announced for it, and the key has no other right.
+    // A step for a merchant without a proposal; the key can do nothing else about it.
     const nobody = `insert into watch_steps
         (livemode, step, merchant_number, reason, created, tries)
       values (false, 'cancel_wallet', $1, 'WalletProposed 0x11/0', now(), 20)`;
@@ -315,7 +318,7 @@ describe('a watchtower', () => {
     assert.ok((await alarms()).includes('watchtower_cannot_stop cancel_wallet'));
   });
 
-  it("leaves a merchant's own proposal alone", async () => {
+  it("ignores a merchant's own proposal", async () => {
     const merchant = await world.network.addMerchant();
     await knowMerchant(merchant);
     const { settlement } = world.network.config;
@@ -327,7 +330,10 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  /** An operation that makes a stranger an operator, as a proposer's stolen key would want it. */
+  /**
+   * An operation that grants a stranger the operator role, as a thief of the proposer's key would
+   * schedule it.
+   */
   function grantOf(account: Hex, salt: Hex) {
     const { settlement } = world.network.config;
     const args = [roleId('operator'), account] as const;
@@ -344,7 +350,7 @@ describe('a watchtower', () => {
     };
   }
 
-  it('stops everything when an operation is executed that nobody has looked at', async () => {
+  it('pauses everything when an operation is executed that no operator has reviewed', async () => {
     const account = privateKeyToAccount(generatePrivateKey()).address;
     const grant = grantOf(account, keccak256(account));
     await grant.schedule();
@@ -360,7 +366,7 @@ describe('a watchtower', () => {
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('goes on when somebody has looked at what was scheduled', async () => {
+  it('continues if an operator has reviewed what was scheduled', async () => {
     const account = privateKeyToAccount(generatePrivateKey()).address;
     const grant = grantOf(account, keccak256(account));
     await grant.schedule();
@@ -375,7 +381,7 @@ describe('a watchtower', () => {
     ]);
   });
 
-  /** By the registrar's key: shops that the thief has registered, or any. */
+  /** Sent by the registrar's key, for shops that the thief has registered, or for any. */
   async function flood(count: number): Promise<bigint[]> {
     const merchants = [];
     for (let n = 0; n < count; n++) merchants.push(await world.network.addMerchant());
@@ -405,9 +411,9 @@ describe('a watchtower', () => {
     assert.equal(done.length, 12, 'all of them are dropped');
   });
 
-  it('keeps coin for pauses, and spends it on nothing else', async () => {
+  it('reserves gas for pauses', async () => {
     const { baseFeePerGas } = await chains[0].newest();
-    // What a transaction of the watchtower may cost: see carry-out.ts.
+    // The most that a transaction of the watchtower costs: see carry-out.ts.
     const price = 200_000n * (baseFeePerGas * 2n + baseFeePerGas / 2n + 1_000_000n);
     await setCoin(20n * price);
     try {
@@ -436,7 +442,7 @@ describe('a watchtower', () => {
     }
   });
 
-  it('raises an alarm when its coin pays for few transactions', async () => {
+  it('raises an alarm when its balance pays for few transactions', async () => {
     await checkCoin(deps(), world.network.watchKey);
     assert.deepEqual(await alarms(), []);
     await setCoin(1n);
@@ -445,7 +451,7 @@ describe('a watchtower', () => {
     await setCoin(parseEther('1000'));
   });
 
-  it('says nothing of what the constructor of a later contract grants', async () => {
+  it('does not report what the constructor of a later contract grants', async () => {
     const config = await world.network.addContract();
     const both = [await openChain(config, silentLog), await openChain(config, silentLog)] as const;
     await world.network.mine(2);
@@ -459,7 +465,7 @@ describe('a watchtower', () => {
     await Promise.all(both.map((chain) => chain.close()));
   });
 
-  it('says nothing of what the service itself does', async () => {
+  it('does not report what the service itself does', async () => {
     const relayer = world.startRelayer();
     const stopMining = world.network.mineEvery(60);
     const [payer] = await world.network.addPayers(1);
@@ -471,7 +477,7 @@ describe('a watchtower', () => {
     await relayer.stop();
   });
 
-  it('says when it has looked, also when there is nothing new', async () => {
+  it('records each poll, even if it found nothing new', async () => {
     const { db } = world.database;
     const lookedAt = async () => {
       const [row] = await db.query<{ looked_at: Date }>('select looked_at from watch_cursors');
@@ -487,7 +493,7 @@ describe('a watchtower', () => {
     assert.equal(await lookedAt(), after, 'nobody answered');
   });
 
-  it('concludes nothing while the ledger is being recovered', async () => {
+  it('draws no conclusion while the ledger is being recovered', async () => {
     const { db } = world.database;
     await db.query(`update network_recoveries set status = 'recovering' where not livemode`);
     await steal(LARGE);
@@ -497,7 +503,7 @@ describe('a watchtower', () => {
     assert.notEqual(await blocksToStop(), null);
   });
 
-  it('finds again what it had not read when it was killed, and does nothing twice', async () => {
+  it('reads again what it had not finished when it was killed, and repeats no action', async () => {
     const { number } = await chains[0].newest();
     await steal(LARGE);
     assert.notEqual(await blocksToStop(), null);
@@ -513,7 +519,7 @@ describe('a watchtower', () => {
     assert.deepEqual(await steps(), before, 'what people undid stays undone');
   });
 
-  it('concludes nothing after the database went back, until a recovery has ended', async () => {
+  it('draws no conclusion after the database went back, until a recovery has ended', async () => {
     const { db } = world.database;
     await steal(LARGE);
     await world.network.mine(2);
@@ -525,7 +531,7 @@ describe('a watchtower', () => {
     db.watch.toldOfLoss(true);
   });
 
-  it('tells the operators at once, and not each second', async () => {
+  it('alerts operators at once, and not every second', async () => {
     const told: FoundPast[] = [];
     const tellOperators = async (_tx: Tx, found: FoundPast) => void told.push(found);
     await steal(LARGE);
@@ -541,7 +547,7 @@ describe('a watchtower', () => {
     assert.deepEqual(others, []);
   });
 
-  it('tells a merchant’s owners of what two addresses name, and once a day', async () => {
+  it('notifies a merchant’s owners of what two providers name, once a day', async () => {
     const merchant = world.merchant;
     await knowMerchant(merchant);
     const told: string[] = [];
@@ -562,7 +568,7 @@ describe('a watchtower', () => {
     assert.deepEqual(told, [`acct_${merchant.merchantNumber}: payment ${SMALL}`]);
   });
 
-  it('tells with reconciliation once, not twice', async () => {
+  it('shares its alarms with reconciliation: each event is reported once', async () => {
     await knowMerchant(world.merchant);
     await steal(SMALL);
     await world.network.mine(2);
@@ -577,7 +583,7 @@ describe('a watchtower', () => {
     assert.deepEqual(again, told);
   });
 
-  /** An account that the service knows it by. */
+  /** Adds the account that belongs to the merchant. */
   async function knowMerchant(merchant: TestMerchant): Promise<void> {
     const { db } = world.database;
     const account = `acct_${merchant.merchantNumber}`;

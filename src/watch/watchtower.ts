@@ -43,53 +43,55 @@ import {
 } from '#watch/watch-queries.ts';
 
 export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
-  /** One for each address of the network's nodes, asked by itself. */
+  /** One chain client for each of the network's nodes. */
   readonly chains: readonly [Chain, ...Chain[]];
-  /** With the contract's WATCH_ROLE; null: it tells, and stops nothing. */
+  /**
+   * Has the contract's WATCH_ROLE. Without it (`null`) the watchtower alerts and pauses nothing.
+   */
   readonly watchKey: SigningKey | null;
-  /** Atoms; settlements and refunds of strangers stop the network from this sum on. */
+  /** Atoms; the network is paused once unexplained settlements and refunds reach this sum. */
   readonly pauseFrom: bigint;
-  /** Tells a merchant's owners, in the transaction that notes it; absent: nobody is told. */
+  /** Notifies a merchant's owners, in the transaction that records the events. Optional. */
   readonly tellOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
-  /** Tells the operators, in the transaction of the alarms; absent: nobody is told. */
+  /** Alerts the operators, in the transaction of the alarms. Optional. */
   readonly tellOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
 }
 
-/** What somebody did past this service, in short. */
+/** A summary of what was done outside this service. */
 export interface FoundPast {
   readonly network: Network;
   /** One line each. */
   readonly lines: readonly string[];
-  /** What the watchtower does about it. */
+  /** The steps that the watchtower takes. */
   readonly steps: readonly StepName[];
 }
 
-/** A page comes within three seconds or two blocks, the longer. */
+/** An event is reported within three seconds or two blocks, whichever is longer. */
 const LOOK_MS = 1_000;
-/** Addresses that differ for longer are told, and no longer waited for. */
+/** If providers differ for longer, operators are alerted, and the watchtower continues. */
 const DIFFER_MS = 15_000;
-/** Sums of strangers count for a day. */
+/** Unexplained sums are added up over a day. */
 const SUM_MS = DAY_MS;
 /**
- * A database that was put back has broken all connections, and may lack less than this process
- * would notice. Workers have seen more of its log, look each second, and close the network if it
- * lacks anything. Until they have had the time, nothing is concluded.
+ * A restored database has broken all connections, and may have lost fewer rows than this process
+ * would notice. Workers have seen more of its log, poll each second, and close the network if it
+ * lacks anything. The watchtower draws no conclusion until they have had this much time.
  */
 const SETTLED_MS = 5_000;
-/** Coin falls slowly; a flood of proposals takes hours to use it up. */
+/** The balance falls slowly; a flood of proposals takes hours to use it up. */
 const COIN_EVERY_MS = 60_000;
-/** A thief may settle every second: people are not to be mailed every second. */
+/** A thief may settle every second; mails are limited to one a minute. */
 const MAIL_EVERY_MS = 60_000;
 
-/** What one watchtower knows from look to look. */
+/** What a watchtower remembers from poll to poll. */
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;
-  /** How often the database had changed, as its connections count it. */
+  /** How often the database has changed, counted by its connections. */
   changes: number;
-  /** From then on rows may be missing, until a recovery has ended. */
+  /** Since then rows may be missing, until a recovery has ended. */
   changedAt: Date | null;
-  /** Rises with each connection to the database that broke. */
+  /** Rises with each database connection that breaks. */
   epoch: number;
   brokeAt: number | null;
   mailedAt: number | null;
@@ -134,19 +136,19 @@ function placeOfRow({ tx_hash, log_index }: UnexplainedRow): string {
 
 interface Judged {
   readonly rules: NotedRules;
-  /** Found for the first time. */
+  /** Events found for the first time. */
   readonly moved: readonly UnexplainedRow[];
   readonly steps: readonly StepName[];
 }
 
-/** Writes down what nothing explains, and what is to be done about it, in one transaction. */
+/** Records unexplained events, and the steps to take, in one transaction. */
 async function note(tx: Tx, deps: WatchDeps, { events }: Pick<Sight, 'events'>): Promise<Judged> {
   const [chain] = deps.chains;
   const { livemode } = chain.config;
   const now = deps.clock.now();
   const confirmed = new Set(events.flatMap((one) => (one.confirmed ? [placeOf(one.event)] : [])));
   const all = events.map(({ event }) => event);
-  // What the constructor of a later contract grants is no news.
+  // Roles that the constructor of a later contract grants are expected.
   const contracts = contractsOf(chain.config);
   const isSinceDeployment = ({ contractVersion, blockNumber }: OtherEvent) =>
     contractVersion === 0 || blockNumber > (contracts[contractVersion]?.deployedAtBlock ?? 0n);
@@ -200,7 +202,7 @@ async function tell(
   });
 }
 
-/** The owners of merchants whose money was moved; of what one address alone names, nobody. */
+/** Notifies the owners of merchants whose money was moved, if two providers agree. */
 async function tellConcerned(
   tx: Tx,
   { chains, tellOwners }: Pick<WatchDeps, 'chains' | 'tellOwners'>,
@@ -216,8 +218,8 @@ async function tellConcerned(
 }
 
 /**
- * Whether rows that are not there mean anything now. A database that has turned out to be another
- * one, or to have gone back, may lack what was paid: workers find that out and recover it.
+ * True if missing rows mean something. A database that was replaced, or has gone back, may lack
+ * payments: workers find that out and recover it.
  */
 async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<boolean> {
   const { chains, db, clock, log } = deps;
@@ -241,7 +243,10 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
   return ledger.complete;
 }
 
-/** Whether to go on behind this sight: addresses that differ are read again for a while. */
+/**
+ * True if the next poll continues behind these blocks. Blocks on which providers differ are read
+ * again for a while.
+ */
 function mayMove(sight: Sight, single: boolean, memory: Memory): boolean {
   if (sight.agreed || single) {
     memory.differsSince = null;
@@ -251,12 +256,12 @@ function mayMove(sight: Sight, single: boolean, memory: Memory): boolean {
   return performance.now() - memory.differsSince >= DIFFER_MS;
 }
 
-/** One look at the newest blocks. Exported for tests. */
+/** One poll of the newest blocks. Exported for tests. */
 export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const { chains, db, clock } = deps;
   const { livemode, network } = chains[0].config;
   memory.nextBlock ??= await selectWatched(db, livemode);
-  // What is older than its first look was looked at by reconciliation.
+  // Blocks before the first poll were compared by reconciliation.
   memory.nextBlock ??= (await chains[0].newest()).number;
   if (!(await mayJudge(deps, db, memory))) return;
   const now = clock.now();
@@ -267,7 +272,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const moves = mayMove(sight, chains.length === 1, memory);
   const differs = moves && !sight.agreed && chains.length > 1;
   const judged = await db.transaction(async (tx) => {
-    // It may have become another one while the nodes were asked.
+    // The database may have been replaced while the nodes were queried.
     if (!(await mayJudge(deps, tx, memory))) return null;
     const found = await note(tx, deps, sight);
     await tell(tx, deps, found, memory);
@@ -289,9 +294,8 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
 }
 
 /**
- * @param watch Of a database that nobody has put back while this process was away; default: nobody
- *   knows.
- * @returns what {@link lookOnce} keeps between two looks.
+ * @param watch of a database that was not restored while this process was down; default: unknown.
+ * @returns what {@link lookOnce} keeps between two polls.
  */
 export function openMemory(watch?: Pick<DatabaseWatch, 'changes' | 'epoch'>): Memory {
   return {
