@@ -35,6 +35,7 @@ import { ensurePackages, packagesIn } from '#packages/built.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { declineOverdue, type SettleDeps } from '#payments/settle.ts';
 import { fileMailer, type Mailer, smtpMailer } from '#people/mail.ts';
+import { guardNetwork } from '#recovery/network-guard.ts';
 import { type ChainNode, startChainNode } from '#sandbox/chain-node.ts';
 import { type DataFolder, openDataFolder } from '#sandbox/data-folder.ts';
 import { type Demo, ensureDemo } from '#sandbox/demo.ts';
@@ -53,7 +54,6 @@ import { NETWORK_DEFAULTS, type NetworkSettings } from '#settlement/networks.ts'
 import { keepCell } from '#settlement/own-cell.ts';
 import { tellProfile } from '#settlement/profiles.ts';
 import { watchReadiness } from '#settlement/readiness.ts';
-import { guardNetwork } from '#settlement/relayer/network-guard.ts';
 import { prepareSenders } from '#settlement/relayer/senders/configure-senders.ts';
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 

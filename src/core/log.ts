@@ -58,6 +58,15 @@ function withoutOwn({ time: _time, level: _level, message: why, ...fields }: Log
   return why === undefined ? fields : { ...fields, why };
 }
 
+/** The same log, with these fields in each entry. */
+export function logWith(log: Log, always: LogFields): Log {
+  return {
+    info: (message, fields) => log.info(message, { ...always, ...fields }),
+    warn: (message, fields) => log.warn(message, { ...always, ...fields }),
+    error: (message, fields) => log.error(message, { ...always, ...fields }),
+  };
+}
+
 /** For tests, and for commands with their own output. */
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 

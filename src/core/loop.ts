@@ -3,8 +3,11 @@ export interface LoopOptions {
   readonly name: string;
   /** Polling interval in milliseconds, in case a wake-up got lost. */
   readonly pollMs: number;
-  /** Does one bounded batch of work. `true` requests another run at once. */
-  readonly run: () => Promise<boolean>;
+  /**
+   * Does one bounded batch of work. `true` requests another run at once; a number, a run after so
+   * many milliseconds unless it is woken before.
+   */
+  readonly run: () => Promise<boolean | number>;
   readonly onError: (name: string, error: unknown) => void;
 }
 
@@ -42,22 +45,26 @@ export function startLoop(options: LoopOptions): Loop {
       ring = () => (untilWoken || stopped) && end();
       if (stopped || (untilWoken && woken)) end();
     });
-  const turn = async () => {
+  /** @returns how long to sleep. */
+  const turn = async (): Promise<number> => {
     woken = false;
     try {
-      if (await options.run()) woken = true;
+      const again = await options.run();
+      woken ||= again === true;
       faultsInRow = 0;
+      return typeof again === 'number' ? Math.min(again, options.pollMs) : options.pollMs;
     } catch (error) {
       faultsInRow++;
       options.onError(options.name, error);
       await sleep(pauseMs(faultsInRow, options.pollMs), false);
       woken = true; // The failed work is still to be done.
+      return options.pollMs;
     }
   };
   const done = (async () => {
     while (!stopped) {
-      await turn();
-      if (!woken && !stopped) await sleep(options.pollMs, true);
+      const ms = await turn();
+      if (!woken && !stopped) await sleep(ms, true);
     }
   })();
   return {

@@ -18,8 +18,8 @@ import type { NetworkSettings } from '#settlement/networks.ts';
 import { requireCell } from '#settlement/own-cell.ts';
 import { tellProfile } from '#settlement/profiles.ts';
 import { configuredSenders, requireRoles } from '#settlement/relayer/senders/configure-senders.ts';
-import { isLow, paymentsLeftOf, presentPrice } from '#settlement/relayer/senders/funds.ts';
 import { checkSigner, type SigningKey } from '#settlement/signer.ts';
+import { isLow, paymentsLeftOf, presentPrice } from '#settlement/status/gas-balance.ts';
 
 /** The result of one check before a start, with the remedy if it failed. */
 export interface Finding {

@@ -13,7 +13,7 @@ import type { DurabilityWatch } from '#ops/watch-durability.ts';
 import type { RequestLog } from '#request-log/request-log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { type Readiness, UNSETTLED_REASONS } from '#settlement/readiness.ts';
-import { type RelayerStatus, readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { type RelayerStatus, readRelayerStatus } from '#settlement/status/relayer-status.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -11,7 +11,7 @@ import { withdrawCall } from '#settlement/contract/contract-calls.ts';
 import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
-import { storedProof } from '#settlement/relayer/send/refund-proof.ts';
+import { storedProof } from '#settlement/settled/payment-proof.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { openStore, type TestStore } from '#testing/store.ts';

@@ -21,8 +21,8 @@ import {
 import { type RawLog, readEvents } from '#settlement/contract/contract-events.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
-import { batchesOf, rootOf } from '#settlement/relayer/rows/fold-batches.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { batchesOf, rootOf } from '#settlement/settled/fold-batches.ts';
 import { heldAccount } from '#testing/held-key.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';

@@ -232,7 +232,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'test/faults/ways.test.ts',
   ],
   'x402/src/sale.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.test.ts'],
-  'src/settlement/relayer/network-guard.ts': ['src/settlement/relayer/network-guard.test.ts'],
+  'src/recovery/network-guard.ts': ['src/recovery/network-guard.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
   'src/settlement/chain/node-answers.ts': [
     'src/settlement/chain/rpc.test.ts',
@@ -268,7 +268,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
  * minutes, so no mutations are generated for it. Its decision function has its own tests.
  */
 const BY_HAND_ONLY = [
-  'src/settlement/relayer/network-guard.ts',
+  'src/recovery/network-guard.ts',
   'src/settlement/network-recovery-queries.ts',
   'x402/src/sale.ts',
 ];

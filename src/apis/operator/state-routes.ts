@@ -6,7 +6,7 @@ import { selectWork } from '#apis/operator/operator-queries.ts';
 import { plain } from '#apis/operator/staff-changes.ts';
 import { answerWith } from '#core/answer.ts';
 import { nullable, openObject, Timestamp, textOut } from '#http/schema.ts';
-import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
 
 const TAG = 'Network';
 

@@ -10,8 +10,8 @@ import { defineRoute } from '#http/route.ts';
 import { createTransfer, TRANSFERS_PER_DAY } from '#payers/create-transfer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { isAuthorizationUsed } from '#settlement/chain/payer.ts';
-import { canSponsor } from '#settlement/relayer/relayer-status.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { canSponsor } from '#settlement/status/relayer-status.ts';
 
 const EXAMPLE = {
   to: '0x90F79bf6EB2c4f870365E785982E1f101E93b906',

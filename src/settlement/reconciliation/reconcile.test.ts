@@ -22,7 +22,7 @@ import {
 import { reconcileOnce } from '#settlement/reconciliation/reconcile.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
-import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
 import { askRefund, askWithdrawal } from '#testing/relayer-scene.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';

@@ -8,12 +8,12 @@ import {
   replaceTransfers,
   type TransferRow,
 } from '#settlement/reconciliation/reconcile-queries.ts';
-import { foldBatches } from '#settlement/relayer/rows/fold-batches.ts';
+import { foldBatches } from '#settlement/settled/fold-batches.ts';
 import {
   movePayments,
   type SettledInBlock,
   upsertChainPayments,
-} from '#settlement/relayer/rows/outcome-queries.ts';
+} from '#settlement/settled/settled-queries.ts';
 
 /**
  * Stores what the events of a range say, in place of what was known of it. Payments that a

@@ -65,12 +65,11 @@ export function startRelayer(deps: RelayerDeps): Relayer {
 
 /** Where what this process remembers may differ from the rows, the keeper reads them again. */
 function createErrorPolicy(relayer: RelayerState): OnError {
-  const { network } = relayer.chain.config;
   return (name, error) => {
     if (error instanceof SenderLost) relayer.letGo(error.sender);
     const isUncertain = error instanceof CommitUnknown || error instanceof Bug;
     if (isUncertain) relayer.letGo(...relayer.senders.keys());
-    relayer.log.error(`the ${name} failed`, { network, error: describeError(error) });
+    relayer.log.error(`the ${name} failed`, { error: describeError(error) });
   };
 }
 

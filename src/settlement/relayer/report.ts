@@ -1,6 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { HOUR_MS } from '#core/durations.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
-import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import type { Alarm } from '#settlement/alarms.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/ceiling-queries.ts';
 import type { CallAnswer } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
@@ -31,7 +32,7 @@ const CLOCK_OFF_MS = 30_000;
 
 /** Writes this worker's view of its network down, for all processes. */
 export function startReporter(relayer: RelayerState, onError: OnError): Loop {
-  const { livemode } = relayer.chain.config;
+  const { livemode } = relayer;
   let written = '';
   let writtenAt = Number.NEGATIVE_INFINITY;
   let pauseReadAt = Number.NEGATIVE_INFINITY;
@@ -71,7 +72,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
       ...(Math.abs(offMs) > CLOCK_OFF_MS ? (['clock'] as const) : []),
       ...(paused ? (['paused'] as const) : []),
       // Also while operators have to say whether the database was restored.
-      ...(relayer.db.watch.serves(relayer.chain.config.livemode) ? [] : (['recovering'] as const)),
+      ...(relayer.db.watch.serves(relayer.livemode) ? [] : (['recovering'] as const)),
     ],
     senders: operators.length,
     fundedSenders: operators.filter(({ isStarved }) => !isStarved).length,
@@ -123,7 +124,6 @@ function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
 const LEVELS = [80, 50] as const;
 /** Percent of what may leave: above it, refunds and withdrawals soon wait for the next hour. */
 const OUTFLOW_LEVEL = 80n;
-const HOUR_MS = 3_600_000;
 /** Accounts that an alarm names: who could have used most of it alone or together. */
 const NAMED = 5;
 
@@ -137,7 +137,7 @@ function hourAt(time: Date): string {
 async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
   const [perHour, settled] = readHourly(answer, 'ceiling');
   const headTime = relayer.head?.time ?? relayer.clock.now();
-  const { livemode, network } = relayer.chain.config;
+  const { livemode } = relayer;
   await updateCeiling(relayer.db, livemode, { perHour, settled, headTime });
   const level = LEVELS.find((percent) => settled * 100n >= perHour * BigInt(percent));
   relayer.see({ kind: 'read', values: { nearCeiling: level !== undefined } });
@@ -149,8 +149,7 @@ async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefine
       return { perHour, settled, accounts: await selectLargestUsers(relayer.db, largest) };
     },
   });
-  const fields = { network, level, perHour, settled };
-  if (isNew) relayer.log.error('much of the hourly ceiling is used', fields);
+  if (isNew) relayer.log.error('much of the hourly ceiling is used', { level, perHour, settled });
 }
 
 /**
@@ -163,8 +162,7 @@ async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefine
   const subject = hourAt(relayer.head?.time ?? relayer.clock.now());
   const details = async () => ({ perHour, paid });
   const isNew = await alertOnce(relayer, 'outflow_near', { subject, details });
-  const fields = { network: relayer.chain.config.network, perHour, paid };
-  if (isNew) relayer.log.error('much of what may leave in an hour has left', fields);
+  if (isNew) relayer.log.error('much of what may leave in an hour has left', { perHour, paid });
 }
 
 /** @returns `false` if this process has raised the same alarm last. */
@@ -175,9 +173,8 @@ async function alertOnce(
 ): Promise<boolean> {
   const { subject } = alarm;
   if (relayer.alerts[kind] === subject) return false;
-  const { livemode } = relayer.chain.config;
   const raised = [{ kind, subject, details: await alarm.details() }];
-  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, raised, relayer.clock.now()));
+  await relayer.db.transaction((tx) => relayer.raise(tx, raised));
   relayer.see({ kind: 'alerted', about: kind, subject });
   return true;
 }

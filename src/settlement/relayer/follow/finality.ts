@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
+import { SECOND_MS } from '#core/durations.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import type { Alarm } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { finalBlock } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -57,8 +58,7 @@ export async function watchFinality(
   head: Block,
   look: { readonly isReorganized: boolean; readonly askFinal: () => Promise<bigint> },
 ): Promise<void> {
-  const { chain, db, clock } = relayer;
-  const { livemode } = chain.config;
+  const { chain, db, clock, livemode } = relayer;
   const senders = [...relayer.senders.keys()];
   if (senders.length === 0) return;
   const wanted = { livemode, senders, limit: MAX_BLOCKS };
@@ -136,14 +136,13 @@ async function resend(
 ): Promise<void> {
   // A block above the head is one that the node we ask has not heard of yet, or a shorter chain;
   // either way its receipts are asked for again, which costs nothing if they are still there.
-  const { livemode, network } = relayer.chain.config;
+  const { livemode } = relayer;
   const blockHashes: Hex[] = gone.map((row) => row.block_hash);
   const senders = [...relayer.senders.keys()];
   const reopened = await relayer.db.transaction((tx) =>
     reopenBlocks(tx, { livemode, senders, blockHashes }),
   );
   relayer.log.error('blocks with transactions of ours left the chain: sending them again', {
-    network,
     head: head.number,
     blocks: gone.map((row) => row.block_number),
     transactions: reopened.length,
@@ -170,8 +169,7 @@ async function watchAnswered(
   head: Block,
   askFinal: () => Promise<bigint>,
 ): Promise<void> {
-  const { chain, db, log, wakeups } = relayer;
-  const { livemode, network } = chain.config;
+  const { chain, db, log, livemode } = relayer;
   if (relayer.senders.size === 0) return;
   const margin = blocksLasting(chain.config, { blocks: MARGIN_BLOCKS });
   const after = (await askFinal()) - margin;
@@ -187,10 +185,9 @@ async function watchAnswered(
   for (const row of gone) await requeueAnswered(db, row);
   failpoint('reorganizations.queued_again');
   log.error('what was booked left the chain, and no bytes are left: sending it again', {
-    network,
     transactions: gone.map((row) => row.tx_hash),
   });
-  wakeups.send('chain-requests', network);
+  relayer.wakeSenders();
 }
 
 /**
@@ -199,8 +196,7 @@ async function watchAnswered(
  * settled. It needs no sender, so it also ends payments whose relayer key was removed.
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
-  const { chain, db } = relayer;
-  const { livemode } = chain.config;
+  const { chain, db, livemode } = relayer;
   const look = { livemode, limit: MAX_AT_ONCE };
   // The head is later than any block below it: usually this one check is enough.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
@@ -232,7 +228,7 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
   }
   await db.transaction(async (tx) => {
     await writeOutcomes(tx, outcomes);
-    await insertAlarms(tx, livemode, alarms, relayer.clock.now());
+    await relayer.raise(tx, alarms);
   });
   relayer.wakeups.send('chain-outcomes', 'payment');
 }
@@ -253,8 +249,6 @@ function leastMs({ chain }: RelayerState): number {
   const { confirmationsMs, minBlockMs } = chain.config;
   return Math.max(MIN_DEPTH * minBlockMs, confirmationsMs) - SECOND_MS;
 }
-
-const SECOND_MS = 1_000;
 
 /** No less than a success has to have, in blocks and in time. */
 function depthOfEnd(relayer: RelayerState): bigint {

@@ -2,20 +2,16 @@ import { failpoint } from '#core/failpoints.ts';
 import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/meters.ts';
 import { isTracing, tellSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
-import { insertAlarms } from '#settlement/alarms.ts';
 import { followReorganization } from '#settlement/relayer/follow/reorganized.ts';
 import type { Answered, Resolution } from '#settlement/relayer/follow/resolve.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { requeue } from '#settlement/relayer/rows/job-queries.ts';
-import {
-  commitWithoutWaiting,
-  upsertChainPayments,
-  writeOutcomes,
-} from '#settlement/relayer/rows/outcome-queries.ts';
+import { commitWithoutWaiting, writeOutcomes } from '#settlement/relayer/rows/outcome-queries.ts';
 import { leasesOf, SenderLost, shareHeldSenders } from '#settlement/relayer/rows/sender-queries.ts';
 import { markMined } from '#settlement/relayer/rows/transaction-queries.ts';
 import type { RequestPayloads } from '#settlement/requests.ts';
+import { upsertChainPayments } from '#settlement/settled/settled-queries.ts';
 
 /**
  * Writes what was found in the chain: transactions mined, requests answered or queued again, and
@@ -29,27 +25,26 @@ export async function finish(
 ): Promise<void> {
   if (resolutions.length === 0) return;
   failpoint('settlement.receipt_seen');
-  const { livemode, chainId } = relayer.chain.config;
+  const { livemode } = relayer;
+  const { chainId } = relayer.chain.config;
   const answered = resolutions.flatMap((one) => one.answered);
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
+    const requeued = resolutions.flatMap((one) => one.requeued);
     // One connection runs them one after the other; only the round trips are saved. Without its
     // senders nothing of it is committed.
     const [, ids] = await Promise.all([
       holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),
       writeOutcomes(tx, answered),
       markMined(tx, resolutions.map(toMined)),
-      requeue(
-        tx,
-        resolutions.flatMap((one) => one.requeued),
-      ),
+      requeue(tx, requeued),
       upsertChainPayments(tx, livemode, settled),
       commitWithoutWaiting(tx),
     ]);
     const taken = new Set(ids);
     const again = await followReorganization(tx, { livemode, chainId }, { resolutions, taken });
     const raised = [...resolutions.flatMap((one) => one.alarms), ...again.alarms];
-    await insertAlarms(tx, livemode, raised, relayer.clock.now());
+    await relayer.raise(tx, raised);
     if (again.isRevived) relayer.wakeups.send('chain-outcomes', 'payment');
     return { alarms: raised, isQueued: again.isQueued };
   });
@@ -88,8 +83,8 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
   for (const { transaction, receipt, answered } of resolutions) {
     gasUsed.inc({ network, kind: transaction.kind }, Number(receipt.gasUsed));
     const { signedAtMs, requests } = transaction;
-    if (signedAtMs !== null)
-      blockWait.observe({ network }, (performance.now() - signedAtMs) / 1000);
+    const waitedMs = signedAtMs === null ? null : performance.now() - signedAtMs;
+    if (waitedMs !== null) blockWait.observe({ network }, waitedMs / 1000);
     if (transaction.kind !== 'payment' || requests.length === 0) continue;
     batchSize.observe({ network }, requests.length);
     for (const one of answered) {
@@ -120,12 +115,8 @@ function announce(
   resolutions: readonly Resolution[],
   isQueued: boolean,
 ): void {
-  const kinds = new Set(
-    resolutions.flatMap((one) => one.answered.map(({ request }) => request.kind)),
-  );
+  const answered = resolutions.flatMap((one) => one.answered);
+  const kinds = new Set(answered.map(({ request }) => request.kind));
   for (const kind of kinds) relayer.wakeups.send('chain-outcomes', kind);
-  const { network } = relayer.chain.config;
-  if (isQueued || resolutions.some((one) => one.requeued.length > 0)) {
-    relayer.wakeups.send('chain-requests', network);
-  }
+  if (isQueued || resolutions.some((one) => one.requeued.length > 0)) relayer.wakeSenders();
 }

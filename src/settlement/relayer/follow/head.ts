@@ -10,13 +10,13 @@ import {
 } from '#settlement/chain/heads.ts';
 import { askSecond } from '#settlement/chain/second-provider.ts';
 import { timeoutBlocks } from '#settlement/relayer/machine/chain-view.ts';
-import type {
-  HeldSender,
-  OnError,
-  RecentBlock,
-  RelayerState,
+import {
+  type OnError,
+  type Owing,
+  openOf,
+  type RecentBlock,
+  type RelayerState,
 } from '#settlement/relayer/machine/memory.ts';
-import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 export interface Change {
@@ -125,10 +125,13 @@ function createPace(relayer: RelayerState) {
 }
 
 /** Somebody waits for a block, or nothing is known yet. */
-function isBusy({ fees, senders }: RelayerState): boolean {
-  const urgent = (transaction: OpenTransaction) =>
-    transaction.phase !== 'confirming' || transaction.rule.waitsFor === 'time';
-  return fees === null || [...senders.values()].some(({ open }) => open.values().some(urgent));
+function isBusy(relayer: RelayerState): boolean {
+  return (
+    relayer.fees === null ||
+    openOf(relayer).some(({ transaction: one }) => {
+      return one.phase !== 'confirming' || one.rule.waitsFor === 'time';
+    })
+  );
 }
 
 function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void> {
@@ -247,24 +250,19 @@ const EXPECTED_BLOCKS = 3;
  * its customers a round trip. Without an announcement most looks would ask in vain.
  */
 function expectedNow(relayer: RelayerState): Expected[] {
-  const { announced, head, senders } = relayer;
+  const { announced, head } = relayer;
   if (announced === null || head === null || announced <= head.number) return [];
   const blocks = timeoutBlocks(relayer, EXPECTED_BLOCKS);
-  const expected: Expected[] = [];
-  for (const sender of senders.values()) {
-    for (const transaction of sender.open.values()) {
-      if (transaction.phase !== 'broadcast' || transaction.early !== null) continue;
-      const hash = transaction.attempts.at(-1)?.hash;
-      const isNew = announced - transaction.sentAtBlock <= blocks;
-      if (isNew && hash !== undefined) expected.push({ sender, transaction, hash });
-    }
-  }
+  const expected = openOf(relayer).flatMap(({ sender, transaction }): Expected[] => {
+    if (transaction.phase !== 'broadcast' || transaction.early !== null) return [];
+    const hash = transaction.attempts.at(-1)?.hash;
+    const isNew = announced - transaction.sentAtBlock <= blocks;
+    return isNew && hash !== undefined ? [{ sender, transaction, hash }] : [];
+  });
   return expected.slice(0, MOST_EXPECTED);
 }
 
-interface Expected {
-  readonly sender: HeldSender;
-  readonly transaction: OpenTransaction;
+interface Expected extends Omit<Owing, 'effects'> {
   readonly hash: Hex;
 }
 

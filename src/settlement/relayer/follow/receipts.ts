@@ -7,13 +7,9 @@ import { ancestorOf } from '#settlement/relayer/follow/head.ts';
 import { countingNow, type Mined } from '#settlement/relayer/follow/resolve.ts';
 import { carryOutAll } from '#settlement/relayer/follow/tend.ts';
 import { nowOf } from '#settlement/relayer/machine/chain-view.ts';
-import type { HeldSender, Owing, RelayerState } from '#settlement/relayer/machine/memory.ts';
+import { type Owing, openOf, type RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { earlyReceiptAt, receiptsToAsk } from '#settlement/relayer/machine/step.ts';
-import type {
-  EarlyReceipt,
-  Observation,
-  OpenTransaction,
-} from '#settlement/relayer/machine/transaction.ts';
+import type { EarlyReceipt, Observation } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
@@ -35,9 +31,7 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   return mined.length;
 }
 
-interface Asked {
-  readonly sender: HeldSender;
-  readonly transaction: OpenTransaction;
+interface Asked extends Omit<Owing, 'effects'> {
   /** Those of its attempts that are asked for. */
   readonly hashes: readonly Hex[];
 }
@@ -46,12 +40,10 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
   const { confirmations, confirmationsMs } = relayer.chain.config;
   const everything = confirmations > 0 || confirmationsMs > 0;
   const at = { now: nowOf(relayer, head), listed: new Set(head.transactions), everything };
-  return [...relayer.senders.values()].flatMap((sender) =>
-    [...sender.open.values()].flatMap((transaction): Asked[] => {
-      const hashes = receiptsToAsk(transaction, at);
-      return hashes.length === 0 ? [] : [{ sender, transaction, hashes }];
-    }),
-  );
+  return openOf(relayer).flatMap(({ sender, transaction }): Asked[] => {
+    const hashes = receiptsToAsk(transaction, at);
+    return hashes.length === 0 ? [] : [{ sender, transaction, hashes }];
+  });
 }
 
 /**
@@ -117,13 +109,12 @@ function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
 
 /** Reads what is safe and final, while something waits for it. */
 async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
-  const tiers = new Set<string>();
-  for (const { open } of relayer.senders.values()) {
-    for (const one of open.values()) if (one.phase === 'confirming') tiers.add(one.rule.waitsFor);
-  }
   const { marks, chain } = relayer;
   if (performance.now() - marks.readAt < chain.config.idleHeadMs * MARKS_SHARE) return;
-  if (!tiers.has('safe') && !tiers.has('finalized')) return;
+  const isWaiting = openOf(relayer).some(({ transaction: one }) => {
+    return one.phase === 'confirming' && one.rule.waitsFor !== 'time';
+  });
+  if (!isWaiting) return;
   const read = { ...(await marksOf(chain, head.number)), readAt: performance.now() };
   relayer.see({ kind: 'read', values: { marks: read } });
 }
@@ -136,8 +127,9 @@ async function withBlocks(
   head: Block,
   found: readonly Found[],
 ): Promise<Mined[]> {
-  const { chain, recentBlocks, clock } = relayer;
-  const isFast = hasShortBlocks(relayer);
+  const { chain, recentBlocks, clock, rhythm } = relayer;
+  const intervalMs = blockInterval(rhythm) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
+  const isFast = intervalMs < SHORT_BLOCK_MS;
   const known = new Map<string, Mined['block']>([[head.hash, head]]);
   const missing = new Set<bigint>();
   for (const { receipt } of found) {
@@ -157,13 +149,8 @@ async function withBlocks(
   });
 }
 
-/** Several share a second, so their own time says little of when a customer has paid. */
+/** Shorter ones share a second, so their own time says little of when a customer has paid. */
 const SHORT_BLOCK_MS = 1_000;
-
-function hasShortBlocks({ rhythm, chain }: RelayerState): boolean {
-  const intervalMs = blockInterval(rhythm) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
-  return intervalMs < SHORT_BLOCK_MS;
-}
 
 /**
  * Requests whose outcomes are written down together: the payments domain goes on with the first

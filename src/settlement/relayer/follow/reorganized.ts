@@ -11,14 +11,13 @@ import { type Requeued, requeue, selectDeclined } from '#settlement/relayer/rows
 import { answers, eventResult, type Result } from '#settlement/relayer/rows/kinds.ts';
 import {
   type MovedTransfer,
-  movePayments,
   moveTransfers,
   replaceOutcome,
   reviveDeclined,
-  selectChainPayments,
   selectKnownOutcomes,
 } from '#settlement/relayer/rows/outcome-queries.ts';
 import type { OutcomeFacts, RequestKind } from '#settlement/requests.ts';
+import { movePayments, selectChainPayments } from '#settlement/settled/settled-queries.ts';
 
 /** What was written and what was already there; see `finish`. */
 interface Written {

@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import { describeError } from '#core/log.ts';
-import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import type { Alarm } from '#settlement/alarms.ts';
 import type { Block, CallAnswer, Chain, Receipt } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { declineOf, readRevert } from '#settlement/contract/contract-calls.ts';
@@ -25,19 +25,17 @@ import {
   failed,
   failureOf,
   KINDS,
+  placeOf,
   type Result,
   seenResult,
   strictestRule,
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
-import type { SettledInBlock } from '#settlement/relayer/rows/outcome-queries.ts';
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
+import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 
 /** A mined transaction, and what that means for each of its requests. */
-export interface Resolution {
-  readonly sender: HeldSender;
-  readonly transaction: OpenTransaction;
-  readonly receipt: Receipt;
+export interface Resolution extends Pick<Mined, 'sender' | 'transaction' | 'receipt'> {
   readonly answered: readonly Answered[];
   /** These have to go into another transaction: this one gave them no answer that counts. */
   readonly requeued: readonly Requeued[];
@@ -103,7 +101,6 @@ async function tellUnreadable(
   transaction: OpenTransaction,
   fault: { readonly receipt: Receipt; readonly error: unknown },
 ): Promise<void> {
-  const { livemode, network } = relayer.chain.config;
   const { txHash, blockNumber } = fault.receipt;
   const error = describeError(fault.error);
   const alarms = transaction.requests.map(({ kind, subjectId }) => ({
@@ -111,9 +108,9 @@ async function tellUnreadable(
     subject: subjectId,
     details: { kind, txHash, blockNumber, error },
   }));
-  await relayer.db.transaction((tx) => insertAlarms(tx, livemode, alarms, relayer.clock.now()));
-  const fields = { network, txHash, blockNumber, error };
-  relayer.log.error('no node says what a transaction has done', fields);
+  await relayer.db.transaction((tx) => relayer.raise(tx, alarms));
+  const what = 'no node says what a transaction has done';
+  relayer.log.error(what, { txHash, blockNumber, error });
 }
 
 type Answer =
@@ -209,17 +206,10 @@ async function answerOf(
   }
   if (kind.batched) return paymentAnswer(relayer, receipt, events, request);
   if (kind.event !== null) return { status: 'again' };
-  return { status: 'answered', result: { succeeded: true, facts: lastPlace(mined) } };
-}
-
-/** Such a request has no event: the transaction's own success is the answer. */
-function lastPlace({ receipt, block }: Mined) {
-  return {
-    txHash: receipt.txHash,
-    blockNumber: receipt.blockNumber.toString(),
-    logIndex: Number(receipt.logs.at(-1)?.logIndex ?? 0),
-    blockTime: block.time.toISOString(),
-  };
+  // Such a request has no event: the transaction's own success is the answer.
+  const logIndex = Number(receipt.logs.at(-1)?.logIndex ?? 0);
+  const facts = placeOf({ ...receipt, logIndex }, block.time);
+  return { status: 'answered', result: { succeeded: true, facts } };
 }
 
 async function paymentAnswer(

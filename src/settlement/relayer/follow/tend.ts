@@ -9,7 +9,11 @@ import {
   stillOpen,
 } from '#settlement/relayer/machine/memory.ts';
 import { firstEffects, isDue, isOnItsWay } from '#settlement/relayer/machine/step.ts';
-import type { Effect, OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
+import type {
+  Effect,
+  Observation,
+  OpenTransaction,
+} from '#settlement/relayer/machine/transaction.ts';
 import { updateIncluded } from '#settlement/relayer/rows/transaction-queries.ts';
 import { broadcast } from '#settlement/relayer/send/broadcast.ts';
 import { askElsewhere, storeOffer } from '#settlement/relayer/send/sign.ts';
@@ -48,14 +52,11 @@ async function tend(
   const unused = open.filter(({ nonce }) => nonce >= chainNonce);
   const isOverdue = unused.some((transaction) => !isOnItsWay(transaction, now));
   const owing = open.map((transaction): Owing => {
-    const observation =
+    const isNext = transaction.nonce === chainNonce;
+    const observation: Observation =
       transaction.nonce < chainNonce
-        ? ({ kind: 'nonce_used' } as const)
-        : ({
-            kind: 'nonce_unused',
-            isNext: transaction.nonce === chainNonce,
-            isOverdue,
-          } as const);
+        ? { kind: 'nonce_used' }
+        : { kind: 'nonce_unused', isNext, isOverdue };
     return { sender, transaction, effects: sender.observe(transaction, observation, head) };
   });
   const first = unused[0];
@@ -103,16 +104,9 @@ export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]):
   }
   for (const [sender, { bytes, questions }] of going) {
     const open = inNonceOrder(sender);
-    askElsewhere(
-      relayer,
-      sender,
-      open.filter(({ nonce }) => questions.has(nonce)),
-    );
-    await broadcast(
-      relayer,
-      sender,
-      open.filter(({ nonce }) => bytes.has(nonce)),
-    );
+    const openAt = (nonces: Set<bigint>) => open.filter(({ nonce }) => nonces.has(nonce));
+    askElsewhere(relayer, sender, openAt(questions));
+    await broadcast(relayer, sender, openAt(bytes));
   }
 }
 
@@ -138,7 +132,10 @@ async function carryOut(
       return [];
     }
     case 'alert':
-      if (effect.about === 'fee_ceiling') tellOfCeiling(relayer, sender, transaction);
+      if (effect.about === 'fee_ceiling') {
+        const fields = { sender: sender.sender, nonce: transaction.nonce };
+        relayer.log.error('a sender is stuck: the chain asks for more than the ceiling', fields);
+      }
       return [];
     // `receipts.ts` has read the result and writes it; the sender has forgotten what is done.
     case 'read_result':
@@ -159,19 +156,8 @@ async function offerInstead(
   const isRequeued = effect.kind === 'cancel' && effect.requeue;
   const stored = await storeOffer(relayer, { sender, transaction, offer }, isRequeued);
   if (effect.kind === 'replace') {
-    const { network } = relayer.chain.config;
-    const fields = { network, sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
+    const fields = { sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
     relayer.log.warn('offered more for a stuck transaction', fields);
   }
   return sender.observe(transaction, stored);
-}
-
-function tellOfCeiling(
-  relayer: RelayerState,
-  { sender }: HeldSender,
-  { nonce }: OpenTransaction,
-): void {
-  const { network } = relayer.chain.config;
-  const fields = { network, sender, nonce };
-  relayer.log.error('a sender is stuck: the chain asks for more than the ceiling', fields);
 }

@@ -10,7 +10,7 @@ import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { ToldHead } from '#settlement/chain/heads.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { suggestFees } from '#settlement/relayer/machine/fees.ts';
-import type { Fees, Now, Timeouts } from '#settlement/relayer/machine/transaction.ts';
+import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
 
 /** What one process knows of the chain. Immutable; {@link seeChain} maps it to the next one. */
 export interface ChainView {
@@ -101,11 +101,8 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
       return { ...view, failedPolls: view.failedPolls + 1 };
     case 'announced': {
       const { head, at } = observation;
-      return {
-        ...view,
-        announced: head.number,
-        rhythm: withArrival(view.rhythm, { ...head, at }),
-      };
+      const rhythm = withArrival(view.rhythm, { ...head, at });
+      return { ...view, announced: head.number, rhythm };
     }
     case 'followed':
       return { ...view, head: observation.block };
@@ -121,11 +118,10 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
     }
     case 'read':
       return { ...view, ...observation.values };
-    case 'alerted':
-      return {
-        ...view,
-        alerts: { ...view.alerts, [observation.about]: observation.subject },
-      };
+    case 'alerted': {
+      const { about, subject } = observation;
+      return { ...view, alerts: { ...view.alerts, [about]: subject } };
+    }
     default:
       return assertNever(observation);
   }
@@ -177,17 +173,13 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
     },
     // Computed where they are asked for: most observations need none.
     get timeouts() {
-      return timeoutsOf(relayer);
+      return {
+        // Nodes that were seen to differ get so much longer.
+        overdueBlocks: timeoutBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
+        foreignHeads: Number(timeoutBlocks(relayer, FOREIGN_AFTER)),
+        unreadablePolls: Number(timeoutBlocks(relayer, UNREADABLE_AFTER)),
+      };
     },
-  };
-}
-
-function timeoutsOf(relayer: NowSource): Timeouts {
-  return {
-    // Nodes that were seen to differ get so much longer.
-    overdueBlocks: timeoutBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
-    foreignHeads: Number(timeoutBlocks(relayer, FOREIGN_AFTER)),
-    unreadablePolls: Number(timeoutBlocks(relayer, UNREADABLE_AFTER)),
   };
 }
 

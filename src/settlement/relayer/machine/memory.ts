@@ -1,5 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
+import { type Log, logWith } from '#core/log.ts';
+import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
+import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import type { SenderRole } from '#settlement/networks.ts';
 import {
@@ -50,6 +53,9 @@ export const LEASE_MS = 6_000;
 export interface RelayerState extends Required<RelayerDeps>, ChainView {
   /** The name of this process in leases. */
   readonly owner: string;
+  readonly livemode: boolean;
+  /** Each entry names the network. */
+  readonly log: Log;
   readonly configured: readonly ConfiguredSender[];
   readonly senders: ReadonlyMap<number, HeldSender>;
   see(observation: ChainObservation): void;
@@ -59,6 +65,10 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   letGo(...senders: readonly number[]): void;
   /** As {@link HeldSender.observe}, for every transaction of ours. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
+  /** Commits with what they are about. */
+  raise(tx: Tx, alarms: readonly Alarm[]): Promise<void>;
+  /** Jobs are queued again. */
+  wakeSenders(): void;
   /** The newest blocks that a node has shown or announced, by their hashes. */
   readonly recentBlocks: Map<string, RecentBlock>;
   /** Requests that a node could not judge, and the process time until which they are left alone. */
@@ -110,6 +120,13 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   see(observation: SenderObservation): void;
 }
 
+/** All transactions of ours that are open. */
+export function openOf({ senders }: Pick<RelayerState, 'senders'>): Omit<Owing, 'effects'>[] {
+  return [...senders.values()].flatMap((sender) =>
+    [...sender.open.values()].map((transaction) => ({ sender, transaction })),
+  );
+}
+
 /** In the order of nonces, as they must be sent. */
 export function inNonceOrder(sender: Pick<HeldSender, 'open'>): OpenTransaction[] {
   return [...sender.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
@@ -126,14 +143,10 @@ export function stillOpen(
   });
 }
 
-/** A transaction at a nonce of ours that two addresses, or one twice, have shown. */
-export interface ShownTransaction {
+/** What one address has shown at a nonce, and when (process time). */
+export interface Sighting {
   readonly hash: Hex;
   readonly nonce: bigint;
-}
-
-/** What one address has shown at a nonce, and when (process time). */
-export interface Sighting extends ShownTransaction {
   readonly host: string;
   readonly at: number;
 }
@@ -145,10 +158,13 @@ export function createState(
   deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured'>,
 ): RelayerState {
   let view = NOTHING_SEEN;
+  const { livemode, network } = deps.chain.config;
   const state: Writable<RelayerState> = {
     leaseMs: LEASE_MS,
     ...deps,
     ...view,
+    livemode,
+    log: logWith(deps.log, { network }),
     senders: new Map(),
     recentBlocks: new Map(),
     deferred: new Map(),
@@ -163,15 +179,12 @@ export function createState(
     letGo: (...numbers) => {
       state.senders = new Map([...state.senders].filter(([number]) => !numbers.includes(number)));
     },
-    observeAll: (observation, head) => {
-      const all = [...state.senders.values()].flatMap((sender) =>
-        [...sender.open.values()].map((transaction) => ({ sender, transaction })),
-      );
-      return all.flatMap(({ sender, transaction }): Owing[] => {
-        const effects = sender.observe(transaction, observation, head);
-        return effects.length === 0 ? [] : [{ sender, transaction, effects }];
-      });
-    },
+    raise: (tx, alarms) => insertAlarms(tx, livemode, alarms, deps.clock.now()),
+    wakeSenders: () => deps.wakeups.send('chain-requests', network),
+    observeAll: (observation, head) =>
+      openOf(state).map(({ sender, transaction }) => {
+        return { sender, transaction, effects: sender.observe(transaction, observation, head) };
+      }),
   };
   return state;
 }

@@ -49,7 +49,7 @@ export function step(transaction: Transaction, observation: Observation, now: No
       return stay(headFollowed(transaction, observation.number));
     case 'receipt_asked':
     case 'ask_again':
-      return stay(isSending(transaction) ? { ...transaction, query: 'always' } : transaction);
+      return stay(askingAlways(transaction));
     case 'receipt':
       assert(hasBytes, 'a receipt has bytes');
       return receiptFound(transaction, observation, now);
@@ -98,6 +98,10 @@ function isSending(transaction: OpenTransaction): transaction is Sending {
   return phase === 'unsigned' || phase === 'signed' || phase === 'broadcast' || phase === 'stuck';
 }
 
+function askingAlways(transaction: OpenTransaction): OpenTransaction {
+  return isSending(transaction) ? { ...transaction, query: 'always' } : transaction;
+}
+
 function isInBlock(transaction: OpenTransaction): transaction is InBlock {
   return transaction.phase === 'included' || transaction.phase === 'confirming';
 }
@@ -114,8 +118,7 @@ function again(
   query: Sending['query'],
   barred: boolean = isBarred(transaction),
 ): OpenTransaction {
-  const { wanted } = transaction;
-  return fromRows(factsOf(transaction), { wanted, query, isBarred: barred });
+  return fromRows(factsOf(transaction), { wanted: transaction.wanted, query, isBarred: barred });
 }
 
 function sent(transaction: OpenTransaction, atBlock: bigint): OpenTransaction {
@@ -149,8 +152,7 @@ function refused(
 
 /** Not sent, or sent again: the next head's receipts say more. */
 function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
-  if (transaction.phase === 'broadcast') return { ...transaction, early };
-  return isSending(transaction) ? { ...transaction, query: 'always' } : transaction;
+  return transaction.phase === 'broadcast' ? { ...transaction, early } : askingAlways(transaction);
 }
 
 /**
@@ -159,13 +161,12 @@ function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTrans
  * height that was noted have been wrong, the use of its nonce shows it.
  */
 function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
-  if (!isSending(transaction)) return transaction;
-  if (transaction.phase !== 'broadcast') return { ...transaction, query: 'always' };
+  if (transaction.phase !== 'broadcast') return askingAlways(transaction);
   const blocksSince = number - transaction.sentAtBlock;
   // Below 0 the noted height was wrong: nothing is known then.
   const isNew = blocksSince === 0n || blocksSince === 1n;
   const isFirst = transaction.overdue === 0 && transaction.attempts.length === 1;
-  return isNew && isFirst ? transaction : { ...transaction, query: 'always' };
+  return isNew && isFirst ? transaction : askingAlways(transaction);
 }
 
 /** A height that was taken from the rhythm of blocks can be far ahead: it counts from here then. */
@@ -191,9 +192,8 @@ function receiptFound(
   if (isInBlock(transaction)) return stay({ ...transaction, block }, effects);
   const { wanted } = transaction;
   const found = { block, unread: { polls: 0, isAlerted: false } };
-  const facts = factsOf(transaction);
-  const barred = isBarred(transaction);
-  return stay({ ...facts, phase: 'included', wanted, isBarred: barred, ...found }, effects);
+  const included = { wanted, isBarred: isBarred(transaction), ...found };
+  return stay({ ...factsOf(transaction), phase: 'included', ...included }, effects);
 }
 
 /**
@@ -268,7 +268,7 @@ function reorganized(transaction: OpenTransaction): Step {
   if (transaction.phase === 'confirming') {
     return stay(again(transaction, 'always'), [{ kind: 'clear_included' }]);
   }
-  return stay(isSending(transaction) ? { ...transaction, query: 'always' } : transaction);
+  return stay(askingAlways(transaction));
 }
 
 /** Mined, it seems, though no node has a receipt: it is asked for at every head. */
@@ -376,8 +376,8 @@ function signatureStored(
 ): Step {
   const { wanted } = transaction;
   const isGiven = wanted !== null && isSame(wanted, offer);
-  const owed = isGiven ? owesNothing(transaction) : transaction;
-  return bytesStored(withAttempt(owed, attempt), attempt);
+  const owing = isGiven ? owesNothing(transaction) : transaction;
+  return bytesStored(withAttempt(owing, attempt), attempt);
 }
 
 /** Only a higher cancellation follows a cancellation: its jobs may be under way elsewhere. */

@@ -81,26 +81,30 @@ export interface TransactionFacts {
   readonly requests: readonly OpenRequest[];
 }
 
-interface Unsigned extends TransactionFacts {
+interface Open extends TransactionFacts {
+  /** What the signer owes: the first bytes, or a higher offer. `null` if it owes nothing. */
+  readonly wanted: Offer | null;
+}
+
+/** In no block, and its nonce not used, as far as is known. */
+interface Sending extends Open {
+  readonly query: ReceiptQuery;
+}
+
+interface Unsigned extends Sending {
   readonly phase: 'unsigned';
   readonly wanted: Offer;
-  readonly query: ReceiptQuery;
 }
 
-interface Signed extends TransactionFacts {
+interface Signed extends Sending {
   readonly phase: 'signed';
-  /** The signer owes a higher offer for the same call; `null` if it owes nothing. */
-  readonly wanted: Offer | null;
   /** How often it was overdue as the first of its sender, since its last offer. */
   readonly overdue: number;
-  readonly query: ReceiptQuery;
 }
 
-interface Broadcast extends TransactionFacts {
+interface Broadcast extends Sending {
   readonly phase: 'broadcast';
-  readonly wanted: Offer | null;
   readonly overdue: number;
-  readonly query: ReceiptQuery;
   /** The height at which it was last sent, as far as known then. */
   readonly sentAtBlock: bigint;
   /** The first head that was followed after that; `null` if none was. */
@@ -109,37 +113,33 @@ interface Broadcast extends TransactionFacts {
   readonly early: EarlyReceipt | null;
 }
 
-interface Stuck extends TransactionFacts {
+interface Stuck extends Sending {
   readonly phase: 'stuck';
-  readonly wanted: Offer | null;
   readonly why: 'no_node_takes_it' | 'must_not_be_sent';
-  readonly query: ReceiptQuery;
 }
 
-interface NonceTaken extends TransactionFacts {
-  readonly phase: 'nonce_taken';
-  readonly wanted: Offer | null;
+interface Used extends Open {
   /** Its bytes must not be sent, should the nonce become free again. */
   readonly isBarred: boolean;
+}
+
+interface NonceTaken extends Used {
+  readonly phase: 'nonce_taken';
   /** Heads at which the nonce was used and there was no receipt. */
   readonly heads: number;
 }
 
-interface Included extends TransactionFacts {
-  readonly phase: 'included';
-  readonly wanted: Offer | null;
-  /** Its bytes must not be sent, should the block leave the chain. */
-  readonly isBarred: boolean;
+interface InBlock extends Used {
   readonly block: IncludingBlock;
   readonly unread: UnreadResult;
 }
 
-interface Confirming extends TransactionFacts {
+interface Included extends InBlock {
+  readonly phase: 'included';
+}
+
+interface Confirming extends InBlock {
   readonly phase: 'confirming';
-  readonly wanted: Offer | null;
-  readonly isBarred: boolean;
-  readonly block: IncludingBlock;
-  readonly unread: UnreadResult;
   readonly rule: CountsRule;
 }
 
@@ -342,12 +342,9 @@ export function fromRows(
 
 /** All but the phase and its data. */
 export function factsOf(transaction: Transaction): TransactionFacts {
-  const { id, nonce, kind, target, input, gasLimit } = transaction;
-  const { validUntil, signedAtMs, attempts, requests } = transaction;
-  return {
-    ...{ id, nonce, kind, target, input, gasLimit },
-    ...{ validUntil, signedAtMs, attempts, requests },
-  };
+  const { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs } = transaction;
+  const { attempts, requests } = transaction;
+  return { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs, attempts, requests };
 }
 
 /** What stands for its nonce now: what the signer owes, or the newest bytes. */

@@ -1,5 +1,6 @@
 import { zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
+import { SECOND_MS } from '#core/durations.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
 import {
@@ -23,6 +24,7 @@ import { contractOf } from '#settlement/contract-versions.ts';
 import type { CountsRule, NetworkConfig, SenderRole } from '#settlement/networks.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import type {
+  ChainPlace,
   Failure,
   FailureReason,
   Hex,
@@ -31,6 +33,7 @@ import type {
   RequestKind,
   RequestPayloads,
 } from '#settlement/requests.ts';
+import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
 /** A call of one of the contracts. */
 export interface TargetCall {
@@ -83,17 +86,6 @@ const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
 /** The refund's name in its event. */
 function referenceOf(request: OpenRequest): Hex {
   return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
-}
-
-/**
- * What a refund's call needs in addition to the request: the payment as it was settled, and its
- * proof.
- */
-export interface RefundProof {
-  readonly payment: PaymentCall;
-  /** Where the contract keeps the node that the proof leads to. */
-  readonly nodeIndex: bigint;
-  readonly proof: readonly Hex[];
 }
 
 export function refundTarget(
@@ -281,8 +273,12 @@ export function kindsOf(
  * kind, or numbers and texts that are too large for the contract. Asks nobody.
  */
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
-  if (request.kind === 'payment') requireWritablePayment(request);
-  else if (request.kind === 'refund') refundTarget(request, ANY_PROOF, config);
+  if (request.kind === 'payment') {
+    const payment = paymentOf(request);
+    pack(payment);
+    const authorization = authorizationOf(request);
+    if (authorization !== null) settleWithAuthorizationCall(payment, authorization, 0);
+  } else if (request.kind === 'refund') refundTarget(request, ANY_PROOF, config);
   else callOf(request, config);
 }
 
@@ -296,28 +292,19 @@ export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   return revert.kind === 'blocked' && KINDS[kind].waits ? revert.words : null;
 }
 
-function requireWritablePayment(request: OpenRequest): void {
-  const payment = paymentOf(request);
-  pack(payment);
-  const authorization = authorizationOf(request);
-  if (authorization !== null) settleWithAuthorizationCall(payment, authorization, 0);
-}
-
 /** Whether the event says that this request was done. */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   const expected = KINDS[request.kind].event?.(request);
   if (expected === undefined) return false;
   const shown: { readonly [name: string]: unknown } = { ...event };
   return Object.entries(expected).every(([name, value]) =>
-    ADDRESSES.has(name) ? sameAddress(shown[name], value) : shown[name] === value,
+    ADDRESSES.includes(name)
+      ? String(shown[name]).toLowerCase() === String(value).toLowerCase()
+      : shown[name] === value,
   );
 }
 
-const ADDRESSES: ReadonlySet<string> = new Set(['payer', 'wallet']);
-
-function sameAddress(shown: unknown, expected: unknown): boolean {
-  return String(shown).toLowerCase() === String(expected).toLowerCase();
-}
+const ADDRESSES = ['payer', 'wallet'];
 
 /** The failure of a request that was refused for this reason, or for an unknown one. */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
@@ -339,14 +326,18 @@ export function seenResult(result: Result, seenAt: Date | null): Result {
   return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
 }
 
+/** Where something was done, as results name it. */
+export function placeOf(
+  { txHash, blockNumber, logIndex }: Pick<SettlementEvent, 'txHash' | 'blockNumber' | 'logIndex'>,
+  blockTime: Date,
+): ChainPlace {
+  const blockText = blockNumber.toString();
+  return { txHash, blockNumber: blockText, logIndex, blockTime: blockTime.toISOString() };
+}
+
 /** The facts of a request that succeeded by this event. */
 export function eventResult(event: SettlementEvent, blockTime: Date, chainId: number): Result {
-  const place = {
-    txHash: event.txHash,
-    blockNumber: event.blockNumber.toString(),
-    logIndex: event.logIndex,
-    blockTime: blockTime.toISOString(),
-  };
+  const place = placeOf(event, blockTime);
   if (event.event === 'MerchantRegistered') {
     const merchantNumber = event.merchantNumber.toString();
     return { succeeded: true, facts: { ...place, merchantNumber } };
@@ -400,17 +391,13 @@ export async function countsYet(
   return BigInt(blockNumber) <= (rule.waitsFor === 'safe' ? safe : finalized);
 }
 
-const SECOND_MS = 1_000;
-
 const CERTAINTY = { inclusion: 0, time: 1, safe: 2, finalized: 3 } as const;
 
 /** The rule that takes longest. */
 export function strictestRule(rules: readonly (CountsRule | null)[]): CountsRule | null {
-  const known = rules.filter((rule) => rule !== null);
-  return (
-    known.toSorted((a, b) => CERTAINTY[b.waitsFor] - CERTAINTY[a.waitsFor] || b.ms - a.ms)[0] ??
-    null
-  );
+  const isLonger = (a: CountsRule, b: CountsRule) =>
+    CERTAINTY[b.waitsFor] - CERTAINTY[a.waitsFor] || b.ms - a.ms;
+  return rules.filter((rule) => rule !== null).toSorted(isLonger)[0] ?? null;
 }
 
 /** Apart, so that a small sum never waits for a large one. */

@@ -5,12 +5,11 @@ import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import {
   replaceOutcome,
   reviveDeclined,
-  type SettledInBlock,
   selectKnownOutcomes,
-  upsertChainPayments,
   writeOutcomes,
 } from '#settlement/relayer/rows/outcome-queries.ts';
 import { raiseNextNonce } from '#settlement/senders.ts';
+import { type SettledInBlock, upsertChainPayments } from '#settlement/settled/settled-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 

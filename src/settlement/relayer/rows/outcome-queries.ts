@@ -1,8 +1,5 @@
 import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Tx } from '#db/database.ts';
-import { checked } from '#db/plan-shapes.ts';
-import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
-import { toNumberColumn } from '#settlement/number-columns.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
@@ -96,89 +93,6 @@ export async function replaceOutcome(
   );
 }
 
-/** The block's time travels with the event. */
-export interface SettledInBlock {
-  readonly payment: PaymentSettled;
-  readonly blockTime: Date;
-}
-
-/** A range that is read again may hold thousands: too many for the columns of one statement. */
-const MAX_AT_ONCE = 500;
-
-const SETTLED = columnsFrom(2, {
-  number: 'bigint',
-  batch_number: 'bigint',
-  payer: 'text',
-  merchant_number: 'bigint',
-  amount: 'bigint',
-  order_id: 'text',
-  fee_acquirer: 'bigint',
-  fee_protocol: 'bigint',
-  cashback: 'bigint',
-  tx_hash: 'text',
-  block_number: 'bigint',
-  log_index: 'int',
-  block_time: 'timestamptz',
-});
-
-const UPSERT_CHAIN_PAYMENTS = `
-  insert into chain_payments (livemode, ${SETTLED.names.join(', ')})
-  select $1, i.* from ${SETTLED.table('i')}
-  order by i.number
-  on conflict (livemode, number) do update set
-    batch_number = excluded.batch_number, payer = excluded.payer,
-    merchant_number = excluded.merchant_number, amount = excluded.amount,
-    order_id = excluded.order_id, fee_acquirer = excluded.fee_acquirer,
-    fee_protocol = excluded.fee_protocol, cashback = excluded.cashback,
-    tx_hash = excluded.tx_hash, block_number = excluded.block_number,
-    log_index = excluded.log_index, block_time = excluded.block_time`;
-
-/** What the chain has settled. A reorganization may have moved it: the newest place counts. */
-export async function upsertChainPayments(
-  tx: Tx,
-  livemode: boolean,
-  settled: readonly SettledInBlock[],
-): Promise<void> {
-  if (settled.length === 0) return;
-  const rows = settled.map(({ payment, blockTime }) => ({
-    number: toNumberColumn(payment.number),
-    batch_number: payment.batchNumber,
-    payer: payment.payer,
-    merchant_number: payment.merchantNumber,
-    amount: payment.amount,
-    order_id: payment.orderId,
-    fee_acquirer: payment.feeAcquirer,
-    fee_protocol: payment.feeProtocol,
-    cashback: payment.cashback,
-    tx_hash: payment.txHash,
-    block_number: payment.blockNumber,
-    log_index: payment.logIndex,
-    block_time: blockTime,
-  }));
-  for (let first = 0; first < rows.length; first += MAX_AT_ONCE) {
-    const some = rows.slice(first, first + MAX_AT_ONCE);
-    await SETTLED.run(tx, UPSERT_CHAIN_PAYMENTS, { before: [livemode], rows: some });
-  }
-}
-
-/** What the chain has settled under these numbers, as its events said. */
-export async function selectChainPayments(
-  tx: Tx,
-  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
-): Promise<(PaymentSettled & { readonly blockTime: Date })[]> {
-  return tx.query(
-    `select 'PaymentSettled' as event, number, batch_number as "batchNumber", payer,
-       merchant_number as "merchantNumber", amount, order_id as "orderId",
-       fee_acquirer as "feeAcquirer", fee_protocol as "feeProtocol", cashback,
-       tx_hash as "txHash", block_number as "blockNumber", log_index as "logIndex",
-       block_time as "blockTime",
-       -- Neither kept nor part of a result.
-       '0x' as "blockHash"
-     from chain_payments where livemode = $1 and number = any($2::bigint[])`,
-    [wanted.livemode, wanted.numbers.map(String)],
-  );
-}
-
 /** What everyone was told has turned out to be wrong: the outcome has to be applied once more. */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
@@ -191,32 +105,6 @@ export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Prom
 // A reorganization can put what was booked into another transaction, block or place. The ledger's
 // rows then name where the chain has it now. Nothing else of them changes: neither money nor
 // `settled_at`, because the customer has paid when it was first settled.
-
-/** Payments whose place differs from that of their event, with the same money. */
-export async function movePayments(
-  tx: Tx,
-  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
-): Promise<void> {
-  if (wanted.numbers.length === 0) return;
-  await tx.query(
-    `with moved as (
-       update payments p set tx_hash = c.tx_hash, block_number = c.block_number,
-         log_index = c.log_index, batch_number = c.batch_number
-       from chain_payments c
-       where c.livemode = $1 and c.number = any($2::bigint[])
-         and p.livemode = $1 and p.settlement_number = any($2::bigint[])
-         and p.settlement_number = c.number
-         and p.amount = c.amount and lower(p.payer_address) = lower(c.payer)
-         and (p.tx_hash, p.block_number, p.log_index) is distinct from
-           (c.tx_hash, c.block_number, c.log_index)
-       returning p.payment_intent_id, p.tx_hash
-     )
-     update payment_intents i set tx_hash = m.tx_hash from moved m
-     where i.id = any(array(select payment_intent_id from moved)) and i.id = m.payment_intent_id
-       and ${checked("i.status = 'succeeded'")}`,
-    [wanted.livemode, wanted.numbers.map(toNumberColumn).map(String)],
-  );
-}
 
 export interface MovedTransfer {
   /** The id of the refund or withdrawal. */

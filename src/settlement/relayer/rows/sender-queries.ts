@@ -1,6 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
-import type { SenderRole } from '#settlement/networks.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SenderRow } from '#settlement/senders.ts';
@@ -20,16 +19,11 @@ interface Leases extends Worker {
 }
 
 export function leasesOf(
-  { chain, owner }: Pick<RelayerState, 'chain' | 'owner'>,
+  { livemode, owner }: Pick<RelayerState, 'livemode' | 'owner'>,
   held: readonly Pick<HeldSender, 'sender' | 'fence'>[],
 ): Leases {
-  const { livemode } = chain.config;
-  return {
-    livemode,
-    owner,
-    senders: held.map(({ sender }) => sender),
-    fences: held.map(({ fence }) => fence),
-  };
+  const senders = held.map(({ sender }) => sender);
+  return { livemode, owner, senders, fences: held.map(({ fence }) => fence) };
 }
 
 /** Lets the worker take part in sharing senders; workers not seen for `forgetMs` are forgotten. */
@@ -79,12 +73,7 @@ export async function lockConfiguration(tx: Tx): Promise<void> {
 /** A new address gets the next number; a known one keeps its number and its nonce. */
 export async function upsertSender(
   tx: Tx,
-  sender: {
-    readonly livemode: boolean;
-    readonly role: SenderRole;
-    readonly address: Hex;
-    readonly nextNonce: bigint;
-  },
+  sender: Pick<SenderRow, 'role' | 'address'> & { livemode: boolean; nextNonce: bigint },
 ): Promise<void> {
   await tx.query(
     `insert into relayer_senders (livemode, sender, role, address, next_nonce)
@@ -225,11 +214,10 @@ export class SenderLost extends Error {
  * @throws SenderLost when another worker has it.
  */
 export async function inSender<T>(
-  { chain, db, owner }: RelayerState,
+  { livemode, db, owner }: RelayerState,
   { sender, fence }: HeldSender,
   work: (tx: Tx, nonce: bigint) => Promise<T>,
 ): Promise<T> {
-  const { livemode } = chain.config;
   return db.transaction(async (tx) => {
     const nonce = await lockHeldSender(tx, { livemode, sender, owner, fence });
     if (nonce === null) throw new SenderLost(sender);

@@ -14,6 +14,17 @@ import type { Hex } from '#settlement/requests.ts';
 /** What is stored of a transaction. Without bytes, a signer elsewhere is asked after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
+/** A sender of a network. */
+interface OfSender {
+  readonly livemode: boolean;
+  readonly sender: number;
+}
+
+interface OfSenders {
+  readonly livemode: boolean;
+  readonly senders: readonly number[];
+}
+
 export interface NewTransactions {
   readonly transactions: readonly NewTransaction[];
   readonly offer: Offer;
@@ -72,7 +83,7 @@ const INSERT_TRANSACTIONS = `
  */
 export async function insertTransactions(
   tx: Tx,
-  sender: { readonly livemode: boolean; readonly sender: number; readonly nextNonce: bigint },
+  sender: OfSender & { readonly nextNonce: bigint },
   { transactions, offer }: NewTransactions,
   now: Date,
 ): Promise<{ readonly id: bigint; readonly nonce: bigint; readonly requests: number }[]> {
@@ -185,7 +196,7 @@ export interface OpenTransactionRow
  */
 export async function selectOpenTransactions(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly sender: number },
+  wanted: OfSender,
 ): Promise<OpenTransactionRow[]> {
   return sql.query(
     `select t.id, t.nonce, t.kind, t.target, '0x' || encode(t.input, 'hex') as input,
@@ -216,7 +227,7 @@ export async function selectOpenTransactions(
 /** The nonces of these senders that are signed and not mined. */
 export async function selectOpenNonces(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly senders: readonly number[] },
+  wanted: OfSenders,
 ): Promise<{ readonly sender: number; readonly nonce: bigint }[]> {
   return sql.query(
     `select sender, nonce from chain_transactions
@@ -250,7 +261,7 @@ export async function markMined(
 /** Transactions from this nonce on count as not mined: the chain has gone back to before them. */
 export async function reopenFromNonce(
   tx: Tx,
-  which: { readonly livemode: boolean; readonly sender: number; readonly nonce: bigint },
+  which: OfSender & { readonly nonce: bigint },
 ): Promise<number> {
   const rows = await tx.query(
     `update chain_transactions
@@ -266,11 +277,7 @@ export async function reopenFromNonce(
 /** The same for the transactions of blocks that are not in the chain any more. */
 export async function reopenBlocks(
   tx: Tx,
-  which: {
-    readonly livemode: boolean;
-    readonly senders: readonly number[];
-    readonly blockHashes: readonly Hex[];
-  },
+  which: OfSenders & { readonly blockHashes: readonly Hex[] },
 ): Promise<{ readonly sender: number }[]> {
   return tx.query(
     `update chain_transactions
@@ -285,12 +292,7 @@ export async function reopenBlocks(
 /** Nonces of the sender, from `from` up to `to`, at which nothing is stored. */
 export async function selectMissingNonces(
   tx: Tx,
-  gap: {
-    readonly livemode: boolean;
-    readonly sender: number;
-    readonly from: bigint;
-    readonly to: bigint;
-  },
+  gap: OfSender & { readonly from: bigint; readonly to: bigint },
 ): Promise<bigint[]> {
   const rows = await tx.query<{ nonce: bigint }>(
     `select nonce from generate_series($3::bigint, $4::bigint - 1) as gap (nonce)
@@ -318,12 +320,7 @@ export interface MinedBlockRow {
  */
 export async function selectMinedBlocks(
   sql: Sql,
-  wanted: {
-    readonly livemode: boolean;
-    readonly senders: readonly number[];
-    readonly final: bigint;
-    readonly limit: number;
-  },
+  wanted: OfSenders & { readonly final: bigint; readonly limit: number },
 ): Promise<MinedBlockRow[]> {
   return sql.query(
     `with mined as (

@@ -88,8 +88,7 @@ function noteRefusal(
   const hash = transaction.attempts.at(-1)?.hash;
   if (verdict === 'waiting' || hash === undefined) return;
   sender.observe(transaction, { kind: 'refused', hash, verdict });
-  const { network } = relayer.chain.config;
-  const fields = { network, sender: sender.sender, nonce: transaction.nonce, message };
+  const fields = { sender: sender.sender, nonce: transaction.nonce, message };
   relayer.log.error(COMPLAINTS[verdict], fields);
 }
 

@@ -21,6 +21,7 @@ import {
   failureOf,
   KINDS,
   payloadOf,
+  placeOf,
   type Result,
 } from '#settlement/relayer/rows/kinds.ts';
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
@@ -75,8 +76,7 @@ export async function findRefund(
 }
 
 async function resultOf(chain: Chain, event: SettlementEvent): Promise<Result> {
-  const blockTime = await timeOfBlock(chain, event.blockNumber);
-  return eventResult(event, blockTime, chain.config.chainId);
+  return eventResult(event, await timeOfBlock(chain, event.blockNumber), chain.config.chainId);
 }
 
 async function timeOfBlock(chain: Chain, number: bigint): Promise<Date> {
@@ -160,10 +160,9 @@ async function resultOfTransfer(
       const txHash = log.transactionHash;
       if (name === 'AuthorizationCanceled') return failed('transaction_reverted', txHash);
       if (name !== 'AuthorizationUsed') continue;
-      const number = BigInt(log.blockNumber);
-      const blockTime = (await timeOfBlock(chain, number)).toISOString();
-      const place = { txHash, blockNumber: number.toString(), logIndex: Number(log.logIndex) };
-      return { succeeded: true, facts: { ...place, blockTime } };
+      const blockNumber = BigInt(log.blockNumber);
+      const place = { txHash, blockNumber, logIndex: Number(log.logIndex) };
+      return { succeeded: true, facts: placeOf(place, await timeOfBlock(chain, blockNumber)) };
     }
   }
   throw new RpcUnavailable('no node has the event of an authorization that is used');

@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
+import { SECOND_MS } from '#core/durations.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import {
   type PaymentCall,
@@ -11,12 +12,8 @@ import { chainTime } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { MIN_LEFT_S } from '#settlement/relayer/rows/job-queries.ts';
-import {
-  authorizationOf,
-  paymentOf,
-  type RefundProof,
-  type TargetCall,
-} from '#settlement/relayer/rows/kinds.ts';
+import { authorizationOf, paymentOf, type TargetCall } from '#settlement/relayer/rows/kinds.ts';
+import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
 /** A transaction that is about to be signed. */
 export interface Planned {
@@ -48,40 +45,29 @@ export function planPayment(relayer: RelayerState, request: OpenRequest): Planne
   const authorization = authorizationOf(request);
   if (authorization === null) return planBatch(relayer, [request]);
   const until = untilOf(relayer, [request]);
-  const seconds = until.getTime() / 1_000;
   const payment = paymentOf(request);
-  return {
-    kind: 'payment',
-    call: {
-      to: contractOf(relayer.chain.config, payment.merchantNumber),
-      data: settleWithAuthorizationCall(payment, authorization, seconds),
-    },
-    gasLimit: authorizedGasLimit((authorization.signature.length - 2) / 2),
-    requests: [request],
-    validUntil: until,
-  };
+  const data = settleWithAuthorizationCall(payment, authorization, until.seconds);
+  const to = contractOf(relayer.chain.config, payment.merchantNumber);
+  const gasLimit = authorizedGasLimit((authorization.signature.length - 2) / 2);
+  const { validUntil } = until;
+  return { kind: 'payment', call: { to, data }, gasLimit, requests: [request], validUntil };
 }
 
-function untilOf(relayer: RelayerState, requests: readonly OpenRequest[]): Date {
+/** As a time, and as the contract takes it. */
+function untilOf(relayer: RelayerState, requests: readonly OpenRequest[]) {
   const head = { time: chainTime(relayer) };
-  return validUntil(requests, { head, now: relayer.clock.now() });
+  const until = validUntil(requests, { head, now: relayer.clock.now() });
+  return { validUntil: until, seconds: until.getTime() / SECOND_MS };
 }
 
 /** A call of one contract for these payments, one or several. */
 export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const payments = requests.map(paymentOf).sort(bySlot);
-  const until = untilOf(relayer, requests);
+  const { validUntil, seconds } = untilOf(relayer, requests);
   const { merchantNumber } = present(payments[0], 'payment of a batch');
-  return {
-    kind: 'payment',
-    call: {
-      to: contractOf(relayer.chain.config, merchantNumber),
-      data: settleCall(payments, until.getTime() / 1_000),
-    },
-    gasLimit: batchGasLimit(payments.length),
-    requests,
-    validUntil: until,
-  };
+  const to = contractOf(relayer.chain.config, merchantNumber);
+  const call = { to, data: settleCall(payments, seconds) };
+  return { kind: 'payment', call, gasLimit: batchGasLimit(payments.length), requests, validUntil };
 }
 
 /** A batch is a call of one contract: payments to merchants that have moved go apart. */
@@ -111,12 +97,14 @@ const LEFT_WITHOUT_DEADLINE_S = 60;
 type Timed = Pick<OpenRequest, 'deadline' | 'settleWithinS'>;
 
 function leftMs({ deadline }: Timed, now: Date): number {
-  return deadline === null ? LEFT_WITHOUT_DEADLINE_S * 1_000 : deadline.getTime() - now.getTime();
+  return deadline === null
+    ? LEFT_WITHOUT_DEADLINE_S * SECOND_MS
+    : deadline.getTime() - now.getTime();
 }
 
 /** Whether it may still be signed. */
 export function hasTimeLeft(request: Timed, now: Date): boolean {
-  return leftMs(request, now) >= MIN_LEFT_S * 1_000;
+  return leftMs(request, now) >= MIN_LEFT_S * SECOND_MS;
 }
 
 /**
@@ -144,7 +132,7 @@ export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Da
   for (const payment of payments.toSorted((a, b) => leftMs(a, now) - leftMs(b, now))) {
     if (leftMs(payment, now) > latest) {
       const givenS = payment.settleWithinS ?? LEFT_WITHOUT_DEADLINE_S;
-      latest = leftMs(payment, now) + (givenS * 1_000) / 2;
+      latest = leftMs(payment, now) + (givenS * SECOND_MS) / 2;
       groups.push([]);
     }
     present(groups.at(-1), 'group of payments').push(payment);
@@ -188,14 +176,16 @@ const SIGNATURE_GAS = 510_000n;
 const GAS_PER_BYTE = 60n;
 
 /** A payment with an authorization whose signature has so many bytes. */
-export function authorizedGasLimit(signatureBytes: number): bigint {
-  const limit = batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE;
-  return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;
+function authorizedGasLimit(signatureBytes: number): bigint {
+  return capped(batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE);
 }
 
 /** An estimate of one call, with a reserve for state that changes until it is mined. */
 export function singleGasLimit(estimate: bigint): bigint {
-  const limit = (estimate * 3n) / 2n + 30_000n;
+  return capped((estimate * 3n) / 2n + 30_000n);
+}
+
+function capped(limit: bigint): bigint {
   return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;
 }
 

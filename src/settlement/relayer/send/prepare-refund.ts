@@ -22,18 +22,14 @@ import {
 import {
   isBeingPaidAgain,
   type RefundSums,
-  selectPaymentPlace,
   selectRefundSums,
-} from '#settlement/relayer/rows/proof-queries.ts';
+} from '#settlement/relayer/rows/refund-queries.ts';
 import { findRefund } from '#settlement/relayer/send/earlier-events.ts';
-import {
-  type Planned,
-  type PreparedRefund,
-  singleGasLimit,
-} from '#settlement/relayer/send/plan.ts';
-import { rereadPayment, storedProof } from '#settlement/relayer/send/refund-proof.ts';
+import type { Planned, PreparedRefund } from '#settlement/relayer/send/plan.ts';
 import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
 import type { Hex } from '#settlement/requests.ts';
+import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts';
+import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 
 /** Longer than any reorganization; then the refund fails, and a person looks at the payment. */
 const MISSING_PAYMENT_MS = 600_000;
@@ -75,7 +71,7 @@ interface SettledPlace {
  * explain without it.
  */
 async function paidBefore(
-  { chain, db }: RelayerState,
+  { chain, db, livemode }: RelayerState,
   asked: {
     readonly sender: HeldSender;
     readonly request: OpenRequest;
@@ -85,7 +81,6 @@ async function paidBefore(
 ): Promise<Result | null> {
   const { request, payment, refunded } = asked;
   if (refunded === 0n || (!request.owed && request.tries === 0)) return null;
-  const { livemode } = chain.config;
   const paymentIds = [payloadOf(request, 'refund').paymentId];
   const [sums] = await selectRefundSums(db, { livemode, sender: asked.sender.sender, paymentIds });
   if (sums !== undefined && refunded <= sums.settled) return null;
@@ -102,11 +97,9 @@ async function tryRefund(
   const call = refundCallAt(relayer, request, refund, refund.refunded);
   const estimate = await estimateGas(relayer, sender, call);
   if (estimate.ok) {
-    const gasLimit = singleGasLimit(estimate.gas);
-    return {
-      status: 'ready',
-      planned: { kind: 'refund', call, gasLimit, requests: [request], refund },
-    };
+    const { gasLimit } = estimate;
+    const planned = { kind: 'refund', call, gasLimit, requests: [request], refund };
+    return { status: 'ready', planned };
   }
   if (estimate.error === PAYMENT_NOT_PROVED) return null;
   return refusedBy(relayer, request, estimate.revertData);
@@ -182,7 +175,7 @@ export async function inOrder(
     refund === undefined ? [] : requests.map((one) => payloadOf(one, 'refund').paymentId),
   );
   if (ids.length === 0) return { planned, waiting: [], alarms: [] };
-  const { livemode } = relayer.chain.config;
+  const { livemode } = relayer;
   const sums = await selectRefundSums(tx, { livemode, sender: sender.sender, paymentIds: ids });
   const byId = new Map(sums.map((row) => [row.payment_id, row]));
   const ahead = new Map<string, bigint>();
@@ -190,22 +183,23 @@ export async function inOrder(
   const waiting: OpenRequest[] = [];
   const alarms: Alarm[] = [];
   for (const plan of planned) {
-    if (plan.refund === undefined) {
+    const { refund } = plan;
+    if (refund === undefined) {
       ready.push(plan);
       continue;
     }
     const request = present(plan.requests[0], 'request of a refund');
     const { paymentId, amount } = payloadOf(request, 'refund');
     const known = present(byId.get(paymentId), 'sums of a payment');
-    if (!agrees(known, plan.refund)) {
+    if (agrees(known, refund)) {
+      const planned = ahead.get(paymentId) ?? 0n;
+      ahead.set(paymentId, planned + BigInt(amount));
+      const refundedBefore = known.settled + known.under_way + planned;
+      ready.push({ ...plan, call: refundCallAt(relayer, request, refund, refundedBefore) });
+    } else {
       waiting.push(request);
-      alarms.push(...unexplained(relayer, request, { known, refund: plan.refund }));
-      continue;
+      alarms.push(...unexplained(relayer, request, { known, refund }));
     }
-    const planned = ahead.get(paymentId) ?? 0n;
-    ahead.set(paymentId, planned + BigInt(amount));
-    const refundedBefore = known.settled + known.under_way + planned;
-    ready.push({ ...plan, call: refundCallAt(relayer, request, plan.refund, refundedBefore) });
   }
   return { planned: ready, waiting, alarms };
 }

@@ -1,7 +1,7 @@
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
-import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
+import type { Alarm } from '#settlement/alarms.ts';
 import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
@@ -32,7 +32,6 @@ import {
   MAX_BATCH_PAYMENTS,
   planBatch,
   planPayment,
-  singleGasLimit,
 } from '#settlement/relayer/send/plan.ts';
 import { inOrder, prepareRefund } from '#settlement/relayer/send/prepare-refund.ts';
 import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
@@ -56,8 +55,7 @@ export async function sendPayments(
   relayer: RelayerState,
   sender: HeldSender,
 ): Promise<SentPayments> {
-  const { chain, db, owner } = relayer;
-  const { livemode } = chain.config;
+  const { chain, db, owner, livemode } = relayer;
   const { stored, refused } = await db.transaction(async (tx) => {
     const held = { livemode, sender: sender.sender, owner, fence: sender.fence };
     const [nonce, batched, authorized] = await Promise.all([
@@ -113,8 +111,7 @@ const MAX_UNBATCHED = 8;
  * @returns how many requests were sent or decided. @throws SenderLost, RpcUnavailable
  */
 export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): Promise<number> {
-  const { chain, db, wakeups } = relayer;
-  const { livemode } = chain.config;
+  const { chain, db, wakeups, livemode } = relayer;
   const kinds = kindsOf(sender.role, chain.config);
   const except = stillDeferred(relayer);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_UNBATCHED });
@@ -133,7 +130,7 @@ export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): 
     const decided = await writeDecided(tx, relayer, mine);
     await postpone(tx, idsOf(mine, 'postponed'));
     const ended = await endAttempts(tx, idsOf(mine, 'ended'));
-    await insertAlarms(tx, livemode, [...ended.map(alarmOfSale), ...ordered.alarms], now);
+    await relayer.raise(tx, [...ended.map(alarmOfSale), ...ordered.alarms]);
     const stored = await signAndStore(tx, { relayer, sender, nonce }, ordered.planned);
     return { stored, decided };
   });
@@ -159,20 +156,18 @@ function idsOf(work: readonly Work[], status?: Prepared['status']): bigint[] {
 /** What needs no transaction. @returns the kinds whose domains have results to apply. */
 async function writeDecided(
   tx: Tx,
-  { chain, clock }: RelayerState,
+  relayer: RelayerState,
   work: readonly Work[],
 ): Promise<OpenRequest['kind'][]> {
   const decided = work.flatMap(({ request, next }) =>
     next.status === 'decided' ? [{ request, result: next.result }] : [],
   );
-  await writeOutcomes(
-    tx,
-    decided.map(({ request: { id }, result }) => {
-      return { requestId: id, transactionId: null, result };
-    }),
-  );
+  const outcomes = decided.map(({ request, result }) => {
+    return { requestId: request.id, transactionId: null, result };
+  });
+  await writeOutcomes(tx, outcomes);
   const alarms = work.flatMap(({ next }) => ('alarm' in next ? (next.alarm ?? []) : []));
-  await insertAlarms(tx, chain.config.livemode, alarms, clock.now());
+  await relayer.raise(tx, alarms);
   return decided.map(({ request }) => request.kind);
 }
 
@@ -263,7 +258,7 @@ async function prepare(
   const call = payment?.call ?? callOf(request, relayer.chain.config);
   const estimate = await estimateGas(relayer, sender, call);
   if (!estimate.ok) return refusedBy(relayer, request, estimate.revertData);
-  const gasLimit = singleGasLimit(estimate.gas);
+  const { gasLimit } = estimate;
   const planned = payment ?? { kind: request.kind, call, gasLimit, requests: [request] };
   return { status: 'ready', planned };
 }

@@ -30,7 +30,6 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   let last: LastBatch = NO_BATCH;
   /** Senders whose last broadcast has no answer yet: a second one could overtake it. */
   const sending = new Map<HeldSender, Promise<void>>();
-  const alarm = createAlarm(() => loop.wake());
   let waitsForSender = false;
   const follow = async (sender: HeldSender, payments: SentPayments, at: number) => {
     try {
@@ -54,10 +53,7 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
       const { settleEveryMs } = relayer.chain.config;
       const dueAt = unmined(sender.open) === 0 ? at : batchDueAt(last, relayer.rhythm, at);
       const waitMs = Math.max(dueAt, last.at + settleEveryMs) - at;
-      if (waitMs > 0) {
-        alarm.set(waitMs);
-        return false;
-      }
+      if (waitMs > 0) return waitMs;
       const stored = await dropIfUncertain(relayer, sender, () => sendPayments(relayer, sender));
       const { payments } = stored;
       last = { at, payments, delayMs: at - last.at, tookMs: last.tookMs };
@@ -75,23 +71,18 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
 /** Refunds and the like: every wake-up of a busy counter would be a query for nothing here. */
 export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
   let lookedAt = Number.NEGATIVE_INFINITY;
-  const alarm = createAlarm(() => loop.wake());
-  const loop: Loop = startLoop({
+  return startLoop({
     name: 'relayer singles',
     pollMs: REQUEST_POLL_MS,
     onError,
     run: async () => {
       const waitMs = lookedAt + UNBATCHED_MS - performance.now();
-      if (waitMs > 0) {
-        alarm.set(waitMs);
-        return false;
-      }
+      if (waitMs > 0) return waitMs;
       const sent = await sendOthers(relayer);
       lookedAt = sent > 0 ? Number.NEGATIVE_INFINITY : performance.now();
       return sent > 0;
     },
   });
-  return loop;
 }
 
 async function sendOthers(relayer: RelayerState): Promise<number> {
@@ -137,17 +128,6 @@ async function dropIfUncertain<T>(
     if (!isCertain) relayer.letGo(sender.sender);
     throw error;
   }
-}
-
-/** There is at most one timer at a time. */
-function createAlarm(ring: () => void): { set(ms: number): void } {
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    set: (ms) => {
-      clearTimeout(timer);
-      timer = setTimeout(ring, ms).unref();
-    },
-  };
 }
 
 /** What sending the last payments shows about the load. Times in milliseconds, any origin. */

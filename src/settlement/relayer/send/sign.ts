@@ -3,13 +3,11 @@ import { assert, present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
-import { insertAlarms } from '#settlement/alarms.ts';
 import { feesNow } from '#settlement/relayer/machine/chain-view.ts';
 import { bumpFees } from '#settlement/relayer/machine/fees.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import {
   type Attempt,
-  type Fees,
   fromRows,
   type Observation,
   type Offer,
@@ -29,13 +27,7 @@ import {
   type LockedSender,
   type Planned,
 } from '#settlement/relayer/send/plan.ts';
-import type { Hex } from '#settlement/requests.ts';
-import {
-  OFFERS_TOO_LITTLE,
-  type Signer,
-  SignerRefused,
-  SignerUnavailable,
-} from '#settlement/signer.ts';
+import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement/signer.ts';
 
 /**
  * Signs the planned transactions with the sender's next nonces and stores bytes, nonces and
@@ -79,17 +71,15 @@ async function storeCalls(
   { relayer, sender, nextNonce }: Omit<LockedSender, 'nonce'> & { readonly nextNonce: bigint },
   { calls, offer }: { readonly calls: readonly Numbered[]; readonly offer: Offer },
 ): Promise<OpenTransaction[]> {
-  const { chain, clock } = relayer;
-  const { livemode, chainId } = chain.config;
+  const { clock, livemode } = relayer;
   const transactions = await Promise.all(
     calls.map(async ({ kind, call, gasLimit, requests, nonce, validUntil = null }) => {
-      const same = { nonce, input: call.data, gasLimit };
-      const unsigned = { chainId, to: call.to, fees: offer.fees, ...same };
+      const signed = { nonce, target: call.to, input: call.data, gasLimit };
       const attempts = sender.signsElsewhere
         ? []
-        : [await signAttempt(sender.account, unsigned, offer.cancels)];
+        : [await sign(relayer, { sender, transaction: signed, offer })];
       const signedAtMs = performance.now();
-      return { kind, target: call.to, ...same, validUntil, signedAtMs, attempts, requests };
+      return { kind, ...signed, validUntil, signedAtMs, attempts, requests };
     }),
   );
   const where = { livemode, sender: sender.sender, nextNonce };
@@ -103,32 +93,27 @@ async function storeCalls(
   });
 }
 
-interface Unsigned {
-  readonly chainId: number;
-  readonly nonce: bigint;
-  readonly to: Hex;
-  readonly input: Hex;
-  readonly gasLimit: bigint;
-  readonly fees: Fees;
+interface Signing {
+  readonly sender: HeldSender;
+  readonly transaction: Pick<OpenTransaction, 'nonce' | 'target' | 'input' | 'gasLimit'>;
+  readonly offer: Offer;
 }
 
-/** The signed bytes of a transaction. Store them before you send them. */
-async function signAttempt(
-  account: Signer,
-  unsigned: Unsigned,
-  cancels: boolean,
+/** The signed bytes of what is offered for a nonce. Store them before you send them. */
+async function sign(
+  { chain }: RelayerState,
+  { sender, transaction, offer }: Signing,
 ): Promise<Attempt> {
-  const raw = await account.signTransaction({
-    type: 'eip1559',
-    chainId: unsigned.chainId,
-    nonce: Number(unsigned.nonce),
-    to: unsigned.to,
-    data: unsigned.input,
-    value: 0n,
-    gas: unsigned.gasLimit,
-    ...unsigned.fees,
-  });
-  return { hash: keccak256(raw), raw, cancels, fees: unsigned.fees };
+  const { nonce, target, input, gasLimit } = transaction;
+  const { cancels, fees } = offer;
+  // A call of one's own address that does nothing uses a nonce up.
+  const call = cancels
+    ? { to: sender.address, data: '0x' as const, gas: CANCELLATION_GAS_LIMIT }
+    : { to: target, data: input, gas: gasLimit };
+  const { chainId } = chain.config;
+  const place = { type: 'eip1559', chainId, nonce: Number(nonce), value: 0n } as const;
+  const raw = await sender.account.signTransaction({ ...place, ...call, ...fees });
+  return { hash: keccak256(raw), raw, cancels, fees };
 }
 
 /**
@@ -176,11 +161,8 @@ export function askElsewhere(
   signElsewhere(relayer, sender, waiting)
     .then(() => broadcast(relayer, sender, waiting))
     .catch((error) => {
-      const fields = { network: relayer.chain.config.network, sender: sender.sender };
-      relayer.log.warn('what a signer gave was not stored', {
-        ...fields,
-        error: describeError(error),
-      });
+      const fields = { sender: sender.sender, error: describeError(error) };
+      relayer.log.warn('what a signer gave was not stored', fields);
       // Its rows say what there is: the keeper reads them again.
       if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
@@ -189,10 +171,21 @@ export function askElsewhere(
     });
 }
 
-interface Asked {
-  readonly sender: HeldSender;
+interface Asked extends Signing {
   readonly transaction: OpenTransaction;
-  readonly offer: Offer;
+}
+
+/** Writes what takes the place of a question. @returns `false` if another one has already. */
+function endQuestion(
+  relayer: RelayerState,
+  { sender, transaction, offer }: Asked,
+  write: (tx: Tx) => Promise<void>,
+): Promise<boolean> {
+  return inSender(relayer, sender, async (tx) => {
+    const isAsked = await endUnsigned(tx, transaction.id, offer);
+    if (isAsked) await write(tx);
+    return isAsked;
+  });
 }
 
 async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
@@ -204,32 +197,17 @@ async function askFor(relayer: RelayerState, asked: Asked): Promise<void> {
     return noteNoSignature(relayer, asked, error);
   }
   failpoint('settlement.signature_given');
-  const isStored = await inSender(relayer, sender, async (tx) => {
-    const isAsked = await endUnsigned(tx, transaction.id, offer);
-    if (isAsked) await insertAttempt(tx, transaction.id, attempt, relayer.clock.now());
-    return isAsked;
-  });
-  // Otherwise another look has stored it, or something else was asked for meanwhile.
-  if (!isStored) return;
-  sender.observe(transaction, { kind: 'signature_stored', attempt, offer });
-}
-
-/** The bytes for what is offered for the nonce of an open transaction. Store before you send. */
-function sign(relayer: RelayerState, { sender, transaction, offer }: Asked): Promise<Attempt> {
-  const { nonce, target, input, gasLimit } = transaction;
-  // A call of one's own address that does nothing uses a nonce up.
-  const call = offer.cancels
-    ? { to: sender.address, input: '0x' as const, gasLimit: CANCELLATION_GAS_LIMIT }
-    : { to: target, input, gasLimit };
-  const { chainId } = relayer.chain.config;
-  return signAttempt(sender.account, { chainId, nonce, fees: offer.fees, ...call }, offer.cancels);
+  const isStored = await endQuestion(relayer, asked, (tx) =>
+    insertAttempt(tx, transaction.id, attempt, relayer.clock.now()),
+  );
+  if (isStored) sender.observe(transaction, { kind: 'signature_stored', attempt, offer });
 }
 
 async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unknown) {
   const { sender, transaction, offer } = asked;
-  const { network, livemode, maxFeePerGasCeiling } = relayer.chain.config;
+  const { maxFeePerGasCeiling } = relayer.chain.config;
   const why = describeError(error);
-  const fields = { network, sender: sender.sender, nonce: transaction.nonce, error: why };
+  const fields = { sender: sender.sender, nonce: transaction.nonce, error: why };
   if (error instanceof SignerUnavailable) {
     relayer.log.warn('a signer gave no signature', fields);
     return;
@@ -240,7 +218,13 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
   const isOutbid = error instanceof SignerRefused && error.code === OFFERS_TOO_LITTLE;
   if (isOutbid && fees !== null) {
-    await askInstead(relayer, asked, { cancels: offer.cancels, fees });
+    const higher = { cancels: offer.cancels, fees };
+    // A cancellation may have taken its place: its jobs are under way elsewhere then.
+    const isStored = await endQuestion(relayer, asked, (tx) =>
+      upsertUnsigned(tx, transaction.id, higher, relayer.clock.now()),
+    );
+    const observation = { kind: 'offer_stored', offer: higher, isRequeued: false } as const;
+    if (isStored) sender.observe(transaction, observation);
     return;
   }
   const alarm = {
@@ -248,22 +232,7 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
     subject: `sender ${sender.sender}`,
     details: { error: why },
   };
-  await inSender(relayer, sender, (tx) => insertAlarms(tx, livemode, [alarm], relayer.clock.now()));
-}
-
-async function askInstead(
-  relayer: RelayerState,
-  { sender, transaction, offer: before }: Asked,
-  offer: Offer,
-): Promise<void> {
-  const isStored = await inSender(relayer, sender, async (tx) => {
-    const isAsked = await endUnsigned(tx, transaction.id, before);
-    if (isAsked) await upsertUnsigned(tx, transaction.id, offer, relayer.clock.now());
-    return isAsked;
-  });
-  // A cancellation may have taken its place: its jobs are under way elsewhere then.
-  if (!isStored) return;
-  sender.observe(transaction, { kind: 'offer_stored', offer, isRequeued: false });
+  await inSender(relayer, sender, (tx) => relayer.raise(tx, [alarm]));
 }
 
 /**
@@ -293,7 +262,7 @@ export async function storeOffer(
     else await insertAttempt(tx, transactionId, attempt, now);
     await requeue(tx, carried);
   });
-  if (carried.length > 0) relayer.wakeups.send('chain-requests', relayer.chain.config.network);
+  if (carried.length > 0) relayer.wakeSenders();
   return attempt === null
     ? { kind: 'offer_stored', offer, isRequeued: requeued }
     : { kind: 'attempt_stored', attempt, isRequeued: requeued };

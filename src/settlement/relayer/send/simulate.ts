@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DAY_MS } from '#core/durations.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import { markBlocked } from '#settlement/blocked-requests.ts';
 import { quantity, toRevert } from '#settlement/chain/decode.ts';
@@ -16,7 +17,7 @@ import {
   whyItWaits,
 } from '#settlement/relayer/rows/kinds.ts';
 import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-events.ts';
-import type { Planned } from '#settlement/relayer/send/plan.ts';
+import { type Planned, singleGasLimit } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /** A state that is older may lack what was done a moment ago. */
@@ -37,7 +38,7 @@ async function heightAfter({ chain, head }: RelayerState, looks: number): Promis
 }
 
 type Estimate =
-  | { readonly ok: true; readonly gas: bigint }
+  | { readonly ok: true; readonly gasLimit: bigint }
   | { readonly ok: false; readonly revertData: unknown; readonly error: string };
 
 /**
@@ -65,7 +66,9 @@ async function estimateAt(
   const { to, data } = asked.call;
   const params = [{ from: asked.sender.address, to, data }, quantity(asked.height)];
   const [answer] = await chain.rpc.batch([{ method: 'eth_estimateGas', params }]);
-  if (answer?.ok === true) return { ok: true, gas: BigInt(answer.result as Hex) };
+  if (answer?.ok === true) {
+    return { ok: true, gasLimit: singleGasLimit(BigInt(answer.result as Hex)) };
+  }
   const revert = toRevert(answer?.refusal ?? new RpcUnavailable('no answer'));
   const known = readRevert(revert.revertData);
   const error = known.kind === 'done_before' ? '' : known.error;
@@ -84,7 +87,7 @@ export type Prepared =
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 
 /** behavior.md 7.7: then the refund has failed. */
-const BLOCKED_MAX_MS = 24 * 3_600_000;
+const BLOCKED_MAX_MS = DAY_MS;
 
 /** A few seconds after the announcement has ended the withdrawal is paid, or fails. */
 const WALLET_RETRY_MS = 5_000;

@@ -1,20 +1,15 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
-import { insertAlarms } from '#settlement/alarms.ts';
 import { independentProviders } from '#settlement/chain/second-provider.ts';
 import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
-import type {
-  HeldSender,
-  RelayerState,
-  ShownTransaction,
-  Sighting,
-} from '#settlement/relayer/machine/memory.ts';
+import type { HeldSender, RelayerState, Sighting } from '#settlement/relayer/machine/memory.ts';
 import type { OpenTransaction } from '#settlement/relayer/machine/transaction.ts';
 import { requeue } from '#settlement/relayer/rows/job-queries.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import { markForeign } from '#settlement/relayer/rows/transaction-queries.ts';
-import type { Hex } from '#settlement/requests.ts';
 import { selectSenders, stopSender } from '#settlement/senders.ts';
+
+type ShownTransaction = Pick<Sighting, 'hash' | 'nonce'>;
 
 /** A single address has to show it again after this long. */
 const TWICE_MS = 30_000;
@@ -39,18 +34,14 @@ export async function showUsedNonce(
     return hash === null ? [] : [{ hash, nonce, host, at }];
   });
   const before = (relayer.sightings.get(sender.sender) ?? []).filter((one) => one.nonce === nonce);
+  // But for what the same address shows otherwise by now.
   const known = before.filter((one) =>
-    seen.every(({ host, hash }) => !contradicts(one, host, hash)),
+    seen.every(({ host, hash }) => one.host !== host || one.hash === hash),
   );
   const fresh = seen.filter((one) => known.every(({ host }) => host !== one.host));
   relayer.sightings.set(sender.sender, [...known, ...fresh]);
   const shown = seen.find((one) => isShown(one, [...known, ...seen]));
   return shown === undefined ? null : { hash: shown.hash, nonce };
-}
-
-/** The same address shows another transaction there by now. */
-function contradicts(earlier: Sighting, host: string, hash: Hex): boolean {
-  return earlier.host === host && earlier.hash !== hash;
 }
 
 function isShown(one: Sighting, all: readonly Sighting[]): boolean {
@@ -68,16 +59,13 @@ export async function stopIfShown(
   sender: HeldSender,
   { nextNonce, chainNonce }: { readonly nextNonce: bigint; readonly chainNonce: bigint },
 ): Promise<boolean> {
-  const { livemode, network } = relayer.chain.config;
   const shown = await showUsedNonce(relayer, sender, nextNonce);
-  const fields = { network, sender: sender.sender, chainNonce, nextNonce };
+  const fields = { sender: sender.sender, chainNonce, nextNonce };
   if (shown === null) {
     relayer.log.error('the chain has used more nonces of a sender than we know of', fields);
     const details = { chainNonce, nextNonce };
     const alarm = { kind: 'nonce_ahead', subject: `sender ${sender.sender}`, details };
-    await inSender(relayer, sender, (tx) =>
-      insertAlarms(tx, livemode, [alarm], relayer.clock.now()),
-    );
+    await inSender(relayer, sender, (tx) => relayer.raise(tx, [alarm]));
     return false;
   }
   await stopForForeignKey(relayer, sender, { ...shown, nextNonce: chainNonce });
@@ -106,7 +94,7 @@ export async function lookAtNonce(
     );
   });
   sender.observe(transaction, { kind: 'foreign' });
-  relayer.wakeups.send('chain-requests', relayer.chain.config.network);
+  relayer.wakeSenders();
 }
 
 /**
@@ -119,18 +107,16 @@ async function stopForForeignKey(
   { hash, nonce, nextNonce }: ShownTransaction & { readonly nextNonce: bigint },
   also: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
-  const { livemode, network } = relayer.chain.config;
   const { sender: number, address } = sender;
   const details = { address, nonce, tx_hash: hash };
   const alarm = { kind: 'foreign_key_used', subject: `sender ${number}`, details };
   await inSender(relayer, sender, async (tx) => {
-    const now = relayer.clock.now();
     await also(tx);
-    await stopSender(tx, { livemode, address, nextNonce }, now);
-    await insertAlarms(tx, livemode, [alarm], now);
+    await stopSender(tx, { livemode: relayer.livemode, address, nextNonce }, relayer.clock.now());
+    await relayer.raise(tx, [alarm]);
   });
   sender.see({ kind: 'foreign_key' });
-  const fields = { network, sender: number, address, nonce, txHash: hash };
+  const fields = { sender: number, address, nonce, txHash: hash };
   relayer.log.error('somebody else has used the key of a sender: the sender is stopped', fields);
 }
 

@@ -69,9 +69,7 @@ export function startKeeper(relayer: RelayerState, wake: () => void, onError: On
  * Call it several times per lease.
  */
 export async function keepSenders(relayer: RelayerState): Promise<void> {
-  const { chain, db, owner } = relayer;
-  const { livemode } = chain.config;
-  const { leaseMs } = relayer;
+  const { db, owner, livemode, leaseMs, configured } = relayer;
   if (!db.watch.signs(livemode)) {
     // This may be another database than the one that the senders were taken from; their rows will
     // show.
@@ -79,7 +77,6 @@ export async function keepSenders(relayer: RelayerState): Promise<void> {
     return;
   }
   await renew(relayer);
-  const { configured } = relayer;
   // A sender that no worker can hold is not shared: the registrar's, in a process of its own.
   const workers = settles(relayer)
     ? await db.transaction((tx) => upsertWorker(tx, { livemode, owner, forgetMs: leaseMs }))
@@ -100,15 +97,14 @@ export function settles({ configured }: Pick<RelayerState, 'configured'>): boole
 }
 
 async function renew(relayer: RelayerState): Promise<void> {
-  const { chain, db } = relayer;
+  const { db, leaseMs } = relayer;
   const held = [...relayer.senders.values()];
   if (held.length === 0) return;
-  const { leaseMs } = relayer;
   const kept = new Set(await renewLeases(db, { ...leasesOf(relayer, held), leaseMs }));
   for (const sender of held) {
     if (kept.has(sender.sender)) continue;
     relayer.letGo(sender.sender);
-    relayer.log.warn('a sender was lost', { network: chain.config.network, sender: sender.sender });
+    relayer.log.warn('a sender was lost', { sender: sender.sender });
   }
 }
 
@@ -126,28 +122,23 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
 
 /** Continues a sender where its last worker left it: stored transactions are sent again. */
 async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
-  const own = present(
-    relayer.configured.find((one) => one.address === row.address),
-    'configured sender',
-  );
+  const known = relayer.configured.find((one) => one.address === row.address);
+  const own = present(known, 'configured sender');
   const { sender: number, role, fence, stopped: isStopped } = row;
   const sender = createSender(relayer, { ...own, sender: number, role, fence, isStopped });
   if (!(await catchUpNonce(relayer, sender, row.next_nonce))) return;
   const open = await loadOpen(relayer, sender);
   const asking = open.filter(({ requests }) => requests.length > 0);
+  const fields = { sender: number };
   if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
-    const { network } = relayer.chain.config;
-    relayer.log.error('a sender has transactions for a contract that the settings leave out', {
-      network,
-      sender: sender.sender,
-    });
+    const what = 'a sender has transactions for a contract that the settings leave out';
+    relayer.log.error(what, fields);
     return;
   }
   relayer.hold(sender);
   askElsewhere(relayer, sender, open);
   await broadcast(relayer, sender, open);
   if (sender.open.size === 0) return;
-  const fields = { network: relayer.chain.config.network, sender: sender.sender };
   relayer.log.info('took up unfinished transactions', { ...fields, count: sender.open.size });
 }
 

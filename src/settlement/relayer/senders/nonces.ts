@@ -13,7 +13,6 @@ import {
   type Offer,
   type OpenRequest,
   type OpenTransaction,
-  type TransactionFacts,
 } from '#settlement/relayer/machine/transaction.ts';
 import { inSender } from '#settlement/relayer/rows/sender-queries.ts';
 import {
@@ -29,11 +28,10 @@ import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Makes a sender and the chain agree on the next nonce. The chain is ahead, and the database has
- * lost nothing, or the guard would have closed the network: somebody else has the key. The sender
- * stops when nodes show what they did with it. The chain is behind: it lost blocks; what we stored
- * from there on is sent again, and a nonce for which we have nothing is filled, because otherwise
- * nothing after it could ever be mined.
+ * Makes a sender and the chain agree on the next nonce. If the chain is ahead, somebody else has
+ * the key, because a loss of ours would have closed the network: the sender stops when nodes show
+ * what used it. If the chain is behind, it lost blocks: what we stored from there on is sent again,
+ * and empty nonces are filled, or nothing after them could ever be mined.
  * @returns whether the sender can be worked on.
  */
 export async function catchUpNonce(
@@ -57,14 +55,14 @@ export async function fillGap(
   from: bigint,
   to: bigint,
 ): Promise<void> {
-  const { livemode, network } = relayer.chain.config;
+  const { livemode } = relayer;
   const gap = { livemode, sender: sender.sender, from, to };
   await inSender(relayer, sender, async (tx, nonce) => {
     const reopened = await reopenFromNonce(tx, { livemode, sender: sender.sender, nonce: from });
     const missing = await selectMissingNonces(tx, gap);
     await storeCancellations(tx, { relayer, sender, nonce }, missing);
     if (reopened + missing.length === 0) return;
-    const fields = { network, sender: sender.sender, from, reopened, filled: missing.length };
+    const fields = { sender: sender.sender, from, reopened, filled: missing.length };
     relayer.log.warn('the chain is behind a sender: sending again', fields);
   });
 }
@@ -95,13 +93,12 @@ export async function surestNonce(
 }
 
 /**
- * Loads transactions of held senders that the rows have and this process has forgotten. Outcomes
- * are committed without waiting for the disk, so a crash of PostgreSQL can undo the last of them.
- * Nothing else shows it: the senders stay ours, and what we know about them was true when we wrote
- * it.
+ * Loads transactions that the rows have and this process has forgotten. Outcomes are committed
+ * without waiting for the disk, so a crash of PostgreSQL can undo the last of them, and nothing
+ * else shows it.
  */
 export async function rereadOpen(relayer: RelayerState): Promise<void> {
-  const { livemode, network } = relayer.chain.config;
+  const { livemode } = relayer;
   const senders = [...relayer.senders.keys()];
   if (senders.length === 0) return;
   const stored = await selectOpenNonces(relayer.db, { livemode, senders });
@@ -112,10 +109,8 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
   }
   for (const sender of forgotten) {
     await loadOpen(relayer, sender);
-    relayer.log.info('read the open transactions of a sender again', {
-      network,
-      sender: sender.sender,
-    });
+    const fields = { sender: sender.sender };
+    relayer.log.info('read the open transactions of a sender again', fields);
   }
 }
 
@@ -128,11 +123,11 @@ export async function loadOpen(
   relayer: RelayerState,
   sender: HeldSender,
 ): Promise<OpenTransaction[]> {
-  const { livemode } = relayer.chain.config;
-  const rows = await selectOpenTransactions(relayer.db, { livemode, sender: sender.sender });
+  const of = { livemode: relayer.livemode, sender: sender.sender };
+  const rows = await selectOpenTransactions(relayer.db, of);
   for (const row of rows) {
     if (sender.open.has(row.nonce)) continue;
-    const loaded = toOpen(row, isExpired(toFacts(row), relayer.head));
+    const loaded = toOpen(row, !maySendAgain(row, relayer.head));
     if (loaded.phase !== 'stuck') sender.add([loaded]);
     // First, so that no fault in between leaves the old bytes to be sent.
     else sender.add([await barOldBytes(relayer, sender, loaded)]);
@@ -159,29 +154,23 @@ async function barOldBytes(
  * has failed (somebody was told, or is about to be) or is on its way under other bytes. When they
  * have expired the contract would refuse them anyway.
  */
-function maySendAgain(
-  { attempts, unsigned, requests, retired }: OpenTransactionRow,
-  expired: boolean,
-): boolean {
+function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): boolean {
+  const { attempts, unsigned, requests, retired } = row;
   if (attempts.at(-1)?.cancels === true || unsigned?.cancels === true) return true;
-  const isWhole = !retired && !expired && requests.length > 0;
+  const isWhole = !retired && !isExpired(row, head) && requests.length > 0;
   return isWhole && requests.every((request) => !request.failed);
 }
 
-function toOpen(row: OpenTransactionRow, expired: boolean): OpenTransaction {
-  const wanted = row.unsigned === null ? null : toOffer(row.unsigned);
-  const isBarred = !maySendAgain(row, expired);
-  return fromRows(toFacts(row), { wanted, query: 'always', isBarred });
-}
-
-function toFacts(row: OpenTransactionRow): TransactionFacts {
-  const { id, nonce, kind, target, input, gasLimit, validUntil } = row;
-  return {
-    ...{ id, nonce, kind, target, input, gasLimit, validUntil },
-    attempts: row.attempts.map(({ hash, raw, ...offer }) => ({ hash, raw, ...toOffer(offer) })),
-    requests: row.requests.flatMap(toOpenRequest),
+function toOpen(row: OpenTransactionRow, isBarred: boolean): OpenTransaction {
+  const { attempts, unsigned, requests, retired: _retired, ...stored } = row;
+  const facts = {
+    ...stored,
+    attempts: attempts.map(({ hash, raw, ...offer }) => ({ hash, raw, ...toOffer(offer) })),
+    requests: requests.flatMap(toOpenRequest),
     signedAtMs: null,
   };
+  const wanted = unsigned === null ? null : toOffer(unsigned);
+  return fromRows(facts, { wanted, query: 'always', isBarred });
 }
 
 function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
@@ -190,15 +179,8 @@ function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
 
 /** What has failed has its answer: nothing that happens to the transaction changes that. */
 function toOpenRequest(row: OpenTransactionRow['requests'][number]): OpenRequest[] {
-  const { failed, id, number, created, deadline, ...same } = row;
-  if (failed) return [];
-  return [
-    {
-      ...same,
-      id: BigInt(id),
-      number: number === null ? null : BigInt(number),
-      created: new Date(created),
-      deadline: deadline === null ? null : new Date(deadline),
-    },
-  ];
+  const { failed, id, created, ...same } = row;
+  const number = row.number === null ? null : BigInt(row.number);
+  const deadline = row.deadline === null ? null : new Date(row.deadline);
+  return failed ? [] : [{ ...same, id: BigInt(id), number, created: new Date(created), deadline }];
 }

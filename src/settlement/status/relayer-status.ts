@@ -5,6 +5,7 @@ import { type AlarmRow, selectOpenAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { SenderRole } from '#settlement/networks.ts';
+import type { Hex } from '#settlement/requests.ts';
 import {
   daysLeftOf,
   isLow,
@@ -12,8 +13,7 @@ import {
   paymentsLeftOf,
   presentPrice,
   weeklyRate,
-} from '#settlement/relayer/senders/funds.ts';
-import type { Hex } from '#settlement/requests.ts';
+} from '#settlement/status/gas-balance.ts';
 
 /** One network's relayer as operators and metrics see it. */
 export interface RelayerStatus {

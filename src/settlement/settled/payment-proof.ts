@@ -9,9 +9,8 @@ import {
   readEvents,
 } from '#settlement/contract/contract-events.ts';
 import { contractsOf, contractVersionOf } from '#settlement/contract-versions.ts';
-import { foldBatches } from '#settlement/relayer/rows/fold-batches.ts';
-import type { RefundProof } from '#settlement/relayer/rows/kinds.ts';
-import { upsertChainPayments } from '#settlement/relayer/rows/outcome-queries.ts';
+import type { Hex } from '#settlement/requests.ts';
+import { foldBatches } from '#settlement/settled/fold-batches.ts';
 import {
   type ChainPaymentRow,
   type ContractBatches,
@@ -22,18 +21,29 @@ import {
   selectBatches,
   selectBatchOf,
   selectLastBatch,
-} from '#settlement/relayer/rows/proof-queries.ts';
+  upsertChainPayments,
+} from '#settlement/settled/settled-queries.ts';
 import {
   batchesOnPath,
   lastingNodeOf,
   nodeIndexOf,
   rangePath,
-} from '../../../../contracts/batch-range.ts';
-import { paymentLeaf, paymentProof, paymentTreeRoot } from '../../../../contracts/payment-tree.ts';
+} from '../../../contracts/batch-range.ts';
+import { paymentLeaf, paymentProof, paymentTreeRoot } from '../../../contracts/payment-tree.ts';
 
 // A proof leads from a payment to the root of its batch, and from there to a node of the contract's
 // Merkle mountain range. Later batches overwrite that node some day, so the proof is made when its
 // refund is about to be signed, and of what the chain shows by then.
+
+/**
+ * What a refund's call needs: the payment as it was settled, and its proof.
+ */
+export interface RefundProof {
+  readonly payment: PaymentCall;
+  /** Where the contract keeps the node that the proof leads to. */
+  readonly nodeIndex: bigint;
+  readonly proof: readonly Hex[];
+}
 
 export interface ProofDeps {
   readonly db: Database;

@@ -1,9 +1,10 @@
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
+import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts';
 import type { Hex } from '#settlement/requests.ts';
-import type { RangedBatch } from '../../../../contracts/batch-range.ts';
+import type { RangedBatch } from '../../../contracts/batch-range.ts';
 
 /** What the chain knows a payment by. */
 export interface PaymentPlace {
@@ -36,22 +37,6 @@ export async function selectPaymentPlace(
   return { number: row.settlement_number, merchantNumber: row.merchant_number };
 }
 
-/** Whether a reorganization has undone the payment, and it is being sent again. */
-export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boolean> {
-  const rows = await sql.query(
-    `select from payments p
-     cross join lateral (
-       select status, transaction_id from chain_requests
-       where ${wholeKey(['kind', 'subject_id'], ["'payment'", 'p.payment_intent_id'])}
-         and status in ('queued', 'submitted', 'succeeded')
-       limit 1) r
-     left join chain_transactions t on t.id = r.transaction_id
-     where p.id = $1 and (r.status <> 'succeeded' or t.status = 'signed')`,
-    [paymentId],
-  );
-  return rows.length > 0;
-}
-
 export interface ChainPaymentRow {
   number: bigint;
   batch_number: bigint;
@@ -80,60 +65,6 @@ export async function selectBatchOf(
     [wanted.livemode, toNumberColumn(wanted.number), wanted.merchantNumber],
   );
   return withChainNumbers(rows);
-}
-
-export interface RefundSums {
-  payment_id: string;
-  /** Atoms that were refunded, as far as the ledger knows. */
-  settled: bigint;
-  /** Atoms of refunds that are signed and not known to be mined. */
-  under_way: bigint;
-  /** Whether some of those are on another sender. */
-  elsewhere: boolean;
-}
-
-/** What is refunded of each payment, in one snapshot. Refunds without a request were recovered. */
-export async function selectRefundSums(
-  sql: Sql,
-  wanted: {
-    readonly livemode: boolean;
-    readonly sender: number;
-    readonly paymentIds: readonly string[];
-  },
-): Promise<RefundSums[]> {
-  return sql.query(
-    `with asked as (
-       select distinct id from unnest($3::text[]) as i (id)
-     ), known as (
-       select a.id, (r.payload ->> 'amount')::bigint as amount,
-         r.status = 'succeeded' and t.status is distinct from 'signed' as settled, t.sender
-       from asked a
-       cross join lateral (
-         select * from chain_requests
-         where kind = 'refund' and payload ->> 'paymentId' = a.id
-           and ${checked("status in ('submitted', 'succeeded') and livemode = $1")}
-         order by payload ->> 'paymentId' offset 0) r
-       left join chain_transactions t on t.id = r.transaction_id
-       union all
-       select a.id, f.amount, true, null
-       from asked a
-       cross join lateral (
-         select id, amount from refunds
-         where payment_id = a.id and ${checked("livemode = $1 and status = 'succeeded'")}
-         offset 0) f
-       where not exists (
-         select from chain_requests r
-         where r.kind = 'refund' and r.payload ->> 'paymentId' = a.id and r.subject_id = f.id
-         offset 0)
-     )
-     select a.id as payment_id,
-       coalesce(sum(k.amount) filter (where k.settled), 0)::bigint as settled,
-       coalesce(sum(k.amount) filter (where not k.settled), 0)::bigint as under_way,
-       coalesce(bool_or(k.sender <> $2) filter (where not k.settled), false) as elsewhere
-     from asked a left join known k on k.id = a.id
-     group by a.id`,
-    [wanted.livemode, wanted.sender, wanted.paymentIds],
-  );
 }
 
 /** One contract of a network. */
@@ -222,9 +153,6 @@ export interface BatchRow extends RangedBatch {
   readonly blockHash: Hex;
 }
 
-/** Too many for the columns of one statement otherwise. */
-const MAX_AT_ONCE = 1_000;
-
 const BATCHES = columnsFrom(3, {
   number: 'bigint',
   block_number: 'bigint',
@@ -237,11 +165,13 @@ const INSERT_BATCHES = `
   insert into chain_batches (livemode, contract_version, ${BATCHES.names.join(', ')})
   select $1, $2, i.* from ${BATCHES.table('i')}`;
 
+/** No more than a thousand: see `columnsFrom`. */
 export async function insertBatches(
   tx: Tx,
   { livemode, contractVersion }: ContractBatches,
   batches: readonly BatchRow[],
 ): Promise<void> {
+  if (batches.length === 0) return;
   const rows = batches.map((batch) => ({
     number: batch.number,
     block_number: batch.blockNumber,
@@ -249,12 +179,118 @@ export async function insertBatches(
     root: bytesOf(batch.root),
     node: bytesOf(batch.node),
   }));
-  for (let first = 0; first < rows.length; first += MAX_AT_ONCE) {
-    const some = rows.slice(first, first + MAX_AT_ONCE);
-    await BATCHES.run(tx, INSERT_BATCHES, { before: [livemode, contractVersion], rows: some });
-  }
+  await BATCHES.run(tx, INSERT_BATCHES, { before: [livemode, contractVersion], rows });
 }
 
 function bytesOf(hash: Hex): Uint8Array {
   return Buffer.from(hash.slice(2), 'hex');
+}
+
+/** The block's time travels with the event. */
+export interface SettledInBlock {
+  readonly payment: PaymentSettled;
+  readonly blockTime: Date;
+}
+
+/** A range that is read again may hold thousands: too many for the columns of one statement. */
+const MAX_AT_ONCE = 500;
+
+const SETTLED = columnsFrom(2, {
+  number: 'bigint',
+  batch_number: 'bigint',
+  payer: 'text',
+  merchant_number: 'bigint',
+  amount: 'bigint',
+  order_id: 'text',
+  fee_acquirer: 'bigint',
+  fee_protocol: 'bigint',
+  cashback: 'bigint',
+  tx_hash: 'text',
+  block_number: 'bigint',
+  log_index: 'int',
+  block_time: 'timestamptz',
+});
+
+const UPSERT_CHAIN_PAYMENTS = `
+  insert into chain_payments (livemode, ${SETTLED.names.join(', ')})
+  select $1, i.* from ${SETTLED.table('i')}
+  order by i.number
+  on conflict (livemode, number) do update set
+    batch_number = excluded.batch_number, payer = excluded.payer,
+    merchant_number = excluded.merchant_number, amount = excluded.amount,
+    order_id = excluded.order_id, fee_acquirer = excluded.fee_acquirer,
+    fee_protocol = excluded.fee_protocol, cashback = excluded.cashback,
+    tx_hash = excluded.tx_hash, block_number = excluded.block_number,
+    log_index = excluded.log_index, block_time = excluded.block_time`;
+
+/** What the chain has settled. A reorganization may have moved it: the newest place counts. */
+export async function upsertChainPayments(
+  tx: Tx,
+  livemode: boolean,
+  settled: readonly SettledInBlock[],
+): Promise<void> {
+  if (settled.length === 0) return;
+  const rows = settled.map(({ payment, blockTime }) => ({
+    number: toNumberColumn(payment.number),
+    batch_number: payment.batchNumber,
+    payer: payment.payer,
+    merchant_number: payment.merchantNumber,
+    amount: payment.amount,
+    order_id: payment.orderId,
+    fee_acquirer: payment.feeAcquirer,
+    fee_protocol: payment.feeProtocol,
+    cashback: payment.cashback,
+    tx_hash: payment.txHash,
+    block_number: payment.blockNumber,
+    log_index: payment.logIndex,
+    block_time: blockTime,
+  }));
+  for (let first = 0; first < rows.length; first += MAX_AT_ONCE) {
+    const some = rows.slice(first, first + MAX_AT_ONCE);
+    await SETTLED.run(tx, UPSERT_CHAIN_PAYMENTS, { before: [livemode], rows: some });
+  }
+}
+
+/** What the chain has settled under these numbers, as its events said. */
+export async function selectChainPayments(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+): Promise<(PaymentSettled & { readonly blockTime: Date })[]> {
+  return tx.query(
+    `select 'PaymentSettled' as event, number, batch_number as "batchNumber", payer,
+       merchant_number as "merchantNumber", amount, order_id as "orderId",
+       fee_acquirer as "feeAcquirer", fee_protocol as "feeProtocol", cashback,
+       tx_hash as "txHash", block_number as "blockNumber", log_index as "logIndex",
+       block_time as "blockTime",
+       -- Neither kept nor part of a result.
+       '0x' as "blockHash"
+     from chain_payments where livemode = $1 and number = any($2::bigint[])`,
+    [wanted.livemode, wanted.numbers.map(String)],
+  );
+}
+
+/** Payments whose place differs from that of their event, with the same money. */
+export async function movePayments(
+  tx: Tx,
+  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+): Promise<void> {
+  if (wanted.numbers.length === 0) return;
+  await tx.query(
+    `with moved as (
+       update payments p set tx_hash = c.tx_hash, block_number = c.block_number,
+         log_index = c.log_index, batch_number = c.batch_number
+       from chain_payments c
+       where c.livemode = $1 and c.number = any($2::bigint[])
+         and p.livemode = $1 and p.settlement_number = any($2::bigint[])
+         and p.settlement_number = c.number
+         and p.amount = c.amount and lower(p.payer_address) = lower(c.payer)
+         and (p.tx_hash, p.block_number, p.log_index) is distinct from
+           (c.tx_hash, c.block_number, c.log_index)
+       returning p.payment_intent_id, p.tx_hash
+     )
+     update payment_intents i set tx_hash = m.tx_hash from moved m
+     where i.id = any(array(select payment_intent_id from moved)) and i.id = m.payment_intent_id
+       and ${checked("i.status = 'succeeded'")}`,
+    [wanted.livemode, wanted.numbers.map(toNumberColumn).map(String)],
+  );
 }

@@ -11,9 +11,9 @@ import {
   insertBatches,
   lockBatches,
   selectBatches,
-} from '#settlement/relayer/rows/proof-queries.ts';
-import { openRange, peaksOf } from '../../../../contracts/batch-range.ts';
-import { paymentLeaf, paymentTreeRoot } from '../../../../contracts/payment-tree.ts';
+} from '#settlement/settled/settled-queries.ts';
+import { openRange, peaksOf } from '../../../contracts/batch-range.ts';
+import { paymentLeaf, paymentTreeRoot } from '../../../contracts/payment-tree.ts';
 
 /** Their hashes take a fraction of a second. */
 const ROWS_AT_ONCE = 1_000;

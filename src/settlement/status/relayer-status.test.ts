@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { readRelayerStatus } from '#settlement/relayer/relayer-status.ts';
+import { DAY_MS } from '#core/durations.ts';
 import { reportOf } from '#settlement/relayer/report.ts';
-import {
-  checkBalances,
-  daysLeftOf,
-  paymentsLeftOf,
-  paymentsPerDay,
-} from '#settlement/relayer/senders/funds.ts';
+import { checkBalances } from '#settlement/relayer/senders/funds.ts';
+import { daysLeftOf, paymentsLeftOf, paymentsPerDay } from '#settlement/status/gas-balance.ts';
+import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-const DAY_MS = 86_400_000;
 /** As a process that has counted nothing yet. */
 const anew = <T>(_what: string, _maxAgeMs: number, read: () => Promise<T>) => read();
 const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({

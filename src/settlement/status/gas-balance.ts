@@ -1,0 +1,170 @@
+import { DAY_MS } from '#core/durations.ts';
+import type { Sql } from '#db/database.ts';
+import type { Block, Chain } from '#settlement/chain/chain.ts';
+import { dataFees } from '#settlement/chain/data-fee.ts';
+import { isWellFormed } from '#settlement/chain/node-answers.ts';
+import type { Address } from '#settlement/chain/rpc-address.ts';
+import { independentProviders } from '#settlement/chain/second-provider.ts';
+import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+import {
+  lowerTips,
+  suggestFees,
+  TIP_BLOCKS,
+  TIP_PERCENTILE,
+} from '#settlement/relayer/machine/fees.ts';
+import type { Fees } from '#settlement/relayer/machine/transaction.ts';
+import type { Hex } from '#settlement/requests.ts';
+
+/** While nobody pays: the first payment may offer the fees of some minutes ago. */
+export const IDLE_TIPS_MS = 300_000;
+
+/** What a payment costs that a relayer of this chain sends now. */
+export async function presentPrice(chain: Chain, head: Block): Promise<Price> {
+  const blocks = blocksLasting(chain.config, { blocks: TIP_BLOCKS, intervalMs: null });
+  const tips = await recentTips(chain, { blocks, maxAgeMs: IDLE_TIPS_MS });
+  const { maxPriorityFeePerGas: tip } = feesAt(chain, head, tips ?? []);
+  const [dataFee = 0n] = await dataFees(chain, [SIZES.one]);
+  return { baseFeePerGas: head.baseFeePerGas, tip, dataFee };
+}
+
+export function feesAt({ config }: Chain, head: Block, recent: readonly bigint[]): Fees {
+  return suggestFees({
+    baseFeePerGas: head.baseFeePerGas,
+    recentTips: recent,
+    ceiling: config.maxFeePerGasCeiling,
+    highestTip: config.profile.highestTip,
+  });
+}
+
+/** A node alone could make each payment a thousand times dearer: of two the lower word counts. */
+const ASKED = 2;
+
+/** The tips that so many blocks took. null: no node said. */
+export function recentTips(
+  chain: Chain,
+  { blocks, maxAgeMs }: { readonly blocks: bigint; readonly maxAgeMs: number },
+): Promise<readonly bigint[] | null> {
+  return chain.remember('tips', maxAgeMs, async () => {
+    const params = [`0x${blocks.toString(16)}`, 'latest', [TIP_PERCENTILE]];
+    const addresses = independentProviders(chain.rpc.inOrder());
+    const told: (readonly bigint[])[] = [];
+    while (told.length < ASKED && addresses.length > 0) {
+      const next = addresses.splice(0, ASKED - told.length);
+      const answers = await Promise.all(next.map((address) => tipsOf(address, params)));
+      told.push(...answers.filter((answer) => answer !== null));
+    }
+    return lowerTips(told);
+  });
+}
+
+/** null: no answer, or none that this question can have. */
+async function tipsOf(
+  address: Address,
+  params: readonly unknown[],
+): Promise<readonly bigint[] | null> {
+  const call = { method: 'eth_feeHistory', params };
+  const [reply] = await address.ask([call], { urgent: false });
+  if (reply?.status !== 'answered' || !isWellFormed(call, reply.result)) return null;
+  const { reward } = reply.result as { readonly reward?: Hex[][] | null };
+  return (reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)]));
+}
+
+/** Measured with Circle's token (contracts/README.md), where no other payment shares the cost. */
+const GAS_OF_ONE_PAYMENT = 95_000n;
+
+/** Bytes of a signed transaction with one payment, and with as many as it may have. */
+export const SIZES = { one: 420, full: 420 + 99 * 96 } as const;
+
+/** What a payment costs now, in wei. */
+export interface Price {
+  readonly baseFeePerGas: bigint;
+  /** What is offered on top for a unit of gas. */
+  readonly tip: bigint;
+  /** For publishing one payment, where the chain asks for that. */
+  readonly dataFee: bigint;
+}
+
+/**
+ * How many payments, each sent alone, a balance pays for: the one number of log, console, metrics
+ * and readiness. null: not known, or they cost nothing here.
+ */
+export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): bigint | null {
+  if (balanceWei === null || price === null) return null;
+  const cost = GAS_OF_ONE_PAYMENT * (price.baseFeePerGas + price.tip) + price.dataFee;
+  return cost === 0n ? null : balanceWei / cost;
+}
+
+/** Whole days that so many payments last; null: not known, or nobody pays. */
+export function daysLeftOf(paymentsLeft: bigint | null, perDay: number): number | null {
+  if (paymentsLeft === null || perDay <= 0) return null;
+  return Math.min(MANY_DAYS, Math.floor(Number(paymentsLeft) / perDay));
+}
+
+/** Ten years: nobody plans that far, and a balance without end reads badly. */
+const MANY_DAYS = 3_650;
+
+/** Whether somebody has to send coin soon. */
+export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean {
+  return paymentsLeft !== null && paymentsLeft < BigInt(lowBalance);
+}
+
+/** Those that settle, by whichever worker. */
+export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<number> {
+  const rows = await sql.query<{ count: number }>(
+    `select count(*)::int as count from relayer_senders
+     where livemode = $1 and role = 'operator' and lease_until > now()`,
+    [livemode],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** So many rows are looked at: of more, as many at even distances. */
+const LOOKED_AT = 20_000n;
+const WEEK_DAYS = 7;
+
+/**
+ * Payments a day that this network has settled within the last week; of a younger one, since its
+ * first request, but at least within a day. Nobody keeps an index by time for this: ids grow with
+ * time, so the first one of the week is found by halving, and of many rows some are counted.
+ */
+export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Promise<number> {
+  const weekAgo = new Date(now.getTime() - WEEK_DAYS * DAY_MS);
+  const [ends] = await sql.query<{ first: bigint; last: bigint; since: Date }>(
+    `with recursive halves as (
+       select coalesce(min(id), 1) as low, coalesce(max(id), 0) + 1 as high from chain_requests
+       union all
+       select case when at.created < $1 then at.id + 1 else low end,
+         case when at.created < $1 then high else (low + high) / 2 end
+       from halves, lateral (
+         select id, created from chain_requests where id >= (low + high) / 2 order by id limit 1
+       ) as at
+       where low < high
+     )
+     select low as first, (select max(id) from chain_requests) as last,
+       (select created from chain_requests where id >= low order by id limit 1) as since
+     from halves where low >= high
+       and exists (select from chain_requests where id >= low) limit 1`,
+    [weekAgo],
+  );
+  if (ends === undefined) return 0;
+  const span = ends.last - ends.first + 1n;
+  const step = (span + LOOKED_AT - 1n) / LOOKED_AT;
+  const [counted] = await sql.query<{ count: number }>(
+    `select count(*)::int as count
+     from generate_series($1::bigint, $2::bigint, $3::bigint) as asked (id)
+     join chain_requests r on r.id = asked.id
+     where r.livemode = $4 and r.kind = 'payment' and r.status = 'succeeded'`,
+    [ends.first, ends.last, step, livemode],
+  );
+  const days = Math.max(1, (now.getTime() - ends.since.getTime()) / DAY_MS);
+  return ((counted?.count ?? 0) * Number(step)) / days;
+}
+
+/** A week changes little in this time, and each counting reads some thousand rows. */
+const RATE_AGE_MS = 600_000;
+
+/** What {@link paymentsPerDay} has counted some minutes ago at most. */
+export function weeklyRate(sql: Sql, { config, remember }: Chain): Promise<number> {
+  const count = () => paymentsPerDay(sql, config.livemode, new Date());
+  return remember('payments a day', RATE_AGE_MS, count);
+}
