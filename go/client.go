@@ -91,7 +91,7 @@ func New(options Options) (*Client, error) {
 		address = sandbox
 	}
 	if found[1] == "live" && !safeForLive.MatchString(address) {
-		return nil, &UsageError{"A live key is sent by https only, not to " + address + "."}
+		return nil, &UsageError{"A live key is sent over https only, not to " + address + "."}
 	}
 	return newClient(key, strings.TrimSuffix(strings.TrimRight(address, "/"), "/v1"), options), nil
 }

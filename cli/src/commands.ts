@@ -16,7 +16,7 @@ import { WrongUse } from './wrong-use.ts';
 function portOf(given: string): number {
   const port = Number(given);
   if (/^\d+$/.test(given) && port <= 65_535) return port;
-  throw new WrongUse(`${given} is no port.`);
+  throw new WrongUse(`${given} is not a port.`);
 }
 
 /** Collects an option that may be repeated. */
@@ -30,30 +30,30 @@ type Run = (act: (settings: Settings) => Promise<number>) => Promise<void>;
 export function addPlayCommands(program: Command, run: Run): void {
   program
     .command('trigger')
-    .description('makes an event happen, with real objects')
+    .description('causes an event with real objects')
     .argument('<type>', 'payment.succeeded, refund.succeeded, …; or a file: ./scene.json')
     .option('--amount <usdc>', '2.50')
-    .option('--order <id>', 'the order_id of the intent')
-    .option('--description <words>', 'what the customer reads')
-    .option('--metadata <name=value>', 'again for each pair', collected, [])
+    .option('--order <id>', 'order_id of the intent')
+    .option('--description <words>', 'description shown to the customer')
+    .option('--metadata <name=value>', 'repeat for more pairs', collected, [])
     .action((type: string, options) => run((settings) => trigger(settings, type, options)));
   program
     .command('tap')
     .description('taps a pass on a terminal')
     .argument('[terminal]', 'tml_…; default: the demo terminal')
     .option('--pass <name>', 'ok, confirm, insufficient_funds, … or nfc_…')
-    .option('--intent <id>', 'pi_…; default: the oldest that is open')
-    .option('--amount <usdc>', '2.50: creates an intent first')
+    .option('--intent <id>', 'pi_…; default: the oldest open one')
+    .option('--amount <usdc>', '2.50; creates an intent first')
     .action((terminal, options) => run((settings) => tap(settings, terminal, options)));
   program
     .command('confirm')
-    .description('answers in the payer app')
-    .argument('<intent>', 'pi_… that waits for the payer')
-    .option('--reject', 'the payer says no')
+    .description('approves or rejects in the payer app')
+    .argument('<intent>', 'pi_… that waits for its payer')
+    .option('--reject', 'the payer rejects')
     .action((id: string, { reject }) => run((settings) => confirm(settings, id, reject === true)));
   program
     .command('expire')
-    .description('ends the time of an unpaid intent')
+    .description('expires an unpaid intent')
     .argument('<intent>', 'pi_…')
     .action((id: string) => run((settings) => expire(settings, id)));
   program
@@ -71,7 +71,7 @@ export function addPlayCommands(program: Command, run: Run): void {
     );
   program
     .command('clock')
-    .description('the test clock')
+    .description('shows or advances the test clock')
     .option('--advance <duration>', '90s, 15m, 2h, 3d')
     .action(({ advance }) => run((settings) => clock(settings, advance)));
 }
@@ -80,45 +80,45 @@ export function addPlayCommands(program: Command, run: Run): void {
 export function addEventCommands(program: Command, run: Run): void {
   program
     .command('listen')
-    .description('shows events as they happen, and forwards them signed')
+    .description('shows events as they happen and forwards them, signed')
     .option(
       '--forward-to <url>',
-      'your receiver; a number is a port on this machine; again for each, payment.*=3000 for some',
+      'your receiver (a number is a local port); may be repeated; payment.*=3000 filters',
       collected,
       [],
     )
-    .option('--header <name: value>', 'sent to receivers too; again for each', collected, [])
-    .option('--events <types>', 'types and families by comma: payment.*,refund.failed')
-    .option('--print-secret', 'prints the signing secret and ends')
-    .option('--after <event>', 'begins behind this event')
-    .option('--until <type>', 'ends with 0 when it has come and was delivered')
-    .option('--timeout <seconds>', 'ends then; with 1 if --until has not come')
+    .option('--header <name: value>', 'extra header for receivers; may be repeated', collected, [])
+    .option('--events <types>', 'comma-separated types and families: payment.*,refund.failed')
+    .option('--print-secret', 'prints the signing secret and exits')
+    .option('--after <event>', 'starts after this event')
+    .option('--until <type>', 'exits with 0 when this event was delivered')
+    .option('--timeout <seconds>', 'exits after this time; with 1 if --until did not occur')
     .action((options) => run((settings) => listen(settings, options)));
   program
     .command('events')
-    .description('what happened, newest first')
+    .description('lists events, newest first')
     .option('--type <type>', 'a type or family')
     .option('--limit <count>', 'at most 100', '20')
     .action((options) => run((settings) => events(settings, options)));
   program
     .command('get')
-    .description('an object by its id')
+    .description('shows an object by its id')
     .argument('<id>', 'pi_…, pay_…, re_…, evt_…, … or balance')
     .action((id: string) => run((settings) => get(settings, id)));
   program
     .command('resend')
-    .description('sends an event again: to listeners here, or to an endpoint')
+    .description('sends an event again, to local listeners or to an endpoint')
     .argument('<id>', 'evt_… or wdl_…')
-    .option('--endpoint <id>', 'we_…: the network sends it there')
+    .option('--endpoint <id>', 'we_…; the network sends it there')
     .action((id: string, { endpoint }) => run((settings) => resend(settings, id, endpoint)));
   program
     .command('replay')
-    .description('sends the events of a span of time again')
+    .description('sends the events of a period again')
     .requiredOption('--since <time>', '1h, 2d, or a time')
     .option('--until <time>', 'default: now')
-    .option('--types <types>', 'types and families by comma')
+    .option('--types <types>', 'comma-separated types and families')
     .option('--endpoint <id>', 'we_…; default: the only one')
-    .option('--forward-to <url>', 'a receiver on this machine instead')
+    .option('--forward-to <url>', 'sends to a local receiver instead')
     .action((options) => run((settings) => replay(settings, options)));
 }
 
@@ -126,7 +126,7 @@ export function addEventCommands(program: Command, run: Run): void {
 export function addResourceCommands(program: Command, run: Run): void {
   program
     .command('list')
-    .description('the newest of a resource')
+    .description('lists the newest objects of a resource')
     .argument('<resource>', 'payment_intents, payments, refunds, terminals, …')
     .argument('[filters...]', 'status=succeeded')
     .option('--limit <count>', 'at most 100', '20')
@@ -135,10 +135,13 @@ export function addResourceCommands(program: Command, run: Run): void {
     );
   program
     .command('post')
-    .description('any POST of the API, once')
+    .description('sends any POST request, once')
     .argument('<path>', 'payment_intents, refunds, payment_intents/pi_…/cancel, …')
-    .argument('[fields...]', 'amount=2500000 metadata.table=7; without terminal=tml_… the first')
-    .option('--idempotency-key <key>', 'the same for the same wish; default: a new one')
+    .argument(
+      '[fields...]',
+      'amount=2500000 metadata.table=7; default terminal: the first active one',
+    )
+    .option('--idempotency-key <key>', 'reuse it to repeat a request; default: a new one')
     .action((path: string, fields: string[], options) =>
       run((settings) => post(settings, path, { ...options, fields })),
     );
@@ -150,29 +153,29 @@ export function addCheckCommands(program: Command, run: Run, end: (code: number)
     settingsOfNetwork(command, { ...program.opts<GlobalOptions>(), folder }).then(end);
   program
     .command('whoami')
-    .description('which network, mode and key are used, and whether they work')
+    .description('shows the network, mode and key in use, and whether they work')
     .action(() => run(whoami));
   program
     .command('mock')
-    .description('a server with faults by script, for your tests')
-    .option('--port <port>', '0 takes a free one', '4010')
+    .description('starts a server with scripted faults, for your tests')
+    .option('--port <port>', '0 chooses a free port', '4010')
     .option(
       '--script <faults>',
-      'cut,409,503,slow:2,replay,…: one per request, then all is well',
+      'cut,409,503,slow:2,replay,…: one per request; later requests succeed',
       '',
     )
     .action((options) => mock(program.opts<GlobalOptions>(), options).then(end));
   program
     .command('init')
-    .description('for operators: makes the settings of a network, and checks all that it needs')
-    .option('--folder <folder>', 'where tapline.env, worker.env and registrar.env are', '.')
+    .description('for operators: creates and checks the settings of a network')
+    .option('--folder <folder>', 'folder of tapline.env, worker.env and registrar.env', '.')
     .action(({ folder }) => ofNetwork('init', folder));
   program
     .command('doctor')
-    .description('looks at what usually is in the way')
-    .option('--receiver <url>', 'your webhook receiver: takes what is signed, refuses what is not')
-    .option('--secret <secret>', 'its signing secret, if it differs from the one that listen uses')
-    .option('--settings <folder>', 'for operators: at the settings of a network instead')
+    .description('checks for common problems')
+    .option('--receiver <url>', 'tests your webhook receiver with valid and invalid signatures')
+    .option('--secret <secret>', 'its signing secret; default: the one that listen uses')
+    .option('--settings <folder>', 'for operators: checks the settings of a network instead')
     .action(({ settings: folder, ...options }) =>
       folder === undefined
         ? run((settings) => doctor(settings, options))
@@ -185,10 +188,13 @@ export function addAgentCommand(program: Command, run: Run): void {
   program
     .command('mcp')
     .description('serves payments to AI agents over the Model Context Protocol')
-    .option('--http [port]', 'streamable HTTP on this machine, not standard input and output')
-    .option('--refund-limit <usdc>', 'the most that one refund may be', '100')
-    .option('--session-limit <usdc>', 'the most that refunds of a session may be', '300')
-    .option('--day-limit <usdc>', 'the most that refunds of a UTC day may be', '500')
+    .option(
+      '--http [port]',
+      'serves streamable HTTP on this machine instead of standard input and output',
+    )
+    .option('--refund-limit <usdc>', 'limit per refund', '100')
+    .option('--session-limit <usdc>', 'limit for all refunds of a session', '300')
+    .option('--day-limit <usdc>', 'limit for all refunds of a UTC day', '500')
     .action(async ({ refundLimit, sessionLimit, dayLimit, http }) => {
       const live = program.opts<GlobalOptions>().live === true;
       const refundLimits = {

@@ -8,8 +8,7 @@ const SHELLS: Readonly<Record<string, (program: Command) => string>> = {
 /** The completion script for a shell to source. */
 export function completion(program: Command, shell: string): string {
   const write = SHELLS[shell];
-  if (write === undefined)
-    throw new WrongUse(`There is completion for bash, zsh, fish and powershell.`);
+  if (write === undefined) throw new WrongUse(`Supported shells: bash, zsh, fish and powershell.`);
   return write(program);
 }
 

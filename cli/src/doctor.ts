@@ -49,7 +49,7 @@ async function checkAddress({ baseUrl, source }: Settings): Promise<Finding[]> {
     const reasons = ill.map(([name, { reasons }]) => `${name} does not settle (${reasons})`);
     return [
       { check, ok: response.ok, detail: `${baseUrl}, from ${source}: ${response.status}` },
-      { check: 'networks', ok: ill.length === 0, detail: reasons.join('; ') || 'they settle' },
+      { check: 'networks', ok: ill.length === 0, detail: reasons.join('; ') || 'all settle' },
       ...Object.entries(networks).flatMap(([name, network]) => checkToken(name, network)),
       checkClock(response, here),
     ];
@@ -82,7 +82,7 @@ function checkClock(response: Response, here: number): Finding {
   // The `Date` header is in whole seconds, so assume the middle of the second.
   const skew = Math.abs(here - there - 500) / 1_000;
   const ok = !(skew > CLOCK_SKEW_S);
-  const advice = 'Set this clock: signatures are refused when it is 300 s off.';
+  const advice = 'Correct this clock: signatures are refused when it is 300 s off.';
   return { check: 'clock', ok, detail: `${skew.toFixed(1)} s off.${ok ? '' : ` ${advice}`}` };
 }
 
@@ -111,7 +111,7 @@ async function checkTerminal({ tapline }: Settings): Promise<Finding> {
     const { data } = await tapline.terminals.list({ status: 'active', limit: 1 }).page;
     const [terminal] = data;
     if (terminal !== undefined) return { check, ok: true, detail: `${terminal.id} is active` };
-    return { check, ok: false, detail: 'none is active: add one in the dashboard' };
+    return { check, ok: false, detail: 'no active terminal: add one in the dashboard' };
   } catch (error) {
     return failed(check, error);
   }
@@ -123,9 +123,9 @@ async function checkEndpoints({ tapline }: Settings): Promise<Finding> {
     const { data } = await tapline.webhookEndpoints.list().page;
     const ill = data.filter(({ status, failing_since }) => status !== 'enabled' || failing_since);
     const words = ill.map(({ id, status, failing_since }) =>
-      failing_since ? `${id} fails since ${failing_since}` : `${id} is ${status}`,
+      failing_since ? `${id} has been failing since ${failing_since}` : `${id} is ${status}`,
     );
-    return { check, ok: ill.length === 0, detail: words.join('; ') || `${data.length} in order` };
+    return { check, ok: ill.length === 0, detail: words.join('; ') || `${data.length} working` };
   } catch (error) {
     return failed(check, error);
   }
@@ -157,9 +157,9 @@ async function checkReceiving(settings: Settings, options: DoctorOptions): Promi
   };
   const good = await send();
   const reachable: Finding = {
-    check: 'receiver takes a signed message',
+    check: 'receiver accepts a signed message',
     ok: typeof good === 'number' && good >= 200 && good < 300,
-    detail: `${url} answered ${good}; wanted is 2xx. It was signed with ${signer}.`,
+    detail: `${url} answered ${good} instead of 2xx. The message was signed with ${signer}.`,
   };
   if (typeof good !== 'number') return [reachable];
   const old = Math.floor(Date.now() / 1_000) - 3_600;
@@ -171,7 +171,7 @@ async function checkReceiving(settings: Settings, options: DoctorOptions): Promi
   for (const [what, signature] of wrong) {
     const status = await send(signature);
     const ok = typeof status === 'number' && status >= 400 && status < 500;
-    const advice = ok ? '' : ' It must be 4xx: others could send you anything.';
+    const advice = ok ? '' : ' It must answer 4xx; otherwise anyone could send you events.';
     refusals.push({
       check: `receiver refuses ${what}`,
       ok,

@@ -48,7 +48,9 @@ function reader(tapline: Tapline, id: string): Promise<object> | null {
 export async function get({ tapline, out }: Settings, id: string): Promise<number> {
   const object = await reader(tapline, id);
   if (object === null) {
-    throw new WrongUse(`${id} is no id: pi_, pay_, re_, tml_, evt_, we_, wdl_, wrp_ or balance.`);
+    throw new WrongUse(
+      `${id} is not an id: use pi_…, pay_…, re_…, tml_…, evt_…, we_…, wdl_…, wrp_… or balance.`,
+    );
   }
   out.show(object, JSON.stringify(object, null, 2));
   return 0;
@@ -67,7 +69,7 @@ export async function resend(
   if (id.startsWith('wdl_') || endpoint !== undefined) {
     const delivery = id.startsWith('wdl_') ? id : await deliveryOf(tapline, id, endpoint ?? '');
     const sent = await tapline.webhookDeliveries.retry(delivery);
-    const how = sent.response_status ?? sent.error ?? 'under way';
+    const how = sent.response_status ?? sent.error ?? 'pending';
     out.show(sent, `${sent.id}  ${sent.status}  ${how}`);
     return sent.status === 'failed' ? 1 : 0;
   }
@@ -75,7 +77,8 @@ export async function resend(
   const answers = await askListeners(settings, id);
   if (answers.length === 0) {
     throw new Error(
-      'No listener is running here: run `tapline listen --forward-to …`, or name an --endpoint.',
+      'No listener is running on this machine. Run `tapline listen --forward-to …` ' +
+        'or pass --endpoint.',
     );
   }
   for (const answer of answers)
@@ -87,7 +90,9 @@ async function deliveryOf(tapline: Tapline, event: string, endpoint: string): Pr
   for await (const delivery of tapline.webhookEndpoints.deliveries(endpoint, { limit: 100 })) {
     if (delivery.event === event) return delivery.id;
   }
-  throw new Error(`${event} was never delivered to ${endpoint}: does it listen to that type?`);
+  throw new Error(
+    `${event} was never delivered to ${endpoint}. Check the event types of the endpoint.`,
+  );
 }
 
 export interface ReplayOptions {
@@ -104,7 +109,7 @@ function timeOf(given: string): string {
     ? Date.now() - secondsOf(given) * 1_000
     : Date.parse(given);
   if (Number.isNaN(time))
-    throw new WrongUse(`${given} is no time: try 1h, or 2026-10-01T12:00:00Z.`);
+    throw new WrongUse(`${given} is not a time: try 1h, or 2026-10-01T12:00:00Z.`);
   return new Date(time).toISOString();
 }
 
@@ -125,7 +130,7 @@ export async function replay(settings: Settings, options: ReplayOptions): Promis
     await new Promise((resolve) => setTimeout(resolve, 500));
     state = await tapline.webhookEndpoints.retrieveReplay(state.id);
   }
-  out.show(state, `${state.events_queued} events on their way to ${endpoint}`);
+  out.show(state, `${state.events_queued} events queued for ${endpoint}`);
   return 0;
 }
 
@@ -134,7 +139,7 @@ async function onlyEndpoint(tapline: Tapline): Promise<string> {
   const [only, ...others] = data;
   if (only !== undefined && others.length === 0) return only.id;
   const ids = data.map(({ id }) => id).join(', ') || 'none yet';
-  throw new WrongUse(`Say where: --forward-to URL, or --endpoint, one of ${ids}.`);
+  throw new WrongUse(`Specify a target: --forward-to URL, or --endpoint with one of ${ids}.`);
 }
 
 interface Span {

@@ -51,7 +51,7 @@ function readSteps(file: string): readonly Step[] {
     throw new WrongUse(`${file} cannot be read as JSON: ${(error as Error).message}.`);
   }
   if (!Array.isArray(steps) || steps.length === 0 || steps.length > MOST_STEPS) {
-    throw new WrongUse(`${file} has no list \`steps\` of 1 to ${MOST_STEPS} requests.`);
+    throw new WrongUse(`${file} needs a list \`steps\` with 1 to ${MOST_STEPS} requests.`);
   }
   for (const [index, step] of steps.entries()) {
     const why = wrongIn(step);
@@ -64,13 +64,13 @@ const FIELDS = ['name', 'method', 'path', 'params', 'until'];
 
 /** All steps are validated before the first is sent, so that a typo leaves nothing half done. */
 function wrongIn(step: Step): string | null {
-  if (typeof step !== 'object' || step === null) return 'it is no object';
+  if (typeof step !== 'object' || step === null) return 'it is not an object';
   const strange = Object.keys(step).find((field) => !FIELDS.includes(field));
-  if (strange !== undefined) return `it has ${strange}, and takes ${FIELDS.join(', ')}`;
-  if (!/^[a-z]\w*$/i.test(step.name) || step.name === 'tapline') return 'its name is no word';
+  if (strange !== undefined) return `unknown field ${strange}; allowed are ${FIELDS.join(', ')}`;
+  if (!/^[a-z]\w*$/i.test(step.name) || step.name === 'tapline') return 'its name is not a word';
   if (typeof step.path !== 'string') return 'it has no path';
-  if (!['get', 'post', undefined].includes(step.method)) return 'its method is get or post';
-  if (step.until !== undefined && step.method !== 'get') return 'until is for get';
+  if (!['get', 'post', undefined].includes(step.method)) return 'its method must be get or post';
+  if (step.until !== undefined && step.method !== 'get') return 'until is allowed for get only';
   return null;
 }
 
@@ -99,7 +99,7 @@ function answeredValue(known: Known, { name, path, place }: Wanted): unknown {
     .split('.')
     .reduce<unknown>((value, field) => (value as Known | null)?.[field], known[name]);
   if (found !== undefined && found !== null) return found;
-  throw new WrongUse(`${place}: \${${name}:${path}} is nothing that an earlier step answered.`);
+  throw new WrongUse(`${place}: no earlier step returned \${${name}:${path}}.`);
 }
 
 async function answerOf(settings: Settings, step: Step): Promise<object> {
@@ -114,7 +114,9 @@ async function answerOf(settings: Settings, step: Step): Promise<object> {
     if (misses.length === 0) return answer;
     if (performance.now() > deadline) {
       const [name = '', value] = misses[0] ?? [];
-      throw new Error(`after 60 s ${name} is ${(answer as Known)[name]}, not ${value}`);
+      throw new Error(
+        `after 60 s, ${name} is still ${(answer as Known)[name]} instead of ${value}`,
+      );
     }
     await sleep(EVERY_MS);
   }

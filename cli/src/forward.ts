@@ -33,7 +33,7 @@ export function checkReceiver(url: string): string {
   const port = /^\d+$/.test(url) ? `127.0.0.1:${url}` : url;
   const address = /^https?:\/\//.test(port) ? port : `http://${port}`;
   if (!URL.canParse(address) || url.includes(' ')) {
-    throw new WrongUse(`${url} is no address: try http://127.0.0.1:3000/webhooks`);
+    throw new WrongUse(`${url} is not a URL: try http://127.0.0.1:3000/webhooks`);
   }
   return address;
 }

@@ -23,7 +23,7 @@ function ownClone(): string {
   const program = realpathSync(process.argv[1] ?? import.meta.filename);
   const clone = path.join(path.dirname(program), '../..');
   if (isClone(clone)) return clone;
-  throw new WrongUse('Settings belong to a clone of Tapline: say `npx tapline` in its folder.');
+  throw new WrongUse('This command needs a clone of Tapline. Run `npx tapline` in its folder.');
 }
 
 /**

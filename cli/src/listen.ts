@@ -57,7 +57,13 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
   };
   const { close, missing } = await acceptResends(settings, async (id) => {
     const result = await deliver(await tapline.events.retrieve(id));
-    return result ?? { status: null, error: 'listening without --forward-to', duration_ms: 0 };
+    return (
+      result ?? {
+        status: null,
+        error: 'listening; nothing is forwarded without --forward-to',
+        duration_ms: 0,
+      }
+    );
   });
   const urls = receivers.map(({ url }) => url);
   const to = urls.length === 0 ? 'Listening' : `Forwarding to ${urls.join(', ')}`;
@@ -65,7 +71,7 @@ export async function listen(settings: Settings, options: ListenOptions): Promis
     { ready: true, forward_to: urls[0] ?? null, secret, after: after ?? null },
     `${to}. Secret: ${secret}`,
   );
-  if (missing !== null) out.note(`\`tapline resend\` does not reach this window: ${missing}.`);
+  if (missing !== null) out.note(`\`tapline resend\` cannot reach this window: ${missing}.`);
   try {
     return await follow(settings, { options, after, deliver, ends });
   } finally {
@@ -93,7 +99,7 @@ function extraHeaders(given: readonly string[]): Record<string, string> {
     const [, name = '', value = ''] = /^([\w-]+):\s*([^\r\n]*)$/.exec(line) ?? [];
     if (name === '') throw new WrongUse(`--header takes 'Name: value', not ${line}.`);
     if (/^(service-|webhook-|content-|host$)/i.test(name)) {
-      throw new WrongUse(`${name} is the network's own.`);
+      throw new WrongUse(`${name} is set by the network and cannot be overridden.`);
     }
     return [name, value];
   });
@@ -158,6 +164,6 @@ async function follow(
     if (underWay.size >= 8) await Promise.race(underWay);
   }
   await Promise.all(underWay);
-  if (ends.timedOut()) settings.out.note(`No ${until} came in ${options.timeout} s.`);
+  if (ends.timedOut()) settings.out.note(`No ${until} arrived within ${options.timeout} s.`);
   return ends.timedOut() ? 1 : 0;
 }

@@ -21,15 +21,16 @@ class NoDoor extends Error {}
 function folder(): string {
   const uid = process.getuid?.();
   // Windows pipes are not in a folder, so another user could create one of the same name.
-  if (uid === undefined) throw new NoDoor('there are no closed sockets on this system');
+  if (uid === undefined) throw new NoDoor('this system has no private sockets');
   const place = path.join(tmpdir(), `tapline-${uid}`);
   try {
     mkdirSync(place, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new NoDoor(`${place} cannot be made`, { cause });
+    throw new NoDoor(`${place} cannot be created`, { cause });
   }
   const { uid: owner, mode } = statSync(place);
-  if (owner !== uid || (mode & 0o077) !== 0) throw new NoDoor(`${place} is not this user's alone`);
+  if (owner !== uid || (mode & 0o077) !== 0)
+    throw new NoDoor(`${place} is accessible to other users`);
   return place;
 }
 

@@ -40,10 +40,11 @@ export async function login(options: GlobalOptions): Promise<void> {
   const out = createOutput(options.json === true);
   const file = loginFile(options);
   if (file === null) {
-    throw new WrongUse('There is no home folder to keep it in: set TAPLINE_API_KEY instead.');
+    throw new WrongUse('There is no home folder to store the key in. Set TAPLINE_API_KEY instead.');
   }
   const base_url = options.baseUrl ?? process.env.TAPLINE_BASE_URL;
-  if (base_url === undefined) throw new WrongUse('Say where: --base-url https://…/api');
+  if (base_url === undefined)
+    throw new WrongUse('Pass the URL of the API: --base-url https://…/api');
   const api_key = options.apiKey ?? (await question('Secret key (tlsk_…): ', true));
   const kept: Login = { base_url, api_key };
   checkTransport({ baseUrl: base_url, apiKey: api_key });

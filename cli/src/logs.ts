@@ -65,7 +65,7 @@ function filterOf({ status, method }: LogsOptions): (request: LoggedRequest) => 
 function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
   if (sandbox !== null && isFromSandbox) {
     if (options.email === undefined) return sandbox.dashboard;
-    throw new WrongUse('Say where, too: --base-url. Else the sandbox shows its own person.');
+    throw new WrongUse('Pass --base-url, too. Without it, the sandbox user is used.');
   }
   const { TAPLINE_EMAIL, TAPLINE_PASSWORD } = process.env;
   return {
@@ -92,7 +92,7 @@ async function reader(settings: Settings, options: LogsOptions): Promise<Read> {
       return signIn(settings, options);
     }
     if (code !== 'scope_missing') throw error;
-    throw new WrongUse('This key lacks the scope logs:read. Give it, or name a person: --email.');
+    throw new WrongUse('This key lacks the scope logs:read. Add it, or sign in with --email.');
   }
 }
 
@@ -113,7 +113,7 @@ async function signIn(settings: Settings, options: LogsOptions): Promise<Read> {
   });
   const session = (await bodyOf(signedIn)) as { status: string };
   if (session.status !== 'signed_in') {
-    throw new Error('This person has a second factor: read the log in the dashboard.');
+    throw new Error('This user has a second factor. Read the log in the dashboard.');
   }
   const cookie = signedIn.headers
     .getSetCookie()
@@ -132,7 +132,9 @@ async function onlyAccount(get: (path: string) => Promise<unknown>): Promise<str
   const { data } = (await get('/accounts')) as { data: readonly { readonly id: string }[] };
   const [only, ...others] = data;
   if (only !== undefined && others.length === 0) return only.id;
-  throw new WrongUse(`Say which: --account, one of ${data.map(({ id }) => id).join(', ')}.`);
+  throw new WrongUse(
+    `Choose an account: --account with one of ${data.map(({ id }) => id).join(', ')}.`,
+  );
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

@@ -33,12 +33,12 @@ function createProgram(end: (code: number) => void): Command {
     .version(version())
     .option('--json', 'one JSON object per line')
     .option('--api-key <key>', 'a secret key (or TAPLINE_API_KEY)')
-    .option('--base-url <url>', 'the API, ending with /api (or TAPLINE_BASE_URL)')
+    .option('--base-url <url>', 'URL of the API, ending with /api (or TAPLINE_BASE_URL)')
     .option('--live', 'live mode: real money')
     .option('--profile <name>', 'one of several logins (or TAPLINE_PROFILE)')
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-    .addHelpText('after', '\nExit codes: 0 done, 1 refused, 2 called wrongly.');
+    .addHelpText('after', '\nExit codes: 0 success, 1 refused or a check failed, 2 wrong usage.');
   const globals = () => program.opts<GlobalOptions>();
   const run = (act: (settings: Settings) => Promise<number>) =>
     act(readSettings(globals())).then(end);
@@ -48,40 +48,40 @@ function createProgram(end: (code: number) => void): Command {
   addAgentCommand(program, run);
   program
     .command('logs')
-    .description('requests and their answers')
-    .argument('[tail]', 'tail: go on with what comes', (word: string) => {
-      if (word !== 'tail') throw new WrongUse('It is `tapline logs` or `tapline logs tail`.');
+    .description('shows requests and their responses')
+    .argument('[tail]', 'tail: keep following new requests', (word: string) => {
+      if (word !== 'tail') throw new WrongUse('Use `tapline logs` or `tapline logs tail`.');
       return word;
     })
-    .option('--status <status>', '404, or a family: 4xx')
+    .option('--status <status>', '404, or a class: 4xx')
     .option('--method <method>', 'GET, POST, …')
-    .option('--limit <count>', 'how many at first', '20')
-    .option('--email <email>', 'a person of the dashboard; the password is TAPLINE_PASSWORD')
-    .option('--account <id>', 'acct_…, where the person has several')
+    .option('--limit <count>', 'how many to show first', '20')
+    .option('--email <email>', 'email of a dashboard user; the password is TAPLINE_PASSWORD')
+    .option('--account <id>', 'acct_…, if the user has several')
     .action((tail, options) => run((s) => logs(s, { ...options, follow: tail === 'tail' })));
   addCheckCommands(program, run, end);
   program
     .command('verify')
-    .description('says whether a kept webhook carries a good signature')
+    .description('checks the signature of a saved webhook')
     .requiredOption('--signature <header>', 'the Service-Signature header')
     .option(
       '--secret <secret>',
       'whsec_… (or TAPLINE_WEBHOOK_SECRET; default: the one that listen uses)',
     )
     .option('--body <file>', 'the raw body; - reads standard input', '-')
-    .option('--tolerance <seconds>', 'how old it may be', '300')
+    .option('--tolerance <seconds>', 'maximum age in seconds', '300')
     .action((options) => verifyMessage(options, globals()).then(end));
   program
     .command('login')
-    .description('keeps the address of a network and a key for it')
+    .description('saves the URL of a network and a key for it')
     .action(() => login(globals()));
   program
     .command('logout')
-    .description('forgets them')
+    .description('removes the saved URL and key')
     .action(() => logout(globals()));
   program
     .command('completion')
-    .description('a script for the completion of your shell')
+    .description('prints a completion script for your shell')
     .argument('<shell>', 'bash, zsh, fish or powershell')
     .action((shell: string) => void process.stdout.write(`${completion(program, shell)}\n`));
   return program;

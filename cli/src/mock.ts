@@ -16,14 +16,14 @@ export interface MockOptions {
 /** Faults that a network or a proxy causes now and then, and that a test needs on demand. */
 const FAULTS: Readonly<Record<string, string>> = {
   ok: 'answers',
-  cut: 'carries it out, and the connection breaks before the answer',
-  lost: 'the connection breaks, and nothing was carried out',
-  slow: 'answers after 3 s, or as many as slow:10 says',
-  replay: 'answers as if an earlier request with this key had been carried out',
-  '409': 'says that the first request with this key is still running',
-  '429': 'says that there are too many requests',
-  '500': 'carries it out, and says that something broke',
-  '503': 'says that nothing was carried out',
+  cut: 'processes the request, but the connection breaks before the response',
+  lost: 'the connection breaks before the request is processed',
+  slow: 'responds after 3 s, or after 10 s with slow:10',
+  replay: 'responds as if this key had already been used',
+  '409': 'responds that the first request with this key is still in progress',
+  '429': 'responds that there are too many requests',
+  '500': 'processes the request, but responds with a server error',
+  '503': 'responds that nothing was done',
 };
 const SLOW_S = 3;
 
@@ -40,7 +40,9 @@ function stepsOf(script: string): Step[] {
       const [fault = '', seconds] = word.trim().split(':');
       if (FAULTS[fault] === undefined || !(Number(seconds ?? SLOW_S) >= 0)) {
         const known = Object.entries(FAULTS).map(([name, does]) => `  ${name}: ${does}`);
-        throw new WrongUse(`--script takes, by comma:\n${known.join('\n')}\nnot ${word}.`);
+        throw new WrongUse(
+          `Unknown fault ${word}. --script takes a comma-separated list of:\n${known.join('\n')}`,
+        );
       }
       return { fault, seconds: Number(seconds ?? SLOW_S) };
     });

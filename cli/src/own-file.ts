@@ -8,9 +8,11 @@ const WRITABLE_BY_OTHERS = 0o022;
 function checkOwner(file: string, { uid, mode }: Stats): void {
   const user = process.getuid?.();
   if (user === undefined) return;
-  if (uid !== user) throw new WrongUse(`${file} belongs to another user: it is not used.`);
+  if (uid !== user) throw new WrongUse(`${file} belongs to another user, so it is not used.`);
   if ((mode & WRITABLE_BY_OTHERS) !== 0) {
-    throw new WrongUse(`${file} is not used: others can write to it. Say: chmod 600 ${file}`);
+    throw new WrongUse(
+      `${file} is not used, because other users can write to it. Run: chmod 600 ${file}`,
+    );
   }
 }
 

@@ -44,7 +44,9 @@ function passOf(settings: Settings, name: string): string {
   const value = passes[name];
   if (value !== undefined) return value;
   const names = Object.keys(passes).join(', ') || 'none, because this is not the sandbox';
-  throw new WrongUse(`There is no demo pass ${name}, only: ${names}. Or give an nfc_… value.`);
+  throw new WrongUse(
+    `There is no demo pass ${name}. Choose one of: ${names}, or pass an nfc_… value.`,
+  );
 }
 
 export async function confirm(settings: Settings, id: string, reject: boolean): Promise<number> {
@@ -62,7 +64,7 @@ const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86
 export function secondsOf(duration: string): number {
   const [, count, unit = 's'] = /^(\d+)([smhd])?$/.exec(duration) ?? [];
   if (count === undefined)
-    throw new WrongUse(`${duration} is no duration: try 90s, 15m, 2h or 3d.`);
+    throw new WrongUse(`${duration} is not a duration: try 90s, 15m, 2h or 3d.`);
   return Number(count) * (SECONDS[unit] ?? 1);
 }
 

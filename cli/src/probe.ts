@@ -68,7 +68,7 @@ function metricsOf({ lastSuccess, seconds, failures }: Seen): string {
 
 async function serveNumbers(listen: string, seen: Seen): Promise<void> {
   const [, host = '127.0.0.1', port = ''] = /^(?:(.+):)?(\d+)$/.exec(listen) ?? [];
-  if (port === '') throw new WrongUse(`${listen} is no address: try 127.0.0.1:9465.`);
+  if (port === '') throw new WrongUse(`${listen} is not an address: try 127.0.0.1:9465.`);
   const server = createServer((_request, response) => {
     response.setHeader('Content-Type', 'text/plain; version=0.0.4');
     response.end(metricsOf(seen));
@@ -80,7 +80,7 @@ async function serveNumbers(listen: string, seen: Seen): Promise<void> {
 /** Makes one purchase, or repeats it for Prometheus. Exit code 1 if the single purchase failed. */
 export async function probe(settings: Settings, options: ProbeOptions): Promise<number> {
   if (!settings.apiKey.startsWith('tlsk_test_')) {
-    throw new WrongUse('The probe buys in test mode: give it a key that begins with tlsk_test_.');
+    throw new WrongUse('The probe buys in test mode and needs a key that begins with tlsk_test_.');
   }
   const every = Number(options.every);
   if (!(every >= 1)) throw new WrongUse(`--every takes seconds, not ${options.every}.`);

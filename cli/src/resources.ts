@@ -14,7 +14,7 @@ export function fieldsOf(pairs: readonly string[]): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const pair of pairs) {
     const [, path = '', text = ''] = /^([\w.]+)=([\s\S]*)$/.exec(pair) ?? [];
-    if (path === '') throw new WrongUse(`${pair} is no name=value.`);
+    if (path === '') throw new WrongUse(`${pair} is not a name=value pair.`);
     const names = path.split('.');
     const isObject = /^(?:null|[[{].*)$/s.test(text);
     const isText = TEXT_FIELDS.has(names[0] ?? '') && !isObject;
@@ -50,7 +50,8 @@ export async function list(
   options: { readonly limit: string; readonly filters: readonly string[] },
 ): Promise<number> {
   const ask = LISTS[resource];
-  if (ask === undefined) throw new WrongUse(`Lists are: ${Object.keys(LISTS).join(', ')}.`);
+  if (ask === undefined)
+    throw new WrongUse(`Choose one of these lists: ${Object.keys(LISTS).join(', ')}.`);
   const query = { limit: Number(options.limit), ...fieldsOf(options.filters) };
   const { data } = await ask(tapline, query).page;
   for (const one of data) {
@@ -94,7 +95,7 @@ export async function send(
   { path, query = {}, body, key }: Request,
 ): Promise<object> {
   const below = path.replace(/^\/?(v1\/)?/, '');
-  if (!/^[\w/]+$/.test(below)) throw new WrongUse(`${path} is no path: try payment_intents.`);
+  if (!/^[\w/]+$/.test(below)) throw new WrongUse(`${path} is not a path: try payment_intents.`);
   const entries = Object.entries(query).map(([name, value]): [string, string] => [
     name,
     `${value}`,
@@ -113,6 +114,6 @@ export async function send(
   const answer = (await response.json()) as { error?: { code: string; message: string } };
   const requestId = response.headers.get('Request-Id');
   if (response.ok) return answer;
-  const { code = null, message = `The answer was ${response.status}.` } = answer.error ?? {};
+  const { code = null, message = `The API answered ${response.status}.` } = answer.error ?? {};
   throw new TaplineError(message, { status: response.status, code, requestId });
 }

@@ -58,7 +58,7 @@ export async function compareWithServed(
 ): Promise<{ readonly ok: boolean; readonly detail: string }> {
   const place = new URL('/packages/', baseUrl);
   const index = await read(new URL('index.json', place));
-  if (index === null) return { ok: true, detail: 'this network serves none' };
+  if (index === null) return { ok: true, detail: 'this network serves no packages' };
   const { packages } = (await index.json()) as { packages: readonly Served[] };
   const own = ownManifest();
   const served = packages.find(({ name }) => name === own.name);
@@ -67,16 +67,16 @@ export async function compareWithServed(
   const archive = new Uint8Array((await file?.arrayBuffer()) ?? []);
   const sum = createHash('sha512').update(archive).digest('base64');
   if (`sha512-${sum}` !== served.integrity) {
-    const detail = `${served.file} is not what the network's list says: do not use it`;
+    const detail = `${served.file} does not match the network's checksum: do not use it`;
     return { ok: false, detail };
   }
   const install = `npm i ${place}${served.stable ?? served.file}`;
   if (served.version !== own.version) {
-    const detail = `this is ${own.version}, the network's is ${served.version}: ${install}`;
+    const detail = `this is ${own.version}, the network serves ${served.version}: ${install}`;
     return { ok: true, detail };
   }
   const [first, ...others] = differing(archive);
   if (first === undefined) return { ok: true, detail: `${own.name} ${own.version}, as served` };
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
-  return { ok: false, detail: `${first}${more} is not as the network serves it: ${install}` };
+  return { ok: false, detail: `${first}${more} differs from the network's copy: ${install}` };
 }

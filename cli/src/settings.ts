@@ -74,7 +74,7 @@ function configFolder(): string | null {
 export function loginFile({ profile = process.env.TAPLINE_PROFILE }: GlobalOptions): string | null {
   const config = configFolder();
   if (profile !== undefined && !/^[\w-]{1,40}$/.test(profile)) {
-    throw new WrongUse(`${profile} is no name of a profile: letters, digits, - and _.`);
+    throw new WrongUse(`${profile} is not a valid profile name. Use letters, digits, - and _.`);
   }
   const name = profile ? `login-${profile}.json` : 'login.json';
   return config === null ? null : path.join(config, 'tapline', name);
@@ -99,7 +99,9 @@ function isThisMachine(baseUrl: string): boolean {
 function readSandbox(file: string): Sandbox | null {
   const sandbox = readOwnJson<Sandbox>(file);
   if (sandbox === null || isThisMachine(sandbox.base_url)) return sandbox;
-  throw new WrongUse(`${file} is not used: a sandbox is on this machine, not ${sandbox.base_url}.`);
+  throw new WrongUse(
+    `${file} is not used: a sandbox must be on this machine, not at ${sandbox.base_url}.`,
+  );
 }
 
 /** Finds `.tapline/sandbox.json` in this folder or a parent, as git finds its repository. */
@@ -126,7 +128,7 @@ function sandboxPlace(sandbox: Sandbox, asked: { live: boolean; baseUrl?: string
   const { secret_key: apiKey } = sandbox[asked.live ? 'live' : 'test'];
   const { baseUrl } = asked;
   if (baseUrl !== undefined && !isThisMachine(baseUrl)) {
-    throw new WrongUse(`The sandbox's key is not sent to ${baseUrl}: say --api-key too.`);
+    throw new WrongUse(`The sandbox's key is not sent to ${baseUrl}. Pass --api-key, too.`);
   }
   const source = 'the sandbox on this machine';
   const isFromSandbox = baseUrl === undefined;
@@ -144,14 +146,14 @@ function placeOfKey(
   const baseUrl = found.baseUrl ?? own?.base_url;
   if (baseUrl === undefined && found.near !== null) {
     throw new WrongUse(
-      'This key is not one of the sandbox that was found, so it is not sent there. Say where it ' +
-        'belongs: --base-url, or TAPLINE_BASE_URL.',
+      'This key does not belong to the sandbox that was found, so it is not sent there. Set its ' +
+        'network with --base-url or TAPLINE_BASE_URL.',
     );
   }
   return {
     baseUrl: baseUrl ?? DEFAULT_BASE_URL,
     apiKey,
-    source: 'the key that was given',
+    source: 'the given key',
     sandbox: baseUrl !== undefined && isThisMachine(baseUrl) ? own : null,
     isFromSandbox: found.baseUrl === undefined && own !== null,
   };
@@ -168,7 +170,7 @@ export function findPlace(options: GlobalOptions): Place {
 export function checkTransport({ baseUrl, apiKey }: Pick<Place, 'baseUrl' | 'apiKey'>): void {
   const isOpen = !baseUrl.startsWith('https://') && !isThisMachine(baseUrl);
   if (isOpen && apiKey.startsWith('tlsk_live')) {
-    throw new WrongUse(`A live key is sent by https only, not to ${baseUrl}.`);
+    throw new WrongUse(`A live key is sent over https only, not to ${baseUrl}.`);
   }
 }
 
@@ -179,7 +181,9 @@ function nearestPlace(options: GlobalOptions): Place {
   const baseUrl = options.baseUrl ?? TAPLINE_BASE_URL;
   const login = named === null && apiKey === undefined ? readLogin(options) : null;
   if (options.profile !== undefined && login === null) {
-    throw new WrongUse(`There is no profile ${options.profile}: tapline login --profile …`);
+    throw new WrongUse(
+      `There is no profile ${options.profile}. Create it with tapline login --profile …`,
+    );
   }
   const isSettled = login !== null || (apiKey !== undefined && baseUrl !== undefined);
   const near = named ?? (isSettled ? demoAbove() : sandboxAbove(process.cwd()));
@@ -191,7 +195,7 @@ function nearestPlace(options: GlobalOptions): Place {
   if (near === null) {
     throw new WrongUse(
       'No network was found. Start the sandbox (npm start) in this folder or one above it, or ' +
-        'say `tapline login`, or set TAPLINE_API_KEY and TAPLINE_BASE_URL.',
+        'run `tapline login`, or set TAPLINE_API_KEY and TAPLINE_BASE_URL.',
     );
   }
   const asked = { live: options.live === true, ...(baseUrl === undefined ? {} : { baseUrl }) };
@@ -207,7 +211,7 @@ function sandboxOf(sandbox: Sandbox | null, apiKey: string): Sandbox | null {
 export function readSettings(options: GlobalOptions): Settings {
   const place = findPlace(options);
   if (place.apiKey.startsWith('tlsk_live') && options.live !== true) {
-    throw new WrongUse(`This is a live key, from ${place.source}: say --live for real money.`);
+    throw new WrongUse(`This is a live key, from ${place.source}. Pass --live to use real money.`);
   }
   const tapline = new Tapline(place.apiKey, { baseUrl: place.baseUrl });
   return { ...place, tapline, out: createOutput(options.json === true) };

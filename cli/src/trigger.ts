@@ -121,6 +121,9 @@ export async function trigger(
     return 0;
   }
   const event = await tapline.testHelpers.triggerEvent({ type } as TestTriggerEventBody);
-  out.show({ type, real: false, event }, `${type} was sent without happening: ${event.id}`);
+  out.show(
+    { type, real: false, event },
+    `${type} was sent as a sample, because no test helper can cause it: ${event.id}`,
+  );
   return 0;
 }

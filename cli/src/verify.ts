@@ -28,7 +28,7 @@ export async function verifyMessage(
     return 0;
   } catch (error) {
     if (!(error instanceof WebhookVerificationError || error instanceof SyntaxError)) throw error;
-    out.show({ valid: false, reason: error.message }, `Not good. ${error.message}`);
+    out.show({ valid: false, reason: error.message }, `Invalid signature. ${error.message}`);
     return 1;
   }
 }

@@ -16,6 +16,6 @@ export async function whoami({ tapline, out, ...place }: Settings): Promise<numb
     works = error instanceof TaplineError && error.code === 'scope_missing';
   }
   const words = `${base_url}  ${mode} mode  ${key}  from ${source}`;
-  out.show({ base_url, mode, key, source, works }, works ? words : `${words}: it does not work`);
+  out.show({ base_url, mode, key, source, works }, works ? words : `${words}, which does not work`);
   return works ? 0 : 1;
 }

@@ -51,7 +51,7 @@ final class Client
         // Before an @ stands a user, and the machine behind it.
         $own = 'http://(localhost|127(\.\d+){3}|\[::1\])(:\d+)?(/.*)?';
         if ($found[1] === 'live' && preg_match("#^(https:.*|$own)$#Di", $this->baseUrl) !== 1) {
-            throw new UsageError("A live key is sent by https only, not to $this->baseUrl.");
+            throw new UsageError("A live key is sent over https only, not to $this->baseUrl.");
         }
     }
 

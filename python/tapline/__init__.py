@@ -236,7 +236,7 @@ class Tapline:
         # Before an @ stands a user, and the machine behind it.
         own = "http://(localhost|127([.][0-9]+){3}|\\[::1\\])(:[0-9]+)?(/.*)?"
         if found[1] == "live" and not re.fullmatch(f"https:.*|{own}", self._base_url, re.I):
-            raise UsageError(f"A live key is sent by https only, not to {self._base_url}.")
+            raise UsageError(f"A live key is sent over https only, not to {self._base_url}.")
         self._opener = urllib.request.build_opener(_NoRedirect)
         self.payment_intents = _PaymentIntents(self, "/payment_intents")
         self.payments = _Readable(self, "/payments")

@@ -36,7 +36,7 @@ export async function writeCards({ socket, input, say, end }: WritingCards): Pro
     signal: end.signal,
     converse: (card) => writeCard(card, settings),
     onEvent: (event: CardEvent<Written>) => {
-      if (event.status === 'no_reader') return say(event, 'No reader.');
+      if (event.status === 'no_reader') return say(event, 'No reader is connected.');
       if (event.status === 'ready') return say(event, 'Hold the blank card on the reader.');
       say(shown(event.tap), wordsOf(event.tap));
       const isWritten = event.tap.status === 'written' || event.tap.status === 'already_written';
@@ -51,7 +51,7 @@ export async function writeCards({ socket, input, say, end }: WritingCards): Pro
 /** @throws SettingError if the input is a file, because card keys must not be stored on disk. */
 async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSettings> {
   if (input === process.stdin && fstatSync(0).isFile()) {
-    throw new SettingError('The keys of a card are not read from a file. Paste them.');
+    throw new SettingError('Card keys are not read from a file. Paste them.');
   }
   const text = await firstLine(input);
   try {
@@ -59,7 +59,8 @@ async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSetting
     readSettings(settings);
     return settings;
   } catch (error) {
-    const reason = error instanceof RangeError ? error.message : 'It is not what the wallet shows.';
+    const reason =
+      error instanceof RangeError ? error.message : 'This is not the line that the wallet shows.';
     throw new SettingError(`${reason} Copy "For tapline-reader" from the wallet.`);
   }
 }
@@ -85,18 +86,18 @@ function wordsOf(end: Written | TwoCards): string {
     case 'written':
       return `Written and read back: chip ${end.uid}.`;
     case 'already_written':
-      return `This card holds this pass already: chip ${end.uid}.`;
+      return `This card already has this pass: chip ${end.uid}.`;
     case 'not_blank':
-      return 'This card is somebody’s already. Nothing was changed. Hold a blank one there.';
+      return 'This card is already in use. Nothing was changed. Use a blank card.';
     case 'not_a_chip_of_this_kind':
-      return 'This is not an NTAG 424 DNA. Hold a blank one there.';
+      return 'This is not an NTAG 424 DNA chip. Use a blank one.';
     case 'counterfeit':
-      return 'NXP has not signed this chip: it is a copy. Nothing was changed. Use another one.';
+      return 'Counterfeit chip: NXP has not signed it. Nothing was changed. Use another one.';
     case 'two_cards':
-      return 'Hold only one card there.';
+      return 'Hold only one card to the reader.';
     case 'gone':
-      return 'It was taken away too early. Hold the same card there again.';
+      return 'The card was removed too early. Hold it to the reader again.';
     case 'failed':
-      return `Not written: ${end.reason}. Hold the same card there again.`;
+      return `Not written: ${end.reason}. Hold the same card to the reader again.`;
   }
 }

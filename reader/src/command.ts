@@ -118,7 +118,7 @@ function printingOf({ printer, width = '48', drawer = false }: Values): Printing
     if (drawer) throw new SettingError('--drawer needs --printer.');
     return null;
   }
-  if (width !== '48' && width !== '32') throw new SettingError('--width is 48 or 32.');
+  if (width !== '48' && width !== '32') throw new SettingError('--width must be 48 or 32.');
   return { printer: printerAt(printer), width: width === '48' ? 48 : 32, drawer };
 }
 
@@ -141,7 +141,7 @@ const CODE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/;
 function portOf(text: string | undefined): number {
   const port = Number(text ?? TILL_PORT);
   if (Number.isInteger(port) && port >= 1024 && port <= 65_535) return port;
-  throw new SettingError('--port is a number from 1024 to 65535.');
+  throw new SettingError('--port must be a number from 1024 to 65535.');
 }
 
 async function tillOf(values: Values, file: string): Promise<Till> {
@@ -151,7 +151,7 @@ async function tillOf(values: Values, file: string): Promise<Till> {
     throw new SettingError('Not paired with a till. Use --till --server URL --pair XXXX-XXXX.');
   }
   if (values.server === undefined || !URL.canParse(values.server)) {
-    throw new SettingError('Say with --server URL where the till is.');
+    throw new SettingError('Pass the URL of the network with --server.');
   }
   const code = values.pair.toUpperCase();
   if (!CODE.test(code)) throw new SettingError('The code has the form XXXX-XXXX.');
@@ -177,11 +177,11 @@ async function serveTill(
     onPaired: (token_hash) => saveTill(file, { origin, token_hash }),
     onTill: (isThere) => {
       const status = isThere ? 'till' : 'no_till';
-      say({ status }, isThere ? 'The till is here.' : 'Waiting for the till.');
+      say({ status }, isThere ? 'The till is connected.' : 'Waiting for the till.');
     },
   }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
-    throw new SettingError('The port is in use: is the reader running already?');
+    throw new SettingError('The port is in use. The reader may already be running.');
   });
   say({ status: 'waiting', port: feed.port }, `Waiting for the till at port ${feed.port}.`);
   await watchReaders({
@@ -207,11 +207,11 @@ function tapWords(status: string): string {
 }
 
 function readerWords(event: Exclude<ReaderEvent, { status: 'tapped' }>): string {
-  return event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader.';
+  return event.status === 'ready' ? `Reader: ${event.readers.join(', ')}` : 'No reader found.';
 }
 
 async function pair(code: string, server: string | undefined, file: string): Promise<void> {
-  if (server === undefined) throw new SettingError('Say with --server URL where to pair.');
+  if (server === undefined) throw new SettingError('Pass the URL of the network with --server.');
   const { key, terminal } = await DeviceApi.pair(server, code);
   await savePairing(file, { server, device_key: key, terminal });
 }
@@ -275,9 +275,9 @@ function wordsOf(event: TillEvent): string {
     case 'idle':
       return 'Ready.';
     case 'waiting':
-      return `Hold the card or phone here: ${usdc(event.intent.amount)} USDC`;
+      return `Tap the card or phone: ${usdc(event.intent.amount)} USDC`;
     case 'read':
-      return `${BELL}Read. It may be taken away.`;
+      return `${BELL}Read. You can remove it now.`;
     case 'paid':
       return `${BELL}Paid: ${usdc(event.intent.amount)} USDC`;
     case 'confirm':
@@ -289,9 +289,9 @@ function wordsOf(event: TillEvent): string {
     case 'not_read':
       return event.message;
     case 'offline':
-      return 'Offline. Trying again.';
+      return 'Offline. Retrying.';
     case 'unpaired':
-      return 'This reader is not paired any more. Use --pair.';
+      return 'This reader is no longer paired. Use --pair.';
   }
 }
 

@@ -46,13 +46,13 @@ const AGAIN_MS = 1000;
 const OPEN = 'requires_payment_method';
 
 const WORDS: Readonly<Record<Exclude<Tap['status'], 'read' | 'signed'> | 'two_cards', string>> = {
-  nothing_to_sign: 'This card cannot pay this sum now.',
+  nothing_to_sign: 'This card cannot pay this amount now.',
   no_pass: 'There is no pass for this shop on the phone.',
-  tap_again: 'Unlock the phone, then hold it here again.',
+  tap_again: 'Unlock the phone, then tap again.',
   not_a_payment_card: 'This is not a payment card of this network.',
-  gone: 'Hold it a little longer.',
-  unreadable: 'It could not be read. Hold it here again.',
-  two_cards: 'Hold only one card here.',
+  gone: 'Hold it there a little longer.',
+  unreadable: 'It could not be read. Tap again.',
+  two_cards: 'Hold only one card to the reader.',
 };
 
 /** @throws if the server cannot be reached or the device key is no longer valid. */

@@ -79,7 +79,7 @@ export const NO_WALLETS: Wallets = { collector: null, passType: null };
 /** The key for Apple Wallet. @throws SettingError if other users can read the file. */
 export async function readPassType(file: string): Promise<Wallets['passType']> {
   const text = await readOwn(file);
-  if (text === null) throw new SettingError(`${file} is not there.`);
+  if (text === null) throw new SettingError(`${file} does not exist.`);
   const { apple_vas: apple } = parse<WalletsFile>(file, text);
   if (apple === undefined) throw new SettingError(`${file} has no apple_vas.`);
   return {
@@ -100,7 +100,7 @@ async function readOwn(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null);
   if (found === null) return null;
   if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) {
-    throw new SettingError(`${file} can be read by others. Run: chmod 600 ${file}`);
+    throw new SettingError(`${file} can be read by other users. Run: chmod 600 ${file}`);
   }
   return readFile(file, 'utf8');
 }

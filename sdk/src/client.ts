@@ -48,30 +48,30 @@ function connect(given: string | undefined, options: ClientOptions): Connection 
   const apiKey = given ?? (isOwn ? fromEnvironment('TAPLINE_API_KEY') : undefined);
   if (apiKey === undefined) {
     throw new UsageError(
-      'No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or say new Tapline(key, ' +
+      'No secret key: set TAPLINE_API_KEY and TAPLINE_BASE_URL, or call new Tapline(key, ' +
         '{ baseUrl }). TAPLINE_API_KEY is sent to TAPLINE_BASE_URL only, or to the sandbox.',
     );
   }
   const mode = KEY.exec(apiKey)?.[1];
   if (mode === undefined) {
     throw new UsageError(
-      'That is not a secret key of the API: it begins with tlsk_test_ or tlsk_live_. ' +
+      'That is not a secret API key: those begin with tlsk_test_ or tlsk_live_. ' +
         '(Keys of terminals begin with tldk_, signing secrets with whsec_.)',
     );
   }
   const address = options.baseUrl ?? fromEnvironment('TAPLINE_BASE_URL');
   if (mode === 'live' && address === undefined) {
     throw new UsageError(
-      'A live key needs the baseUrl of its network, https://…/api: give it, or set TAPLINE_BASE_URL.',
+      'A live key needs the baseUrl of its network: https://…/api. Pass it or set TAPLINE_BASE_URL.',
     );
   }
   const baseUrl = (address ?? SANDBOX).replace(/\/+$/, '').replace(/\/v1$/, '');
   if (!/^https?:\/\//.test(baseUrl)) {
     const name = isOwn ? 'TAPLINE_BASE_URL' : 'baseUrl';
-    throw new UsageError(`${name} is '${baseUrl}', and has to begin with https:// or http://.`);
+    throw new UsageError(`${name} is '${baseUrl}' but must begin with https:// or http://.`);
   }
   if (mode === 'live' && !/^https:/.test(baseUrl) && !OWN_MACHINE.test(baseUrl)) {
-    throw new UsageError(`A live key is sent by https only, not to ${baseUrl}.`);
+    throw new UsageError(`A live key is sent over https only, not to ${baseUrl}.`);
   }
   return { apiKey, baseUrl, options, watching: null };
 }

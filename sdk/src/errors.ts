@@ -51,8 +51,8 @@ export class OutcomeUnknownError<T = unknown> extends TaplineError {
     readonly details: ErrorDetails;
   }) {
     super(
-      `${why} The outcome is not known: ask with resolve(), or send the same call with the ` +
-        `same idempotencyKey again. Never send it with another key.`,
+      `${why} The result is unknown: call resolve(), or repeat the same call with the ` +
+        `same idempotencyKey. Never repeat it with another key.`,
       { ...details, code: details.code ?? 'outcome_unknown' },
     );
     this.idempotencyKey = idempotencyKey;
@@ -76,8 +76,8 @@ export function errorOf(response: Response, body: unknown): TaplineError {
   const { status, headers } = response;
   const { error } = (body ?? {}) as { error?: Record<string, string | null> };
   if (typeof error?.type !== 'string') {
-    const hint = 'Check baseUrl: it ends with /api.';
-    return new TaplineError(`The answer (${status}) is not from a Tapline API. ${hint}`, {
+    const hint = 'Check baseUrl: it must end with /api.';
+    return new TaplineError(`The response (${status}) is not from a Tapline API. ${hint}`, {
       status,
     });
   }

@@ -15,8 +15,8 @@ const PRIME = 0x100000001b3n;
  */
 export function orderId(order: string): string {
   if (typeof order !== 'string' || order === '') {
-    const given = order === '' ? 'an empty text' : `the ${typeof order} ${order}`;
-    throw new UsageError(`orderId() was given ${given}. It takes text: orderId('order_01HZX').`);
+    const given = order === '' ? 'an empty string' : `the ${typeof order} ${order}`;
+    throw new UsageError(`orderId() received ${given}. It takes a string: orderId('order_01HZX').`);
   }
   return FITS.test(order) ? order : lettersOf(hash(order));
 }

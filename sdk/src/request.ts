@@ -153,8 +153,8 @@ function checkNumbers(body: object | undefined): void {
   for (const [name, value] of Object.entries(body ?? {})) {
     if (typeof value === 'number' && !Number.isSafeInteger(value)) {
       throw new UsageError(
-        `${name} is ${value}, and has to be an integer. Amounts are in USDC atoms: 2500000 is ` +
-          `2.50 USDC, and usdc('2.50') says so.`,
+        `${name} is ${value} but must be an integer. Amounts are in USDC atoms: 2500000 is ` +
+          `2.50 USDC, which usdc('2.50') returns.`,
         { param: name },
       );
     }
@@ -189,13 +189,13 @@ async function attemptOnce<T>(request: Prepared): Promise<Answered<T> | Failed> 
     const requestId = response.headers.get('Request-Id');
     if (!response.ok) return failureOf(asked, response, body);
     // A truncated response does not count, whatever its status was.
-    if (body === undefined) throw new Error('the answer was cut off');
+    if (body === undefined) throw new Error('the response was truncated');
     return { data: body as T, response, requestId, idempotencyKey: key };
   } catch (cause) {
     if (signal?.aborted && !asked.keyed) throw signal.reason;
     const why = control.signal.aborted
-      ? 'No answer came in time.'
-      : `No answer: ${reasonOf(cause)}.`;
+      ? 'No response arrived in time.'
+      : `No response: ${reasonOf(cause)}.`;
     return { error: new ConnectionError(why, { cause }), doubtful: asked.keyed, retryAfterS: null };
   } finally {
     clearTimeout(timer);

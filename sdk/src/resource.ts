@@ -63,13 +63,15 @@ export class Resource {
   private asked(route: Route, { ids = [], query, body }: Sent, keyed: boolean): Asked {
     const [method = '', template = ''] = route.split(' /v1');
     if (template.startsWith('/test_helpers') && this.connection.apiKey.startsWith('tlsk_live')) {
-      throw new UsageError('Test helpers play the customer in test mode: use a tlsk_test_… key.');
+      throw new UsageError(
+        'Test helpers simulate the customer in test mode only: use a tlsk_test_… key.',
+      );
     }
     const left = [...ids];
     const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
       const id = left.shift();
       if (typeof id === 'string' && id !== '') return encodeURIComponent(id);
-      throw new UsageError(`${name} is missing: ${route} needs it, as text.`, { param: name });
+      throw new UsageError(`${name} is missing: ${route} needs it as a string.`, { param: name });
     });
     return { method, path, query, body, keyed };
   }

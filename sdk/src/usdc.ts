@@ -12,7 +12,7 @@ export function usdc(amount: string): number {
   if (parts === null) {
     const given = typeof amount === 'string' ? `'${amount}'` : `the ${typeof amount} ${amount}`;
     throw new UsageError(
-      `usdc() was given ${given}. It takes text with at most 6 decimals and a point: usdc('2.50').`,
+      `usdc() received ${given}. It takes a string with up to 6 decimals: usdc('2.50').`,
     );
   }
   const [, whole = '', fraction = ''] = parts;

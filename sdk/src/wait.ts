@@ -54,7 +54,7 @@ export async function waitFor<T>(
       const left = deadline - performance.now();
       if (left <= 0) {
         throw new WaitTimeoutError(
-          `${waited.id} has not come to an end in ${timeout} ms. This is no failure: it may yet.`,
+          `${waited.id} has no final state after ${timeout} ms, but may still get one.`,
         );
       }
       await sleep(Math.min(pauseOf(watching), left), rung.signal);

@@ -41,7 +41,7 @@ export async function verify(
   const body = bytesOf(rawBody);
   const { time, head, signatures, isStandard } = proofOf(headers);
   if (!(Math.abs(now - Number(time)) <= tolerance)) {
-    throw refused('signature is too old, or this clock is wrong');
+    throw refused('signature is too old, or the local clock is wrong');
   }
   const signed = signedBytes(head, body);
   for (const one of [secret ?? ''].flat() as string[]) {
@@ -53,7 +53,7 @@ export async function verify(
       }
     }
   }
-  throw refused('signature does not fit: another secret, or a changed body');
+  throw refused('signature does not match: wrong secret or altered body');
 }
 
 /** Creates a `Service-Signature` as the service does, for tests of your receiver. */
@@ -71,7 +71,7 @@ export async function sign(
 function bytesOf(body: unknown): Bytes {
   if (typeof body === 'string') return encoder.encode(body);
   if (body instanceof ArrayBuffer || body instanceof Uint8Array) return new Uint8Array(body);
-  throw refused('body was parsed already: use express.raw()');
+  throw refused('body was already parsed: use express.raw()');
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string {
@@ -100,7 +100,7 @@ function proofOf(headers: WebhookHeaders): Proof {
   const id = headerOf(headers, 'webhook-id');
   const standard = headerOf(headers, 'webhook-signature');
   if (isStandard && !(id && standard)) {
-    throw refused('request has no Service-Signature header, nor the webhook-… ones');
+    throw refused('request has neither a Service-Signature nor webhook-… headers');
   }
   const parts = own.split(',').map((part) => part.trim().split('='));
   const valuesOf = (name: string) =>
@@ -115,7 +115,7 @@ function proofOf(headers: WebhookHeaders): Proof {
   if (!/^\d+$/.test(time) || second !== undefined || signatures.length === 0) {
     throw refused(
       isStandard
-        ? 'webhook-signature is not v1,… with a time'
+        ? 'webhook-signature is not v1,… with a timestamp'
         : 'Service-Signature is not t=…,v1=…',
     );
   }
@@ -158,7 +158,7 @@ function decoded(secret: string): Bytes {
   try {
     return fromBase64(secret.replace(/^whsec_/, ''));
   } catch {
-    throw refused('secret is not whsec_… in base64');
+    throw refused('secret is not whsec_ followed by base64');
   }
 }
 

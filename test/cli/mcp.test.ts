@@ -103,13 +103,13 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
 
 test('what a model gets wrong is told to it in words, and moves nothing', async () => {
   const wrong: readonly (readonly [string, object, RegExp])[] = [
-    ['create_payment', { order_id: 'mcp-1', amount: '9.99' }, /has a payment already.*2\.50 USDC/],
+    ['create_payment', { order_id: 'mcp-1', amount: '9.99' }, /already has a payment.*2\.50 USDC/],
     ['create_payment', { order_id: 'too long an id', amount: '1' }, /1 to 8 characters/],
     ['create_payment', { order_id: 'mcp-2', amount: 2.5 }, /USDC as text/],
     ['create_payment', { order_id: 'mcp-2' }, /amount is missing/],
-    ['create_payment', { order_id: 'mcp-2', amount: '1', tip: '1' }, /There is no tip/],
+    ['create_payment', { order_id: 'mcp-2', amount: '1', tip: '1' }, /Unknown argument tip/],
     ['get_payment', { id: 'pi_000000000000000000000000' }, /resource_missing/],
-    ['refund_payment', { payment: 'pay_0', confirmation: 'yes' }, /There is no confirmation/],
+    ['refund_payment', { payment: 'pay_0', confirmation: 'yes' }, /Unknown argument confirmation/],
     ['refund_payment', { payment: 'pay_0' }, /resource_missing/],
   ];
   for (const [name, given, words] of wrong) {
@@ -306,5 +306,5 @@ test('real money needs --live, and a key that may do little', async () => {
   const unasked = await runCli(['mcp', ...place], {});
   assert.deepEqual([unasked.code, /--live/.test(unasked.stderr)], [2, true]);
   const allowedAll = await runCli(['mcp', '--live', ...place], {});
-  assert.deepEqual([allowedAll.code, /may do everything/.test(allowedAll.stderr)], [2, true]);
+  assert.deepEqual([allowedAll.code, /has every permission/.test(allowedAll.stderr)], [2, true]);
 });

@@ -63,7 +63,7 @@ describe('tapline mock', () => {
   test('a fault that it does not know is wrong use', async () => {
     const { code, stderr } = await runCli(['mock', '--script', 'cut,fire'], {});
     assert.equal(code, 2);
-    assert.match(stderr, /not fire/);
+    assert.match(stderr, /Unknown fault fire/);
   });
 });
 

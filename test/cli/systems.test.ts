@@ -68,7 +68,7 @@ for (const [system, put] of Object.entries(SYSTEMS)) {
     api.script({ status: 200, body: { id: 'evt_1' } });
     const alone = await run(['resend', 'evt_1'], { put, env: AT() });
     assert.equal(alone.code, 1, alone.stderr);
-    assert.match(alone.stderr, /^No listener is running here/);
+    assert.match(alone.stderr, /^No listener is running on this machine/);
   });
 }
 
@@ -79,7 +79,7 @@ test('as a user without a name it starts, and says where it keeps no key', {
   const env = { ...AT(), TMPDIR: folder };
   const heard = await run(['listen', '--timeout', '0.2', '--json'], { env, uid: 54_321 });
   assert.equal(heard.code, 0, heard.stderr);
-  assert.match(heard.stderr, /`tapline resend` does not reach this window/);
+  assert.match(heard.stderr, /`tapline resend` cannot reach this window/);
   const kept = await run(['login'], { env: { ...env, HOME: '' }, uid: 54_321 });
   assert.equal(kept.code, 2);
   assert.match(kept.stderr, /^There is no home folder/);

@@ -105,7 +105,7 @@ test('a sandbox is on this machine, and its file is the user’s own', async () 
   const before = heard.length;
   const open = await run(['get', 'balance'], { cwd: await folderWith(address, 0o666) });
   assert.equal(open.code, 2, open.text);
-  assert.match(open.text, /others can write/i);
+  assert.match(open.text, /other users can write/i);
   const cwd = await folderWith(address);
   const away = await run(['--base-url', 'https://else.example/api', 'get', 'balance'], { cwd });
   assert.equal(away.code, 2, away.text);
@@ -127,7 +127,7 @@ test('a live key goes over https, or to this machine', async () => {
   assert.match(plain.text, /https/);
   const given = ['--api-key', LIVE_KEY, '--base-url', address, 'get', 'balance'];
   const unasked = await run(given, { cwd });
-  assert.deepEqual([unasked.code, /say --live/.test(unasked.text)], [2, true]);
+  assert.deepEqual([unasked.code, /Pass --live/.test(unasked.text)], [2, true]);
   const here = await run(['--live', ...given], { cwd });
   assert.equal(here.code, 0, here.text);
 });

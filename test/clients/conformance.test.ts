@@ -297,7 +297,7 @@ test('the PHP client sends a live key over plain http to this machine only', asy
     return (await run('php', ['-r', code])).stdout;
   };
   for (const host of ['x', '127.0.0.1:80@x', 'localhost.x']) {
-    assert.match(await takes('tlsk_live_x', `http://${host}/api`), /by https only/, host);
+    assert.match(await takes('tlsk_live_x', `http://${host}/api`), /over https only/, host);
   }
   for (const host of ['localhost', '127.0.0.1:4242', '[::1]:1']) {
     assert.equal(await takes('tlsk_live_x', `http://${host}/api`), 'taken', host);

@@ -193,7 +193,7 @@ test('doctor sees whether the installed command is the one that is served', asyn
   await writeFile(installed, `${await readFile(installed, 'utf8')}// changed\n`);
   const changed = await packages();
   assert.equal(changed.ok, false);
-  assert.match(changed.detail, /^dist\/verify\.js is not as the network serves it: npm i http/);
+  assert.match(changed.detail, /^dist\/verify\.js differs from the network's copy: npm i http/);
 });
 
 test('the command of the client alone says in one line what to install', async () => {

@@ -20,7 +20,7 @@ test('a file that others can read, or that is damaged, is refused in words', asy
   const open = path.join(folder, 'open.json');
   await writeFile(open, JSON.stringify(pairing), { mode: 0o644 });
   await assert.rejects(readPairing(open), {
-    message: `${open} can be read by others. Run: chmod 600 ${open}`,
+    message: `${open} can be read by other users. Run: chmod 600 ${open}`,
   });
   const damaged = path.join(folder, 'damaged.json');
   await writeFile(damaged, '{"server":', { mode: 0o600 });

@@ -78,7 +78,7 @@ describe("NXP's examples (AN12196)", () => {
     ]);
     const session = new SecureSession(chip, keys, 1);
     const settings = hex('4000E0C1F121200000430000430000');
-    await assert.rejects(session.changeFileSettings(2, settings), /did not sign/);
+    await assert.rejects(session.changeFileSettings(2, settings), /invalid MAC/);
   });
 
   test('a key is changed, first another one, then that of the session', async () => {

@@ -291,7 +291,7 @@ describe('bad input', () => {
         new Tapline(KEY.replace('test', 'live'), { baseUrl: api.baseUrl }).testHelpers.tap('tml_1'),
       /use a tlsk_test_/,
     ],
-    ['a device key', () => new Tapline(KEY.replace('tlsk', 'tldk')), /begins with tlsk_test_/],
+    ['a device key', () => new Tapline(KEY.replace('tlsk', 'tldk')), /begin with tlsk_test_/],
     ['a live key without an address', () => new Tapline(KEY.replace('test', 'live')), /baseUrl/],
     ['an address without a scheme', () => new Tapline(KEY, { baseUrl: 'shop' }), /https:\/\//],
   ];
@@ -308,10 +308,10 @@ describe('bad input', () => {
     for (const host of ['shop.test', 'localhost.shop.test', '127.0.0.1@shop.test', '10.0.0.1:80']) {
       assert.throws(() => at(`http://${host}/api`), {
         name: 'UsageError',
-        message: /by https only/,
+        message: /over https only/,
       });
     }
-    assert.throws(() => at('http://127.0.0.1:80@shop.test/api'), /by https only/);
+    assert.throws(() => at('http://127.0.0.1:80@shop.test/api'), /over https only/);
     for (const host of ['localhost', '127.0.0.1:4242', '[::1]:4242'])
       assert(at(`http://${host}/api`));
     assert(at('https://pay.example.com/api'));
@@ -320,7 +320,10 @@ describe('bad input', () => {
 
   test('an address that is not the API says so', async () => {
     api.script({ status: 404, body: '<html>' });
-    await assert.rejects(tapline.payments.retrieve('pay_1'), /Check baseUrl: it ends with \/api/);
+    await assert.rejects(
+      tapline.payments.retrieve('pay_1'),
+      /Check baseUrl: it must end with \/api/,
+    );
   });
 
   test('the key is in no error', async () => {

@@ -122,6 +122,9 @@ test('orderId() keeps what fits, and makes 8 characters of what does not, always
   assert.equal(new Set(many).size, many.length);
   assert.ok(many.every((id) => /^[A-Za-z0-9_-]{8}$/.test(id)));
   for (const wrong of ['', undefined, 1001]) {
-    assert.throws(() => orderId(wrong as string), { name: 'UsageError', message: /takes text/ });
+    assert.throws(() => orderId(wrong as string), {
+      name: 'UsageError',
+      message: /takes a string/,
+    });
   }
 });

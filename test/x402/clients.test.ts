@@ -60,7 +60,7 @@ describe('@x402/fetch', () => {
     assert.equal(response.status, 402);
     const body = (await response.json()) as { error: string; message: string };
     assert.equal(body.error, 'limit_exceeded');
-    assert.match(body.message, /The money was given back\./);
+    assert.match(body.message, /The money was refunded\./);
     assert.equal(await ground.usdcOf(buyer.address), FUNDS);
     assert.equal(await ground.merchantReceived(), before);
   });

@@ -225,7 +225,7 @@ test('what was taken for a sale that ended unpaid goes back once, by any process
   assert.equal(await ground.usdcOf(buyer.address), FUNDS);
   const late = await ground.facilitator.settle(payload, requirements);
   assert.equal(late.success, false);
-  assert.match(late.errorMessage ?? '', /given back/);
+  assert.match(late.errorMessage ?? '', /refunded/);
   assert.equal(await ground.usdcOf(buyer.address), FUNDS);
 });
 

@@ -23,7 +23,7 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 export async function main(env: Settings): Promise<void> {
   const missing = NEEDED.filter((name) => (env[name] ?? '') === '');
   if (missing.length > 0) {
-    console.error(`Set ${missing.join(', ')}. The package's README says what they are.`);
+    console.error(`Set ${missing.join(', ')}. The package's README describes them.`);
     process.exitCode = 2;
     return;
   }

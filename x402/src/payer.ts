@@ -93,7 +93,7 @@ async function ask<T>(baseUrl: string, { method, path, body, token }: Asked): Pr
 export async function findNetwork(baseUrl: string, livemode: boolean): Promise<Network> {
   const { data } = await ask<{ data: Network[] }>(baseUrl, { method: 'GET', path: '/networks' });
   const network = data.find((one) => one.livemode === livemode);
-  if (network === undefined) throw new Error(`${baseUrl} has no network of the key's mode.`);
+  if (network === undefined) throw new Error(`${baseUrl} has no network in the key's mode.`);
   return { ...network, usdc: getAddress(network.usdc) };
 }
 

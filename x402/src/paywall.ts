@@ -113,6 +113,6 @@ function pending(settled: Settled): Response {
     'Retry-After': RETRY_SECONDS,
     'Cache-Control': 'no-store',
   };
-  const message = `${settled.errorMessage ?? ''} Send this request again as it was.`.trim();
+  const message = `${settled.errorMessage ?? ''} Send the same request again.`.trim();
   return Response.json({ error: 'settlement_pending', message }, { status: 503, headers });
 }

@@ -84,7 +84,7 @@ async function settleRoute(facilitator: Facilitator, request: Request, onError: 
     onError(error);
     // A dependency did not answer. Money that was taken stays taken, and the next call continues
     // from there.
-    const errorMessage = 'The outcome is not known. Ask again with the same signature.';
+    const errorMessage = 'The result is unknown. Try again with the same signature.';
     const body = { ...none, errorReason: 'settlement_pending', errorMessage };
     return Response.json(body, { status: 503, headers: { 'Retry-After': '2' } });
   }

@@ -87,7 +87,7 @@ async function run(seller: Seller, sale: Sale, deadline: number): Promise<Outcom
     if (step !== 'again') return step;
     if (performance.now() >= deadline) {
       const hash = (await token.findTransfer(sale.authorization)) ?? '';
-      const message = 'The merchant is being paid. Ask again with the same signature.';
+      const message = 'The merchant is being paid. Try again with the same signature.';
       return { status: 'pending', hash, message };
     }
     await sleep(LOOK_MS);
@@ -131,7 +131,7 @@ async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outc
   const taken = await seller.token.transfer(sale.authorization, left);
   switch (taken.status) {
     case 'sent': {
-      const message = 'The transfer is on its way. Ask again with the same signature.';
+      const message = 'The transfer is pending. Try again with the same signature.';
       return { status: 'pending', hash: taken.hash ?? '', message };
     }
     case 'refused': {
@@ -173,21 +173,21 @@ async function refund(seller: Seller, { sale, intent, deadline }: At): Promise<O
   const reason = intent.last_payment_error?.decline_code ?? 'payment_canceled';
   const { token } = seller;
   if (!(await token.isUsed(sale.authorization))) {
-    const message = `${why} Nothing was taken; what still comes is given back.`;
+    const message = `${why} Nothing was taken. A transfer that still arrives will be refunded.`;
     return { status: 'failed', reason, message };
   }
   const back = await token.giveBack(sale.authorization);
   const given = await token.transfer(back, Math.max(0, deadline - performance.now()));
   switch (given.status) {
     case 'done':
-      return { status: 'failed', reason, message: `${why} The money was given back.` };
+      return { status: 'failed', reason, message: `${why} The money was refunded.` };
     case 'sent':
       return {
         status: 'pending',
         hash: given.hash ?? '',
-        message: `${why} The money is on its way back.`,
+        message: `${why} The refund is pending.`,
       };
     case 'refused':
-      throw new Error(`${keyOf(sale.authorization)} cannot be given back: ${given.reason}`);
+      throw new Error(`${keyOf(sale.authorization)} cannot be refunded: ${given.reason}`);
   }
 }

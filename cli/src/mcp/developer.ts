@@ -91,7 +91,7 @@ async function readLogs({ tapline }: ToolDeps, given: Readonly<Record<string, st
 export const DEVELOPER_TOOLS: readonly Tool[] = [
   {
     name: 'list_events',
-    description: 'The newest events of the account, of one type or of all.',
+    description: 'List the newest events of the account, of one type or of all types.',
     inputSchema: inputs(
       { type: { type: 'string', description: 'payment.succeeded, …', pattern: '^[a-z_.]{1,60}$' } },
       [],
@@ -104,19 +104,18 @@ export const DEVELOPER_TOOLS: readonly Tool[] = [
   },
   {
     name: 'get_event',
-    description: 'An event (evt_…) as webhooks deliver it.',
+    description: 'Get an event (evt_…) as webhooks deliver it.',
     inputSchema: inputs(
       { event: { type: 'string', description: 'evt_…', pattern: '^evt_[0-9A-Za-z]+$' } },
       ['event'],
     ),
     outputSchema: holds({ event: OBJECT }),
-    annotations: reads('Look at an event'),
+    annotations: reads('Get an event'),
     run: async ({ tapline }, { event = '' }) => ({ event: await tapline.events.retrieve(event) }),
   },
   {
     name: 'list_deliveries',
-    description:
-      'The webhook endpoints, and the newest deliveries with what the receiver answered.',
+    description: 'List the webhook endpoints and the newest deliveries with their responses.',
     inputSchema: inputs(
       {
         endpoint: {
@@ -142,7 +141,7 @@ export const DEVELOPER_TOOLS: readonly Tool[] = [
   {
     name: 'resend_delivery',
     description:
-      'Sends a webhook (wdl_…) to its endpoint once more, now. Receivers see the same event id.',
+      'Send a webhook delivery (wdl_…) to its endpoint again. The receiver gets the same event id.',
     inputSchema: inputs(
       { delivery: { type: 'string', description: 'wdl_…', pattern: '^wdl_[0-9A-Za-z]+$' } },
       ['delivery'],
@@ -161,11 +160,11 @@ export const DEVELOPER_TOOLS: readonly Tool[] = [
   },
   {
     name: 'read_logs',
-    description: 'The newest requests of servers to the API and how they were answered.',
+    description: 'List the newest requests of servers to the API, with their responses.',
     inputSchema: inputs(
       {
         status: {
-          ...{ type: 'string', description: 'An HTTP status such as 409, or failed: from 400 on.' },
+          ...{ type: 'string', description: 'An HTTP status, or failed for 400 and above.' },
           pattern: '^([1-5]\\d\\d|failed)$',
         },
         object: {

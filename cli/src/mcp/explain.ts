@@ -12,21 +12,22 @@ import {
 
 /** Advice for each decline. The network itself explains the decline. */
 const ADVICE: Readonly<Record<string, string>> = {
-  pass_unknown: 'The pass is not known here. The customer opens the wallet app and taps again.',
+  pass_unknown:
+    'This network does not know the pass. The customer must open the wallet app and tap again.',
   pass_revoked: 'The customer has revoked this pass and needs another one.',
   insufficient_funds: 'The wallet holds too little USDC for amount and fees.',
-  approval_insufficient: 'The customer has to allow more spending in the wallet app.',
+  approval_insufficient: 'The customer must raise the spending approval in the wallet app.',
   limit_exceeded: 'The amount is above a limit that the customer has set in the wallet app.',
   risk_blocked:
-    'A rule of the merchant or the network refuses this payer. Take another way to pay.',
-  payer_rejected: 'The customer said no in the app. Ask before trying again.',
+    'A rule of the merchant or the network refuses this payer. Use another means of payment.',
+  payer_rejected: 'The customer rejected the payment in the app. Ask them before trying again.',
   confirmation_timeout: 'The customer did not answer within 60 seconds. They can tap again.',
-  agent_token_unknown: 'The token is not known. The agent needs a new one from its payer.',
+  agent_token_unknown: 'The token is unknown. The agent needs a new one from its payer.',
   agent_token_expired: 'The token has expired. The agent needs a new one from its payer.',
-  agent_token_used: 'A token pays once, and this one has. The agent needs a new one.',
+  agent_token_used: 'The token was already used. The agent needs a new one from its payer.',
   agent_token_mismatch: 'The token is for another merchant or amount.',
   settlement_failed:
-    'The chain did not settle it. Nothing was charged; the customer can tap again.',
+    'The payment did not settle on chain. Nothing was charged; the customer can tap again.',
 };
 
 async function explainDecline({ tapline }: ToolDeps, { payment_intent = '' }) {
@@ -110,7 +111,8 @@ async function searchDocs({ webUrl }: ToolDeps, { query = '' }) {
 export const EXPLAINING_TOOLS: readonly Tool[] = [
   {
     name: 'explain_decline',
-    description: 'Why the last payment of an intent was declined, and what can be done about it.',
+    description:
+      'Explain why the last payment attempt of an intent was declined, and what to do about it.',
     inputSchema: inputs(
       { payment_intent: { type: 'string', description: 'pi_…', pattern: '^pi_[0-9A-Za-z]+$' } },
       ['payment_intent'],
@@ -132,7 +134,7 @@ export const EXPLAINING_TOOLS: readonly Tool[] = [
   },
   {
     name: 'search_docs',
-    description: "Looks for words in the guides and in the description of this network's API.",
+    description: 'Search the guides and the API reference of this network.',
     inputSchema: inputs({ query: { type: 'string', description: 'A few words.' } }, ['query']),
     outputSchema: holds({ passages: listOf(holds({ where: TEXT, text: TEXT })) }),
     annotations: reads('Search the documentation'),

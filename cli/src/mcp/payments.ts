@@ -72,8 +72,8 @@ async function createPayment(deps: ToolDeps, given: Readonly<Record<string, stri
     if (known === null) throw error;
     const there = `${formatUsdc(known.amount)} USDC, ${known.status}`;
     throw new ToolRefusal(
-      `Order ${order_id} has a payment already: ${known.id}, ${there}. Nothing new was asked ` +
-        'for. Another sale needs another order_id.',
+      `Order ${order_id} already has a payment: ${known.id}, ${there}. No new one was requested. ` +
+        'Use another order_id for another sale.',
     );
   }
 }
@@ -82,8 +82,8 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
   {
     name: 'create_payment',
     description:
-      'Asks a terminal to collect an amount for an order. The customer then taps there. ' +
-      'Calling it again for the same order gives the same payment: it never charges twice.',
+      'Ask a terminal to collect an amount for an order. The customer then taps there. ' +
+      'Calling it again for the same order returns the same payment: it never charges twice.',
     inputSchema: inputs(
       {
         order_id: ORDER,
@@ -103,7 +103,7 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
     ),
     outputSchema: holds(VIEW),
     annotations: {
-      title: 'Ask for a payment',
+      title: 'Request a payment',
       readOnlyHint: false,
       destructiveHint: false,
       idempotentHint: true,
@@ -113,7 +113,7 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
   },
   {
     name: 'get_payment',
-    description: 'A payment intent (pi_…) or payment (pay_…) as it is now.',
+    description: 'Get the current state of a payment intent (pi_…) or payment (pay_…).',
     inputSchema: inputs(
       {
         id: {
@@ -129,7 +129,7 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
       properties: { status: TEXT },
       description: 'The payment as in the API, or the intent as create_payment shows it.',
     },
-    annotations: reads('Look at a payment'),
+    annotations: reads('Get a payment'),
     run: async ({ tapline }, { id = '' }) =>
       id.startsWith('pay_')
         ? tapline.payments.retrieve(id)
@@ -137,7 +137,7 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
   },
   {
     name: 'find_payment_by_order',
-    description: 'The payment of an order, if there is one.',
+    description: 'Find the payment of an order, if there is one.',
     inputSchema: inputs({ order_id: ORDER }, ['order_id']),
     outputSchema: holds({ found: YES_OR_NO, ...VIEW }, Object.keys(VIEW)),
     annotations: reads('Find the payment of an order'),
@@ -148,7 +148,7 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
   },
   {
     name: 'list_terminals',
-    description: 'The active terminals at which a payment can be taken.',
+    description: 'List the active terminals, which can take payments.',
     inputSchema: inputs({}, []),
     outputSchema: holds({
       terminals: listOf(holds({ id: TEXT, label: MAYBE_TEXT, name: MAYBE_TEXT })),

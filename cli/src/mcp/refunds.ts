@@ -5,12 +5,12 @@ import { holds, inputs, type Person, TEXT, type Tool, type ToolDeps, ToolRefusal
 /** What is left to do after the user's answer. The answer itself never refunds anything. */
 const NEXT = {
   needs_a_person:
-    'Show the link to the person you work for. They look at the payment there, and give the ' +
-    'money back with their second factor. Nothing has happened yet; get_payment tells when.',
+    'Show the link to the person you work for. They review the payment there and make the ' +
+    'refund with their second factor. Nothing has happened yet; get_payment shows the refund.',
   link_opened:
-    'The person was shown the link, and gives the money back there with their second factor, or ' +
-    'does not. get_payment tells: amount_refunded.',
-  declined: 'The person did not want to open the link. Nothing has happened. Do not ask again.',
+    'The person was shown the link and makes the refund there with their second factor, or ' +
+    'does not. get_payment shows it in amount_refunded.',
+  declined: 'The person declined to open the link. Nothing was refunded. Do not ask again.',
 } as const;
 
 function statusOf({ answer }: Person): keyof typeof NEXT {
@@ -32,7 +32,7 @@ async function refundPayment(
   const left = payment.amount - payment.amount_refunded;
   const amount = wanted === undefined ? left : usdc(wanted);
   if (amount < 1 || amount > left) {
-    throw new ToolRefusal(`Of ${id} ${formatUsdc(left)} USDC can be given back.`);
+    throw new ToolRefusal(`${formatUsdc(left)} USDC of ${id} can be refunded.`);
   }
   await checkLimits(deps, payment, amount);
   const status = statusOf(person);
@@ -42,7 +42,7 @@ async function refundPayment(
   link.searchParams.set('refund', formatUsdc(amount));
   return {
     status,
-    what: `Give ${formatUsdc(amount)} USDC of payment ${id} back.`,
+    what: `Refund ${formatUsdc(amount)} USDC of payment ${id}.`,
     link: link.href,
     next: NEXT[status],
   };
@@ -50,20 +50,20 @@ async function refundPayment(
 
 function refuseAbove(limit: number, what: string, option: string): never {
   throw new ToolRefusal(
-    `${what} at most ${formatUsdc(limit)} USDC. A person can give more back in the dashboard, or ` +
+    `${what} at most ${formatUsdc(limit)} USDC. A person can refund more in the dashboard, or ` +
       `start \`tapline mcp\` with a higher ${option}.`,
   );
 }
 
 async function checkLimits(deps: ToolDeps, payment: Payment, amount: number): Promise<void> {
   const { each, session, day } = deps.refundLimits;
-  if (amount > each) refuseAbove(each, 'Refunds here are', '--refund-limit');
+  if (amount > each) refuseAbove(each, 'A refund may be', '--refund-limit');
   if (deps.asked.totalWith(payment, amount) > session) {
-    refuseAbove(session, 'Refunds of one session are', '--session-limit');
+    refuseAbove(session, 'Refunds of one session may be', '--session-limit');
   }
   const asked = deps.asked.others(payment.id) + amount;
   if ((await refundedToday(deps, day)) + asked > day) {
-    refuseAbove(day, 'Refunds of one day are', '--day-limit');
+    refuseAbove(day, 'Refunds of one day may be', '--day-limit');
   }
 }
 
@@ -81,12 +81,12 @@ async function refundedToday({ tapline }: ToolDeps, limit: number): Promise<numb
 export const REFUND_TOOL: Tool = {
   name: 'refund_payment',
   description:
-    'Prepares to give money of a payment back, and returns a link. A person opens it and decides ' +
+    'Prepare a refund and return a link. A person opens it and decides ' +
     'there, with a second factor. The tool itself moves no money.',
   inputSchema: inputs(
     {
       payment: { type: 'string', description: 'pay_…', pattern: '^pay_[0-9A-Za-z]+$' },
-      amount: { ...AMOUNT, description: `${AMOUNT.description} Default: all that is left.` },
+      amount: { ...AMOUNT, description: `${AMOUNT.description} Default: everything that is left.` },
     },
     ['payment'],
   ),

@@ -120,10 +120,12 @@ export function checkArguments(tool: Tool, given: unknown): Arguments {
   for (const [name, value] of Object.entries(values)) {
     const property = properties[name];
     if (property === undefined) {
-      throw new ToolRefusal(`There is no ${name}: ${Object.keys(properties).join(', ')}.`);
+      throw new ToolRefusal(
+        `Unknown argument ${name}. Allowed: ${Object.keys(properties).join(', ')}.`,
+      );
     }
     const fits = typeof value === 'string' && new RegExp(property.pattern ?? '').test(value);
-    if (!fits) throw new ToolRefusal(`${name} is not right: ${property.description}`);
+    if (!fits) throw new ToolRefusal(`${name} is invalid: ${property.description}`);
   }
   return values as Arguments;
 }

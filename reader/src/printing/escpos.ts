@@ -108,7 +108,7 @@ function bytesOf(character: string): number[] {
 
 function qrBytes(address: string): number[] {
   const data = [...new TextEncoder().encode(address)];
-  if (data.length > LONGEST_ADDRESS) throw new RangeError('an address that is too long to print');
+  if (data.length > LONGEST_ADDRESS) throw new RangeError('the URL is too long to print');
   const command = (...parameters: readonly number[]) => [
     ...[GS, 0x28, 0x6b, parameters.length & 0xff, parameters.length >> 8],
     ...parameters,

@@ -18,7 +18,7 @@ export function printerAt(place: string): Printer {
   if (place.startsWith('/')) return (bytes) => inTime(writeFile(place, bytes));
   const url = URL.parse(place);
   if (url?.protocol !== 'tcp:' || url.hostname === '') {
-    throw new SettingError('--printer is a device file or tcp://address:9100.');
+    throw new SettingError('--printer must be a device file or tcp://address:9100.');
   }
   const where = { host: url.hostname, port: Number(url.port || RAW_PORT) };
   return (bytes) => inTime(writeSocket(where, bytes));

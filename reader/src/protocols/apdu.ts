@@ -32,7 +32,7 @@ const LONGEST_ANSWER = 65_538;
 /** The card left the field, or the reader was unplugged. */
 export class CardGone extends Error {
   constructor(options?: ErrorOptions) {
-    super('the card has left', options);
+    super('the card was removed', options);
     this.name = 'CardGone';
   }
 }
@@ -60,7 +60,7 @@ export function encodeCommand(command: Command): Uint8Array {
 
 export function decodeAnswer(bytes: Uint8Array): Answer {
   if (bytes.length < 2 || bytes.length > LONGEST_ANSWER) {
-    throw new ProtocolError(`an answer of ${bytes.length} bytes`);
+    throw new ProtocolError(`the response has ${bytes.length} bytes`);
   }
   const status = bytes.subarray(-2);
   return {

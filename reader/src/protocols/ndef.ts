@@ -64,7 +64,7 @@ export function decodeMessage(bytes: Uint8Array): readonly NdefRecord[] {
   while (at < view.length) {
     if (records.length === MOST_RECORDS) throw new ProtocolError('too many records');
     const flags = take(1).readUInt8();
-    if ((flags & CHUNKED) !== 0) throw new ProtocolError('a record in chunks');
+    if ((flags & CHUNKED) !== 0) throw new ProtocolError('a chunked record');
     const typeLength = take(1).readUInt8();
     const payloadLength = (flags & SHORT) === 0 ? take(4).readUInt32BE() : take(1).readUInt8();
     const idLength = (flags & HAS_ID) === 0 ? 0 : take(1).readUInt8();

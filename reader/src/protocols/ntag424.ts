@@ -94,7 +94,7 @@ export async function authenticate(
 
 function wholeBlocks(bytes: Buffer, count: number): Buffer {
   if (bytes.length === count * BLOCK) return bytes;
-  throw new ProtocolError('a proof of the wrong length');
+  throw new ProtocolError('the authentication response has the wrong length');
 }
 
 function rotated(bytes: Uint8Array): Buffer {
@@ -180,7 +180,7 @@ export class SecureSession {
     const data = bytes.subarray(0, -MAC_BYTES);
     const mac = bytes.subarray(-MAC_BYTES);
     if (mac.length === MAC_BYTES && timingSafeEqual(mac, this.#mac(0x00, data))) return data;
-    throw new ProtocolError('an answer that the chip did not sign');
+    throw new ProtocolError('the response has an invalid MAC');
   }
 }
 

@@ -36,7 +36,7 @@ function agreeWith(ecdh: ECDH, theirs: Uint8Array): Uint8Array {
   try {
     return Uint8Array.from(ecdh.computeSecret(theirs));
   } catch (error) {
-    throw new ProtocolError('a public key that is not on the curve', { cause: error });
+    throw new ProtocolError('the public key is not on the curve', { cause: error });
   }
 }
 

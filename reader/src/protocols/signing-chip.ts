@@ -100,18 +100,18 @@ function signedBy(data: Uint8Array, digest: Uint8Array) {
       s: bytesToNumberBE(data.subarray(32, 64)),
     };
     const publicKey = recoverKey(digest, signature, ((data[64] ?? 0) & 1) === 1);
-    if (publicKey === null) throw new ProtocolError('a signature of nobody');
+    if (publicKey === null) throw new ProtocolError('the signature belongs to no key');
     return { publicKey, signature };
   }
   const template = decodeTlv(findTag(decodeTlv(data), 0xa0) ?? new Uint8Array());
   const der = findTag(template, 0x30);
-  if (der === undefined) throw new ProtocolError('an answer without a signature');
+  if (der === undefined) throw new ProtocolError('the response has no signature');
   return { publicKey: keyIn(findTag(template, 0x80)), signature: readParts(der) };
 }
 
 function keyIn(bytes: Uint8Array | undefined): Buffer {
   const key = wholeKey(bytes ?? new Uint8Array());
-  if (key === null) throw new ProtocolError('a public key that is not on the curve');
+  if (key === null) throw new ProtocolError('the public key is not on the curve');
   return key;
 }
 
@@ -122,7 +122,7 @@ function readDer(bytes: Uint8Array): EcdsaSignature {
 function readParts(inner: Uint8Array): EcdsaSignature {
   const [r, s, ...more] = decodeTlv(inner);
   const isPair = r?.tag === 0x02 && s?.tag === 0x02 && more.length === 0;
-  if (!isPair) throw new ProtocolError('a signature of no known form');
+  if (!isPair) throw new ProtocolError('the signature has an unknown format');
   return { r: bytesToNumberBE(r.value), s: bytesToNumberBE(s.value) };
 }
 

@@ -57,7 +57,7 @@ export async function readSmartTap(
   deviceNonce?: Uint8Array,
 ): Promise<SmartTap> {
   const nonce = deviceNonce ?? (await selectSmartTap(transceive));
-  if (nonce.length !== NONCE_BYTES) throw new ProtocolError('a nonce of the wrong length');
+  if (nonce.length !== NONCE_BYTES) throw new ProtocolError('the nonce has the wrong length');
   const session = await openSession(prove, nonce);
   if (session === null) return { status: 'no_pass' };
   const negotiated = await send(transceive, negotiate(session));
@@ -79,7 +79,7 @@ async function selectSmartTap(transceive: Transceive): Promise<Uint8Array> {
   if (answer.status !== SUCCESS) throw unexpected('selection', answer);
   // Two version numbers of two bytes each precede the message.
   const nonce = findRecord(decodeMessage(answer.data.subarray(4)), 'mdn');
-  if (nonce === undefined) throw new ProtocolError('a phone without a nonce');
+  if (nonce === undefined) throw new ProtocolError('the phone sent no nonce');
   return nonce.subarray(1);
 }
 
@@ -132,7 +132,7 @@ function readNegotiated(data: Uint8Array, id: Uint8Array) {
   const records = nested(data, 'nrs');
   const sequence = sequenceOf(records, id);
   const publicKey = findRecord(records, 'dpk');
-  if (publicKey?.length !== 33) throw new ProtocolError('a phone without a key');
+  if (publicKey?.length !== 33) throw new ProtocolError('the phone sent no key');
   return { sequence, publicKey };
 }
 
@@ -154,7 +154,7 @@ async function getData(transceive: Transceive, session: Session, sequence: numbe
     if (answer.status !== MORE_DATA)
       return { ...answer, data: Uint8Array.from(Buffer.concat(portions)) };
   }
-  throw new ProtocolError('a phone that never ends its answer');
+  throw new ProtocolError('the response exceeds the limit');
 }
 
 /** The record bundle: its flags and its bytes. */
@@ -162,7 +162,7 @@ function bundleOf(data: Uint8Array, id: Uint8Array): { flags: number; bytes: Uin
   const records = nested(data, 'srs');
   sequenceOf(records, id);
   const bundle = findRecord(records, 'reb');
-  if (bundle === undefined) throw new ProtocolError('an answer without records');
+  if (bundle === undefined) throw new ProtocolError('the response has no records');
   return { flags: bundle[0] ?? 0, bytes: bundle.subarray(1) };
 }
 
@@ -173,13 +173,13 @@ function decrypt(
 ): Uint8Array {
   const { flags, bytes } = bundle;
   // An unencrypted answer was not written by a party that can prove it took part in the handshake.
-  if ((flags & ENCRYPTED) === 0) throw new ProtocolError('an answer that is not encrypted');
-  if (bytes.length < IV_BYTES + MAC_BYTES) throw new ProtocolError('an answer that is too short');
+  if ((flags & ENCRYPTED) === 0) throw new ProtocolError('the response is not encrypted');
+  if (bytes.length < IV_BYTES + MAC_BYTES) throw new ProtocolError('the response is too short');
   const { aesKey, macKey } = deriveKeys(session, deviceKey);
   const sealed = bytes.subarray(0, -MAC_BYTES);
   const mac = createHmac('sha256', macKey).update(sealed).digest();
   if (!timingSafeEqual(mac, bytes.subarray(-MAC_BYTES))) {
-    throw new ProtocolError('an answer that was changed on its way');
+    throw new ProtocolError('the response was altered');
   }
   const counter = Buffer.concat([sealed.subarray(0, IV_BYTES), Buffer.alloc(4)]);
   const cipher = createDecipheriv('aes-128-ctr', aesKey, counter);
@@ -198,7 +198,7 @@ function unfold(bytes: Uint8Array): Uint8Array {
   try {
     return inflateSync(bytes, { maxOutputLength: LONGEST_PLAIN });
   } catch (error) {
-    throw new ProtocolError('an answer that does not unfold', { cause: error });
+    throw new ProtocolError('the response cannot be decompressed', { cause: error });
   }
 }
 
@@ -222,16 +222,16 @@ function numberIn(payload: Uint8Array): Uint8Array | undefined {
 
 function nested(data: Uint8Array, type: string): readonly NdefRecord[] {
   const payload = findRecord(decodeMessage(data), type);
-  if (payload === undefined) throw new ProtocolError(`an answer without ${type}`);
+  if (payload === undefined) throw new ProtocolError(`the response has no ${type}`);
   return decodeMessage(payload);
 }
 
 function sequenceOf(records: readonly NdefRecord[], id: Uint8Array): number {
   const session = findRecord(records, 'ses');
   if (session?.length !== 10 || !Buffer.from(session.subarray(0, 8)).equals(id)) {
-    throw new ProtocolError('an answer of another conversation');
+    throw new ProtocolError('the response belongs to another session');
   }
-  if (session[9] !== STATUS_OK) throw new ProtocolError(`the phone refuses: ${session[9]}`);
+  if (session[9] !== STATUS_OK) throw new ProtocolError(`the phone refused: ${session[9]}`);
   return session[8] ?? 0;
 }
 

@@ -85,7 +85,8 @@ export async function readTap(
   } catch (error) {
     if (error instanceof CardGone) return { status: 'gone' };
     // Malformed bytes can break a parser in unforeseen ways. The till must keep running.
-    const reason = error instanceof ProtocolError ? error.message : 'an answer of no known form';
+    const reason =
+      error instanceof ProtocolError ? error.message : 'the response has an unknown format';
     return { status: 'unreadable', reason };
   } finally {
     limit.end();

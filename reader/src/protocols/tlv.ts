@@ -48,7 +48,7 @@ function readTag(bytes: Uint8Array, from: number): { value: number; next: number
   let value = byteAt(bytes, at++);
   if ((value & 0x1f) !== 0x1f) return { value, next: at };
   for (;;) {
-    if (at - from >= LONGEST_TAG) throw new ProtocolError('a tag of more than four bytes');
+    if (at - from >= LONGEST_TAG) throw new ProtocolError('the tag is longer than four bytes');
     const byte = byteAt(bytes, at++);
     value = value * 256 + byte;
     if ((byte & 0x80) === 0) return { value, next: at };
@@ -59,7 +59,7 @@ function readLength(bytes: Uint8Array, from: number): { value: number; next: num
   const first = byteAt(bytes, from);
   if (first < 0x80) return { value: first, next: from + 1 };
   const count = first & 0x7f;
-  if (count === 0 || count > 3) throw new ProtocolError('a length that is not of this format');
+  if (count === 0 || count > 3) throw new ProtocolError('the length is malformed');
   let value = 0;
   for (let index = 0; index < count; index++) value = value * 256 + byteAt(bytes, from + 1 + index);
   return { value, next: from + 1 + count };
@@ -67,6 +67,6 @@ function readLength(bytes: Uint8Array, from: number): { value: number; next: num
 
 function byteAt(bytes: Uint8Array, at: number): number {
   const byte = bytes[at];
-  if (byte === undefined) throw new ProtocolError('a message ends in the middle');
+  if (byte === undefined) throw new ProtocolError('the message is truncated');
   return byte;
 }

@@ -19,7 +19,7 @@ export async function readTagContent(transceive: Transceive): Promise<string | u
   const file = Buffer.from(capabilities).readUInt16BE(NDEF_FILE_AT);
   const length = Buffer.from(await readFile(transceive, file, 0, 2)).readUInt16BE();
   if (length === 0) return undefined;
-  if (length > LONGEST_MESSAGE) throw new ProtocolError('a message that is too long');
+  if (length > LONGEST_MESSAGE) throw new ProtocolError('the message is too long');
   const bytes: Uint8Array[] = [];
   for (let at = 0; at < length; at += PORTION) {
     bytes.push(await readBinary(transceive, 2 + at, Math.min(PORTION, length - at)));
@@ -37,7 +37,8 @@ async function readFile(transceive: Transceive, file: number, at: number, length
 async function readBinary(transceive: Transceive, at: number, length: number) {
   const command = { cla: 0x00, ins: 0xb0, p1: at >> 8, p2: at & 0xff, le: length };
   const answer = succeeded(await send(transceive, command));
-  if (answer.data.length !== length) throw new ProtocolError('a file shorter than it says');
+  if (answer.data.length !== length)
+    throw new ProtocolError('the file is shorter than its length field');
   return answer.data;
 }
 

@@ -70,7 +70,7 @@ export function cryptogramOf(data: Uint8Array): Cryptogram {
   const template = findTag(decodeTlv(data), 0x70);
   const bytes = template && findTag(decodeTlv(template), 0x9f27);
   if (bytes === undefined || bytes.length < KEY_ID_BYTES + X_BYTES + TIME_BYTES + TAG_BYTES) {
-    throw new ProtocolError('an answer without a message');
+    throw new ProtocolError('the response has no message');
   }
   return {
     keyId: bytes.subarray(0, KEY_ID_BYTES),
@@ -87,7 +87,7 @@ export function keyIdOf(key: EphemeralKey): Uint8Array {
 function openCryptogram(cryptogram: Cryptogram, passType: PassType): Vas {
   const { keyId, deviceX, sealed } = cryptogram;
   if (!Buffer.from(keyIdOf(passType.key)).equals(keyId)) {
-    throw new ProtocolError('a pass that is encrypted to another key');
+    throw new ProtocolError('the pass is encrypted to another key');
   }
   // Both points with this x yield the same secret.
   const shared = passType.key.agree(Uint8Array.from([0x02, ...deviceX]));
@@ -123,7 +123,7 @@ function open(sealed: Uint8Array, key: Uint8Array): Uint8Array {
     const plain = cipher.update(sealed.subarray(0, -TAG_BYTES));
     return Uint8Array.from(Buffer.concat([plain, cipher.final()]));
   } catch (error) {
-    throw new ProtocolError('a message that was changed on its way', { cause: error });
+    throw new ProtocolError('the message was altered', { cause: error });
   }
 }
 

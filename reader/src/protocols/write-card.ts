@@ -84,7 +84,8 @@ export async function writeCard(
     return await write(limit.transceive, pass, maker);
   } catch (error) {
     if (error instanceof CardGone) return { status: 'gone' };
-    const reason = error instanceof ProtocolError ? error.message : 'an answer of no known form';
+    const reason =
+      error instanceof ProtocolError ? error.message : 'the response has an unknown format';
     return { status: 'failed', reason };
   } finally {
     limit.end();
@@ -106,13 +107,13 @@ export function readSettings(settings: CardSettings): PassOfCard {
   const page = PLACES.exec(address)?.[1];
   const [beginning, code] = BEGINNINGS.find(([start]) => address.startsWith(start)) ?? [];
   if (page === undefined || beginning === undefined || code === undefined) {
-    throw new RangeError('The address is not that of a card.');
+    throw new RangeError('The URL is not that of a card.');
   }
   const rest = Buffer.from(address.slice(beginning.length), 'latin1');
   const payload = Buffer.concat([Uint8Array.from([code]), rest]);
   const record = encodeMessage({ tnf: WELL_KNOWN, type: 'U', id: '', payload });
   const message = Buffer.concat([Uint8Array.from([0, record.length]), record]);
-  if (message.length > LONGEST_MESSAGE) throw new RangeError('The address is too long for a card.');
+  if (message.length > LONGEST_MESSAGE) throw new RangeError('The URL is too long for a card.');
   const placeOf = (text: string) => ADDRESS_AT + address.indexOf(text) + 3 - beginning.length;
   return {
     page,
@@ -124,7 +125,7 @@ export function readSettings(settings: CardSettings): PassOfCard {
 }
 
 function keyOf(text: string): Uint8Array {
-  if (!/^[0-9a-f]{32}$/i.test(text)) throw new RangeError('A key has 32 hex digits.');
+  if (!/^[0-9a-f]{32}$/i.test(text)) throw new RangeError('A key must have 32 hex digits.');
   return Buffer.from(text, 'hex');
 }
 
@@ -205,10 +206,10 @@ async function keysThatAreSet(session: SecureSession): Promise<readonly number[]
 /** The last step: sets the master key and verifies that the chip accepted it. */
 async function lock(transceive: Transceive, key: Uint8Array): Promise<void> {
   const session = await authenticate(transceive, { number: MASTER, key: FACTORY_KEY });
-  if (session === null) throw new ProtocolError('the chip forgot its key');
+  if (session === null) throw new ProtocolError('the chip no longer accepts its key');
   await session.changeOwnKey(MASTER, { to: key, version: OUR_VERSION });
   if ((await authenticate(transceive, { number: MASTER, key })) === null) {
-    throw new ProtocolError('the chip did not take its key');
+    throw new ProtocolError('the chip did not accept its key');
   }
 }
 
@@ -230,7 +231,7 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
   const content = (await readTagContent(transceive)) ?? '';
   const [, piccData = '', mac = ''] = READ.exec(content) ?? [];
   if (!content.startsWith(`${pass.page}?`) || piccData === '') {
-    throw new ProtocolError('it gives another address than was written');
+    throw new ProtocolError('its URL differs from the one written');
   }
   const plain = decryptCbc(pass.metaRead, Buffer.from(piccData, 'hex'));
   const identity = plain.subarray(1, 11);
@@ -241,11 +242,11 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
   const isSigned = timingSafeEqual(shortMac(session, new Uint8Array()), Buffer.from(mac, 'hex'));
   const isItself = identity.subarray(0, 7).toString('hex').toUpperCase() === uid;
   if (plain[0] !== PICC_TAG || !isSigned || !isItself) {
-    throw new ProtocolError('it does not sign with the keys that were written');
+    throw new ProtocolError('its signature does not match the keys written');
   }
   const stated = await fileSettings(transceive, NDEF_FILE);
   const wanted = Buffer.from(pass.fileSettings);
   // After file type and size, which cannot be changed.
   const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(wanted);
-  if (!isSet) throw new ProtocolError('its file has other settings than were written');
+  if (!isSet) throw new ProtocolError('its file settings differ from those written');
 }
