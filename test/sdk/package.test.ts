@@ -98,7 +98,7 @@ test('usdc() reads amounts exactly, and takes nothing that could be another amou
   for (const [text, atoms] of Object.entries(right)) assert.equal(usdc(text), atoms);
   const wrong = ['2,50', '', '.5', '5.', '1e3', '-1', ' 1', '1 USDC', '0.0000001', '١', '0x10'];
   for (const text of wrong) assert.throws(() => usdc(text), { name: 'UsageError' }, text);
-  assert.throws(() => usdc(2.5 as unknown as string), /given the number 2.5.*usdc\('2.50'\)/);
+  assert.throws(() => usdc(2.5 as unknown as string), /received the number 2.5.*usdc\('2.50'\)/);
 });
 
 test('formatUsdc() is the way back', () => {
