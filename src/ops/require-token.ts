@@ -34,7 +34,7 @@ const DECIMALS = 6;
 
 type Reader = ReturnType<typeof createPublicClient>;
 
-/** The name and version that a token should have; `null`: any. */
+/** The name and version that a token should have; `null` accepts any value. */
 export interface ExpectedToken {
   readonly names: readonly string[] | null;
   readonly version: string | null;

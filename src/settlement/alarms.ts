@@ -3,14 +3,14 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Outcome } from '#settlement/requests.ts';
 
-/** Something that a person has to look into. */
+/** A condition that an operator must look into. */
 export interface Alarm {
   readonly kind: string;
   readonly subject: string;
   readonly details: { readonly [key: string]: unknown };
 }
 
-/** One open alarm per kind and subject; the first one's details stay. */
+/** One open alarm per kind and subject; the details of the first one stay. */
 export async function insertAlarms(
   tx: Tx,
   livemode: boolean,
@@ -32,9 +32,9 @@ function bigintText(_key: string, value: unknown): unknown {
 }
 
 /**
- * An outcome that its object cannot take: it is not waiting for one, or does not exist. Only an
- * outcome ends that waiting, so this cannot happen; if it does, money may have moved without a
- * record. The alarm commits together with the outcome being marked as applied.
+ * A result that its object cannot take, because it is not waiting for one or does not exist. Only a
+ * result ends that wait, so this cannot happen; if it does, money may have moved without a record.
+ * The alarm commits together with the result being marked as applied.
  */
 export async function alarmUnfit(
   tx: Tx,
@@ -58,7 +58,7 @@ export const chainAlarms = table('chain_alarms', {
 
 export type AlarmRow = Row<typeof chainAlarms>;
 
-/** What waits for a person, newest first. */
+/** The open alarms, newest first. */
 export async function selectOpenAlarms(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly limit: number },
@@ -70,7 +70,7 @@ export async function selectOpenAlarms(
   );
 }
 
-/** A person has looked at it. @returns whether it was open. */
+/** Marks an alarm as resolved by an operator. @returns whether it was open. */
 export async function resolveAlarm(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'update chain_alarms set resolved_at = $2 where id = $1 and resolved_at is null returning id',

@@ -3,14 +3,14 @@ import type { Failure } from '#settlement/requests.ts';
 
 const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked', txHash: null };
 
-/** Why a refund or withdrawal is not sent at present. */
+/** The reason why a refund or withdrawal is not sent at present. */
 export interface BlockedRow {
   readonly blocked_since: Date;
   /** The text of the refusal. */
   readonly blocked_by: string;
 }
 
-/** It is refused for now: it stays in the queue, and people see why. */
+/** The contract refuses it for now: it stays queued, and the reason is shown. */
 export async function markBlocked(
   sql: Sql,
   request: { readonly id: bigint; readonly by: string },
@@ -23,7 +23,7 @@ export async function markBlocked(
   );
 }
 
-/** What a refund or withdrawal waits for; undefined: nothing holds it up. */
+/** Why a refund or withdrawal waits; `undefined` if it does not. */
 export async function selectBlocked(
   sql: Sql,
   kind: 'refund' | 'withdrawal',
@@ -38,8 +38,8 @@ export async function selectBlocked(
 }
 
 /**
- * Gives up a refund that waits for the token, but only while no bytes of it exist that could still
- * be mined, and never one that was paid before a reorganization. @returns whether it was given up.
+ * Gives up a refund that waits for the token, unless a signed transaction of it may still be mined
+ * or it was paid before a reorganization. @returns whether it was given up.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {
   const rows = await tx.query(

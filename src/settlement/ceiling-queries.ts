@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** The contract counts by clock hours of the chain's time, which is UTC. */
+/** The contract counts in clock hours of the chain's time (UTC). */
 export function hourOf(time: string): string {
   return `to_timestamp(floor(extract(epoch from ${time}) / 3600) * 3600)`;
 }
@@ -23,8 +23,7 @@ const COUNT_SALES = `
     hour = excluded.hour
   where u.hour <= excluded.hour`;
 
-/** What has settled, for the hour of its block. What belongs to an earlier hour than the last is
- * left out. */
+/** Adds settled sales to the hour of their block. Sales of an earlier hour are ignored. */
 export async function countSales(
   tx: Tx,
   sales: readonly {
@@ -45,8 +44,8 @@ export async function countSales(
 }
 
 /**
- * What each of these accounts has settled in this hour and has under way, in one snapshot.
- * @returns one per entry, in their order.
+ * What each account has settled in this hour and has under way, in one snapshot.
+ * @returns one entry per account, in the given order.
  */
 export async function selectUses(
   sql: Sql,
@@ -68,7 +67,7 @@ export async function selectUses(
   return rows.map(({ amount }) => amount);
 }
 
-/** What the contract says: all that may settle per hour, and what has in the hour of `headTime`. */
+/** Stores the contract's hourly ceiling, and the sum settled in the hour of `headTime`. */
 export async function updateCeiling(
   sql: Sql,
   livemode: boolean,
@@ -88,7 +87,7 @@ export interface CeilingUser {
   readonly amount: bigint;
 }
 
-/** Who has used most of the hour that holds `at`. */
+/** The accounts that have used most of the hour that contains `at`. */
 export async function selectLargestUsers(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly at: Date; readonly limit: number },
@@ -102,7 +101,7 @@ export async function selectLargestUsers(
   );
 }
 
-/** Accounts whose share the operator has set: few. */
+/** Accounts whose share an operator has set; they are few. */
 export async function selectOwnShares(
   sql: Sql,
 ): Promise<{ readonly id: string; readonly ceiling_share: number }[]> {

@@ -15,7 +15,7 @@ const depth = (confirmations: number, receiptProviders: number) => {
   return { confirmations, confirmationsMs: 0, receiptProviders };
 };
 
-test('a payment counts at inclusion where two addresses can say so, else one block later', () => {
+test('a payment counts at inclusion if two providers can confirm it, else one block later', () => {
   assert.deepEqual(settingsFor(null, TWO), depth(0, 2));
   assert.deepEqual(settingsFor(0, TWO), depth(0, 2));
   assert.deepEqual(settingsFor(null, ONE), depth(1, 1));
@@ -24,19 +24,19 @@ test('a payment counts at inclusion where two addresses can say so, else one blo
   assert.deepEqual(settingsFor(3, TWO), depth(3, 1));
 });
 
-test('where a block cannot be undone, one address is enough for success at inclusion', () => {
+test('if blocks cannot be undone, one provider is enough for success at inclusion', () => {
   const certain = { ...chain, rpcUrls: ONE, finality: 'deterministic' } as const;
   assert.deepEqual(confirmationsFor({ blocks: 0, ms: 0 }, certain), depth(0, 1));
   assert.deepEqual(confirmationsFor(null, certain), depth(0, 1));
   assert.deepEqual(confirmationsFor(null, { ...certain, rpcUrls: TWO }), depth(0, 2));
 });
 
-test('a time on top of a block is enough with a single address', () => {
+test('a time in addition to a block needs only one provider', () => {
   const asked = confirmationsFor({ blocks: 0, ms: 400 }, { ...chain, rpcUrls: ONE });
   assert.deepEqual(asked, { confirmations: 0, confirmationsMs: 400, receiptProviders: 1 });
 });
 
-test('success at inclusion on the word of a single address ends the start', () => {
+test('success at inclusion with a single provider ends the start', () => {
   for (const urls of [ONE, SAME_HOST]) {
     assert.throws(
       () => settingsFor(0, urls),
@@ -47,7 +47,7 @@ test('success at inclusion on the word of a single address ends the start', () =
   }
 });
 
-test('the start says in one line when a payment counts', () => {
+test('the start logs in one line when a payment counts', () => {
   const line = (blocks: number | null, urls: readonly string[], rules = NO_RULES) =>
     whenItCounts({ network: 'mainnet', countsFrom: rules, ...settingsFor(blocks, urls) });
   assert.match(line(null, TWO), /at inclusion, once two addresses name the same block/);

@@ -2,13 +2,13 @@ import { StartError } from '#core/start-error.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/networks.ts';
 import type { Finality } from '#settlement/profiles.ts';
 
-/** What must lie on top of a payment's block before it counts: so many blocks, or so much time. */
+/** What must follow a payment's block before it counts: a number of blocks, or a time. */
 export interface Depth {
   readonly blocks: number;
   readonly ms: number;
 }
 
-/** Nobody waits longer at a counter, and after it the ledger would wait for nothing. */
+/** No customer waits longer at a counter, and later the ledger would wait for nothing. */
 export const MAX_WAIT_MS = 600_000;
 
 type Confirmations = Pick<NetworkConfig, 'confirmations' | 'confirmationsMs' | 'receiptProviders'>;
@@ -20,10 +20,10 @@ interface Reached {
 }
 
 /**
- * When a payment counts on a chain that is not our own: at inclusion where two addresses can
- * confirm it, or where a block cannot be undone; one block later where there is only one. `asked`:
- * the setting; null: it is not set.
- * @throws StartError: success at inclusion on the word of a single address.
+ * When a payment counts on an external chain: at inclusion if two providers can confirm it, or if
+ * blocks cannot be undone; one block later if there is only one provider. `asked`: the setting;
+ * `null` if it is not set.
+ * @throws StartError for success at inclusion with a single provider.
  */
 export function confirmationsFor(asked: Depth | null, network: Reached): Confirmations {
   const hosts = new Set(network.rpcUrls.map((url) => new URL(url).host)).size;
@@ -42,7 +42,7 @@ export function confirmationsFor(asked: Depth | null, network: Reached): Confirm
   );
 }
 
-/** One line for people. */
+/** One line for the log. */
 export function whenItCounts(
   config: Confirmations & Pick<NetworkConfig, 'network' | 'countsFrom'>,
 ): string {

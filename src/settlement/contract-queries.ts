@@ -4,7 +4,7 @@ import type { Database } from '#db/database.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** Whether a start has written down a contract of the network before. */
+/** True if an earlier start has recorded a contract of the network. */
 export async function hasContracts(db: Database, livemode: boolean): Promise<boolean> {
   const rows = await db.query(
     'select 1 as known from settlement_contracts where livemode = $1 limit 1',
@@ -16,12 +16,12 @@ export async function hasContracts(db: Database, livemode: boolean): Promise<boo
 type Known = Contracts & Pick<NetworkConfig, 'livemode' | 'network'>;
 
 /**
- * Writes down which contracts a network has, and in which order: merchant numbers count on it. The
- * service hears of a later contract only after its deployment. Its row is not marked `read`:
+ * Records which contracts a network has, and in which order: merchant numbers depend on it. The
+ * service learns of a later contract only after its deployment. Its row is not marked `read`:
  * reconciliation reads its first events once.
  *
- * @throws StartError when the settings leave out a contract that the ledger has used, or name
- *   another in its place.
+ * @throws StartError if the settings omit a contract that the ledger has used, or name another in
+ * its place.
  */
 export async function keepContracts(db: Database, network: Known): Promise<void> {
   const contracts = contractsOf(network);

@@ -1,7 +1,7 @@
 import type { Hex } from '#settlement/requests.ts';
 import { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
-/** A settlement contract, and the block of its deployment: nothing of it is older. */
+/** A settlement contract, and the block of its deployment, before which it has no events. */
 export interface ContractPlace {
   readonly settlement: Hex;
   readonly deployedAtBlock: bigint;
@@ -9,19 +9,19 @@ export interface ContractPlace {
 
 /** The contracts of a network: the one that merchants and payers join, and those before it. */
 export interface Contracts extends ContractPlace {
-  /** The oldest first. What was paid there is refunded and withdrawn there. */
+  /** Oldest first. Payments made there are refunded and withdrawn there. */
   readonly formerSettlements: readonly ContractPlace[];
 }
 
 /**
- * Every contract counts its merchants from 1, in 32 bits. The service counts those of the first
- * contract so, those of the second from 2^32 + 1, and so on: a merchant number says which contract
- * it is of, and with it every payment, refund and withdrawal (docs/decisions/two-contracts.md).
+ * Every contract counts its merchants from 1, in 32 bits. The service keeps these numbers for the
+ * first contract, adds 2^32 for the second, and so on: a merchant number contains its contract
+ * version, and so does every payment, refund and withdrawal (docs/decisions/two-contracts.md).
  */
 const VERSION_BITS = 32n;
 const ON_CONTRACT = (1n << VERSION_BITS) - 1n;
 
-/** All of them, the oldest first: a contract's place in this list is its version. */
+/** All of them, oldest first: a contract's index in this list is its version. */
 export function contractsOf({
   formerSettlements,
   settlement,
@@ -30,24 +30,24 @@ export function contractsOf({
   return [...formerSettlements, { settlement, deployedAtBlock }];
 }
 
-/** Which of the network's contracts knows the merchant; 0: the first. */
+/** The version of the contract that knows the merchant; 0: the first. */
 export function contractVersionOf(merchantNumber: bigint): number {
   return Number(merchantNumber >> VERSION_BITS);
 }
 
-/** What merchants and payers join now. */
+/** The version that merchants and payers join now. */
 export function currentContractVersion({ formerSettlements }: Contracts): number {
   return formerSettlements.length;
 }
 
-/** Whether the settings of this process name the contract that knows the merchant. */
+/** True if this process's settings name the contract that knows the merchant. */
 export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boolean {
   return contractVersionOf(merchantNumber) <= currentContractVersion(contracts);
 }
 
 /**
  * The contract that knows this merchant.
- * @throws RpcUnavailable where another process has newer settings: this one says and does nothing.
+ * @throws RpcUnavailable if another process has newer settings: this one does nothing.
  */
 export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   const contract = contractsOf(contracts)[contractVersionOf(merchantNumber)];
@@ -55,24 +55,24 @@ export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
 }
 
-/** What the contract itself calls the merchant. */
+/** The merchant's number on its contract. */
 export function numberOnContract(merchantNumber: bigint): number {
   return Number(merchantNumber & ON_CONTRACT);
 }
 
-/** What the service calls a merchant of this contract version. */
+/** The service's number for a merchant of this contract version. */
 export function merchantNumberOf(contractVersion: number, onContract: number | bigint): bigint {
   return (BigInt(contractVersion) << VERSION_BITS) | BigInt(onContract);
 }
 
-/** The version of the contract at this address; null: it is none of them. */
+/** The version of the contract at this address; `null` if it is none of them. */
 export function contractVersionAt(contracts: Contracts, address: Hex): number | null {
   const sought = address.toLowerCase();
   const index = contractsOf(contracts).findIndex((one) => one.settlement.toLowerCase() === sought);
   return index < 0 ? null : index;
 }
 
-/** Nothing of any of the contracts is older. */
+/** The first block with events of any of the contracts. */
 export function firstBlockOf(contracts: Contracts): bigint {
   const blocks = contractsOf(contracts).map((one) => one.deployedAtBlock);
   return blocks.reduce((least, block) => (block < least ? block : least));

@@ -6,7 +6,7 @@ const ONE_CASE = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/;
 
 /**
  * The address with its checksum (EIP-55). It may be given in one case; in mixed case the checksum
- * must be right, which a mistyped digit almost never is. `null` for everything else.
+ * must be right, which a mistyped digit almost never is. `null` for anything else.
  */
 export function checksummed(text: string): Hex | null {
   if (ONE_CASE.test(text)) return getAddress(text.toLowerCase());

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { numberText, withChainNumbers } from '#settlement/number-columns.ts';
 
-/** What the contract has done that no row explains: a key of ours was used by somebody else. */
+/** Events of the contract that no row explains: someone else has used a key of this service. */
 export const foreignSettlements = table('foreign_settlements', {
   id: 'bigint',
   livemode: 'boolean',
@@ -21,7 +21,7 @@ export const foreignSettlements = table('foreign_settlements', {
 
 export type ForeignRow = Row<typeof foreignSettlements>;
 
-/** What somebody moved past the service, of one merchant. */
+/** Money of one merchant that was moved outside the service. */
 export interface ForeignMovements extends Tenant {
   readonly moved: readonly Pick<ForeignRow, 'kind' | 'amount' | 'tx_hash'>[];
 }
@@ -30,13 +30,13 @@ export interface ForeignRange {
   readonly livemode: boolean;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** Younger events wait for the next look. */
+  /** Later events wait for the next poll. */
   readonly before: Date;
 }
 
 /**
- * A payment (`c`, of the merchant `m`) is explained by its row, by bytes of ours that settled it,
- * or by a request under way for the same sum of the same payer.
+ * A payment (`c`, of the merchant `m`) is explained by its row, by a transaction of ours that
+ * settled it, or by a job under way for the same sum of the same payer.
  */
 const PAYMENT_UNEXPLAINED = `
   not exists (
@@ -52,9 +52,9 @@ const PAYMENT_UNEXPLAINED = `
         and (r.payload ->> 'amount')::bigint = c.amount)`;
 
 /**
- * A transfer (`t`). What a wallet withdrew by itself (number 0) is its own business. A refund that
- * a recovery after a loss has read belongs to the lost time: it was passed over where its payment
- * was not booked yet, and the recovery that reconciliation asks for books it.
+ * A transfer (`t`). A withdrawal that a wallet made by itself (number 0) does not concern the
+ * ledger. A refund that a recovery after a loss has read belongs to the lost time: it was skipped
+ * if its payment was not booked yet, and the recovery that reconciliation requests books it.
  */
 const TRANSFER_UNEXPLAINED = `
   (t.kind = 'refund' or t.number <> 0)
@@ -88,10 +88,10 @@ const FOREIGN_TRANSFERS = `
   where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
     and ${TRANSFER_UNEXPLAINED}`;
 
-/** What an event of the contract moved, as it was read. */
+/** The money that an event of the contract moved, as it was read. */
 export interface MovedOnChain {
   readonly kind: ForeignRow['kind'];
-  /** As the column holds it: see {@link toNumberColumn}. */
+  /** As stored in the column: see {@link toNumberColumn}. */
   readonly number: string;
   readonly tx_hash: string;
   readonly log_index: number;
@@ -106,7 +106,7 @@ export interface MovedOnChain {
 
 export type UnexplainedRow = FoundForeignRow & { readonly log_index: number };
 
-/** Which of these events, just read and stored nowhere, no row explains. */
+/** Which of these events, just read and not stored, no row explains. */
 export async function selectUnexplained(
   sql: Sql,
   livemode: boolean,
@@ -140,7 +140,7 @@ export async function selectUnexplained(
 }
 
 export interface FoundForeignRow {
-  /** null: no account has that number here. */
+  /** `null` if no account has that number here. */
   readonly account_id: string | null;
   readonly merchant_number: bigint;
   readonly kind: ForeignRow['kind'];
@@ -151,8 +151,8 @@ export interface FoundForeignRow {
 }
 
 /**
- * Writes down what is foreign in these blocks, and forgets what a reorganization has taken.
- * @returns what was not known before, or has no account to be kept for.
+ * Records what is foreign in these blocks, and deletes what a reorganization has removed.
+ * @returns events that were not known before, or have no account to be kept for.
  */
 export async function insertForeign(
   tx: Tx,
@@ -186,7 +186,7 @@ export async function insertForeign(
   return withChainNumbers(rows);
 }
 
-/** Two operators have refused them, so nobody need be reminded of the difference. */
+/** Two operators have refused them, so their differences are no longer reported. */
 export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `update reconciliation_differences d set accepted_at = $2
@@ -197,12 +197,12 @@ export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promi
   );
 }
 
-/** By the names that reconciliation gives to differences (`d`) of foreign settlements (`f`). */
+/** Joins differences (`d`) of reconciliation with foreign settlements (`f`), by name. */
 export const IS_DIFFERENCE = `
   (d.kind, d.subject) = (f.kind || '_unknown_here', ${numberText('f.number')}
     || case f.kind when 'refund' then '/' || f.tx_hash else '' end)`;
 
-/** Those that nobody has decided about come first. */
+/** Undecided ones first. */
 export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
   const rows = await sql.query<ForeignRow>(
     `select ${foreignSettlements.columns}
@@ -212,11 +212,11 @@ export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
 }
 
 export interface ForeignGroup extends Tenant {
-  /** The newest of them that was found when somebody asked. */
+  /** The newest one that was known when the operator asked. */
   readonly upTo: bigint;
 }
 
-/** The newest undecided one of an account; null: there is none. */
+/** The newest undecided one of an account; `null` if there is none. */
 export async function selectNewestForeign(sql: Sql, tenant: Tenant): Promise<bigint | null> {
   const rows = await sql.query<{ id: bigint | null }>(
     `select max(id) as id from foreign_settlements
@@ -226,7 +226,7 @@ export async function selectNewestForeign(sql: Sql, tenant: Tenant): Promise<big
   return rows[0]?.id ?? null;
 }
 
-/** @returns how many there were to decide about. */
+/** @returns how many were undecided. */
 export async function decideForeign(
   tx: Tx,
   group: ForeignGroup,
@@ -240,7 +240,7 @@ export async function decideForeign(
   return rows.length;
 }
 
-/** The database was restored after all: recovery books what nobody has decided about. */
+/** The database was restored after all: recovery books the undecided ones. */
 export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('delete from foreign_settlements where livemode = $1 and decision is null', [
     livemode,
@@ -248,8 +248,8 @@ export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * Atoms that an account may not pay out. What was refused is kept back as far as it is in the
- * balance: payments. What nobody has decided about, all of it.
+ * Atoms that an account may not pay out. Refused payments are kept back as far as they are in the
+ * balance; undecided ones in full.
  */
 export async function selectKeptBack(sql: Sql, tenant: Tenant): Promise<bigint> {
   const rows = await sql.query<{ amount: bigint }>(

@@ -55,7 +55,7 @@ test('of two workers that recover at once one does, and a late one changes nothi
   assert.equal(await take('one'), null);
 });
 
-test('a recovery that was asked for again does not end', async () => {
+test('a recovery that was requested again does not end', async () => {
   await ask();
   const run = await take('one');
   assert.ok(run !== null);

@@ -2,27 +2,25 @@ import { only } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { IS_DIFFERENCE } from '#settlement/foreign-settlement-queries.ts';
 
-/**
- * The topic of wake-ups that tell other processes when a recovery begins and ends; key = network.
- */
+/** The topic of wake-ups when a recovery begins and ends; key = network. */
 export const RECOVERY_TOPIC = 'network-recovery';
 
 /** Why a network's ledger is compared with its chain. */
 export type RecoveryReason = 'cluster' | 'nonce' | 'position' | 'reconciliation' | 'command';
 
-/** What the database says about a network's ledger and its senders. */
+/** The database's record of a network's ledger and its senders. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
-  /** The database that the last recovery was done for. */
+  /** The database that the last recovery ran on. */
   readonly clusterId: string | null;
   readonly asked: bigint;
-  /** Whether anything was ever sent or paid on the network; only told without a cluster id. */
+  /** True if anything was ever sent or paid on the network; only read without a cluster id. */
   readonly used: boolean;
   /** By lower-case address, without senders that were stopped. */
   readonly next_nonces: Readonly<Record<string, string>>;
   /** Operators were asked whether the database was restored. */
   readonly doubted: boolean;
-  /** The log is on disk up to here. */
+  /** The WAL is flushed up to here. */
   readonly position: string;
 }
 
@@ -45,14 +43,14 @@ export async function selectLedger(sql: Sql, livemode: boolean): Promise<LedgerR
 }
 
 /**
- * Requests a recovery, unless one was requested since `asked` was read. One that is running goes
- * on, and does not end before it has noticed this.
+ * Requests a recovery, unless one was requested since `asked` was read. A running one continues,
+ * and does not end before it has noticed this request.
  */
 export async function askForRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
-    /** Counts requests; as read before. null: requests it whatever was requested since. */
+    /** The counter of requests, as read before. `null` requests one in any case. */
     readonly asked: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;
@@ -86,7 +84,7 @@ export async function askForRecovery(
 /** Nonces that the chain knows and the ledger does not, by lower-case address. */
 export type NoncesAhead = Readonly<Record<string, string>>;
 
-/** Operators have to say whether the database was restored. */
+/** Operators must say whether the database was restored. */
 export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): Promise<void> {
   await tx.query('update network_recoveries set doubt = $2::text::jsonb where livemode = $1', [
     livemode,
@@ -94,7 +92,7 @@ export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): 
   ]);
 }
 
-/** They have said it, or there is nothing to ask any more. Its alarm ends too. */
+/** They have answered, or the question is void. Its alarm ends, too. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `with asked as (
@@ -106,7 +104,7 @@ export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<vo
   );
 }
 
-/** The nonces about which operators were asked; null: they were not. Locks the network's row. */
+/** The nonces about which operators were asked, if they were. Locks the network's row. */
 export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead | null> {
   const rows = await tx.query<{ doubt: NoncesAhead | null }>(
     'select doubt from network_recoveries where livemode = $1 for update',
@@ -134,11 +132,11 @@ export interface RecoveryRun {
   readonly fence: bigint;
   readonly asked: bigint;
   readonly loss_shown: boolean;
-  /** The database that the last recovery was done for. */
+  /** The database that the last recovery ran on. */
   readonly clusterId: string | null;
-  /** Up to where this run has read the chain; null: not begun. */
+  /** The block up to which this run has read the chain; `null` if it has not begun. */
   readonly read_to: bigint | null;
-  /** What is given up is older than this. */
+  /** Credentials older than this are ended. */
   readonly started: Date;
 }
 
@@ -159,7 +157,7 @@ export async function takeRecovery(
   return rows[0] ?? null;
 }
 
-/** The lease went to another process: it does the rest. */
+/** The lease went to another process, which does the rest. */
 export class RecoveryLost extends Error {
   override name = 'RecoveryLost';
 }
@@ -176,8 +174,8 @@ export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): P
 
 /**
  * The first block whose events the ledger may lack: the one after the last that was compared, but
- * no later than anything that reconciliation has found to be unknown here. null: nothing was ever
- * compared.
+ * no later than anything that reconciliation has found to be unknown here. `null` if nothing was
+ * ever compared.
  */
 export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
@@ -194,7 +192,7 @@ export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promis
   return rows[0]?.block ?? null;
 }
 
-/** The ledger has been compared with the chain up to this block, and lacks nothing. */
+/** The ledger was compared with the chain up to this block, and lacks nothing. */
 export async function markCompared(
   sql: Sql,
   change: {
@@ -220,7 +218,7 @@ export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[
   return rows.map(({ livemode }) => livemode);
 }
 
-/** Everything since the contract's deployment is to be compared again. */
+/** Everything since the contract's deployment must be compared again. */
 export async function forgetCompared(sql: Sql, livemode: boolean): Promise<void> {
   await sql.query('update network_recoveries set compared_block = null where livemode = $1', [
     livemode,
@@ -235,13 +233,13 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** What is unknown here and not left to a person yet. */
+/** Events that are unknown here and not left to operators yet. */
 export interface UnknownHere {
-  /** A recovery could book so many. */
+  /** How many of them a recovery could book. */
   readonly count: number;
   /**
-   * Unknown before the last recovery began, and still now: another one would not help. What
-   * operators accept is booked only by the next one.
+   * Unknown before the last recovery began, and still now: another one would not help. Accepted
+   * ones are booked only by the next recovery.
    */
   readonly uncured: readonly { readonly subject: string; readonly details: UncuredDetails }[];
 }
@@ -320,15 +318,12 @@ export async function countRecovered(
   );
 }
 
-/** The run has found out that the database has lost something. */
+/** The run has found that the database has lost something. */
 export async function showLoss(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('update network_recoveries set loss_shown = true where livemode = $1', [livemode]);
 }
 
-/**
- * Credentials that the run has ended, by kind. A run that continues after an interruption adds to
- * them.
- */
+/** Adds credentials that the run has ended, by kind, to those of interrupted runs. */
 export async function noteEnded(
   tx: Tx,
   livemode: boolean,
@@ -351,7 +346,7 @@ export async function noteEnded(
 
 /**
  * Ends the run, unless a recovery was requested again meanwhile, or a loss was proved that the run
- * has not acted upon: then it has to run once more. The next reconciliation compares everything.
+ * has not acted upon: then it must run once more. The next reconciliation compares everything.
  */
 export async function finishRecovery(
   tx: Tx,

@@ -4,98 +4,94 @@ import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
-/** A payment of this sum or more waits for this, besides what every payment waits for. */
+/** A payment of at least this sum waits for this, in addition to what every payment waits for. */
 export interface CountsRule {
-  /** Atoms: what its payer pays for the sale, tip included, without fees. */
+  /** Atoms: the payer's total for the sale, tip included, without fees. */
   readonly from: bigint;
   readonly waitsFor: 'inclusion' | 'time' | 'safe' | 'finalized';
-  /** How long, where it waits for `time`; otherwise 0. */
+  /** How long, if it waits for `time`; otherwise 0. */
   readonly ms: number;
 }
 
-/** What an operator may choose for any chain, the embedded ones too. */
+/** What an operator may choose for any chain, including the embedded ones. */
 export interface NetworkRules {
   /** What is known of chains of its kind. */
   readonly profile: ChainProfile;
-  /** From which sums a payment waits for more than the others, the smallest sum first. */
+  /** From which sums payments wait for more than others, the smallest sum first. */
   readonly countsFrom: readonly CountsRule[];
-  /** Between two batches of a worker at least; 0: each block may have one. */
+  /** The shortest time between two batches of a worker; 0: each block may have one. */
   readonly settleEveryMs: number;
-  /** Wei per gas that is never exceeded, however the fees of the chain rise. */
+  /** The most wei per gas that is ever offered, however the chain's fees rise. */
   readonly maxFeePerGasCeiling: bigint;
-  /** Whether a person has set that; otherwise it is the profile's. */
+  /** True if an operator has set it; otherwise it is the profile's. */
   readonly isFeeSet: boolean;
-  /** Payments that a sender's coin still pays for, below which operators are warned. */
+  /** Operators are warned when a sender's balance pays for fewer payments than this. */
   readonly lowBalance: number;
 }
 
-/** One network as a process knows it: its nodes, what is deployed, and the keys that sign. */
+/** One network as a process knows it: its nodes, its contracts, and the keys that sign. */
 export interface NetworkConfig extends NetworkRules, Contracts {
   readonly network: Network;
   readonly livemode: boolean;
   readonly chainId: number;
-  /** http(s) addresses, the preferred one first; the others are asked when it fails. */
+  /** http(s) URLs, the preferred one first; the others are used when it fails. */
   readonly rpcUrls: readonly string[];
-  /** HTTP headers for each of them, in their order; usually a key. */
+  /** HTTP headers for each of them, in order; usually a key. */
   readonly rpcHeaders: readonly Readonly<Record<string, string>>[];
-  /** How long each may take to answer; the last one holds for those after it. */
+  /** The time-out of each; the last one applies to the rest. */
   readonly rpcTimeoutsMs: readonly number[];
-  /** Requests per second of this process, over all addresses; null: as many as there are. */
+  /** Requests per second of this process, to all nodes together; `null`: unlimited. */
   readonly rpcPerSecond: number | null;
-  /** ws(s) address that announces new blocks; null: the head is polled. */
+  /** ws(s) URL that announces new blocks; `null`: the head is polled. */
   readonly headsUrl: string | null;
-  /** A node that browsers may ask, to check receipts for themselves; null: none. */
+  /** A node that browsers may use to check receipts themselves; `null`: none. */
   readonly publicRpcUrl: string | null;
-  /**
-   * Address of a site that shows transactions below `/tx/`, without a slash at its end; null: none.
-   */
+  /** URL of an explorer with transactions below `/tx/`, without a trailing slash; `null`: none. */
   readonly explorerUrl: string | null;
   readonly usdc: Hex;
-  /** The token's EIP-712 name and version, which permits are signed for. */
+  /** The token's EIP-712 name and version, for which permits are signed. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly token: TokenFacts;
-  /**
-   * Keys with the contract's operator role: one sender each. Empty: other processes settle.
-   */
+  /** Keys with the contract's operator role: one sender each. Empty: other processes settle. */
   readonly relayerKeys: readonly SigningKey[];
-  /** The key with the registrar role: a sender of its own. null: other processes register. */
+  /** The key with the registrar role: a separate sender. `null`: other processes register. */
   readonly registrarKey: SigningKey | null;
   /**
-   * A key without a role, whose coin pays for what payers send out of their wallets: a sender
-   * of its own, so that no sale waits for it. null: nothing of that is sent from here.
+   * A key without a role, which pays the gas of transfers out of payers' wallets: a separate
+   * sender, so that no sale waits for it. `null`: this process sends no transfers.
    */
   readonly sponsorKey: SigningKey | null;
   /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
   readonly confirmations: number;
-  /** Milliseconds of blocks on top of it, where a time was asked for; otherwise 0. */
+  /** Milliseconds of blocks on top of it, if a time is set; otherwise 0. */
   readonly confirmationsMs: number;
-  /** Addresses that must name the same block for a transaction before its receipt counts. */
+  /** How many providers must name the same block before a receipt counts. */
   readonly receiptProviders: 1 | 2;
   /**
-   * A time-out that is counted in blocks lasts at least so long for each of them: on a faster chain
-   * it is so many blocks more.
+   * In a time-out that is counted in blocks, each block counts for at least this long: on a faster
+   * chain it is more blocks.
    */
   readonly minBlockMs: number;
-  /** How often the head is asked for while something is under way and no node announces blocks. */
+  /** How often the head is polled while something is under way and no node announces blocks. */
   readonly headPollMs: number;
-  /** How often it is asked for while nothing is under way. */
+  /** How often it is polled while nothing is under way. */
   readonly idleHeadMs: number;
 }
 
-/** What the token's contract was found to have. */
+/** The functions that the token's contract was found to have. */
 export interface TokenFacts {
-  /** EIP-2612. Without it, payers allow the contract by a transaction of their own wallet. */
+  /** EIP-2612. Without it, payers approve the contract by a transaction of their own wallet. */
   readonly hasPermit: boolean;
-  /** Why what is signed for it may name another token; `null` while its name is known. */
+  /** Why signed messages may name another token; `null` while its name is known. */
   readonly domainProblem: string | null;
 }
 
-/** As configured; what is null, and what the token has, is read from it. */
+/** As configured; `null` values, and the token's functions, are read from the token. */
 export interface NetworkSettings extends Omit<NetworkConfig, 'usdcDomain' | 'token'> {
   readonly usdcDomain: { readonly name: string | null; readonly version: string | null };
 }
 
-/** What need not be chosen per deployment. */
+/** Settings that need not be chosen per deployment. */
 export const NETWORK_DEFAULTS = {
   sponsorKey: null,
   publicRpcUrl: null,
@@ -119,16 +115,16 @@ export const NETWORK_DEFAULTS = {
   settleEveryMs: 0,
   maxFeePerGasCeiling: CUSTOM.highestFee,
   isFeeSet: false,
-  /** Time to send coin, at any rate of sales that one sender can have for a while. */
+  /** Enough time to send gas at any rate of sales that one sender can have for a while. */
   lowBalance: 5_000,
-  /** A second: what providers, pools and people need does not shrink with the blocks. */
+  /** A second: what providers, mempools and people need does not shrink with the blocks. */
   minBlockMs: 1_000,
-  /** The mean delay after a block is half of this; an answer costs the node well below 1 ms. */
+  /** The mean delay after a block is half of this; a response costs the node well below 1 ms. */
   headPollMs: 25,
   /** Four requests a minute: often enough for fees and for noticing a reorganization. */
   idleHeadMs: 15_000,
 } as const satisfies Partial<NetworkConfig>;
 
-/** Which keys there are. A sponsor only pays gas: it needs no role of the contract. */
+/** The kinds of keys. A sponsor only pays gas: it needs no role of the contract. */
 export const SENDER_ROLES = ['operator', 'registrar', 'sponsor'] as const;
 export type SenderRole = (typeof SENDER_ROLES)[number];

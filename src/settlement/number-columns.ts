@@ -1,7 +1,7 @@
 /**
- * The contract's numbers have 64 bits and no sign, `bigint` columns have one. From 2^63 on a column
- * holds the number less 2^64. No number of ours is that high, but whoever holds one of our keys can
- * settle under any, and what cannot be stored could be neither compared nor reported.
+ * The contract's numbers are unsigned 64-bit integers; `bigint` columns are signed. From 2^63 on a
+ * column holds the number less 2^64. The service never issues such numbers, but a thief of its keys
+ * can settle under any, and a number that cannot be stored could be neither compared nor reported.
  */
 
 export function toNumberColumn(number: bigint): bigint {
@@ -12,7 +12,7 @@ export function fromNumberColumn(column: bigint): bigint {
   return BigInt.asUintN(64, column);
 }
 
-/** Rows as they are, with the number that the contract knows. */
+/** The same rows with the contract's numbers. */
 export function withChainNumbers<Row extends { readonly number: bigint }>(
   rows: readonly Row[],
 ): Row[] {
@@ -21,12 +21,12 @@ export function withChainNumbers<Row extends { readonly number: bigint }>(
 
 const RANGE = '18446744073709551616';
 
-/** The SQL of the contract's number as text, of a column. */
+/** SQL: a column as text of the contract's number. */
 export function numberText(column: string): string {
   return `(${column} + case when ${column} < 0 then ${RANGE} else 0 end)::text`;
 }
 
-/** The SQL of a column's value, of the contract's number as text. */
+/** SQL: the column's value from text of the contract's number. */
 export function columnOfText(text: string): string {
   return `(${text}::numeric
     - case when ${text}::numeric >= 9223372036854775808 then ${RANGE} else 0 end)::bigint`;

@@ -12,7 +12,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { eventually } from '#testing/webhooks.ts';
 
 const MILLION = 1_048_576n;
-/** How far numbers are raised at least. */
+/** The least distance by which numbers are raised. */
 const FAR = 4_294_967_296n;
 
 describe('settlement numbers', () => {
@@ -36,7 +36,7 @@ describe('settlement numbers', () => {
   };
   const many = (count: number, livemode = false) => Array.from({ length: count }, () => livemode);
 
-  it('are those of one block, so that they share a slot, in random order', async () => {
+  it('of one block share a storage slot, in random order', async () => {
     const orders: number[][] = [];
     for (let n = 0; n < 2; n++) {
       const drawn = await createSettlementNumbers(db).take(many(256));
@@ -47,14 +47,14 @@ describe('settlement numbers', () => {
     }
     const [one = [], other = []] = orders;
     assert.notDeepEqual(one, other);
-    // The distance of two numbers says nothing of how many were handed out between them.
+    // The distance of two numbers must not reveal how many were assigned between them.
     const rising = one.filter((place, n) => n > 0 && place > (one[n - 1] ?? 0)).length;
     assert.ok(rising > 85 && rising < 170, `${rising} of 255 steps go up`);
     const next = one.filter((place, n) => n > 0 && place === (one[n - 1] ?? 0) + 1).length;
     assert.ok(next < 16, `${next} of 255 numbers follow their neighbor`);
   });
 
-  it('of a process begin by chance, up to 2^20 further on', async () => {
+  it('of a process begin at a random place, up to 2^20 further on', async () => {
     const skips: bigint[] = [];
     for (let n = 0; n < 30; n++) {
       const before = await nextBlock();
@@ -65,7 +65,7 @@ describe('settlement numbers', () => {
     assert.ok(new Set(skips).size > 15, `the skips are ${skips.join()}`);
   });
 
-  it('have gaps between their blocks that nobody else knows the mean of', async () => {
+  it('have gaps between their blocks whose mean is not predictable', async () => {
     const means: number[] = [];
     for (let n = 0; n < 20; n++) {
       const numbers = createSettlementNumbers(db);
@@ -79,7 +79,7 @@ describe('settlement numbers', () => {
     assert.ok(most >= 8 * Math.max(1, least), `blocks are ${means.join()} apart`);
   });
 
-  it('begin above what the previous release has drawn, and may draw yet', async () => {
+  it('begin above what the previous release has drawn, and may still draw', async () => {
     const [drawn] = await createSettlementNumbers(db).take([true]);
     assert.ok((drawn?.number ?? 0n) >= MILLION);
   });
@@ -100,7 +100,7 @@ describe('settlement numbers', () => {
     }
   });
 
-  /** The blocks that a process has in stock once it is cut off from the database. */
+  /** The blocks that a process has in stock when it is cut off from the database. */
   const cutOff = async (own: Database, numbers: SettlementNumbers): Promise<number> => {
     await own.close();
     const blocks = new Set<bigint>();
@@ -111,7 +111,7 @@ describe('settlement numbers', () => {
     }
   };
 
-  it('of the next eight blocks are there before a busy process needs them', async () => {
+  it('of the next eight blocks are available before a busy process needs them', async () => {
     const own = openDatabase({ url: database.url, maxConnections: 2 });
     const numbers = createSettlementNumbers(own);
     await numbers.take(many(1));
@@ -121,7 +121,7 @@ describe('settlement numbers', () => {
     assert.equal(await cutOff(own, numbers), 9);
   });
 
-  it('of one block at a time are drawn by a process that creates seldom', async (t) => {
+  it('are drawn one block at a time by a process that creates seldom', async (t) => {
     const own = openDatabase({ url: database.url, maxConnections: 2 });
     let nowMs = 0;
     const clock = t.mock.method(performance, 'now', () => nowMs);
@@ -135,7 +135,7 @@ describe('settlement numbers', () => {
     assert.equal(await cutOff(own, numbers), 2);
   });
 
-  it('that are given back are taken again, also those of a block that is used up', async () => {
+  it('that are returned are used again, also those of an exhausted block', async () => {
     const numbers = createSettlementNumbers(db);
     const used = await numbers.take(many(250));
     const spare = await numbers.take(many(64));
@@ -150,7 +150,7 @@ describe('settlement numbers', () => {
     );
   });
 
-  it('of each network are counted for themselves', async () => {
+  it('are counted separately for each network', async () => {
     const drawn = await createSettlementNumbers(db).take([false, true, false]);
     const next = [await nextBlock(false), await nextBlock(true)];
     assert.deepEqual(
@@ -175,7 +175,7 @@ describe('settlement numbers', () => {
     assert.ok(!drawn.some(({ number }) => number === again[2]?.number));
   });
 
-  it('are dropped when a connection breaks, also those that are put back later', async () => {
+  it('are dropped when a connection breaks, also those that are returned later', async () => {
     const numbers = createSettlementNumbers(db);
     const drawn = await numbers.take(many(3));
     const before = await nextBlock();
@@ -191,7 +191,7 @@ describe('settlement numbers', () => {
     assert.ok((next?.number ?? 0n) / 256n >= before);
   });
 
-  it('are all invalid once numbers are raised, and new ones lie far above', async () => {
+  it('are all invalid once numbers are raised, and new ones are far above', async () => {
     const processes = [createSettlementNumbers(db), createSettlementNumbers(db)];
     const drawn = (await Promise.all(processes.map((one) => one.take(many(2))))).flat();
     const stale = (some: typeof drawn) => database.db.transaction((tx) => areStale(tx, some));
@@ -206,13 +206,13 @@ describe('settlement numbers', () => {
     assert.equal(await stale([fresh]), false);
   });
 
-  it('never go down, though the chain knows fewer than the ledger', async () => {
+  it('never go down, even if the chain knows fewer than the ledger', async () => {
     const ledger = (await nextBlock()) * 256n;
     await database.db.transaction((tx) => raiseNumbers(tx, false, 0n));
     assert.ok((await nextBlock()) * 256n > ledger + FAR);
   });
 
-  it('are not raised above what no number of ours can be', async () => {
+  it('are not raised beyond numbers that the service can issue', async () => {
     const before = await nextBlock();
     await database.db.query(
       `insert into chain_payments (livemode, number, batch_number, payer, merchant_number, amount,
@@ -253,7 +253,7 @@ describe('an intent that the previous release has created', () => {
       [id, number],
     );
   };
-  /** What that release does at a tap. */
+  /** As that release does at a tap. */
   const tap = async (id: string): Promise<bigint | undefined> => {
     const rows = await database.db.query<{ number: bigint }>(
       `insert into settlement_numbers (livemode, number, payment_intent_id)
@@ -273,7 +273,7 @@ describe('an intent that the previous release has created', () => {
     assert.ok(given > 0n && !taken.includes(given));
   });
 
-  it('and one that has a number keeps it when that release taps it', async () => {
+  it('keeps a number that it has when that release taps it', async () => {
     const [drawn] = await createSettlementNumbers(database.db).take([false]);
     await addIntent('new', drawn?.number ?? null);
     assert.equal(await tap('new'), drawn?.number);

@@ -14,49 +14,49 @@ export interface DrawnNumber {
   readonly epoch: bigint;
 }
 
-/** What this process may number its intents with. One per process, so that slots fill up. */
+/** The numbers that this process may give to intents. One per process, so that slots fill up. */
 export interface SettlementNumbers {
-  /** One number for each mode that is named, in order. Without a round trip, but for the first. */
+  /** One number for each given mode, in order. Without a round trip, except for the first. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** Gives back numbers that were certainly not used. */
+  /** Returns numbers that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
-  /** What was drawn so far must not be used any more. */
+  /** Numbers drawn so far must not be used any more. */
   drop(): void;
 }
 
-/** The contract's replay guard keeps so many numbers in one storage slot. */
+/** How many numbers the contract's replay guard keeps in one storage slot. */
 const BLOCK = 256n;
-/** The next block is drawn when fewer are left: it comes long before a busy process needs it. */
+/** The next block is drawn when fewer are left, long before a busy process needs it. */
 const FEW = 160;
 /**
- * A process that has drawn within a second draws several blocks at once. Each draw is a commit that
- * creates wait behind: with 23 of them a second, 64 connections made 3 to 5 % fewer creates.
- * Numbers that a process has left when it stops are never used.
+ * A process that has drawn within a second draws several blocks at once. Creates wait for each
+ * draw's commit: with 23 of them a second, 64 connections made 3 to 5 % fewer creates. Numbers left
+ * in a process that stops are never used.
  */
 const BLOCKS_WHEN_BUSY = 8;
 const BUSY_MS = 1_000;
 /**
- * A process begins so far on at most, by chance: 2^20 numbers. A database that was put back to an
- * earlier copy, and shows it nowhere, would otherwise give new intents the numbers, and so the ids
+ * The largest random skip with which a process begins: 2^20 numbers. A database that was restored
+ * from an earlier copy without a trace would otherwise give new intents the numbers, and so the ids
  * and pay links, of those that it has lost.
  */
 const FIRST_SKIP_BLOCKS = 4_096;
 /**
- * Ids spell numbers, and must not tell a merchant how much the others sell. So the numbers of a
- * block are handed out in random order: in sequence, two ids would count the intents between
- * them. And blocks are handed out with gaps, whose widest is a power of two that each process
- * chooses for itself. If all gaps came from one range, their mean would be known, and with it the
- * number of blocks between two ids.
+ * Ids contain numbers, and must not tell a merchant how much the others sell. So the numbers of a
+ * block are assigned in random order: in sequence, two ids would count the intents between them.
+ * And blocks are drawn with gaps, whose maximum is a power of two that each process chooses. If all
+ * gaps came from one range, their mean would be known, and with it the number of blocks between two
+ * ids.
  */
 const WIDEST_GAP_BITS = 8;
 /**
- * How far numbers are raised above what chain and ledger know: 2^32. Numbers that were drawn in the
- * lost time lie below, gaps and skips included, unless millions were drawn in that time.
+ * How far numbers are raised above what chain and ledger know: 2^32. Numbers drawn in the lost time
+ * lie below, gaps and skips included, unless millions were drawn in that time.
  */
 const RAISE_BY = 4_294_967_296n;
-/** So many blocks are a cell's: its database begins with the first of them. */
+/** How many blocks belong to a cell: its database begins with the first of them. */
 const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
-/** The SQL of the first number of the next cell: only who holds one of our keys settles above. */
+/** SQL: the first number of the next cell. Only a thief of our keys settles above. */
 const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
 
 /** For the first start of a cell's database: its numbers are drawn from its range from now on. */
@@ -67,12 +67,12 @@ export async function beginRange(tx: Tx, cell: number): Promise<void> {
   );
 }
 
-/** The cell whose range it lies in; none of ours where that is above all cells. */
+/** The cell whose range contains it; above all cells, it is none of ours. */
 export function cellOfNumber(number: bigint): bigint {
   return number / NUMBERS_PER_CELL;
 }
 
-/** Whether this cell could have drawn it, however often its numbers were raised. */
+/** True if this cell could have drawn it, however often its numbers were raised. */
 export function isOfCell(cell: number, number: bigint): boolean {
   return cellOfNumber(number) === BigInt(cell);
 }
@@ -85,19 +85,19 @@ interface Block {
 interface Stock {
   readonly blocks: Block[];
   drawing: Promise<void> | null;
-  /** By `performance.now()`; null: nothing was drawn yet. */
+  /** By `performance.now()`; `null` if nothing was drawn yet. */
   drawnMs: number | null;
   readonly widestGap: number;
 }
 
-/** Where a number was drawn from. */
+/** The block that a number was drawn from. */
 interface Origin {
   readonly stock: Stock;
   readonly block: Block;
 }
 
 function putInto({ stock, block }: Origin, number: bigint): void {
-  // An empty block was left when the next one was begun.
+  // An empty block was removed when the next one was begun.
   if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
   block.numbers.push(number);
 }
@@ -127,7 +127,7 @@ function shuffle(numbers: bigint[]): void {
   }
 }
 
-/** @param gaps One per block: so many blocks before it are left out. */
+/** @param gaps one per block: how many blocks before it are skipped. */
 async function drawBlocks(
   db: Pick<Database, 'query'>,
   livemode: boolean,
@@ -148,7 +148,7 @@ async function drawBlocks(
   return places.map((place) => toBlock(first + BigInt(place), epoch));
 }
 
-/** When the stock was dropped meanwhile, so is what was drawn for it. */
+/** If the stock was dropped meanwhile, so are the new blocks. */
 async function drawInto(
   db: Pick<Database, 'query'>,
   stock: Stock,
@@ -164,8 +164,8 @@ async function drawInto(
 
 /**
  * Draws numbers in blocks. After a lost connection the new one may lead to another database, or to
- * the same one at an earlier time, which may give the same block to other processes: then nothing
- * that was drawn is used any more.
+ * the same one at an earlier time, which may give the same block to other processes: then all
+ * numbers drawn before are dropped.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => {
@@ -204,7 +204,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const stockUp = (livemode: boolean) => {
     const { blocks } = stockOf(livemode);
     const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    // A create that finds nothing left draws again, and gets the reason if that fails too.
+    // A create that finds no numbers draws again, and gets the reason if that fails too.
     if (left < FEW) draw(livemode).catch(() => {});
   };
   return {
@@ -229,7 +229,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
 
 /**
  * Raises the network's numbers far above the highest that chain and ledger know (and `above`), and
- * invalidates every block that any process has drawn. For recovery: a database that was put back to
+ * invalidates every block that any process has drawn. For recovery: a database that was restored to
  * an earlier time would otherwise give new intents the numbers under which lost ones were paid.
  */
 export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Promise<void> {
@@ -245,8 +245,8 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
 }
 
 /**
- * Does the same if the chain knows a number that nobody has drawn yet: then this database was put
- * back to an earlier time.
+ * Does the same if the chain knows a number that was never drawn here: then this database was
+ * restored to an earlier time.
  */
 export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> {
   const rows = await tx.query(
@@ -260,7 +260,9 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
   if (rows.length > 0) await raiseNumbers(tx, livemode);
 }
 
-/** Whether any of them was drawn before its network's numbers were raised: not to be used. */
+/**
+ * True if any of them was drawn before its network's numbers were raised, so it must not be used.
+ */
 export async function areStale(tx: Tx, numbers: readonly DrawnNumber[]): Promise<boolean> {
   const rows = await tx.query<{ livemode: boolean; epoch: bigint }>(
     'select livemode, epoch from settlement_number_blocks',

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => database.close());
 
-test('a database stays with the cell of its first start, and numbers by its range', async (t) => {
+test('a database and its range of numbers stay with the cell of its first start', async (t) => {
   const open = (cell: number) => {
     const db = openDatabase({ url: database.url, maxConnections: 2, cell });
     t.after(() => db.close());
@@ -30,7 +30,7 @@ test('a database stays with the cell of its first start, and numbers by its rang
     number >= first && number < first + NUMBERS_PER_CELL;
   const numbers = createSettlementNumbers(db);
   assert.ok((await numbers.take([false, true, false])).every(isOurs));
-  // Somebody with a key of ours settles in the next cell's range: ours stay in their own.
+  // A thief of our keys settles in the next cell's range: ours stay in their own.
   await db.query(
     `insert into chain_payments (livemode, number, payer, merchant_number, amount, order_id,
        batch_number, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, block_time,

@@ -4,9 +4,9 @@ import type { Database } from '#db/database.ts';
 import { beginRange } from '#settlement/numbers.ts';
 
 /**
- * A database is of one cell for ever: its ids, links and receipts name it. The first start says
- * which, and begins the cell's range of settlement numbers.
- * @throws StartError when it is another one's.
+ * A database belongs to one cell forever: its ids, links and receipts name it. The first start
+ * records which, and begins the cell's range of settlement numbers.
+ * @throws StartError if it belongs to another cell.
  */
 export async function keepCell(db: Database): Promise<void> {
   const kept = await db.transaction(async (tx) => {
@@ -20,7 +20,7 @@ export async function keepCell(db: Database): Promise<void> {
   requireSame(db.cell, present(kept[0], 'own cell').cell);
 }
 
-/** The same without writing anything: also a database without our tables is nobody's yet. */
+/** The same without writing anything; a database without our tables belongs to no cell yet. */
 export async function requireCell(db: Database): Promise<void> {
   const rows = await db.query<{ made: boolean }>(
     `select to_regclass('own_cell') is not null as made`,

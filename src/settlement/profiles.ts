@@ -1,55 +1,57 @@
 import { formatGwei } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What an operator may name; `custom` is any chain that this file does not know. */
+/** The profiles that an operator may name; `custom` is any chain that this file does not know. */
 export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom'] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
 /**
  * What makes a block final. `sequencer`: one party's word, until another chain has it. `slots`:
- * validators vote, so the newest blocks may still change. `deterministic`: a block that is there
- * stays. `unknown`: taken to be the least certain.
+ * validators vote, so the newest blocks may still change. `deterministic`: blocks are never undone.
+ * `unknown`: treated as the least certain.
  */
 export type Finality = 'sequencer' | 'slots' | 'deterministic' | 'unknown';
 
 /** What is known of a chain before its first block is read. */
 export interface ChainProfile {
   readonly name: ProfileName;
-  /** null: of whatever id. */
+  /** `null` if the id does not matter. */
   readonly chainId: number | null;
-  /** From one block to the next; null: measured only. The relayer measures it anyway. */
+  /** Milliseconds between blocks; `null`: only measured. The relayer measures it anyway. */
   readonly blockMs: number | null;
   readonly finality: Finality;
   readonly coin: {
     readonly symbol: string;
     /** Decimals of the native balance, in which fees are counted. */
     readonly decimals: number;
-    /** What its price is told in: a coin that is a dollar needs no rate. */
+    /** The unit of its price: a coin that is a dollar needs no rate. */
     readonly priceUnit: 'USD' | 'coin';
   };
-  /** Gas that all of its users together may spend; null: not known. */
+  /** Gas per second that all users together may spend; `null`: unknown. */
   readonly gasPerSecond: number | null;
-  /** null: the settings name it. */
+  /** `null`: set by the operator. */
   readonly usdc: {
     readonly address: Hex;
     readonly name: string;
     readonly version: string;
-    /** EIP-2612. null: sources contradict each other, so the contract is asked. */
+    /** EIP-2612. `null`: sources contradict each other, so the contract is asked. */
     readonly permit: boolean | null;
   } | null;
   readonly explorerUrl: string | null;
-  /** Never more than this for a unit of gas, in wei. */
+  /** The highest price for a unit of gas, in wei. */
   readonly highestFee: bigint;
-  /** The part of it that is a tip is never more than this, in wei. */
+  /** The highest tip in it, in wei. */
   readonly highestTip: bigint;
-  /** Publishing on another chain costs as well (OP Stack's GasPriceOracle tells how much). */
+  /**
+   * True if publishing on another chain costs as well (OP Stack's GasPriceOracle has the price).
+   */
   readonly hasL1Fee: boolean;
 }
 
 const GWEI = 1_000_000_000n;
 
-// Each fact has its source and the date of the look at it. Addresses and names of USDC on Base and
+// Each fact has its source and the date when it was read. Addresses and names of USDC on Base and
 // Ethereum: Circle's list of contracts (developers.circle.com/stablecoins/usdc-contract-addresses).
 
 const BASE: ChainProfile = {
@@ -70,7 +72,7 @@ const BASE: ChainProfile = {
   },
   explorerUrl: 'https://basescan.org',
   // docs.base.org, network-information/configuration-changelog, 2026-11-22: the least base fee is
-  // 0.005 gwei. A thousand times that is a day on which nobody wants to settle small sums.
+  // 0.005 gwei. At a thousand times that, settling small sums makes no sense.
   highestFee: 5n * GWEI,
   highestTip: GWEI,
   hasL1Fee: true,
@@ -92,7 +94,7 @@ const BASE_SEPOLIA: ChainProfile = {
 const ARC: ChainProfile = {
   name: 'arc',
   // docs.dune.com/data-catalog/evm/arc and docs.arc.network/arc/references, 2026-11-23: main net
-  // since 2026-09-16, a block every half second, final when it is there, USDC is the coin.
+  // since 2026-09-16, a block every half second, final at inclusion, USDC is the coin.
   chainId: 5042,
   blockMs: 500,
   finality: 'deterministic',
@@ -100,11 +102,12 @@ const ARC: ChainProfile = {
   // 30 million a block, dev.to "Arc Chain, in Numbers", read from the chain on 2026-09-20.
   gasPerSecond: 60_000_000,
   usdc: {
-    // docs.arc.network/arc/references/contract-addresses, 2026-11-23: 6 decimals of the same money.
+    // docs.arc.network/arc/references/contract-addresses, 2026-11-23: the same money with 6
+    // decimals.
     address: '0x3600000000000000000000000000000000000000',
     name: 'USDC',
     version: '2',
-    // circlefin/arc-node#93 found it, #164 says otherwise.
+    // circlefin/arc-node#93 found it, #164 contradicts it.
     permit: null,
   },
   // docs.bitquery.io/docs/blockchain/arc-mainnet, 2026-11-23.
@@ -135,7 +138,7 @@ const ETHEREUM: ChainProfile = {
   hasL1Fee: false,
 };
 
-/** A chain of which nothing is known: everything is measured, asked, or set. */
+/** A chain of which nothing is known: everything is measured, read, or set. */
 export const CUSTOM: ChainProfile = {
   name: 'custom',
   chainId: null,
@@ -162,9 +165,9 @@ export function profileNamed(name: ProfileName): ChainProfile {
 }
 
 /**
- * The profile that was asked for, or the one of the chain's id. null: they contradict each other,
- * because the id belongs to another profile. An id that nobody has is no contradiction: a chain of
- * one's own may behave like a known one.
+ * The requested profile, or the one of the chain's id. `null` if they contradict each other,
+ * because the id belongs to another profile. An unknown id is no contradiction: a private chain may
+ * behave like a known one.
  */
 export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);
@@ -179,7 +182,7 @@ const FINAL_WORDS: Readonly<Record<Finality, string>> = {
   unknown: 'what is final is asked of the node',
 };
 
-/** One line for people. */
+/** One line for the log. */
 export function tellProfile(chain: {
   readonly network: string;
   readonly chainId: number;

@@ -4,15 +4,15 @@ import { hourOf } from '#settlement/ceiling-queries.ts';
 
 /** One worker's view of its network. */
 export interface WorkerReport {
-  /** Why nothing would settle through it. */
+  /** Why nothing would settle through this worker. */
   readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
-  /** Operator senders that it holds. */
+  /** How many operator senders it holds. */
   readonly senders: number;
   /** How many of them can pay for gas. */
   readonly fundedSenders: number;
-  /** How many payments the coin of its senders pays for; null: not known, or gas costs nothing. */
+  /** How many payments its senders' balances pay for; `null` if unknown or if gas is free. */
   readonly paymentsLeft: number | null;
-  /** Contracts of the network that its settings name. */
+  /** How many contracts of the network its settings name. */
   readonly contracts: number;
 }
 
@@ -43,7 +43,7 @@ export async function upsertReport(
   );
 }
 
-/** Whether every worker that was seen within `goneMs` knows this version of the contract. */
+/** True if every worker seen within `goneMs` knows this version of the contract. */
 export async function allWorkersKnow(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly contractVersion: number; readonly goneMs: number },
@@ -57,17 +57,17 @@ export async function allWorkersKnow(
 }
 
 export interface NetworkRow {
-  /** null: no worker has read it yet. */
+  /** `null` if no worker has read it yet. */
   ceiling: Ceiling | null;
   livemode: boolean;
   recovering: boolean;
-  /** Somebody else has used the keys of all senders that settle: none takes new work. */
+  /** True if all senders that settle were stopped, because someone else has used their keys. */
   all_stopped: boolean;
   /** Views of workers that are alive. */
   workers: WorkerReport[];
 }
 
-/** Both networks, with the workers that have been seen within `goneMs`. */
+/** Both networks, with the workers seen within `goneMs`. */
 export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkRow[]> {
   const rows = await sql.query<StateRow>(
     `select n.livemode, n.recovering, coalesce((

@@ -36,7 +36,7 @@ describe('whether a network settles', () => {
     });
   }
 
-  it('not while what the database has lost is being recovered', () => {
+  it("does not settle while the database's losses are being recovered", () => {
     const state = judgeNetwork({
       recovering: true,
       all_stopped: false,
@@ -59,7 +59,7 @@ describe('whether a network settles with keys that somebody else has used', () =
   });
 });
 
-describe('what a process knows of the networks', () => {
+describe("a process's view of the networks", () => {
   let database: TestDatabase;
   let world: OddWorld<FaultyNode>;
   let node: FaultyNode;
@@ -93,7 +93,7 @@ describe('what a process knows of the networks', () => {
     }
   }
 
-  it('begins with no worker, and knows of one soon after it has started', async () => {
+  it('begins with no worker, and learns of one soon after it has started', async () => {
     assert.deepEqual(readiness.of(false), { settles: false, reasons: ['no_worker'] });
     const relayer = world.startRelayer();
     await until('', 3_000);

@@ -27,12 +27,12 @@ export interface NetworkState {
   readonly reasons: readonly UnsettledReason[];
 }
 
-/** What a process knows about both networks. Reading it costs nothing. */
+/** What a process knows about both networks, in memory. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
-  /** Payments that the coin of the senders at work still pays for; null: nobody knows. */
+  /** How many payments the balances of the active senders pay for; `null` if unknown. */
   paymentsLeft(livemode: boolean): number | null;
-  /** Atoms that the account may settle in an hour; null: all that the contract lets through. */
+  /** Atoms that the account may settle in an hour; `null`: all that the contract allows. */
   shareOf(tenant: Tenant): bigint | null;
 }
 
@@ -42,21 +42,21 @@ export interface WatchedReadiness extends Readiness {
   stop(): Promise<void>;
 }
 
-/** behavior.md 20.10: a worker counts as gone this long after its last heartbeat. */
+/** behavior.md 20.10: how long after its last heartbeat a worker counts as stopped. */
 export const WORKER_GONE_MS = 10_000;
-/** Workers write changes within half a second; together with this that is about a second. */
+/** Workers write changes within half a second; with this interval that makes about a second. */
 const REFRESH_MS = 500;
 const LOOK_MS = 50;
 
 /**
  * Keeps in memory what workers report about the networks, so that a tap need not query it. Resolves
- * after the first look. While the database is away the last known state stays: nothing can be done
- * then anyway.
+ * after the first poll. While the database is unreachable the last known state stays: nothing can
+ * be done then anyway.
  */
 export async function watchReadiness(deps: {
   readonly db: Database;
   readonly log: Log;
-  /** Percent of the hour that an account may settle; null: it depends on how many sell. */
+  /** Percent of the hour that an account may settle; `null`: depends on how many accounts sell. */
   readonly ceilingShare: number | null;
 }): Promise<WatchedReadiness> {
   const { db, log } = deps;
@@ -126,7 +126,7 @@ function tell(
   else log.warn('the network settles no payments', { network, reasons });
 }
 
-/** One worker that sees nothing wrong is enough: it works for all. */
+/** One worker without a problem is enough: it works for all. */
 export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
   const { recovering, all_stopped: allStopped, workers, ceiling } = network;
   const reasons = new Set<UnsettledReason>();
@@ -134,7 +134,7 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
   if (workers.every((worker) => worker.reasons.length > 0)) {
     for (const worker of workers) for (const reason of worker.reasons) reasons.add(reason);
   }
-  // When no worker holds a sender, senders are just being taken over, which takes seconds.
+  // If no worker holds a sender, they are just being taken over, which takes seconds.
   const held = workers.reduce((sum, worker) => sum + worker.senders, 0);
   const funded = workers.reduce((sum, worker) => sum + worker.fundedSenders, 0);
   if (held > 0 && funded === 0) reasons.add('no_gas');
@@ -144,8 +144,8 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
 }
 
 /**
- * The refusal of a tap, a confirm or a payer's yes while its network does not settle; otherwise
- * null.
+ * The refusal of a tap, a confirmation or a payer's approval while the network does not settle;
+ * otherwise `null`.
  */
 export function checkSettles(readiness: Readiness, livemode: boolean): Refusal | null {
   const { settles, reasons } = readiness.of(livemode);

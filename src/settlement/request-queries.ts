@@ -2,7 +2,7 @@ import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 
-/** The condition on the status of request `r`, which is looked up by its id. */
+/** The condition on the status of job `r`, which is looked up by its id. */
 export function hasStatus(...statuses: readonly ('queued' | 'submitted' | 'succeeded')[]): string {
   return checked(`r.status in (${statuses.map((one) => `'${one}'`).join(', ')})`);
 }
@@ -63,12 +63,12 @@ const INSERT_REQUESTS = `
   from input i`;
 
 /**
- * Inserts the requests as `queued`, payments and withdrawals with their number in the contract. An
- * intent keeps its number over all of its attempts, so that the contract settles it at most once
+ * Inserts the jobs as `queued`, payments and withdrawals with their number in the contract. An
+ * intent keeps its number over all of its attempts, so that the contract settles it at most once,
  * whatever happened to earlier ones. Intents of an earlier release have none: they get one at the
- * first attempt, from a trigger (0011_settlement.sql). They live for minutes, so this part
- * can be removed in the release after the next. Deadlines are the database's time, which all
- * processes share and no test clock moves.
+ * first attempt, from a trigger (0011_settlement.sql). They live for minutes, so this part can be
+ * removed in the release after the next. Deadlines use the database's time, which all processes
+ * share and no test clock moves.
  */
 export async function insertRequests(
   tx: Tx,
@@ -88,7 +88,7 @@ export async function insertRequests(
 
 export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promise<OutcomeRow[]> {
   // Payments and refunds get the next number of a series. Until a database has been compared with
-  // its chain, that number may be on somebody's receipt from the time that was lost.
+  // its chain, that number may be on a receipt of the lost time.
   const numbered = kind === 'payment' || kind === 'refund';
   const modes = [false, true].filter((livemode) => !numbered || tx.watch.serves(livemode));
   return tx.query(
@@ -101,7 +101,7 @@ export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promi
 }
 
 /**
- * Ends payments that nobody has signed by their deadline. What was signed has tries or a
+ * Ends payments that were not signed by their deadline. A signed payment has broadcasts or a
  * transaction: only the chain can tell whether it still settles.
  */
 export async function endOverdue(
@@ -109,7 +109,8 @@ export async function endOverdue(
   outcome: { readonly succeeded: false },
   limit: number,
 ): Promise<OutcomeRow[]> {
-  // The chain may have settled them already, by bytes that were lost with a replaced database.
+  // The chain may have settled them already, by a transaction that was lost with a replaced
+  // database.
   const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
   return tx.query(
     `update chain_requests r set status = 'failed', outcome = $1::text::jsonb
@@ -128,9 +129,9 @@ export async function endOverdue(
 }
 
 /**
- * Ends payments that were requested before a loss and that nobody has signed, as far as we know: in
- * the lost time they may have been declined. For what was signed, the chain decides, and it is not
- * signed once more. @returns the intents of those that were ended.
+ * Ends payments that were requested before a loss and, as far as we know, never signed: in the lost
+ * time they may have been declined. For signed ones the chain decides, and they are not signed
+ * again. @returns the intents of those that were ended.
  */
 export async function endUnsigned(
   tx: Tx,
@@ -169,7 +170,7 @@ export async function markOutcomesApplied(
 
 export type WaitsFor = 'time' | 'safe' | 'finalized';
 
-/** What a payment that is in a block already still waits for; null: nothing, or it is in none. */
+/** What a payment that is in a block still waits for; `null` if nothing, or if it is in none. */
 export async function selectWaitsFor(sql: Sql, intentId: string): Promise<WaitsFor | null> {
   const rows = await sql.query<{ waits_for: WaitsFor | null }>(
     `select t.waits_for from chain_requests r join chain_transactions t on t.id = r.transaction_id

@@ -12,9 +12,9 @@ import {
 export type Hex = `0x${string}`;
 
 /**
- * What a domain may ask of a chain, by kind. `subjectId` is the object that asked: at most one
- * request per kind and subject is ever under way or done (a database constraint).
- * All amounts are decimal strings of atoms here, because payloads are JSON.
+ * The payloads of settlement jobs, by kind. `subjectId` is the object that requested it: at most
+ * one job per kind and subject is ever under way or done (a database constraint). All amounts are
+ * decimal strings of atoms, because payloads are JSON.
  */
 export interface RequestPayloads {
   /** subject: payment intent. Settled through settleBatch under the intent's number. */
@@ -23,7 +23,7 @@ export interface RequestPayloads {
     payer: Hex;
     amount: string;
     orderId: string;
-    /** If set, the payer signed for this one payment, and it goes in a transaction of its own. */
+    /** If set, the payer signed this one payment, and it is sent in a transaction of its own. */
     authorization?: PaymentAuthorization;
     /** Returned unchanged if the chain settles the payment after it was declined. */
     attempt?: unknown;
@@ -34,14 +34,14 @@ export interface RequestPayloads {
   withdrawal: { merchantNumber: string; wallet: Hex; amount: string };
   /** subject: `<account id>:<network>`, on a later contract followed by `:<contract version>`. */
   merchant_registration: { accountId: string; wallet: Hex; deadline: string; signature: Hex };
-  /** subject: `<wallet change id>:<step>`. Another settlement wallet: announced, then applied. */
+  /** subject: `<wallet change id>:<step>`. Another settlement wallet: proposed, then applied. */
   wallet_change:
     | {
         step: 'propose';
         merchantNumber: string;
         wallet: Hex;
         deadline: string;
-        /** By the new wallet. */
+        /** Signed by the new wallet. */
         signature: Hex;
       }
     | { step: 'cancel' | 'apply'; merchantNumber: string };
@@ -54,7 +54,7 @@ export interface RequestPayloads {
       periodSeconds: string;
       /** Unix seconds. */
       expiry: string;
-      /** The acquirer and protocol fee together that the payer accepts, in basis points. */
+      /** The highest sum of acquirer and protocol fee that the payer accepts, in basis points. */
       maxFeeRate: string;
       nonce: string;
       deadline: string;
@@ -64,7 +64,7 @@ export interface RequestPayloads {
   };
   /** subject: a fresh id. Test network only: TestUSDC's open mint. */
   faucet: { to: Hex; amount: string };
-  /** subject: a fresh id. USDC that a payer sends out, by an EIP-3009 TransferWithAuthorization. */
+  /** subject: a new id. USDC that a payer sends, by an EIP-3009 TransferWithAuthorization. */
   transfer: {
     from: Hex;
     to: Hex;
@@ -79,21 +79,24 @@ export interface RequestPayloads {
 export type RequestKind = keyof RequestPayloads;
 
 /**
- * A payer's EIP-3009 ReceiveWithAuthorization, whose nonce binds merchant, amount, salt and, unless
- * it hides them, number and order id of the payment, and whose value is what the contract charges
- * for it. Valid from the beginning.
+ * A payer's EIP-3009 ReceiveWithAuthorization, whose nonce commits to merchant, amount, salt and,
+ * unless it hides them, number and order id of the payment, and whose value is what the contract
+ * charges for it. Valid from the beginning.
  */
 export interface PaymentAuthorization {
   readonly salt: Hex;
-  /** false: the nonce names neither number nor order, so that it tells nobody the order's id. */
+  /**
+   * False if the nonce commits to neither number nor order, so that it does not reveal the order's
+   * id.
+   */
   readonly bindsOrder?: false;
-  /** Unix seconds: the token takes it in blocks before this time. */
+  /** Unix seconds: the token accepts it in blocks before this time. */
   readonly validBefore: string;
-  /** From a key: 65 bytes; a contract wallet (ERC-1271) gives any length. */
+  /** From a key: 65 bytes; a contract wallet (ERC-1271) signs with any length. */
   readonly signature: Hex;
 }
 
-/** Where on the chain it happened. */
+/** Its position on the chain. */
 export interface ChainPlace {
   readonly txHash: Hex;
   readonly blockNumber: string;
@@ -107,21 +110,23 @@ export type FailureReason =
   | 'insufficient_funds'
   | 'approval_insufficient'
   | 'limit_exceeded'
-  /** The token refused what the payer signed, or the rates have changed since then. */
+  /** The token refused the payer's signature, or the rates have changed since then. */
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
-  /** USDC, or the hour's ceiling, refused it for a whole day, or a person gave it up meanwhile. */
+  /**
+   * USDC, or the hourly ceiling, refused it for a whole day, or an operator gave it up meanwhile.
+   */
   | 'transfer_blocked'
   /** Withdrawals: another wallet was registered before it was paid. */
   | 'wallet_changed'
-  /** Wallet changes: the contract knows no such announcement, or none any more. */
+  /** Wallet changes: the contract has no such proposal, or no longer. */
   | 'wallet_not_announced'
   | 'transaction_reverted';
 
 export interface OutcomeFacts {
   payment: ChainPlace & {
-    /** ISO 8601: when a worker first saw the block, where several share a second; else absent. */
+    /** ISO 8601: when a worker first saw the block, if several share a second; otherwise absent. */
     seenAt?: string;
     settlementNumber: string;
     batchNumber: string;
@@ -160,9 +165,9 @@ export interface Failure {
   readonly succeeded: false;
   readonly reason: FailureReason;
   readonly txHash: Hex | null;
-  /** It was not settled in time, and now it never will be. */
+  /** It was not settled in time, and never will be. */
   readonly overdue?: true;
-  /** The hour was full when its block came. */
+  /** The hour was full when its block was mined. */
   readonly hourFull?: true;
 }
 
@@ -174,7 +179,7 @@ export const NOT_IN_TIME: Failure = {
   overdue: true,
 };
 
-/** All requests other than payments. */
+/** All jobs other than payments. */
 export type OtherKind = Exclude<RequestKind, 'payment'>;
 
 export interface NewRequest<K extends OtherKind> {
@@ -187,13 +192,13 @@ export interface NewRequest<K extends OtherKind> {
   readonly now: Date;
 }
 
-/** A payment settles within this many seconds of its tap, or of the payer's yes, or never. */
+/** A payment settles within this many seconds of its tap, or of the payer's approval, or never. */
 export interface PaymentRequest {
   readonly livemode: boolean;
   readonly subjectId: string;
   /**
-   * The intent's settlement number, the same for each of its attempts. null: an earlier release
-   * created the intent without one, and it gets one now.
+   * The intent's settlement number, the same for each of its attempts. `null` if an earlier release
+   * created the intent without one: it gets one now.
    */
   readonly number: bigint | null;
   readonly payload: RequestPayloads['payment'];
@@ -202,7 +207,7 @@ export interface PaymentRequest {
 
 /**
  * Inserts a row for the relayer. After the commit send the wake-up `chain-requests`, key = network.
- * @throws unique_violation when the subject has such a request under way or done already.
+ * @throws unique_violation if the subject has such a job under way or done already.
  */
 export async function requestOnChain<K extends OtherKind>(
   tx: Tx,
@@ -223,8 +228,8 @@ export async function requestPayments(
 }
 
 /**
- * Locks up to `limit` outcomes that nobody has applied yet, oldest first; other workers skip them.
- * Apply each in this transaction and call {@link applied} with their ids.
+ * Locks up to `limit` unapplied results, oldest first; other workers skip them. Apply each in this
+ * transaction and call {@link applied} with their ids.
  */
 export async function takeOutcomes<K extends RequestKind>(
   tx: Tx,
@@ -235,17 +240,18 @@ export async function takeOutcomes<K extends RequestKind>(
 }
 
 /**
- * Locks up to `limit` payments whose deadline has passed before anybody signed them: nothing has
- * moved and nothing will. Their outcome says so; apply it in this transaction, like the others. It
- * needs neither a worker of their network nor a lease: a second process finds nothing to do.
+ * Locks up to `limit` payments whose deadline passed before they were signed: nothing has moved and
+ * nothing will. Their result says so; apply it in this transaction, like the others. It needs
+ * neither a worker of their network nor a lease: a second process finds nothing to do.
  */
 export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcome<'payment'>[]> {
   return (await endOverdue(tx, NOT_IN_TIME, limit)).map((row) => toOutcome<'payment'>(row));
 }
 
 /**
- * Ends up to `limit` payments that were asked for before a loss and never signed: somebody may have
- * been told in the lost time that they were declined. @returns their intents, still `processing`.
+ * Ends up to `limit` payments that were requested before a loss and never signed: their payers may
+ * have been told in the lost time that they were declined. @returns their intents, still
+ * `processing`.
  */
 export async function dropUnsignedPayments(
   tx: Tx,
@@ -254,7 +260,7 @@ export async function dropUnsignedPayments(
   return endUnsigned(tx, NOT_IN_TIME, which);
 }
 
-/** Marks these outcomes as applied by this transaction; they are not handed out again. */
+/** Marks these results as applied by this transaction; they are not returned again. */
 export async function applied(tx: Tx, requestIds: readonly bigint[], now: Date): Promise<void> {
   await markOutcomesApplied(tx, requestIds, now);
 }

@@ -2,14 +2,14 @@ import type { Sql, Tx } from '#db/database.ts';
 import type { SenderRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A sender as it is written down: what is seen, raised and stopped also where no relayer runs. */
+/** A sender's row, which is also read, raised and stopped by processes without a relayer. */
 export interface SenderRow {
   sender: number;
   role: SenderRole;
   address: Hex;
   next_nonce: bigint;
   fence: bigint;
-  /** Somebody else has used its key: it takes no new work. */
+  /** Someone else has used its key: it takes no new work. */
   stopped: boolean;
 }
 
@@ -21,7 +21,7 @@ export async function selectSenders(tx: Sql, livemode: boolean): Promise<SenderR
   );
 }
 
-/** The chain has used more nonces than we know: goes on after them. */
+/** The chain has used more nonces than we know: continues after them. */
 export async function raiseNextNonce(
   tx: Tx,
   sender: { readonly livemode: boolean; readonly sender: number; readonly nextNonce: bigint },
@@ -34,8 +34,8 @@ export async function raiseNextNonce(
 }
 
 /**
- * Somebody else has used the sender's key: from now on it takes no new work. Its next nonce goes on
- * after theirs, so that no transaction of ours waits for one that cannot come.
+ * Someone else has used the sender's key: from now on it takes no new work. Its next nonce
+ * continues after theirs, so that no transaction of ours waits for one that cannot come.
  */
 export async function stopSender(
   tx: Tx,

@@ -12,36 +12,36 @@ import { StartError } from '#core/start-error.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A key that another program keeps: `npm run signer`, or one that speaks as it does. */
+/** A key behind a remote signer: `npm run signer`, or a program with the same protocol. */
 export interface RemoteKey {
-  /** Without the address at its end. */
+  /** Without the account's address at its end. */
   readonly url: string;
   readonly address: Hex;
   readonly token: string;
 }
 
-/** A private key, or where it is. */
+/** A private key, or the location of one. */
 export type SigningKey = Hex | RemoteKey;
 
 /** Signs EIP-1559 transactions for one address. */
 export type Signer = Pick<LocalAccount, 'address' | 'signTransaction'>;
 
-/** What the program is asked, and what it answers. */
+/** The protocol's request. */
 export interface SignRequest {
   readonly address: Hex;
   /** The whole transaction without a signature, serialized. */
   readonly unsigned: Hex;
 }
 
-/** No answer, or none that can be used: it says nothing about whether something was signed. */
+/** The signer gave no usable answer: it is unknown whether something was signed. */
 export class SignerUnavailable extends Error {
   override readonly name = 'SignerUnavailable';
 }
 
-/** The signer has said no, and why. */
+/** The signer has refused, with a reason. */
 export class SignerRefused extends Error {
   override readonly name = 'SignerRefused';
-  /** Of the refusals that callers tell apart; otherwise null. */
+  /** For refusals that callers treat differently; otherwise `null`. */
   readonly code: typeof OFFERS_TOO_LITTLE | typeof NO_TRANSACTION | null;
 
   constructor(reason: string, code: unknown) {
@@ -54,15 +54,15 @@ export class SignerRefused extends Error {
 export const OFFERS_TOO_LITTLE = 'offers_too_little';
 export const NO_TRANSACTION = 'no_transaction';
 
-/** Long enough for a key service far away. */
+/** Long enough for a distant key service. */
 const TIMEOUT_MS = 5_000;
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
-/** `https://host:port/0x…`: the address of the account stands at its end. @throws StartError */
+/** `https://host:port/0x…`: the URL ends with the account's address. @throws StartError */
 export function readRemoteKey(text: string, token: string | null, name: string): RemoteKey {
   const [, url, address] = /^(https?:\/\/.+)\/(0x[0-9a-fA-F]{40})$/.exec(text) ?? [];
   if (url === undefined || address === undefined || !URL.canParse(url)) {
-    throw new StartError(`${name} must be https://<signer>/<address> where a signer keeps the key`);
+    throw new StartError(`${name} must be https://<signer>/<address> for a key behind a signer`);
   }
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && !LOOPBACK.has(hostname)) {
@@ -73,7 +73,7 @@ export function readRemoteKey(text: string, token: string | null, name: string):
 }
 
 /**
- * Whether the signer of a key answers, takes the token, and knows the account. It signs nothing.
+ * Checks that the signer of a key answers, accepts the token, and knows the account. Signs nothing.
  * @throws SignerUnavailable, SignerRefused
  */
 export async function checkSigner(key: RemoteKey): Promise<void> {
@@ -83,7 +83,7 @@ export async function checkSigner(key: RemoteKey): Promise<void> {
   });
 }
 
-/** The account of a key, wherever it is kept. */
+/** The account of a key, local or remote. */
 export function signerOf(key: SigningKey): LocalAccount {
   return typeof key === 'string' ? privateKeyToAccount(key) : remoteAccount(key);
 }
@@ -129,7 +129,7 @@ async function post({ url, token }: RemoteKey, request: SignRequest) {
   return { isOk, status, answer: (await response.json()) as Readonly<Record<string, unknown>> };
 }
 
-/** A signer gets no say in what is sent. */
+/** Checks that a signer changed nothing in the transaction. */
 export async function requireSame(signed: Hex, request: SignRequest): Promise<void> {
   const parsed = parseTransaction(signed as `0x02${string}`);
   const { r, s, v, yParity, ...transaction } = parsed;

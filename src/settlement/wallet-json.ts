@@ -15,14 +15,14 @@ interface Signable {
 }
 
 /**
- * With the type of the domain. MetaMask's library takes a domain without a type as one without
+ * Adds the type of the domain. MetaMask's library treats a domain without a type as one without
  * fields, and signs another digest.
  */
 export function withDomainType<T extends Signable>(signable: T) {
   return { ...signable, types: { EIP712Domain, ...(signable.types as T['types']) } };
 }
 
-/** As `eth_signTypedData_v4` takes it: with the domain's type, and integers as decimal text. */
+/** As `eth_signTypedData_v4` expects it: with the domain's type, and integers as decimal text. */
 export function walletJson(signable: Signable): Json {
   const text = JSON.stringify(withDomainType(signable), (_key, value) =>
     typeof value === 'bigint' ? value.toString() : value,

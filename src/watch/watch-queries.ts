@@ -38,10 +38,7 @@ export async function readLedgerState(
   wanted: {
     readonly livemode: boolean;
     readonly clusterId: string | null;
-    /**
-     * When the database was found to be a different one, or to have gone back; `null` if it was
-     * not.
-     */
+    /** When the database was found to be replaced, or to have gone back; `null` if it was not. */
     readonly changedAt: Date | null;
   },
 ): Promise<{ readonly complete: boolean; readonly position: string }> {

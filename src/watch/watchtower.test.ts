@@ -111,10 +111,7 @@ describe('a watchtower', () => {
     await carryOut(all, all.watchKey);
   }
 
-  /**
-   * Mines blocks and polls. @returns how many blocks passed until both kinds of calls were paused;
-   * `null` if never.
-   */
+  /** Mines and polls. @returns after how many blocks both parts were paused; `null` if never. */
   async function blocksToStop(own: Partial<WatchDeps> = {}): Promise<number | null> {
     for (let blocks = 1; blocks <= ROUNDS; blocks++) {
       await world.network.mine();
@@ -330,10 +327,7 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  /**
-   * An operation that grants a stranger the operator role, as a thief of the proposer's key would
-   * schedule it.
-   */
+  /** An operation that grants a stranger the operator role, as a thief would schedule it. */
   function grantOf(account: Hex, salt: Hex) {
     const { settlement } = world.network.config;
     const args = [roleId('operator'), account] as const;

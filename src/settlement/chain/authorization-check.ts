@@ -25,20 +25,20 @@ import type { PaymentAuthorization } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** A payment that its payer has signed, and the rates that the signed sum was made of. */
+/** A payment signed by its payer, with the rates from which the signed sum was computed. */
 export interface AuthorizedPayment {
   readonly payment: PaymentCall;
   readonly authorization: PaymentAuthorization;
   readonly rates: FeeRates;
 }
 
-/** The gas that the contract gives the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
+/** The gas that the contract grants the token for the pull (`PULL_GAS` and `SIGNATURE_GAS`). */
 const TOKEN_GAS = 700_000n;
 const CALL_GAS = 21_000n;
 const BYTE_GAS = 40n;
 const URGENT = { urgent: true } as const;
 
-/** Checks of the contract that apply to every way of paying. */
+/** Refusals of the contract that apply to every way of paying. */
 const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'AlreadySettled',
   'AmountInvalid',
@@ -46,7 +46,7 @@ const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'MerchantUnknown',
 ]);
 
-/** What contract and token would answer now: no gas is spent on what they would refuse. */
+/** Simulates contract and token, so that no gas is spent on a payment that they would refuse. */
 export async function checkAuthorization(
   chain: Chain,
   authorized: AuthorizedPayment,
@@ -75,7 +75,7 @@ async function ask(chain: Chain, authorized: AuthorizedPayment): Promise<CheckRe
     URGENT,
   );
   const [judged, charged, balance, pull] = answers;
-  // The payment is not at fault: the network settles none at all (see readiness.ts).
+  // The payment is valid, but the network settles nothing at present (see readiness.ts).
   if (isPaused(judged)) return { status: 'unavailable' };
   const reason = decodeView(judged, (data) => {
     return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data });
@@ -95,7 +95,7 @@ function balanceCall({ payer }: PaymentCall) {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [payer] });
 }
 
-/** The pull itself, as the settlement contract would make it: blocklist, nonce, time, signature. */
+/** The pull as the settlement contract makes it: checks blocklist, nonce, time and signature. */
 function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, value: bigint) {
   const { usdc } = chain.config;
   const settlement = contractOf(chain.config, payment.merchantNumber);

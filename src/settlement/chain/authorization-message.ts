@@ -5,17 +5,17 @@ import { contractOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a wallet is asked to sign, in addition to the payment itself. */
+/** The terms that a wallet signs in addition to the payment itself. */
 export interface AuthorizationTerms {
   readonly salt: Hex;
-  /** Whether the nonce names number and order of the payment; default: it does. */
+  /** True (the default) if the nonce commits to the payment's number and order. */
   readonly bindsOrder?: boolean;
   /** Unix seconds. */
   readonly validBefore: number;
   readonly rates: FeeRates;
 }
 
-/** The message that pays this payment on these terms, and nothing else. */
+/** The typed message that authorizes this payment on these terms, and nothing else. */
 export function authorizationMessage(
   config: NetworkConfig,
   payment: PaymentCall,

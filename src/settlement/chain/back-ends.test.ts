@@ -13,13 +13,13 @@ const BLOCK_MS = 250;
 const PAYMENTS = 12;
 const WAIT_MS = 30_000;
 
-/** One address with several nodes behind it that do not agree about the newest blocks. */
+/** One address with several nodes behind it that disagree about the newest blocks. */
 describe('an address whose nodes disagree', () => {
   let database: TestDatabase;
   let world: OddWorld<ProviderProxy>;
   let proxy: ProviderProxy;
   let stopMining: () => Promise<void>;
-  /** What was sent, each time, with the head that the relayer had followed by then. */
+  /** Each transaction sent, with the relayer's head at that time. */
   let sent: { readonly hash: Hex; readonly head: bigint }[];
 
   before(async () => {
@@ -33,7 +33,7 @@ describe('an address whose nodes disagree', () => {
     [proxy] = world.nodes as [ProviderProxy];
     sent = [];
     steps.subscribe(noteSent);
-    // What set the test up is known to all nodes.
+    // All nodes know the blocks of the setup.
     await world.network.mine(4);
     stopMining = world.network.mineEvery(BLOCK_MS);
   });
@@ -56,8 +56,8 @@ describe('an address whose nodes disagree', () => {
   }
 
   /**
-   * What a block of the followed chain held when it was sent. On a slow machine blocks may come
-   * before the bytes do: then they go out once more, as they must.
+   * Transactions that the followed chain already contained when they were sent. On a slow machine a
+   * block may arrive before the broadcast; then the transaction is sent again, as it must be.
    */
   async function sentInVain(): Promise<Hex[]> {
     const mined = await Promise.all(
@@ -84,7 +84,7 @@ describe('an address whose nodes disagree', () => {
   it('by up to three blocks is no reorganization: no alarm, nothing is sent again', async () => {
     behaveAs('has nodes that are up to three blocks apart');
     world.startRelayer();
-    // How far they are apart is learned first.
+    // The relayer first learns how far the nodes are apart.
     await payOneByOne(6);
     sent.length = 0;
     await payOneByOne(PAYMENTS);

@@ -15,10 +15,10 @@ export interface MerchantBalance {
   readonly available: Atoms;
   /** The registered settlement wallet. */
   readonly wallet: Hex;
-  /** Nothing can be withdrawn before this; null: it can now. */
+  /** Nothing can be withdrawn before this time; `null` if withdrawals are possible. */
   readonly heldUntil: Date | null;
   readonly blockNumber: bigint;
-  /** The time of the block that it was read at. */
+  /** The time of the block that the balance was read at. */
   readonly asOf: Date;
 }
 
@@ -32,7 +32,7 @@ export async function readMerchantBalance(
   return decodeBalance(answer, head);
 }
 
-/** The balance, and the wallet that waits to get the next withdrawals, in the same block. */
+/** The balance and the proposed new wallet, read at the same block. */
 export async function readMerchantAccount(
   chain: Chain,
   merchantNumber: bigint,

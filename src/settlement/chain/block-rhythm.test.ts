@@ -12,7 +12,7 @@ import {
   withLook,
 } from '#settlement/chain/block-rhythm.ts';
 
-/** A chain whose block n comes at n * interval + phase; its own times are cut to whole seconds. */
+/** A chain whose block n is mined at n * interval + phase, with time stamps in whole seconds. */
 function chainOf(intervalMs: number, phaseMs: number) {
   const numberAt = (at: number) => Math.floor((at - phaseMs) / intervalMs);
   const look = (rhythm: BlockRhythm, at: number): BlockRhythm => {
@@ -38,7 +38,7 @@ const told = (...times: number[]): BlockRhythm =>
     NO_RHYTHM,
   );
 
-describe('the block rhythm', () => {
+describe('the block-time estimator', () => {
   it('is known after a few regular blocks', () => {
     assert.equal(nextBlockAt(told(0, 1_000, 2_000), 2_100), null);
     assert.equal(nextBlockAt(told(0, 1_000, 2_010, 3_000), 3_100), 4_000);
@@ -50,7 +50,7 @@ describe('the block rhythm', () => {
   });
 
   for (const intervalMs of [1_000, 2_000, 12_000]) {
-    it(`is learned from a look every 15 s at blocks of ${intervalMs} ms`, () => {
+    it(`learns blocks of ${intervalMs} ms from one poll every 15 s`, () => {
       const chain = chainOf(intervalMs, 370);
       const rhythm = looks(chain, { from: 100_000, every: 15_130, count: 20 });
       assert.equal(blockInterval(rhythm), intervalMs);
@@ -61,15 +61,15 @@ describe('the block rhythm', () => {
     });
   }
 
-  it('is not lost by a node that lags behind', () => {
+  it('is not confused by a node that lags', () => {
     const rhythm = told(0, 1_000, 2_000, 3_000);
     const after = withLook(rhythm, { number: 1n, time: 1_000, at: 3_100 });
     assert.deepEqual(after, rhythm);
   });
 });
 
-describe('looks at the head while somebody waits', () => {
-  /** Looks from a moment on until the block that comes next is seen. */
+describe('polls of the head while a payment waits', () => {
+  /** Polls until the next block is seen. @returns the number of polls. */
   function looksUntilSeen(chain: ReturnType<typeof chainOf>, start: BlockRhythm, since: number) {
     let rhythm = chain.look(start, since);
     const due = chain.comesAfter(since);
@@ -107,7 +107,7 @@ describe('looks at the head while somebody waits', () => {
     });
   }
 
-  it('find the time of slow blocks between payments, with no look more', () => {
+  it('find the time of slow blocks between payments, without extra polls', () => {
     const chain = chainOf(12_000, 4_321);
     let rhythm = looks(chain, { from: 100_000, every: 15_130, count: 5 });
     let lastLookAt = 100_000 + 4 * 15_130;

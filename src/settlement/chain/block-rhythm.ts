@@ -1,9 +1,9 @@
 /**
- * When blocks come, learned from looks at the head, even rare ones: a look that sees block 7 shows
- * that 7 had come by then and 8 had not. Times in milliseconds, any origin.
+ * Estimates block times from polls of the head, even rare ones: a poll that sees block 7 shows that
+ * 7 was mined by then and 8 was not. Times in milliseconds, with any origin.
  */
 export interface BlockRhythm {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly sights: readonly Sight[];
 }
 
@@ -11,28 +11,30 @@ interface Sight {
   readonly number: bigint;
   /** The chain's own time of the block. */
   readonly time: number;
-  /** When it was first seen to be the head, and when last. */
+  /** When it was first seen as the head, and when last. */
   readonly at: number;
   readonly stillAt: number;
 }
 
 export const NO_RHYTHM: BlockRhythm = { sights: [] };
 
-/** Sightings that the rhythm is computed from: at the slowest pace some minutes. */
+/** How many observations the estimate uses: some minutes at the slowest pace. */
 const REMEMBERED = 24;
 /** Fewer could be regular by chance. */
 const MIN_SIGHTS = 4;
-/** How far a block may be from its expected time, as a share of the interval. */
+/** How far a block may deviate from its expected time, as a share of the interval. */
 const SLACK = 0.15;
-/** In a wider window too little is known about the next block to gather payments for it. */
+/** In a wider window too little is known about the next block to delay payments for it. */
 const MAX_WIDTH = 0.3;
-/** The times of blocks count when they agree with our own clock this well. */
+/** Block time stamps are used if they agree with our clock this well. */
 const TIMES_AGREE = 0.35;
 /**
- * Slower chains have a slot for each block, and some slots stay empty: their block times tell more.
+ * Slower chains have a slot for each block, and some slots stay empty: their time stamps say more.
  */
 const SLOTS_FROM_MS = 2_000;
-/** Nodes behind one address differ by this many blocks, or by what they take at one a second. */
+/**
+ * Nodes behind one address differ by this many blocks, or by that many seconds on a faster chain.
+ */
 const USUAL_LAG = 3;
 const USUAL_LAG_MS = 3_000;
 
@@ -53,14 +55,14 @@ export function withLook(rhythm: BlockRhythm, look: Omit<Sight, 'stillAt'>): Blo
   return { sights: [...sights, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
 }
 
-/** A node announced the block the moment it came. */
+/** A node announced the block when it was mined. */
 export function withArrival(rhythm: BlockRhythm, block: Omit<Sight, 'stillAt'>): BlockRhythm {
   const last = rhythm.sights.at(-1);
   if (last?.number !== block.number - 1n) return withLook(rhythm, block);
   return withLook(withLook(rhythm, { ...last, at: block.at }), block);
 }
 
-/** Milliseconds from one block to the next; null when too little is known. */
+/** Milliseconds between blocks; `null` if too little is known. */
 export function blockInterval({ sights }: BlockRhythm): number | null {
   const [first, last] = [sights[0], sights.at(-1)];
   if (first === undefined || last === undefined || sights.length < MIN_SIGHTS) return null;
@@ -85,7 +87,7 @@ export interface DueWindow {
   readonly intervalMs: number;
 }
 
-/** When the block after the last one seen comes; null when blocks come irregularly. */
+/** When the next block is due; `null` if blocks are irregular. */
 export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
   const { sights } = rhythm;
   const intervalMs = blockInterval(rhythm);
@@ -100,40 +102,40 @@ export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
   let agreeing = 1;
   for (const sight of sights.slice(0, -1).toReversed()) {
     const shift = behindMs(sight);
-    // Its own place, and that of the one after it, which had not come yet.
+    // The slot of this block and of the next one, which had not been mined yet.
     const latest = Math.min(to, sight.at + shift + intervalMs);
     const earliest = Math.max(from, sight.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
     agreeing++;
-    // Where two sightings disagree a little, the newer one counts.
+    // If two observations disagree a little, the newer one wins.
     if (earliest <= latest) [from, to] = [earliest, latest];
   }
   return agreeing < MIN_SIGHTS ? null : { from, to, intervalMs };
 }
 
-/** When the next block is due, or null when blocks come irregularly or are late. */
+/** When the next block is due; `null` if blocks are irregular or late. */
 export function nextBlockAt(rhythm: BlockRhythm, now: number): number | null {
   const window = dueWindow(rhythm);
   if (window === null || window.to <= now) return null;
   return window.to - window.from > window.intervalMs * MAX_WIDTH ? null : window.to;
 }
 
-/** While nobody knows when the next block comes: this share of the time since the last one. */
+/** While the next block's time is unknown: a share of the time since the last one. */
 const GROWTH = 4;
-/** And so many looks from one block to the next, where it is known how long that takes. */
+/** How many polls per interval, once the interval is known. */
 const LOOKS_PER_INTERVAL = 6;
-/** Three looks a second while a chain stands still: with all else less than four requests. */
+/** Three polls a second while a chain stands still: fewer than four requests in all. */
 const SLOWEST_MS = 333;
 
 /**
- * When to look at the head next while somebody waits: around the time that a block is due, sooner
- * after one is late, and rarely in between.
+ * When to poll the head next while a payment waits: around the time that a block is due, sooner
+ * once it is late, and rarely in between.
  */
 export function nextLookAt(
   rhythm: BlockRhythm,
   times: {
     readonly lastLookAt: number;
-    /** Since when there is something to wait for. */
+    /** Since when a payment has been waiting. */
     readonly since: number;
     readonly shortestMs: number;
   },
@@ -148,12 +150,12 @@ export function nextLookAt(
     );
   }
   const { intervalMs } = window;
-  // Blocks that came while nobody waited need no look: the next one is due so much later.
+  // Blocks mined before anything waited need no poll: the next one is due that much later.
   const missed = Math.max(0, Math.ceil((since - window.to) / intervalMs));
   const [from, to] = [window.from + missed * intervalMs, window.to + missed * intervalMs];
   const slowest = Math.max(SLOWEST_MS, intervalMs / 12);
   if (lastLookAt < from) {
-    // Rhythms change: a block that comes early is seen an interval later at most.
+    // Block times change: a block that comes early is seen at most one interval late.
     const sometime = Math.max(lastLookAt, since) + Math.max(1_000, intervalMs);
     return Math.min(sometime, to - from < slowest ? to : from + (to - from) / 4);
   }
@@ -162,9 +164,9 @@ export function nextLookAt(
 }
 
 /**
- * When to look next while nobody waits: `idleMs` after the last look at the latest. Where we know
- * only roughly when blocks come, in the middle of that window: each look then halves the window, so
- * that a later payment needs few looks.
+ * When to poll next while nothing waits: at most `idleMs` after the last poll. If the block times
+ * are only known roughly, in the middle of the window: each poll then halves the window, so that a
+ * later payment needs few polls.
  */
 export function idleLookAt(
   rhythm: BlockRhythm,

@@ -7,11 +7,13 @@ export interface WalkedRange {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly events: readonly SettlementEvent[];
-  /** Times of the blocks that hold the events. */
+  /** Times of the blocks that contain the events. */
   readonly times: ReadonlyMap<bigint, Date>;
 }
 
-/** All events of the contracts between two blocks, in ranges that nodes are willing to read. */
+/**
+ * All events of the contracts in a range of blocks, in portions that nodes are willing to return.
+ */
 export async function* walkEvents(
   chain: Chain,
   from: bigint,

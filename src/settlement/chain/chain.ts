@@ -4,7 +4,7 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-// `open-chain.ts` opens a chain, `read-chain.ts` asks its nodes, `decode.ts` reads their answers.
+// `open-chain.ts` opens a chain, `read-chain.ts` queries its nodes, `decode.ts` parses responses.
 
 export interface Block {
   readonly number: bigint;
@@ -25,7 +25,7 @@ export interface Receipt {
   readonly from: Hex;
   readonly gasUsed: bigint;
   readonly logs: readonly RawLog[];
-  /** The host of the address that gave it. */
+  /** The host of the provider that returned it. */
   readonly host: string;
 }
 
@@ -42,40 +42,37 @@ export interface Chain {
   /** `null` if there is no such block (yet, or any more). */
   block(tag: BlockTag): Promise<Block | null>;
   newest(): Promise<Block>;
-  /** The newest block, and in the same request what a node says of these transactions. */
+  /** The newest block, with the receipts of these transactions in the same request. */
   newestWith(hashes: readonly Hex[]): Promise<NewestWith>;
-  /**
-   * Asks all addresses for their heads; those whose head does not move are then asked after the
-   * others.
-   */
+  /** Polls the heads of all providers; one whose head does not move is moved behind the others. */
   compareHeads(): Promise<void>;
-  /** undefined where no node gave an answer for this one. */
+  /** `undefined` for blocks that no node returned. */
   blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
-  /** null where the transaction is not in a block, undefined where no node said so. */
+  /** `null` if the transaction is in no block, `undefined` if no node answered. */
   receipts(hashes: readonly Hex[]): Promise<(Receipt | null | undefined)[]>;
   /** `eth_call`s in one round trip. */
   calls(calls: readonly EthCall[], at?: BlockTag, priority?: RpcPriority): Promise<CallAnswer[]>;
-  /** Transactions of these addresses that are in the chain, at a block or at the newest. */
+  /** How many transactions of these addresses the chain contains, at a block or at the newest. */
   nonces(addresses: readonly Hex[], at?: BlockTag): Promise<bigint[]>;
   balances(addresses: readonly Hex[]): Promise<bigint[]>;
-  /** All logs of a range, in as many questions as it takes. */
+  /** All logs of a range, in as many requests as it takes. */
   logs(filter: LogFilter): Promise<RawLog[]>;
   /** The logs of a range in portions that nodes are willing to read, the newest first if asked. */
   logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
-  /** What was read of it at most so long ago, for callers that ask often; else it is read now. */
+  /** Returns the cached value if it is at most this old; otherwise reads it. */
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
   /** Reads the token's name and version again, if that was not done in the last half minute. */
   refreshToken(): Promise<void>;
-  /** Whether its contracts were found to match the settings: until then nothing is signed. */
+  /** True once its contracts were found to match the settings; nothing is signed before. */
   isChecked(): boolean;
-  /** Resolves with what is wrong when that was found only after the start. */
+  /** Resolves with the problem if a check fails only after the start. */
   readonly refuted: Promise<string>;
   close(): Promise<void>;
 }
 
 export interface NewestWith {
   readonly block: Block;
-  /** As those of `receipts`. */
+  /** As returned by `receipts`. */
   readonly receipts: readonly (Receipt | null | undefined)[];
 }
 
@@ -84,14 +81,14 @@ export interface EthCall {
   readonly to: Hex;
   readonly data: Hex;
   /**
-   * 32-byte words that the answer must have: a node that gives another number is faulty. `any`: the
-   * length varies, and nothing may depend on it.
+   * How many 32-byte words the response must have: a node that returns another number is faulty.
+   * `any`: the length varies, and nothing may depend on it.
    */
   readonly words: number | 'any';
 }
 
 export interface LogFilter {
-  /** All settlement contracts of the network, unless it says another address. */
+  /** Default: all settlement contracts of the network. */
   readonly address?: Hex;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;

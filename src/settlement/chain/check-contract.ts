@@ -12,7 +12,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
-/** The least delays for real money: they are the time to notice a stolen key. */
+/** The shortest delays for real money: they are the time to notice a stolen key. */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
 /** Guardians have this long to cancel an operation. */
@@ -22,7 +22,7 @@ const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD'] as const;
 
 const MIN_DELAY = { abi: timelockAbi, functionName: 'getMinDelay' } as const;
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
-/** Of the open role: anyone. */
+/** As the holder of a role: anyone. */
 const ANYONE: Hex = `0x${'00'.repeat(20)}`;
 
 async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
@@ -39,9 +39,9 @@ export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> 
 
 /**
  * For the start in production: the delays are immutable, so a contract that was deployed for a test
- * can never be trusted with money. The service starts even if the chain cannot be reached.
- * @throws StartError when one of them is too short, or when others than its guardians can cancel
- * what waits in its timelock.
+ * can never be trusted with money. The service starts even if the chain is unreachable.
+ * @throws StartError if a delay is too short, or if accounts other than its guardians can cancel
+ * operations of its timelock.
  */
 export async function requireSafeContract(chain: Chain, log: Log): Promise<void> {
   const { settlement, network } = chain.config;
@@ -73,7 +73,7 @@ function requireDelay(
 }
 
 /**
- * Its code is that of this release, and operations change its roles: so it is asked each time.
+ * Checked at each start, because operations of the timelock can change its roles.
  * @throws StartError
  */
 export async function requireTimelock(chain: Chain): Promise<void> {
@@ -97,13 +97,13 @@ export async function requireTimelock(chain: Chain): Promise<void> {
   );
 }
 
-/** Of the newest logs: enough for a contract in use, and no long wait for one that is not. */
+/** Portions of the newest logs: enough for a contract in use, and quick for one that is not. */
 const PORTIONS = 20;
 
 /**
- * A contract is one cell's: two that settle on one would book each other's payments as foreign.
- * The cell is read from the number of the newest payment.
- * @throws StartError when another cell settles there.
+ * A contract belongs to one cell: two that settle on one would book each other's payments as
+ * foreign. The cell is read from the number of the newest payment.
+ * @throws StartError if another cell settles there.
  */
 export async function requireOwnContract(chain: Chain, cell: number, log: Log): Promise<void> {
   const { network, settlement } = chain.config;

@@ -2,13 +2,13 @@ import { concat } from 'viem';
 import { type Rpc, type RpcPriority, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Init code that returns how many bytes of code the address before it has, as one word. */
+/** Init code that returns the code size of the address before it, as one word. */
 const PUSH_ADDRESS = '0x73';
 const RETURN_SIZE = '0x3b5f5260205ff3';
 
 /**
- * Bytes of code at an address, 0 for an ordinary account. For that, `eth_getCode` answers `0x`, but
- * so do faulty nodes; a word shows that the question was understood. @throws RpcUnavailable
+ * The code size at an address, 0 for an ordinary account. `eth_getCode` answers `0x` for one, but
+ * so do faulty nodes; a word shows that the request was understood. @throws RpcUnavailable
  */
 export async function readCodeSize(
   rpc: Rpc,
@@ -24,7 +24,7 @@ export async function readCodeSize(
 
 const WORD_LENGTH = 66;
 
-/** Whether a node answered 32 bytes. */
+/** True if a node answered 32 bytes. */
 export function isWord(result: unknown): boolean {
   return typeof result === 'string' && result.length === WORD_LENGTH;
 }

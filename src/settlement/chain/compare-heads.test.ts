@@ -6,7 +6,7 @@ import { connectRpc } from '#settlement/chain/rpc.ts';
 import { NETWORK_DEFAULTS } from '#settlement/networks.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 
-/** Number of the newest block, and whether it has moved since the last comparison. */
+/** Number of the newest block, and whether it has changed since the last comparison. */
 type Told = readonly [number, (boolean | null)?];
 
 const stale = (...told: readonly Told[]) =>
@@ -14,7 +14,7 @@ const stale = (...told: readonly Told[]) =>
     told.map(([number, hasMoved = true], index) => ({ index, number: BigInt(number), hasMoved })),
   );
 
-describe('the addresses whose heads are not followed', () => {
+describe('providers whose heads are not followed', () => {
   it('are none while they differ by three blocks at most', () => {
     assert.deepEqual(stale([100], [103]), []);
     assert.deepEqual(stale([103], [100], [101]), []);
@@ -30,7 +30,7 @@ describe('the addresses whose heads are not followed', () => {
 
   it('are, of two, the one that stands still', () => {
     assert.deepEqual(stale([100, false], [110, true]), [0]);
-    // Ahead of the one that moves: of a fork that nobody goes on with.
+    // Ahead of the one that moves: on a fork that is abandoned.
     assert.deepEqual(stale([200, false], [110, true]), [0]);
   });
 
@@ -82,7 +82,7 @@ describe('a comparison of the heads of all addresses', () => {
     await rpc.close();
   });
 
-  it('believes nobody the less for an answer that did not come', async () => {
+  it('trusts no provider less for a response that did not arrive', async () => {
     const [first, second] = [await startAt(50), await startAt(60)];
     const rpc = connectRpc({ urls: [first.url, second.url], chainId: 7, log: silentLog });
     second.reply = () => ({ body: { error: { code: -32_603, message: 'no' } } });

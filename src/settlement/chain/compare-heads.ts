@@ -4,20 +4,20 @@ import type { Address } from '#settlement/chain/rpc-address.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** The newest block, according to one address. */
+/** The newest block according to one provider. */
 export interface HeadReport {
   readonly index: number;
   readonly number: bigint;
-  /** Whether it has changed since the last comparison; null: it was not part of that. */
+  /** Whether it has changed since the last comparison; `null` if it was not part of that one. */
   readonly hasMoved: boolean | null;
 }
 
-/** Nodes of different providers are never quite at the same block (see `blocksLasting`). */
+/** Nodes of different providers are rarely at the same block (see `blocksLasting`). */
 const TOLERANCE = 3;
 
 /**
- * The addresses whose newest block is not to be trusted. With three or more, the newest that two of
- * them have reached counts; with two, the one that moves, or else the higher.
+ * Providers whose head is not trusted. Of three or more, the newest block that two of them have
+ * reached counts; of two, the one that moves, or else the higher.
  */
 export function staleHeads(
   reports: readonly HeadReport[],
@@ -42,7 +42,7 @@ function referenceOf(reports: readonly HeadReport[]): bigint | null {
 }
 
 /**
- * Compares the heads of all addresses; those whose head does not move are asked after the others.
+ * Compares the heads of all providers; those whose head does not move are moved behind the others.
  */
 export function createHeadComparison(
   {

@@ -8,12 +8,12 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** What comes into force unless somebody stops it. */
+/** A change that takes effect unless it is canceled. */
 export interface Announced {
-  /** Of the timelock; null: a wallet, which merchants' numbers tell apart. */
+  /** The id of a timelock operation; `null` for a wallet, identified by its merchant number. */
   readonly operation: Hex | null;
   readonly says: string;
-  /** Who announced it; of an operation: the timelock, which names no proposer. */
+  /** The address that proposed it; for an operation: the timelock, which names no proposer. */
   readonly by: Hex;
   readonly applicableAt: Date;
 }
@@ -24,7 +24,7 @@ export interface Hourly {
   readonly used: bigint;
 }
 
-/** What governs a settlement contract at the newest block, and what it holds. */
+/** The settings that govern a settlement contract at the newest block, and its balances. */
 export interface ContractState {
   readonly settlingPaused: boolean;
   readonly refundingPaused: boolean;
@@ -45,7 +45,7 @@ const MS = 1_000;
 
 type Decoded<T> = { readonly call: EthCall; readonly decode: (data: Hex) => T };
 
-/** Several views in one question. @throws RpcUnavailable */
+/** Several views in one request. @throws RpcUnavailable */
 async function ask<T extends readonly Decoded<unknown>[]>(
   chain: Chain,
   views: T,
@@ -75,7 +75,7 @@ async function readWallets(chain: Chain, settlement: Hex, merchants: number): Pr
   }));
 }
 
-/** All from the contract itself: no row of ours is asked. @throws RpcUnavailable */
+/** All from the contract itself, without the database. @throws RpcUnavailable */
 export async function readContractState(
   chain: Chain,
   settlement: Hex = chain.config.settlement,

@@ -5,7 +5,7 @@ import { profileNamed } from '#settlement/profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 const ORACLE = '0x420000000000000000000000000000000000000F';
-/** Returns a thousand times what stands in the first word behind the selector. */
+/** Returns a thousand times the first word behind the selector. */
 const TIMES_1000 = '0x6004356103e80260005260206000f3';
 
 let network: TestNetwork;
@@ -21,7 +21,7 @@ const chainOf = (profile: 'base' | 'custom') => ({
   config: { ...network.chain.config, profile: profileNamed(profile) },
 });
 
-test('a chain that publishes on another one tells what that costs', async () => {
+test('a chain that publishes its data on another one reports the cost', async () => {
   assert.deepEqual(await dataFees(chainOf('base'), [1, 2]), [0n, 0n], 'no such contract');
   await network.rpc.call('anvil_setCode', [ORACLE, TIMES_1000]);
   assert.deepEqual(await dataFees(chainOf('base'), [420, 9_924]), [420_000n, 9_924_000n]);

@@ -1,15 +1,15 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
 
-/** OP Stack's predeploy: what publishing a transaction of so many bytes on Ethereum costs. */
+/** OP Stack's predeploy: the cost of publishing a transaction of this size on Ethereum. */
 const ORACLE = '0x420000000000000000000000000000000000000f';
 const ORACLE_ABI = parseAbi(['function getL1FeeUpperBound(uint256) view returns (uint256)']);
-/** It follows Ethereum's fees, which do not change more within a minute than our reserve holds. */
+/** The price follows Ethereum's fees, which change within a minute by less than our reserve. */
 const FRESH_MS = 60_000;
 
 /**
- * Wei for publishing transactions of these sizes, where the chain of this profile asks for that. A
- * contract that does not answer so costs nothing: balances are then told without it.
+ * Wei for publishing transactions of these sizes, if the chain of this profile charges for it. If
+ * the contract does not answer, balances are reported without this cost.
  */
 export async function dataFees(chain: Chain, sizes: readonly number[]): Promise<bigint[]> {
   if (!chain.config.profile.hasL1Fee) return sizes.map(() => 0n);

@@ -4,7 +4,7 @@ import { type RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Reads what a view of a contract returned. @throws RpcUnavailable: it reverted, or is no ABI. */
+/** Decodes the result of a view. @throws RpcUnavailable if it reverted or is malformed. */
 export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex) => T): T {
   if (answer?.ok !== true) {
     throw new RpcUnavailable(`a view of the contract reverted: ${answer?.message}`);
@@ -16,13 +16,13 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
   }
 }
 
-/** A question that always has an answer: a refusal means that the nodes cannot answer. */
+/** For a request that always has an answer: a refusal means that the nodes cannot answer. */
 export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
   if (refusal instanceof RpcUnavailable) return refusal;
   return new RpcUnavailable('no node of the chain answers', { cause: refusal });
 }
 
-/** A revert is an answer about the call; everything else says nothing about it. */
+/** A revert is an answer about the call; any other refusal is not. */
 export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
   if (refusal instanceof RpcUnavailable) throw refusal;
   const reverted = refusal.code === 3 || /revert/i.test(refusal.message);
@@ -30,7 +30,7 @@ export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { o
   return { ok: false, revertData: revertDataOf(refusal.data), message: refusal.message };
 }
 
-/** Nodes put it in different fields. */
+/** Nodes put the revert data in different fields. */
 function revertDataOf(data: unknown): unknown {
   if (typeof data === 'object' && data !== null && 'data' in data) return data.data;
   return data;

@@ -3,12 +3,12 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** Holds no role on any token. */
+/** An address that holds no role on any token. */
 const ANYBODY: Hex = '0x00000000000000000000000000000000000ab0DE';
 
 /**
- * Whether anyone can mint the network's token, as is true of TestUSDC, but not of real USDC, even
- * on a test network. Asked once: this does not change. @throws RpcUnavailable
+ * True if anyone can mint the network's token, as with TestUSDC, but not with real USDC, even on a
+ * test network. Read once, because it does not change. @throws RpcUnavailable
  */
 export function hasFaucet(chain: Pick<Chain, 'calls' | 'config' | 'remember'>): Promise<boolean> {
   return chain.remember('faucet', Number.POSITIVE_INFINITY, async () => {
@@ -21,5 +21,5 @@ export function hasFaucet(chain: Pick<Chain, 'calls' | 'config' | 'remember'>): 
   });
 }
 
-/** Where test USDC comes from when the network's token is Circle's. */
+/** The source of test USDC if the network's token is Circle's. */
 export const CIRCLE_FAUCET = 'https://faucet.circle.com';

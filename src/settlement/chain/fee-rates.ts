@@ -6,14 +6,14 @@ import { lensOf } from '#settlement/contract/lens.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** What the contract charges a payer on top of a sale. Basis points. */
+/** What the contract charges a payer in addition to a sale. Basis points. */
 export interface FeeRates {
   readonly acquirer: number;
   readonly protocol: number;
   readonly cashback: number;
 }
 
-/** Words of the contract's `Rates`. */
+/** How many words the contract's `Rates` has. */
 export const RATES_WORDS = 3;
 
 export function ratesCall(): Hex {
@@ -24,7 +24,7 @@ export function readRates(data: Hex): FeeRates {
   return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'rates', data });
 }
 
-/** Of the contract that payers join now, unless another is asked. @throws RpcUnavailable */
+/** Default: the contract that payers join now. @throws RpcUnavailable */
 export async function readFeeRates(
   chain: Chain,
   settlement: Hex = chain.config.settlement,
@@ -39,11 +39,11 @@ export interface Charges {
   readonly acquirer: bigint;
   readonly protocol: bigint;
   readonly cashback: bigint;
-  /** What leaves the payer's wallet: sale and fees, less the cashback. */
+  /** The sum that leaves the payer's wallet: sale and fees, less the cashback. */
   readonly pulled: bigint;
 }
 
-/** Each share is rounded down on its own, as the contract does. */
+/** Each share is rounded down separately, as the contract does. */
 export function chargesOf(amount: bigint, rates: FeeRates): Charges {
   const share = (points: number) => basisPoints(atoms(amount), points);
   const [acquirer, protocol, cashback] = [

@@ -2,18 +2,18 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 
 /**
- * Where a chain does not tell what is final: two epochs of Ethereum, and on faster chains as long
- * as so many blocks of a second.
+ * Depth of finality if a chain does not report it: two epochs of Ethereum; on faster chains, as
+ * long as that many blocks of a second.
  */
 const FINAL_DEPTH = 64;
 
 /**
  * A node may show a block before its events, and some chains call their newest block final at once.
- * So long their events are read again, in blocks of a second.
+ * Events are therefore read again for this long, in blocks of a second.
  */
 const SHOWN_LATE = 15;
 
-/** The newest block that is final, and whose events every node has had the time to show. */
+/** The newest final block whose events every node has had the time to index. */
 export async function shownBlock(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,
@@ -23,13 +23,15 @@ export async function shownBlock(
   return final < shown ? final : shown;
 }
 
-/** The newest block that another chain has. Nodes without that word have only what is final. */
+/**
+ * The newest block that is anchored on another chain. Nodes without the tag have only `finalized`.
+ */
 async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promise<bigint> {
   const safe = (await chain.block('safe'))?.number ?? finalized;
   return safe > finalized ? safe : finalized;
 }
 
-/** The newest block that is not expected to leave the chain. Below zero: there is none yet. */
+/** The newest block that is not expected to leave the chain; below zero if there is none yet. */
 export async function finalBlock(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,
@@ -38,7 +40,7 @@ export async function finalBlock(
   return told?.number ?? head - blocksLasting(chain.config, { blocks: FINAL_DEPTH });
 }
 
-/** Up to where a chain is safe and final; where a block cannot be undone, up to the head. */
+/** The newest safe and the newest final block; the head, if blocks cannot be undone. */
 export async function marksOf(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,

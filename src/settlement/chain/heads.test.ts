@@ -16,7 +16,7 @@ import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
 const CHAIN_ID = 31_401;
 const WAIT_MS = 10_000;
 
-describe('a node that tells of blocks', () => {
+describe('a node that announces blocks', () => {
   let node: ThrowawayChain;
   let rpc: Rpc;
   let wire: TcpProxy;
@@ -68,7 +68,7 @@ describe('a node that tells of blocks', () => {
     assert.equal(second.parentHash, first.hash);
   });
 
-  it('is asked again when the connection is cut, and polling is said to go on', async () => {
+  it('is connected again when the connection is cut, and polling continues meanwhile', async () => {
     const own = subscribe();
     await until(own.isLive, 'no subscription');
     wire.onClientBytes = () => 'cut';
@@ -89,16 +89,16 @@ describe('a node that tells of blocks', () => {
       return 'cut';
     };
     const own = subscribe();
-    // It is asked again only after the first refusal has been heard.
+    // The second attempt only starts after the first refusal.
     await until(() => requests >= 2, 'not asked again');
     assert.equal(own.isLive(), false);
-    // It never told of anything, so nobody is told that it stopped.
+    // It never announced anything, so no warning is logged when it stops.
     assert.equal(warnings.length, 0);
   });
 });
 
-describe('the address that tells of blocks', () => {
-  it('is that of the requests with another scheme, at Infura also another path', () => {
+describe('the URL at which a node announces blocks', () => {
+  it('is the RPC URL with another scheme, at Infura also another path', () => {
     assert.equal(headsUrlOf('https://x.example/v2/k?a=b'), 'wss://x.example/v2/k?a=b');
     assert.equal(headsUrlOf('http://127.0.0.1:8545'), 'ws://127.0.0.1:8545/');
     assert.equal(headsUrlOf('https://a.infura.io/v3/k'), 'wss://a.infura.io/ws/v3/k');

@@ -10,18 +10,18 @@ export interface ToldHead {
 }
 
 /**
- * Reports new blocks when the node announces them. Only a hint: polling goes on, at a slower pace.
+ * Reports new blocks as the node announces them. Only a hint: polling continues at a slower pace.
  */
 export interface HeadSubscription {
-  /** Whether the node is announcing blocks at present. */
+  /** True while the node is announcing blocks. */
   isLive(): boolean;
   stop(): void;
 }
 
 const RECONNECT_MS = 1_000;
-/** A provider that refuses subscriptions is not asked every second. */
+/** A provider that refuses subscriptions is not tried every second. */
 const MAX_RECONNECT_MS = 60_000;
-/** A socket can be dead without anybody noticing. Ethereum misses a slot of 12 s now and then. */
+/** A dead socket may go unnoticed. Ethereum misses a slot of 12 s now and then. */
 const SILENT_MS = 40_000;
 
 export function subscribeHeads(
@@ -29,7 +29,7 @@ export function subscribeHeads(
   onHead: (head: ToldHead) => void,
   log: Log,
 ): HeadSubscription {
-  // Only the host: paths and queries of such addresses often contain the provider's key.
+  // Only the host: paths and queries of such URLs often contain the provider's key.
   const node = new URL(url).host;
   let socket: WebSocket | undefined;
   let live = false;
@@ -47,7 +47,7 @@ export function subscribeHeads(
     later(connect, pauseMs);
   };
   const drop = (socket: WebSocket) => {
-    // A half-closed connection may never say that it is closed.
+    // A half-closed connection may never report its end.
     socket.onclose = null;
     socket.close();
     again();
@@ -99,7 +99,7 @@ function readMessage(data: unknown): Message {
   }
 }
 
-/** null: not the header of a block. */
+/** `null` if it is not a block header. */
 function readHeader(params: unknown): ToldHead | null {
   const result = fieldsOf(fieldsOf(params).result);
   const { number, hash, parentHash, timestamp } = result;
@@ -120,8 +120,8 @@ function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
 }
 
 /**
- * Where the provider of an http(s) address announces blocks: the same address with ws(s), except
- * for Infura, which has a path of its own for it.
+ * The URL at which the provider of an http(s) URL announces blocks: the same with ws(s), except for
+ * Infura, which has a path of its own for it.
  */
 export function headsUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);
@@ -130,7 +130,7 @@ export function headsUrlOf(rpcUrl: string): string {
   return url.href;
 }
 
-/** For the log of a start without a setting for a node that announces blocks. */
+/** Logged at a start without a WS_URL setting. */
 export function headsAdvice(config: {
   readonly network: string;
   readonly headsUrl: string | null;

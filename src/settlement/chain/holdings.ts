@@ -18,7 +18,7 @@ export interface Holdings {
   readonly fees: bigint;
 }
 
-/** Merchants of one call: some 3,000 gas each, and nodes give a call tens of millions. */
+/** Merchants per call: some 3,000 gas each, and nodes allow tens of millions. */
 const PAGE = 1_000;
 
 const COUNT = { abi: settlementAbi, functionName: 'merchantCount' } as const;
@@ -31,7 +31,7 @@ export interface HoldingsOptions {
 }
 
 /**
- * All merchants together, from the contract itself: no row of ours is asked.
+ * All merchants together, from the contract itself, without the database.
  * @throws RpcUnavailable
  */
 export async function readHoldings(

@@ -2,7 +2,7 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 export interface LogQuestion {
-  /** Of the contracts whose logs are wanted. */
+  /** The contracts whose logs are requested. */
   readonly addresses: readonly Hex[];
   readonly topics: readonly (Hex | null)[];
   readonly fromBlock: bigint;
@@ -11,14 +11,14 @@ export interface LogQuestion {
   readonly newestFirst: boolean;
 }
 
-/** What a node gave of a range in one answer. */
+/** The part of a range that a node returned in one response. */
 export interface LogPortion {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly logs: readonly RawLog[];
 }
 
-/** That many blocks, from the end of the range that is wanted first. */
+/** This many blocks, from the end of the range that is requested first. */
 export function portionOf(question: LogQuestion, width: bigint): Omit<LogPortion, 'logs'> {
   const { fromBlock, toBlock, newestFirst } = question;
   if (toBlock - fromBlock < width) return { fromBlock, toBlock };

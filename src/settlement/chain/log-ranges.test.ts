@@ -35,7 +35,7 @@ describe('the logs of a range', () => {
     for (const node of nodes.splice(0)) node.stop();
   });
 
-  /** Gives logs of so many blocks at most. @returns the widths that it was asked for. */
+  /** Returns logs of at most this many blocks. @returns the widths that were requested. */
   async function startNode(most: number, refusal: Refusal): Promise<[ScriptedNode, number[]]> {
     const node = await startScriptedNode('node', 7);
     nodes.push(node);
@@ -67,7 +67,7 @@ describe('the logs of a range', () => {
 
   const TOO_WIDE = { code: -32_600, message: 'exceed maximum block range: 10' };
 
-  /** As nodes say that they have thrown old blocks away, or never give logs. */
+  /** Refusals of nodes that have pruned old blocks, or never return logs. */
   const WITHOUT_LOGS: readonly Refusal[] = [
     { code: 4_444, message: 'pruned history unavailable' },
     { code: -32_000, message: 'header not found' },
@@ -125,14 +125,14 @@ describe('the logs of a range', () => {
     assert(portion.fromBlock > 980n);
   });
 
-  it('is halved down to one block for a refusal that nobody knows', async () => {
+  it('is halved down to one block for an unknown refusal', async () => {
     const [node, widths] = await startNode(1, { code: -32_603, message: 'no' });
     const portion = await readLogPortion(connect(node), asked({ toBlock: 16n }));
     assert.deepEqual([portion.fromBlock, portion.toBlock], [1n, 1n]);
     assert.equal(widths.at(-1), 1);
   });
 
-  it('is asked of the next address before a refusal that nobody knows halves it', async () => {
+  it('is requested from the next provider before an unknown refusal halves it', async () => {
     const [odd, oddWidths] = await startNode(0, { code: -32_603, message: 'no' });
     const [good, goodWidths] = await startNode(5_000, TOO_WIDE);
     const portion = await readLogPortion(connect(odd, good), asked({}));
@@ -140,7 +140,7 @@ describe('the logs of a range', () => {
     assert.deepEqual([oddWidths, goodWidths], [[1_000], [1_000]]);
   });
 
-  it('with too many logs is halved for this time only', async () => {
+  it('is halved for this request only if it has too many logs', async () => {
     const refusal = { code: -32_005, message: 'query returned more than 10000 results' };
     const [node, widths] = await startNode(300, refusal);
     const rpc = connect(node);
@@ -150,7 +150,7 @@ describe('the logs of a range', () => {
     assert.equal(widths[0], 750);
   });
 
-  it('is not believed of a node that has not reached its end', async () => {
+  it('is rejected from a node that has not reached its end', async () => {
     const [node] = await startNode(5_000, TOO_WIDE);
     const reply = node.reply;
     node.reply = (call) =>
@@ -158,7 +158,7 @@ describe('the logs of a range', () => {
     await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
   });
 
-  /** Some go on without an answer, others' gateways give up, and some nodes do so themselves. */
+  /** Some never answer, others' gateways time out, and some nodes time out themselves. */
   const TOO_SLOW: Readonly<Record<string, ScriptedReply>> = {
     'no answer in time': { silent: true },
     "a gateway's page": { status: 504 },
@@ -216,7 +216,7 @@ describe('the logs of a range', () => {
     await assert.rejects(readLogPortion(connect(node), both), RpcUnavailable);
   });
 
-  /** Has blocks and receipts, and gives no logs. `refuses`: nor what this method asks for. */
+  /** Has blocks and receipts, and returns no logs. `refuses`: further methods that it refuses. */
   async function startNodeWithoutLogs(refuses: readonly string[] = []): Promise<ScriptedNode> {
     const [node] = await startNode(0, TOO_WIDE);
     node.reply = (call) => {
@@ -237,7 +237,7 @@ describe('the logs of a range', () => {
 
   for (const refuses of [[], ['eth_getBlockReceipts']]) {
     const how = refuses.length === 0 ? 'of each block' : 'one by one';
-    it(`is read from receipts, ${how}, where nobody gives logs`, async () => {
+    it(`is read from receipts, ${how}, if no node returns logs`, async () => {
       const node = await startNodeWithoutLogs(refuses);
       const rpc = connect(node);
       const first = await readLogPortion(rpc, asked({ fromBlock: 5n, toBlock: 100n }));
@@ -265,13 +265,13 @@ describe('the logs of a range', () => {
     }
   });
 
-  it('is not asked block by block of a node that only wants a pause', async () => {
+  it('is not requested block by block from a node that only wants a pause', async () => {
     const [node] = await startNode(0, { code: -32_005, message: 'rate limited' });
     await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
     assert(!node.calls.includes('eth_getBlockReceipts'));
   });
 
-  it("is nobody's when neither logs nor receipts of one block are given", async () => {
+  it('fails if neither logs nor receipts of one block are returned', async () => {
     const methods = ['eth_getBlockReceipts', 'eth_getTransactionReceipt'];
     const node = await startNodeWithoutLogs(methods);
     await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);

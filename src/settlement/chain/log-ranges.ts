@@ -7,18 +7,18 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * An address that gave no logs at all is not asked for any for this long: receipts contain the
- * same, and each portion would cost a whole range of refusals.
+ * A provider that refused all logs is not asked again for this long: receipts contain the same, and
+ * each portion would cost a whole range of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
-/** A limit may have been a bad day of the provider. Otherwise it is found again by halving. */
+/** A limit may have been temporary. Otherwise it is found again by halving. */
 const NARROW_MEMORY_MS = 600_000;
 
 /**
- * The logs at one end of a range, as much as one address gives at once. A range that is refused, or
- * too slow, is halved, down to one block; what an address allows is remembered. After an unknown
- * refusal the next address is asked first; when all refuse, it counts as a refusal of the range.
- * Where no address gives any logs, they are read from the receipts of the blocks.
+ * The logs at one end of a range, as many as one provider returns at once. A range that is refused,
+ * or too slow, is halved, down to one block; a provider's limit is remembered. After an unknown
+ * refusal the next provider is asked first; if all refuse, it counts as a refusal of the range. If
+ * no provider returns logs, they are read from the receipts of the blocks.
  * @throws RpcUnavailable
  */
 export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
@@ -42,12 +42,12 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
     throw new RpcUnavailable('no node of the chain gives logs', { cause });
   }
   const portion = await readReceiptLogs(rpc, question);
-  // The blocks exist, so it is the logs that the node does not give.
+  // The blocks exist, so the node refuses only the logs.
   for (const address of refusing) address.noLogsUntil = performance.now() + NO_LOGS_MEMORY_MS;
   return portion;
 }
 
-/** Refusals of this question. Everything else (a limit, silence) means: not now. */
+/** Refusals of this request. Everything else (a rate limit, silence) is temporary. */
 const GIVES_NONE: readonly NodeFault['kind'][] = [
   'range',
   'results',
@@ -81,7 +81,7 @@ async function askHalving(
     const isTooWide = ['range', 'results', 'slow'].includes(fault.kind);
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
-    // Too many logs: this depends on these blocks, not on the address.
+    // Too many logs: this depends on these blocks, not on the provider.
     if (fault.kind === 'results') continue;
     address.logWidth = width;
     address.narrowUntil = performance.now() + NARROW_MEMORY_MS;
@@ -89,8 +89,8 @@ async function askHalving(
 }
 
 /**
- * A node that lags behind answers with too few logs and says nothing: it is asked for the last
- * block as well.
+ * A node that lags returns too few logs without an error, so it is asked for the last block as
+ * well.
  */
 function callsOf(
   { addresses, topics }: LogQuestion,

@@ -13,15 +13,15 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A wallet that waits on the contract to replace a merchant's present one. */
+/** A proposed wallet that will replace a merchant's present one. */
 export interface AnnouncedWallet {
   readonly wallet: Hex;
-  /** From then on anybody can put it into force. */
+  /** From then on any account can apply it. */
   readonly applicableAt: Date;
   readonly proposer: Hex;
 }
 
-/** What the contract holds of a merchant, once `blockNumber` is applied. */
+/** The contract's record of a merchant as of `blockNumber`. */
 export interface WalletOnChain {
   readonly merchantNumber: bigint;
   readonly wallet: Hex;
@@ -29,7 +29,7 @@ export interface WalletOnChain {
   readonly blockNumber: bigint;
 }
 
-/** As many in one call: a node answers within its limits. */
+/** Merchants per call: within a node's limits. */
 const MERCHANTS_PER_CALL = 500;
 const MS = 1_000;
 
@@ -57,14 +57,14 @@ export function decodeChange(data: Hex): AnnouncedWallet | null {
 
 interface MerchantRange {
   readonly settlement: Hex;
-  /** Numbers on the contract, both included. */
+  /** Numbers on the contract, both inclusive. */
   readonly first: number;
   readonly last: number;
   /** Default: the newest block. */
   readonly at?: BlockTag;
 }
 
-/** All wallets that are announced on a contract for these merchants. */
+/** All wallets that are proposed on a contract for these merchants. */
 export async function readAnnounced(chain: Chain, { settlement, first, last, at }: MerchantRange) {
   const to = lensOf(settlement);
   const count = Math.ceil((last - first + 1) / MERCHANTS_PER_CALL);
@@ -80,8 +80,8 @@ export async function readAnnounced(chain: Chain, { settlement, first, last, at 
 }
 
 /**
- * Wallets and announcements of these merchants in the newest block: a portion of them that lies
- * together. @throws RpcUnavailable
+ * Present and proposed wallets of these merchants at the newest block, for one page of numbers.
+ * @throws RpcUnavailable
  */
 export async function readMerchantWallets(
   chain: Chain,
@@ -120,7 +120,7 @@ export async function readMerchantWallets(
   });
 }
 
-/** Whether the contract knows the account by this number. @throws RpcUnavailable */
+/** True if the contract knows the account by this number. @throws RpcUnavailable */
 export async function isRegisteredAs(
   chain: Chain,
   { merchantNumber, reference }: { readonly merchantNumber: bigint; readonly reference: Hex },

@@ -1,7 +1,7 @@
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * What each method of a node may answer. Everything else is a fault of the node: the next address
+ * The valid results of each RPC method. Any other result is a fault of the node: the next provider
  * is asked, and nothing is ever decided from it.
  */
 
@@ -13,7 +13,7 @@ const LOOSE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 const BYTES = /^0x([0-9a-f]{2})*$/i;
 const HASH = /^0x[0-9a-f]{64}$/i;
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
-/** No transaction costs less. */
+/** The gas of the cheapest transaction. */
 const LEAST_GAS = 21_000n;
 
 const CHECKS: Readonly<Record<string, Check>> = {
@@ -33,7 +33,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   eth_feeHistory: isFeeHistory,
 };
 
-/** Whether the method can have this result. Methods that we do not use may say anything. */
+/** True if the method can have this result. Methods that we do not use may return anything. */
 export function isWellFormed(
   call: { readonly method: string; readonly params: readonly unknown[] },
   result: unknown,
@@ -81,19 +81,19 @@ function isBlockOrNull(result: unknown, [tag]: readonly unknown[]): boolean {
   );
 }
 
-/** Its hash, or all of it, as it was asked for. */
+/** Its hash, or all of it, depending on the request. */
 function isTransactionOfBlock(one: unknown): boolean {
   if (!isFields(one)) return matches(one, HASH);
   return matches(one.hash, HASH) && matches(one.from, ADDRESS) && isQuantity(one.nonce);
 }
 
-/** Seconds: the largest time that a Date can hold. */
+/** Seconds: the latest time that a Date can hold. */
 const MAX_TIMESTAMP = 8_640_000_000_000n;
 
 function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   if (result === null) return true;
   if (!isFields(result) || !same(result.transactionHash, hash)) return false;
-  // For a pending transaction: that counts as none.
+  // For a pending transaction: treated as no receipt.
   if (result.blockNumber === null) return true;
   const { blockNumber, blockHash, logs } = result;
   return (
@@ -149,7 +149,7 @@ function isLog(log: unknown): log is Fields {
 
 const MAX_TOPICS = 4;
 
-/** Only what was asked for: logs of other blocks or contracts are somebody else's answer. */
+/** Only logs that were requested: logs of other blocks or contracts belong to another request. */
 function isLogs(result: unknown, [filter]: readonly unknown[]): boolean {
   if (!Array.isArray(result)) return false;
   const asked: Fields = isFields(filter) ? filter : {};

@@ -8,7 +8,7 @@ import {
 
 type Case = readonly [RefusalKind, string, number, string, number?];
 
-/** What providers and nodes say, as they say it: kind, method, code, text, HTTP status. */
+/** What providers and nodes return, verbatim: kind, method, code, text, HTTP status. */
 const CASES: readonly Case[] = [
   ['answer', 'eth_call', 3, 'execution reverted: ERC20: transfer amount exceeds balance'],
   ['answer', 'eth_call', -32_000, 'execution reverted'],
@@ -30,7 +30,7 @@ const CASES: readonly Case[] = [
     -32_000,
     'invalid sender: invalid chain id for signer: have 31400 want 1',
   ],
-  // Not what a working node says, so not believed.
+  // Working nodes do not return this, so it is not trusted.
   ['unknown', 'eth_call', 3, 'execution reverted', 500],
   ['limit', 'eth_call', -32_029, 'Too Many Requests'],
   ['limit', 'eth_call', -32_007, '15/second request limit reached'],
@@ -80,7 +80,7 @@ describe('what a refusal means', () => {
     });
   }
 
-  it('is never about the chain for what says nothing of it', () => {
+  it('is not about the chain if it does not mention it', () => {
     for (const method of ['eth_call', 'eth_estimateGas', 'eth_getLogs', 'eth_getBalance']) {
       for (const code of [-32_000, -32_603, -32_700, 0, 1, 2, 4, 500]) {
         const said = { method, status: 200, code, message: 'upstream connect error' };
@@ -90,7 +90,7 @@ describe('what a refusal means', () => {
   });
 });
 
-describe('how long a node wants to be left alone', () => {
+describe('the pause that a node requests', () => {
   const now = Date.parse('2026-11-20T12:00:00Z');
   const nothing = { header: undefined, message: '', data: null };
 
@@ -104,7 +104,7 @@ describe('how long a node wants to be left alone', () => {
     assert.equal(retryAfterMs({ ...nothing, message: 'Try again in 3 seconds' }, now), 3_000);
   });
 
-  it('is not made up, and not longer than ten minutes', () => {
+  it('is not invented, and at most ten minutes', () => {
     assert.equal(retryAfterMs(nothing, now), null);
     assert.equal(retryAfterMs({ ...nothing, header: 'soon' }, now), null);
     assert.equal(retryAfterMs({ ...nothing, header: '86400' }, now), 600_000);

@@ -1,4 +1,4 @@
-/** What a node said instead of a result. */
+/** A node's error response. */
 export interface Said {
   readonly method: string;
   /** The status of the HTTP response. */
@@ -10,21 +10,21 @@ export interface Said {
 export type RefusalKind =
   /** About the chain's state or the transaction: every node would say the same. */
   | 'answer'
-  /** Not now: rate, quota, overload. */
+  /** Temporary: rate, quota, overload. */
   | 'limit'
-  /** Not you: key, plan, origin. */
+  /** Access: key, plan, origin. */
   | 'access'
-  /** Fewer blocks at once, please. */
+  /** The range has too many blocks. */
   | 'range'
-  /** Too many logs in this range: other ranges of the same width may do. */
+  /** The range has too many logs: other ranges of the same width may work. */
   | 'results'
-  /** Fewer calls at once, please. */
+  /** The batch has too many calls. */
   | 'batch'
-  /** The node does not have what was asked for, or no longer. */
+  /** The node does not have the data, or no longer. */
   | 'missing'
   /** The node does not know the method or the block tag. */
   | 'unsupported'
-  /** An unknown refusal, so it says nothing about the chain. */
+  /** Unknown, so it is not an answer about the chain. */
   | 'unknown';
 
 interface Rule {
@@ -36,7 +36,7 @@ interface Rule {
   readonly text?: RegExp;
 }
 
-/** Any of these, in any case. */
+/** Matches any of these, ignoring case. */
 function oneOf(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'i');
 }
@@ -184,11 +184,11 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** What a refusal means for the question: see {@link RefusalKind}. */
+/** The meaning of a refusal: see {@link RefusalKind}. */
 export function classifyRefusal(said: Said): RefusalKind {
   const rule = RULES.find((one) => fits(one, said));
   if (rule === undefined) return 'unknown';
-  // A faulty server can say anything; what it says about the chain is not believed.
+  // A faulty server may return anything, so it is not trusted about the chain.
   return rule.kind === 'answer' && said.status >= 500 ? 'unknown' : rule.kind;
 }
 
@@ -201,12 +201,12 @@ function fits(rule: Rule, { method, status, code, message }: Said): boolean {
   );
 }
 
-/** An hour's ban would outlast the fault of a provider's gateway: ask again after ten minutes. */
+/** An hour's ban would outlast the fault of a provider's gateway: retry after ten minutes. */
 const MAX_PAUSE_MS = 600_000;
 
 /**
- * How long the node wants to be left alone: the header `Retry-After` (seconds or a date), the
- * `rate.backoff_seconds` of Infura, or words. null: it did not say.
+ * The pause that a node requests: the header `Retry-After` (seconds or a date), the
+ * `rate.backoff_seconds` of Infura, or text; `null` if it named none.
  */
 export function retryAfterMs(
   told: { readonly header: string | undefined; readonly message: string; readonly data: unknown },

@@ -22,7 +22,7 @@ after(async () => {
   await network.stop();
 });
 
-/** @returns what was said about the addresses, a line each. */
+/** @returns the log lines about the providers. */
 async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
@@ -62,7 +62,7 @@ test('a chain that answers only after the start is checked then, before it signs
   await Promise.all([good.close(), wrong.close(), node.stop()]);
 });
 
-test('an address of another chain ends the start, the second one as well', async () => {
+test('a provider of another chain ends the start, the second one as well', async () => {
   const [good = ''] = network.config.rpcUrls;
   const opening = openChain({ ...network.config, rpcUrls: [good, foreign.url] }, silentLog);
   await assert.rejects(opening, (error) => {
@@ -73,7 +73,7 @@ test('an address of another chain ends the start, the second one as well', async
   });
 });
 
-test('a highest fee below the base fee ends the start, if a person has set it', async () => {
+test('a configured fee ceiling below the base fee ends the start', async () => {
   const low = { ...network.config, maxFeePerGasCeiling: 5n };
   await assert.rejects(openChain({ ...low, isFeeSet: true }, silentLog), (error) => {
     assert(error instanceof StartError);
@@ -83,6 +83,6 @@ test('a highest fee below the base fee ends the start, if a person has set it', 
     );
     return true;
   });
-  // A day on which the chain is dear must not keep a service from starting again.
+  // A day of high fees must not keep a service from restarting.
   await (await openChain({ ...low, isFeeSet: false }, silentLog)).close();
 });

@@ -11,10 +11,12 @@ import { contractsOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The name and version of Circle's contract on most chains, for a start without any node. */
+/**
+ * The name and version of Circle's contract on most chains, for a start without a reachable node.
+ */
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
-/** Objects of this chain alone: what is read later is written into them. */
+/** Objects of this chain only, because later readings are written into them. */
 function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
   const { name, version } = settings.usdcDomain;
   return {
@@ -24,14 +26,14 @@ function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain'])
   };
 }
 
-/** How often to try a chain that could not be reached at the start. */
+/** How often to try a chain that was unreachable at the start. */
 const CHECK_MS = 1_000;
 
 /**
- * Opens the chain of a network. Nodes that cannot be reached now are used as soon as they can be,
+ * Opens the chain of a network. Nodes that are unreachable now are used as soon as they answer,
  * after the same checks.
- * @throws StartError when a node belongs to another chain, nothing is deployed at the addresses, or
- * the contracts there are not what the settings say.
+ * @throws StartError if a node belongs to another chain, no contract is deployed at an address, or
+ * the contracts there do not match the settings.
  */
 export async function openChain(config: NetworkSettings, log: Log): Promise<Chain> {
   const { rpcUrls: urls, chainId, rpcHeaders: headers, rpcTimeoutsMs: timeoutsMs } = config;
@@ -53,7 +55,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const check = async () => {
     await requireContracts(chain, setting);
     await requireFee(chain);
-    // The code that reads these already holds the objects.
+    // Their readers already hold these objects.
     const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
     for (const { settlement } of config.formerSettlements) {
       await readToken(chain, { ...config, settlement }, USUAL_DOMAIN);
@@ -80,7 +82,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** The checks that are still due for a chain that could not be reached at the start. */
+/** The checks that are still due for a chain that was unreachable at the start. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;
@@ -105,7 +107,7 @@ function checkLater(later: Later, check: () => Promise<void>): void {
   later.timer = setTimeout(() => void again(), CHECK_MS).unref();
 }
 
-/** @throws StartError: an address that names another chain would never be used. */
+/** @throws StartError if a provider reports another chain: it would never be used. */
 function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {
   const wrong = probed.findIndex((one) => one.chainId !== null && one.chainId !== chainId);
   if (wrong < 0) return;
@@ -115,9 +117,9 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
 }
 
 /**
- * A profile's own ceiling may be exceeded for a while: then its senders wait. One that a person has
+ * A profile's own ceiling may be exceeded for a while: senders then wait. One that an operator has
  * set too low would never be noticed.
- * @throws StartError: the chain takes no transaction at that price.
+ * @throws StartError if the chain accepts no transaction at that price.
  */
 async function requireFee(chain: Chain): Promise<void> {
   const { network, isFeeSet, maxFeePerGasCeiling } = chain.config;
@@ -136,7 +138,7 @@ function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log:
   });
 }
 
-/** @throws StartError: nothing, or another contract, is at an address. @throws RpcUnavailable */
+/** @throws StartError if an address has no contract, or another one. @throws RpcUnavailable */
 async function requireContracts(
   { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
   setting: string,

@@ -10,9 +10,9 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** What chain and contract know about a payer. Amounts in atoms. */
 export interface PayerAccount {
   readonly balance: bigint;
-  /** What the settlement contract may take from the wallet at most. */
+  /** The most that the settlement contract may take from the wallet. */
   readonly allowance: bigint;
-  /** The settlement contract's nonce: the next policy or revocation is signed over it. */
+  /** The settlement contract's nonce: the next policy or revocation is signed with it. */
   readonly nonce: bigint;
   readonly policy: SpendingPolicy;
 }
@@ -32,14 +32,14 @@ type SpendingPolicy =
       readonly maxFeeRate: number;
     };
 
-/** Words of the contract's `PayerAccount`. */
+/** How many words the contract's `PayerAccount` has. */
 export const PAYER_ACCOUNT_WORDS = 9;
 
 /** `expiresAt` of a policy that was never set, or that was revoked (contracts/README.md). */
 const NEVER_SET = 0;
 const REVOKED = 1;
 
-/** On the contract that payers join now, unless another is asked. @throws RpcUnavailable */
+/** Default: the contract that payers join now. @throws RpcUnavailable */
 export async function readPayerAccount(
   chain: Chain,
   payer: Hex,
@@ -52,7 +52,7 @@ export async function readPayerAccount(
 }
 
 /**
- * The token's nonce: the next EIP-2612 permit is signed over it. null: it takes none.
+ * The token's nonce for the next EIP-2612 permit; `null` if the token has no permit.
  * @throws RpcUnavailable
  */
 export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint | null> {
@@ -63,7 +63,7 @@ export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint 
 }
 
 /**
- * Whether the token has accepted or canceled an EIP-3009 authorization, in the state of a block.
+ * True if the token has used or canceled an EIP-3009 authorization, in the state of a block.
  * @throws RpcUnavailable
  */
 export async function isAuthorizationUsed(

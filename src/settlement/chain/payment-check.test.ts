@@ -15,7 +15,7 @@ import {
 } from '#testing/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** What a node has not yet is asked for again once, before a try counts as failed. */
+/** Data that a node does not have yet is requested once more before a try counts as failed. */
 const LOOKS_WITHIN_A_TRY = 2;
 
 describe('the check before a payment', () => {
@@ -54,7 +54,7 @@ describe('the check before a payment', () => {
     return result.status === 'declined' ? result.reason : result.status;
   };
 
-  it('passes what the contract would settle, to the last atom', async () => {
+  it('passes a payment that the contract would settle, to the last atom', async () => {
     // 1,000,000 and 0.30 % and 0.20 % less 0.05 % back.
     assert.equal(await reasonFor({ usdc: 1_004_500n, allowance: 1_004_500n }), 'ok');
     assert.equal(await reasonFor({ usdc: 1_004_499n }), 'insufficient_funds');
@@ -89,7 +89,7 @@ describe('the check before a payment', () => {
     assert.equal((await readPayerAccount(network.chain, payer.address)).policy.status, 'revoked');
   });
 
-  it('asks for many payments at once', async () => {
+  it('checks many payments at once', async () => {
     const payer = await addPayer();
     const before = node.calls.get('eth_call') ?? 0;
     const results = await Promise.all(Array.from({ length: 80 }, () => check(sale(payer))));
@@ -98,7 +98,7 @@ describe('the check before a payment', () => {
     assert(calls <= 12, `${calls} calls for 80 checks`);
   });
 
-  it('is made again within the tap when a node cannot answer it', async () => {
+  it('is repeated within the tap if a node cannot answer', async () => {
     const payer = await addPayer();
     for (const failures of [1, 2]) {
       let left = failures * LOOKS_WITHIN_A_TRY;
@@ -126,7 +126,7 @@ describe('the check before a payment', () => {
     assert.deepEqual(await check(sale(payer)), { status: 'ok' });
   });
 
-  it('stands beside a balance that is read at a block', async () => {
+  it('is consistent with a balance read at the same block', async () => {
     const balance = await readMerchantBalance(network.chain, merchant.merchantNumber);
     const block = await network.chain.block(balance.blockNumber);
     assert.equal(balance.available, 0n);

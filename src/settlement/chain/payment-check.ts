@@ -31,7 +31,7 @@ import { contractOf, knowsMerchant } from '#settlement/contract-versions.ts';
 import type { FailureReason, Hex } from '#settlement/requests.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** A sale before it is requested. It has no number yet. */
+/** A sale before its settlement job. It has no number yet. */
 interface PaymentCheck {
   readonly merchantNumber: bigint;
   readonly payer: Hex;
@@ -39,27 +39,27 @@ interface PaymentCheck {
   readonly orderId: string;
 }
 
-/** `unavailable`: no node answered, so nothing is known. Do not decline; ask to try again later. */
+/** `unavailable`: no node answered. Do not decline; ask the customer to try again later. */
 export type CheckResult =
   | { readonly status: 'ok' }
   | { readonly status: 'declined'; readonly reason: FailureReason }
-  /** The contract lets no such sum settle in this hour any more. */
+  /** The hourly ceiling has too little left for this sum. */
   | { readonly status: 'hour_full' }
   | { readonly status: 'unavailable' };
 
-/** Says what the contract would say to a payment now, without spending gas. */
+/** Simulates what the contract would answer to a payment now, without spending gas. */
 export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
 
-/** Never handed out, so never settled. */
+/** Never assigned, so never settled. */
 const NO_NUMBER = 2n ** 64n - 1n;
-/** As many as a batch holds; more would make one slow call of two quick ones. */
+/** As many as a batch holds; more would turn two quick calls into a slow one. */
 const MAX_CHECKS = 100;
-/** One is answered while the other fills. */
+/** One is answered while the other one fills. */
 const CALLS_IN_FLIGHT = 2;
 
 /**
- * What waits while earlier calls are under way goes as one call; a single check goes at once. Two
- * checks of one payer do not see each other: the contract decides between them.
+ * Checks that arrive while earlier calls are under way are sent as one call; a single check is sent
+ * at once. Two checks of one payer do not see each other: the contract decides between them.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
   const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({
@@ -70,7 +70,7 @@ export function createPaymentCheck(chain: Chain): CheckPayment {
   return (check) => batcher.add(check);
 }
 
-/** A provider's hiccup is over by then, and a customer at the counter hardly notices. */
+/** By then a provider's hiccup has passed, and a customer at the counter hardly notices. */
 const RETRY_MS = [100, 400] as const;
 
 async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
@@ -88,10 +88,10 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
   return checks.map(() => ({ status: 'unavailable' }));
 }
 
-/** No other try is begun after this long. */
+/** No further try starts after this long. */
 const MAX_TRY_MS = 2_000;
 
-/** A batch of checks, each asked of the contract that knows its merchant. */
+/** A batch of checks, each sent to the contract of its merchant. */
 async function askContracts(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
   const known = checks.filter((one) => knowsMerchant(chain.config, one.merchantNumber));
   const groups = Map.groupBy(known, (one) => contractOf(chain.config, one.merchantNumber));
@@ -114,14 +114,14 @@ async function askContract(
   const words = arrayWords(payments.length, 1);
   const call = { to: lensOf(settlement), data: preflightCall(payments), words };
   const [answer] = await chain.calls([call], 'latest', URGENT);
-  // The payment is not at fault: the network settles none at all (see readiness.ts).
+  // The payment is valid, but the network settles nothing at present (see readiness.ts).
   if (isPaused(answer)) return checks.map(() => ({ status: 'unavailable' }));
   const reasons = decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName: 'preflight', data }).map(
       paymentReason,
     ),
   );
-  // Most payments pass, so we ask for what explains a decline only when there is one.
+  // Most payments pass, so the facts that explain a decline are only read when there is one.
   const known = reasons.some(needsExplaining)
     ? await readAccounts(chain, settlement, checks)
     : null;
@@ -135,7 +135,7 @@ async function askContract(
 
 const URGENT = { urgent: true } as const;
 
-/** Words of an answer that is one array. */
+/** How many words a response with one array has. */
 function arrayWords(items: number, wordsEach: number): number {
   return 2 + items * wordsEach;
 }
@@ -168,7 +168,7 @@ function declined(reason: FailureReason): CheckResult {
   return { status: 'declined', reason };
 }
 
-/** The contract's reason alone may not be the one that a payer is to hear first. */
+/** The contract's first reason may not be the one to show to the payer first. */
 function needsExplaining(reason: PaymentReason): boolean {
   if (reason === 'None') return false;
   const decline = declineOf(reason);
@@ -181,8 +181,8 @@ function plainResult(reason: PaymentReason): CheckResult {
 }
 
 /**
- * The contract decides whether a payment passes. When several things are wrong, the first in the
- * order of behavior.md 12.1 is named: approval, then funds, then limits.
+ * The contract decides whether a payment passes. If several checks fail, the first in the order of
+ * behavior.md 12.1 is named: approval, then funds, then limits.
  */
 function explain(known: {
   readonly reason: PaymentReason;

@@ -27,7 +27,7 @@ import { timelockOf } from '#settlement/contract/timelock.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What a chain's nodes are asked. */
+/** The queries to a chain's nodes. */
 export function readChain(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
   log: Log,
@@ -84,7 +84,7 @@ function createMemory(): Chain['remember'] {
   };
 }
 
-/** What one node leaves out or refuses does not affect the other answers: it is undefined. */
+/** If one node omits or refuses a result, the other results stay; that one is `undefined`. */
 async function readEach<T>(
   rpc: Rpc,
   method: string,

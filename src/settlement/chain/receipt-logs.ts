@@ -4,18 +4,18 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Logs without `eth_getLogs`: receipts contain them as well, and nodes that give no logs (because
- * of the plan, or a pruned index) give the receipts of a block. Expensive, because each block is
- * asked for, so it is the last resort; but without it such a node would leave the ledger without
- * its comparison.
+ * Logs without `eth_getLogs`: receipts contain them as well, and nodes that return no logs (because
+ * of the plan, or a pruned index) return the receipts of a block. Expensive, because each block is
+ * requested, so it is the last resort; without it such a node would keep the ledger from being
+ * compared.
  */
 
 /** Blocks at once: two calls for each. */
 const BLOCKS = 10n;
-/** Receipts in one question, where they are asked for one by one. */
+/** Receipts in one request, if they are requested individually. */
 const RECEIPTS = 50;
 
-/** @throws RpcUnavailable when a block or a receipt is missing: nothing is ever left out. */
+/** @throws RpcUnavailable if a block or a receipt is missing: nothing is ever omitted. */
 export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
   const portion = portionOf(question, BLOCKS);
   const numbers: Hex[] = [];
@@ -67,7 +67,7 @@ async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceip
   return receipts;
 }
 
-/** In the block's order. A receipt for each of its transactions, or none of them is believed. */
+/** In the block's order. If a receipt of a transaction is missing, all of them are rejected. */
 function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }): RawLog[] {
   const byHash = new Map(block.receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return block.transactions.flatMap((hash) => {

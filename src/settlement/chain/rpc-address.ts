@@ -3,51 +3,51 @@ import { createPost, type Post, type PostOptions } from '#settlement/chain/rpc-p
 import { NodeFault, passed, type Reply, type RpcCall } from '#settlement/chain/rpc-reply.ts';
 
 export interface AddressOptions extends PostOptions {
-  /** Its place in the order of preference, from 0: what logs and metrics call it by. */
+  /** Its place in the order of preference, from 0; logs and metrics use it as its name. */
   readonly index: number;
   readonly chainId: number;
   readonly log: Log;
   readonly onReply: (method: string, reply: Reply) => void;
 }
 
-/** One address of a chain's node, and what we have learned about it. */
+/** One provider of a chain: its URL, and what the process has learned about it. */
 export interface Address {
   readonly index: number;
   readonly host: string;
-  /** Blocks whose logs it gives in one answer, as far as we know until this process time. */
+  /** How many blocks of logs it returns in one response, remembered until this process time. */
   logWidth: bigint;
   narrowUntil: number;
-  /** It gives no logs at all, as far as we know, until this process time. */
+  /** It refuses all logs; remembered until this process time. */
   noLogsUntil: number;
-  /** Its head does not move, or is far behind the others: ask it after them. */
+  /** Its head does not move, or is far behind the others: it is asked after them. */
   isStale: boolean;
-  /** A reply per call. Never throws. */
+  /** Returns one reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
-  /** The chain id that it answers now. @throws NodeFault */
+  /** The chain id that it reports now. @throws NodeFault */
   chainId(): Promise<number>;
-  /** Asks for its chain id, unless it has just told it: it is used only while that is right. */
+  /** Reads its chain id, unless it was just read: it is only used while that is right. */
   confirmChain(): Promise<void>;
-  /** It failed just now: ask it after the others. */
+  /** It failed just now: it is asked after the others. */
   isResting(): boolean;
   close(): Promise<void>;
 }
 
 export interface AskOptions {
-  /** Somebody waits at a counter: goes first where requests are limited. */
+  /** True if a customer waits at the counter: such requests go first under a rate limit. */
   readonly urgent: boolean;
 }
 
 /** A node that failed is asked last for this long. */
 const REST_MS = 5_000;
-/** How often each address is asked for its chain id. */
+/** How often each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;
-/** Signs of another chain are a reason to ask sooner, but not more often than this. */
+/** Signs of another chain are a reason to read it sooner, but not more often than this. */
 const CHAIN_DOUBT_MS = 5_000;
-/** An address that leads back to the right chain is used again this soon: customers wait for it. */
+/** A provider that is back on the right chain is used again this soon, because customers wait. */
 const WRONG_CHAIN_MS = 1_000;
-/** An answer this fresh need not be asked for again. */
+/** A chain id this fresh need not be read again. */
 const CONFIRMED_MS = 250;
-/** Logs of more blocks are never asked for at once. */
+/** The most blocks of logs requested at once. */
 export const LOG_WIDTH = 2_000n;
 
 export function openAddress(options: AddressOptions): Address {
@@ -88,7 +88,7 @@ export function openAddress(options: AddressOptions): Address {
   };
 }
 
-/** A node of another chain has no such contract, and does not take what is signed for ours. */
+/** A node of another chain has no such contract, and rejects transactions signed for ours. */
 const DOUBTFUL: readonly NodeFault['kind'][] = ['malformed', 'unknown'];
 
 interface Name {
@@ -96,7 +96,7 @@ interface Name {
   readonly address: number;
 }
 
-/** These are about the question, not about the node's health. */
+/** These are about the request, not about the node's health. */
 const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
   'missing',
   'unsupported',
@@ -125,14 +125,16 @@ function createPause(log: Log, name: Name) {
   };
 }
 
-/** Calls in one request: as many as most providers take, as few as some insist on, one. */
+/**
+ * Calls per request: as many as most providers accept, down to the one call that some insist on.
+ */
 const BATCH_SIZES = [50, 10, 3, 1] as const;
 /** After this long a larger batch is tried again: the refusal may have been temporary. */
 const BATCH_MEMORY_MS = 1_800_000;
 
 type AskAll = (calls: readonly RpcCall[], urgent: boolean) => Promise<Reply[]>;
 
-/** Sends any number of calls, in batches as large as the node takes. */
+/** Sends any number of calls, in batches as large as the node accepts. */
 function createBatches(options: AddressOptions, post: Post, name: Name): AskAll {
   let size: number = BATCH_SIZES[0];
   let shrunkAt = 0;
@@ -175,7 +177,7 @@ const UNANSWERED = passed(new NodeFault('silent', 'the node left a call unanswer
 
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
-/** Only a result that names another chain bans an address, until it names the right one. */
+/** Only a response that names another chain bans a provider, until it names the right one. */
 function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: Name) {
   let known: number | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -213,7 +215,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     },
     require: async () => {
       if (known === chainId && !isDoubted) {
-        // Nobody waits for this: it was right a minute ago.
+        // In the background, because it was right a minute ago.
         if (ageMs() > CHAIN_CHECK_MS) {
           checkedAt = performance.now();
           checkOnce().catch(() => {});

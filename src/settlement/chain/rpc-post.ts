@@ -20,7 +20,7 @@ export interface PostOptions {
 
 /** One HTTP exchange. */
 export type Posted =
-  /** A reply per call; null where the node left one out. */
+  /** One reply per call; `null` if the node left one out. */
   | { readonly status: 'read'; readonly replies: readonly (Reply | null)[] }
   /** The batch as a whole was refused. */
   | { readonly status: 'too_many' };
@@ -32,12 +32,12 @@ export interface Post {
 
 /** Enough for receipts, checks and a broadcast at the same time. */
 const CONNECTIONS = 8;
-/** How much of a provider's text we repeat in our own. */
+/** How much of a provider's text is quoted in ours. */
 const MAX_TEXT = 200;
-/** Shorter parts of an address are words like "v2". */
+/** Shorter parts of a URL are words like "v2". */
 const SECRET_LENGTH = 8;
 
-/** A gateway's own time limit: RFC 9110, and Cloudflare's number for the same. */
+/** Time-outs of gateways: RFC 9110, and Cloudflare's number for the same. */
 const GATEWAY_TIMEOUTS = [504, 524];
 
 /** Sends calls to one address and classifies the answers. Never throws. */
@@ -92,7 +92,9 @@ function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {
   return { status: 'read', replies: calls.map(() => passed(fault)) };
 }
 
-/** The time was not enough. For logs of many blocks that need not mean that the node is down. */
+/**
+ * The time limit was exceeded. For logs of many blocks that need not mean that the node is down.
+ */
 function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
   const hasLogs = calls.some(({ method }) => method === 'eth_getLogs');
   return new NodeFault(hasLogs ? 'slow' : 'silent', what);
@@ -107,7 +109,7 @@ interface Exchanged {
 
 type Scrub = (text: string) => string;
 
-/** Addresses and headers hold keys, and providers repeat them in their texts. */
+/** URLs and headers contain keys, and providers repeat them in their texts. */
 function createScrubber({ url, headers }: PostOptions): Scrub {
   const { pathname, searchParams, username, password } = new URL(url);
   const parts = [...pathname.split('/'), ...searchParams.values(), username, password];
@@ -133,14 +135,14 @@ function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Poste
   }
   const [only] = calls;
   if (calls.length === 1 && only !== undefined && isObject(parsed)) {
-    // A request that could not be read is answered with the id null.
+    // A request that could not be parsed is answered with the id null.
     const isOwn = parsed.id === 0 || isObject(parsed.error);
     if (isOwn) return { status: 'read', replies: [readOne(only, parsed, got, plain)] };
   }
   return readWhole(calls, isObject(parsed) ? parsed : null, got, plain);
 }
 
-/** Not an answer per call, but a page, a truncated text, or one error for the whole batch. */
+/** Not one reply per call, but a page, a truncated text, or one error for the whole batch. */
 function readWhole(
   calls: readonly RpcCall[],
   answer: RawAnswer | null,
@@ -175,7 +177,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A gateway's page, or half an answer.
+    // A gateway's page, or a truncated response.
     return null;
   }
 }
@@ -207,7 +209,7 @@ interface RawError {
   readonly data: unknown;
 }
 
-/** Some gateways send a text instead of the object. null: there is no error. */
+/** Some gateways send a text instead of the object; `null` if there is no error. */
 function readError(answer: RawAnswer | null): RawError | null {
   if (answer === null || answer.error === undefined || answer.error === null) return null;
   if (!isObject(answer.error)) return { code: 0, message: String(answer.error), data: null };

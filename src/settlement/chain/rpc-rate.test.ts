@@ -32,7 +32,7 @@ describe('a ceiling of requests per second', () => {
     const ceiling = createCeiling(20, clock);
     const started = performance.now();
     await Promise.all(Array.from({ length: 40 }, () => ceiling.take(1, TAP)));
-    // 20 are there at once, the others come at 20 a second.
+    // 20 are available at once; the others arrive at 20 a second.
     assert(performance.now() - started >= 950, `${performance.now() - started} ms`);
   });
 
@@ -43,13 +43,13 @@ describe('a ceiling of requests per second', () => {
     await ceiling.take(1, TAP);
   });
 
-  it('lets through the largest portion that it names, also of the rest', async () => {
+  it('lets the largest portion through that it reports, also of other requests', async () => {
     const ceiling = createCeiling(5, clock);
     assert.equal(ceiling.largest, 5);
     await ceiling.take(ceiling.largest, OTHER);
   });
 
-  it('is none where none is set', async () => {
+  it('does not exist unless it is configured', async () => {
     const ceiling = createCeiling(null, clock);
     await Promise.all(Array.from({ length: 1_000 }, () => ceiling.take(100, OTHER)));
     assert.equal(ceiling.largest, Number.POSITIVE_INFINITY);

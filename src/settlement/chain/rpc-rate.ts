@@ -1,17 +1,17 @@
 import { NodeFault } from '#settlement/chain/rpc-reply.ts';
 
-/** How many requests may go out in a second, and who goes first when not all may. */
+/** Limits requests per second, and decides which go first. */
 export interface Ceiling {
   /** The largest portion that can ever be let through. */
   readonly largest: number;
-  /** Resolves when `count` requests may go out. @throws when that takes longer than `withinMs`. */
+  /** Resolves when `count` requests may be sent. @throws if that takes longer than `withinMs`. */
   take(
     count: number,
     options: { readonly urgent: boolean; readonly withinMs: number },
   ): Promise<void>;
 }
 
-/** The share of the ceiling that is kept for customers who wait at a counter. */
+/** The share of the ceiling that is reserved for customers who wait at a counter. */
 const URGENT_SHARE = 0.4;
 
 interface Waiting {
@@ -22,7 +22,7 @@ interface Waiting {
 
 /**
  * A bucket that fills with `perSecond` and holds as much. Urgent requests go first and may empty
- * it; all others leave a share in it. null: no ceiling.
+ * it; all others leave a share in it. `null`: no ceiling.
  */
 export function createCeiling(perSecond: number | null, now: () => number): Ceiling {
   if (perSecond === null) return { largest: Number.POSITIVE_INFINITY, take: async () => {} };
@@ -41,7 +41,7 @@ export function createCeiling(perSecond: number | null, now: () => number): Ceil
   const serve = () => {
     fill();
     for (let one = next(); one !== undefined; one = next()) {
-      // A portion larger than what the others may use would wait for ever.
+      // A portion larger than what the others may use would wait forever.
       const needed = one.urgent ? one.count : Math.min(one.count + kept, perSecond);
       if (tokens < needed) return ringIn(((needed - tokens) * 1000) / perSecond);
       waiting.splice(waiting.indexOf(one), 1);

@@ -3,11 +3,11 @@ import type { RefusalKind } from '#settlement/chain/node-refusals.ts';
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** What the caller knows about the answer beyond the schema of the method. */
+  /** The caller's checks of the result, in addition to the method's schema. */
   readonly accepts?: (result: unknown) => boolean;
 }
 
-/** The node understood the call and said no. */
+/** The node understood the call and refused it. */
 export class RpcRefusal extends Error {
   override name = 'RpcRefusal';
   readonly code: number;
@@ -21,17 +21,17 @@ export class RpcRefusal extends Error {
   }
 }
 
-/** Why an address gave no answer about the chain. */
+/** Why a provider gave no answer about the chain. */
 type FaultKind =
   | Exclude<RefusalKind, 'answer'>
   /** Not JSON-RPC at all: a time-out, a lost connection, a gateway's page. */
   | 'silent'
-  /** No logs within the time limit: fewer blocks may take less. */
+  /** No logs within the time limit: fewer blocks may be quicker. */
   | 'slow'
-  /** Not what the method can answer. */
+  /** Not a valid result of the method. */
   | 'malformed'
   | 'wrong_chain'
-  /** Not asked: it wants to be left alone. */
+  /** Not asked: it has requested a pause. */
   | 'closed'
   /** Not asked: our own ceiling of requests per second. */
   | 'ceiling';
@@ -39,9 +39,9 @@ type FaultKind =
 export class NodeFault extends Error {
   override name = 'NodeFault';
   readonly kind: FaultKind;
-  /** What the node said, if it said anything. */
+  /** The node's error, if it returned one. */
   readonly refusal: RpcRefusal | null;
-  /** How long it wants to be left alone; null: it did not say. */
+  /** The pause that it requests; `null` if it named none. */
   readonly pauseMs: number | null;
 
   constructor(
@@ -56,12 +56,12 @@ export class NodeFault extends Error {
   }
 }
 
-/** One address's reply to one call. */
+/** One provider's reply to one call. */
 export type Reply =
   | { readonly status: 'answered'; readonly result: unknown }
   /** The chain itself refuses. */
   | { readonly status: 'refused'; readonly refusal: RpcRefusal }
-  /** Says nothing about the chain: ask the next address. */
+  /** No answer about the chain: ask the next provider. */
   | { readonly status: 'passed'; readonly fault: NodeFault };
 
 export function passed(fault: NodeFault): Reply {

@@ -20,7 +20,7 @@ const LOG = {
   logIndex: '0x0',
   removed: false,
 };
-/** Of a transaction that has reverted: no log names it a second time. */
+/** Of a reverted transaction: no log repeats its hash. */
 const RECEIPT = {
   transactionHash: HASH,
   status: '0x0',
@@ -67,7 +67,7 @@ describe('JSON-RPC over several nodes', () => {
     }
   });
 
-  it('does not ask a node that failed just now before the others', async () => {
+  it('does not ask a node that just failed before the others', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const rpc = connect(a, b);
     a.reply = () => ({ silent: true });
@@ -79,7 +79,7 @@ describe('JSON-RPC over several nodes', () => {
     assert(performance.now() - started < 150);
   });
 
-  it('does not blame a node for what our own ceiling kept from it', async () => {
+  it('does not blame a node for requests that our own ceiling held back', async () => {
     const a = await startNode('a');
     const limits = { timeoutsMs: [200], perSecond: 2, log: silentLog };
     const rpc = connectRpc({ urls: [a.url], chainId: CHAIN, ...limits });
@@ -89,7 +89,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(rpc.inOrder()[0]?.isResting(), false);
   });
 
-  it('takes a refusal for an answer: no other node is asked', async () => {
+  it('treats a refusal as an answer: no other node is asked', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     a.reply = () => ({ body: { error: { code: 3, message: 'execution reverted', data: '0x01' } } });
     const rpc = connect(a, b);
@@ -121,7 +121,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
   });
 
-  /** @returns what lets so many milliseconds pass at once. */
+  /** @returns a function that advances the clock. */
   function jumpingClock(t: TestContext): (ms: number) => void {
     const now = performance.now.bind(performance);
     let aheadMs = 0;
@@ -131,7 +131,7 @@ describe('JSON-RPC over several nodes', () => {
     };
   }
 
-  it('asks an address of another chain every second whether it still is', async (t) => {
+  it('checks every second whether a provider still belongs to another chain', async (t) => {
     const pass = jumpingClock(t);
     const [a, b] = [await startNode('a', 8), await startNode('b')];
     const rpc = connect(a, b);
@@ -140,26 +140,26 @@ describe('JSON-RPC over several nodes', () => {
     pass(800);
     assert.equal(await rpc.call('eth_test', []), 'b');
     assert.deepEqual(a.calls, ['eth_chainId']);
-    // It rests for five seconds as the first to be asked; it is asked for its chain all the same.
+    // It rests for five seconds as the first provider; its chain id is read all the same.
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'a');
     assert.deepEqual(a.calls, ['eth_chainId', 'eth_chainId', 'eth_test']);
   });
 
-  it('leaves an address that has become one of another chain within a minute', async (t) => {
+  it('stops using a provider within a minute once it belongs to another chain', async (t) => {
     const pass = jumpingClock(t);
     const [a, b] = [await startNode('a'), await startNode('b')];
     const rpc = connect(a, b);
     assert.equal(await rpc.call('eth_test', []), 'a');
     a.chainId = () => ({ body: { result: '0x8' } });
     pass(61_000);
-    // Nobody waits for this question, so one more answer is taken.
+    // The check runs in the background, so one more answer is accepted.
     await rpc.call('eth_test', []);
     await sleep(50);
     assert.equal(await rpc.call('eth_test', []), 'b');
   });
 
-  it('asks sooner when an address says what one of another chain would', async (t) => {
+  it('checks sooner if a provider answers as one of another chain would', async (t) => {
     const pass = jumpingClock(t);
     const [a, b] = [await startNode('a'), await startNode('b')];
     const rpc = connect(a, b);
@@ -168,14 +168,14 @@ describe('JSON-RPC over several nodes', () => {
     a.reply = () => ({ body: { error: { code: -32_000, message: 'invalid chain id' } } });
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'b');
-    // From then on it is asked what it is, before anything else.
+    // From then on its chain id is read before anything else.
     a.reply = () => ({ body: { result: 'a' } });
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'b');
     assert.deepEqual(a.calls, ['eth_chainId', 'eth_test', 'eth_test', 'eth_chainId']);
   });
 
-  it('asks at once when an answer contradicts what is known', async () => {
+  it('checks at once if an answer contradicts what is known', async () => {
     const a = await startNode('a');
     const rpc = connect(a);
     assert.equal(await rpc.call('eth_test', []), 'a');
@@ -189,7 +189,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
   });
 
-  it('leaves an address alone for as long as it asks, also when there is no other', async () => {
+  it('pauses a provider for as long as it asks, even if it is the only one', async () => {
     const a = await startNode('a');
     const rpc = connect(a);
     assert.equal(await rpc.call('eth_test', []), 'a');
@@ -205,7 +205,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
   });
 
-  it('keeps what a node answers of a batch, and asks the next one for the rest', async () => {
+  it("keeps a node's answers of a batch, and asks the next one for the rest", async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const busy = { body: { error: { code: -32_029, message: 'Too Many Requests' } } };
     a.reply = (call) => (call.method === 'eth_one' ? busy : { body: { result: 'a' } });
@@ -218,7 +218,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.deepEqual(b.calls, ['eth_chainId', 'eth_one']);
   });
 
-  it('decides nothing from what the method cannot answer', async () => {
+  it('decides nothing from an invalid result', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     b.reply = () => ({ body: { result: '0x5208' } });
     for (const result of [null, '0x', '5208', 21_000, {}, '0x1']) {
@@ -255,7 +255,7 @@ describe('JSON-RPC over several nodes', () => {
     }
   });
 
-  it('sends each address its own headers, and waits for each as long as it is told', async () => {
+  it('sends each provider its own headers, with its own time-out', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const urls = [a.url, b.url.replace('http://', 'http://user:word@')];
     const headers = [{ authorization: 'Bearer first' }, { 'x-plan': 'second' }];
@@ -271,7 +271,7 @@ describe('JSON-RPC over several nodes', () => {
     await rpc.close();
   });
 
-  it('says that nobody answers when nobody does, without the keys of addresses', async () => {
+  it('reports that no node answers, without the keys in URLs', async () => {
     const a = await startNode('a');
     a.reply = () => ({ silent: true });
     const lines: unknown[] = [];

@@ -14,32 +14,32 @@ export { RpcRefusal } from '#settlement/chain/rpc-reply.ts';
 export { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 export type RpcAnswer =
-  /** `host`: of the address that said so. */
+  /** `host`: of the provider that answered. */
   | { readonly ok: true; readonly result: unknown; readonly host: string }
-  /** The chain refuses, or no node had an answer for this one call. */
+  /** The chain refuses, or no node answered this call. */
   | { readonly ok: false; readonly refusal: RpcRefusal | RpcUnavailable };
 
-/** JSON-RPC with failover over several addresses of one chain. */
+/** JSON-RPC with failover over several providers of one chain. */
 export interface Rpc {
-  /** @throws RpcRefusal the chain says no. @throws RpcUnavailable nobody answered. */
+  /** @throws RpcRefusal if the chain refuses. @throws RpcUnavailable if no node answered. */
   call(method: string, params: readonly unknown[], options?: RpcPriority): Promise<unknown>;
   /**
-   * The answers in the order of the calls. What one address leaves open is asked of the next one,
-   * so the answers may come from several. @throws RpcUnavailable when no call got an answer.
+   * The answers in the order of the calls. Calls that one provider leaves open go to the next one,
+   * so the answers may come from several. @throws RpcUnavailable if no call got an answer.
    */
   batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
-  /** The addresses in the order in which they would be asked now. */
+  /** The providers in the order in which they would be asked now. */
   inOrder(): Address[];
-  /** The chain id that each address answers; null where it does not answer. */
+  /** The chain id that each provider reports; `null` if it does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;
   /**
-   * Has each address tell its chain: those of another one are not asked from then on. For answers
-   * that contradict what is known, before anything is concluded from them.
+   * Reads each provider's chain id: those of another chain are not used from then on. Called when
+   * answers contradict what is known, before anything is concluded from them.
    */
   confirmChain(): Promise<void>;
-  /** Calls since the start. */
+  /** Calls since the start of the process. */
   counts(): readonly RequestCount[];
-  /** Process time of the last result that any address gave. */
+  /** Process time of the last result from any provider. */
   answeredAt(): number;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export interface ProbedAddress {
 }
 
 export interface RpcPriority {
-  /** Somebody waits at a counter: goes first where requests are limited. */
+  /** True if a customer waits at the counter: such requests go first under a rate limit. */
   readonly urgent?: boolean;
 }
 
@@ -61,18 +61,18 @@ export interface RpcOptions {
   readonly urls: readonly string[];
   /** Nodes of another chain are never used. */
   readonly chainId: number;
-  /** For each address, in their order; where one is missing, the last one. */
+  /** For each provider, in order; the last one applies to the rest. */
   readonly timeoutsMs?: readonly number[];
-  /** In addition to the usual ones, for each address in their order. */
+  /** Additional headers for each provider, in order. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
-  /** Requests of this process per second, over all addresses; null: as many as there are. */
+  /** Requests of this process per second, to all providers together; `null`: unlimited. */
   readonly perSecond?: number | null;
   readonly log: Log;
 }
 
 /** A node that takes longer is worth less than the next one. */
 const TIMEOUT_MS = 3_000;
-/** Nodes behind one address are apart by less, most of the time. */
+/** Nodes behind one address are rarely further apart. */
 const MISSING_MS = 150;
 
 export function connectRpc(options: RpcOptions): Rpc {
@@ -84,8 +84,7 @@ export function connectRpc(options: RpcOptions): Rpc {
     const replies = await askRound(inOrder(), calls, { urgent });
     const missing = calls.filter((_, at) => isMissing(replies[at]));
     if (missing.length > 0) {
-      // A node that lags has it in a moment, or another node behind the address gets the next
-      // question.
+      // A lagging node will have it in a moment, or another node behind the address answers next.
       await sleep(MISSING_MS);
       const again = await askRound(inOrder(), missing, { urgent });
       for (const [at, reply] of replies.entries()) {
@@ -117,10 +116,10 @@ export function connectRpc(options: RpcOptions): Rpc {
   };
 }
 
-/** With the host of the address that gave it. */
+/** With the host of the provider that replied. */
 type ToldReply = Reply & { readonly host: string };
 
-/** Asks one address after the other for what the earlier ones left open. */
+/** Asks one provider after the other for the calls that the earlier ones left open. */
 async function askRound(
   addresses: readonly Address[],
   calls: readonly RpcCall[],
@@ -164,23 +163,20 @@ function openAddresses(
   );
 }
 
-/**
- * In the order of preference; after them those whose head does not move, then those that are left
- * alone for now.
- */
+/** In the order of preference; after them those whose head does not move, then those that rest. */
 function inOrderOf(addresses: readonly Address[]): Address[] {
   const rank = (address: Address) => (address.isResting() ? 2 : 0) + (address.isStale ? 1 : 0);
   return [...addresses].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
 }
 
-/** A working node says this: when all do, it is an answer. */
+/** A working node may say this: if all do, it is an answer. */
 const TOLD_NO: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
-/** What is known about a call after another address was asked. */
+/** Combines what is known about a call with another provider's reply. */
 function merge(before: ToldReply | undefined, now: ToldReply): ToldReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;
-  // An address that might answer later outweighs one that has said no.
+  // A provider that may answer later outweighs one that has refused.
   return TOLD_NO.includes(before.fault.kind) ? now : before;
 }
 
@@ -207,17 +203,17 @@ async function probe(address: Address, url: string): Promise<ProbedAddress> {
   }
 }
 
-/** Calls of one method to one address with one result, since the process started. */
+/** Calls of one method to one provider with one result, since the process started. */
 interface RequestCount {
   readonly method: string;
-  /** Its place in the order of preference, from 0. The address itself may hold a key. */
+  /** Its place in the order of preference, from 0. The URL itself may contain a key. */
   readonly index: number;
-  /** `ok`, `refused` (by the chain), or why the address gave no answer. */
+  /** `ok`, `refused` (by the chain), or why the provider gave no answer. */
   readonly result: string;
   readonly count: number;
 }
 
-/** What providers charge for: each call of a batch counts. */
+/** The unit that providers charge for: each call of a batch counts. */
 function createCounts() {
   const counts = new Map<string, RequestCount>();
   let answeredAt = Number.NEGATIVE_INFINITY;

@@ -10,15 +10,15 @@ import { headFollowed } from '#testing/relayer-turns.ts';
 const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
-/** More than two looks at a head take: the second one, with blocks on top, has ended as well. */
+/** More than two polls of a head take: by then the second one, with blocks on top, has ended. */
 const ASKED = 10;
 const WAIT_MS = 15_000;
 const SLOW_MS = 250;
 
-/** How often an odd address was asked which block holds a transaction. */
+/** How often the slow provider was asked which block contains a transaction. */
 let asked: number;
 
-/** What an address makes of the question which block holds a transaction. */
+/** How a provider answers which block contains a transaction. */
 const names = (blockHash: string | null): Behavior => ({
   answer: (call, own) => {
     if (call.method !== BY_HASH) return own;
@@ -52,7 +52,7 @@ describe('success at inclusion', () => {
     node(index).behavior = behavior;
   };
 
-  /** In the newest block, with nothing on top. */
+  /** Mines it in the newest block, with nothing on top. */
   async function include(): Promise<string> {
     const id = await world.pay({ payer });
     await world.network.pending();
@@ -83,7 +83,7 @@ describe('success at inclusion', () => {
     ['does not know the transaction', names(null)],
     ['names another block', names(LATER)],
   ] as const) {
-    it(`does not count while one address ${name}, however many blocks follow`, async () => {
+    it(`does not count while one provider ${name}, however many blocks follow`, async () => {
       is(1, behavior);
       const id = await include();
       const stopMining = world.network.mineEvery(BLOCK_MS);
@@ -97,7 +97,7 @@ describe('success at inclusion', () => {
     });
   }
 
-  it('does not count one address twice: for its receipt, and for its word', async () => {
+  it('does not count one provider twice: for its receipt, and as the second one', async () => {
     const denies = names(null);
     is(0, {
       answer: (call, own, head) =>
@@ -112,7 +112,7 @@ describe('success at inclusion', () => {
     assert(isAsked);
   });
 
-  it('counts one block later while no second address answers', async () => {
+  it('counts one block later while no second provider answers', async () => {
     is(1, { whole: () => 'cut' });
     const id = await include();
     await headFollowed(node(0));

@@ -4,35 +4,33 @@ import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Addresses that have to name the same block. */
+/** How many providers must name the same block. */
 const AGREEING = 2;
 /** Nodes learn of a block some hundred milliseconds apart. */
 const LOOKS = 4;
 const LOOK_MS = 120;
-/**
- * Without a second address that answers, another block has to lie on top, as with a single address.
- */
+/** If no second provider answers, one more block is required, as with a single provider. */
 const DEPTH_UNCONFIRMED = 1n;
 
-/** What the addresses of a network say about the block that a receipt names. */
+/** What a network's providers report about the block that a receipt names. */
 type Word = 'agreed' | 'denied' | 'silent';
 
 /**
- * By transaction, the block that one address names: null where the transaction is in none,
- * undefined where there was no answer.
+ * The block that one provider names, by transaction: `null` if the transaction is in none,
+ * `undefined` if there was no answer.
  */
 type NamedBlocks = ReadonlyMap<Hex, string | null | undefined>;
 
-/** The word of a second address on the receipts of a first one. */
+/** A second provider's report on the receipts of a first one. */
 export interface SecondWord {
-  /** The host of the first. */
+  /** The host of the first one. */
   readonly on: string;
   readonly blocks: NamedBlocks;
 }
 
 /**
- * What the second of two addresses says of transactions that a head lists. The first one is asked
- * for their receipts meanwhile, so customers do not wait for one round trip after the other.
+ * Asks the second of two providers about transactions that a head lists. Meanwhile the first one is
+ * asked for their receipts, so that customers do not wait for two round trips.
  */
 export async function askSecond(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
@@ -49,10 +47,10 @@ function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean
 }
 
 /**
- * The receipts that may be believed, where success at inclusion needs the word of two addresses:
- * both name the same block for the transaction, or no second one answers and another block lies on
- * top. The others are undefined: nobody knows yet. One address that denies it is enough to wait.
- * Nobody is asked about receipts on which one of `seconds` agrees.
+ * The receipts that are confirmed, if success at inclusion needs two providers: both name the same
+ * block for the transaction, or no second one answers and another block is on top. The others are
+ * `undefined`: unknown yet. One provider that denies it is enough to wait. Receipts on which one of
+ * `seconds` agrees need no further request.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,
@@ -80,7 +78,7 @@ export async function believe(
   });
 }
 
-/** Looking again would tell nothing new. */
+/** Asking again would not change it. */
 function isSettled(word: Word | undefined): boolean {
   return word === 'agreed' || word === 'silent';
 }
@@ -89,7 +87,7 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   const addresses = independentProviders(rpc.inOrder());
   const hashes = receipts.map(({ txHash }) => txHash);
   const said: NamedBlocks[] = [];
-  // Two at once; the others only where these do not agree.
+  // Two at once; further ones only if these disagree.
   while (said.length < addresses.length) {
     const next = addresses.slice(said.length, said.length === 0 ? AGREEING : said.length + 1);
     said.push(...(await Promise.all(next.map((address) => blocksOf(address, hashes)))));
@@ -98,7 +96,7 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   return tally(receipts, said);
 }
 
-/** A word for each receipt. */
+/** One verdict per receipt. */
 function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word[] {
   return receipts.map(({ txHash, blockHash }) => {
     const named = said.map((blocks) => blocks.get(txHash)).filter((block) => block !== undefined);
@@ -108,7 +106,7 @@ function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word
   });
 }
 
-/** Two addresses of one host are one provider; one that fails or stands still is none. */
+/** Two URLs of one host are one provider; one that fails or stands still is none. */
 export function independentProviders(addresses: readonly Address[]): Address[] {
   const hosts = new Set<string>();
   return addresses.filter((address) => {

@@ -37,14 +37,14 @@ async function refusal(settings: Partial<NetworkSettings>): Promise<string> {
   return error.message;
 }
 
-test("a token's name and version are read from it where they are not set", async () => {
+test("a token's name and version are read from it if they are not set", async () => {
   const told = { name: 'Test USD Coin', version: '1' };
   assert.deepEqual(await openedDomain(UNSET), told);
   assert.deepEqual(await openedDomain({ ...UNSET, name: told.name }), told);
   assert.deepEqual(await openedDomain(told), told);
 });
 
-test('a name or version that its DOMAIN_SEPARATOR is not made of ends the start', async () => {
+test('a name or version that does not match its DOMAIN_SEPARATOR ends the start', async () => {
   const version = await refusal({ usdcDomain: { name: null, version: '2' } });
   assert.match(version, /CHAIN_TESTNET_USDC_VERSION: "Test USD Coin", "2" do not give/);
   const name = await refusal({ usdcDomain: { name: 'USD Coin', version: '1' } });
@@ -53,20 +53,20 @@ test('a name or version that its DOMAIN_SEPARATOR is not made of ends the start'
 
 test('a settlement contract of another token ends the start', async () => {
   const { usdc, settlement } = network.config;
-  // Both have code; the token's is none of the contract's.
+  // Both have code, but the token's is not the contract's.
   assert.match(await refusal({ settlement: usdc }), /is no settlement contract of this release/);
   const other = await refusal({ usdc: settlement });
   assert.match(other, new RegExp(`settles in ${usdc}, but CHAIN_TESTNET_USDC is`, 'i'));
 });
 
-test('without a node the start goes on with what is set', async () => {
+test('without a node the start continues with the settings', async () => {
   const away = { rpcUrls: ['http://127.0.0.1:1'], usdcDomain: { name: 'Set', version: null } };
   const chain = await openChain({ ...network.config, ...away }, silentLog);
   await chain.close();
   assert.deepEqual(chain.config.usdcDomain, { name: 'Set', version: '2' });
 });
 
-test('a token without permits is one whose payers approve by themselves', async () => {
+test('payers of a token without permits approve by a transaction', async () => {
   const told: string[] = [];
   const log = { ...silentLog, info: (message: string) => void told.push(message) };
   const open = async (settings: Partial<NetworkSettings> = {}) => {
@@ -79,7 +79,7 @@ test('a token without permits is one whose payers approve by themselves', async 
   try {
     assert.deepEqual((await open()).token, { hasPermit: false, domainProblem: null });
     assert.match(told.join('\n'), /has no permit/);
-    // Of this chain's USDC it is known that it has them: then the node is wrong.
+    // This chain's USDC is known to have permits: then the node is wrong.
     assert.match(await refusal({ profile: profileOfChain(BASE_CHAIN) }), /DOMAIN_SEPARATOR/);
   } finally {
     await giveBack();
@@ -92,7 +92,7 @@ for (const [given, usdcDomain] of [
   ['it was read', UNSET],
   ['it was set', { name: 'Test USD Coin', version: '1' }],
 ] as const) {
-  test(`a token that is renamed is signed for by its new name, though ${given}`, async () => {
+  test(`a renamed token is signed for under its new name, though ${given}`, async () => {
     const chain = await openChain({ ...network.config, usdcDomain }, silentLog);
     const undo = await renameToken(
       { rpc: network.rpc, usdc: network.config.usdc },
@@ -109,7 +109,7 @@ for (const [given, usdcDomain] of [
   });
 }
 
-test('a renamed token that does not tell its name is a problem until it does', async (t) => {
+test('a renamed token that does not report its name is a problem until it does', async (t) => {
   const chain = await openChain(network.config, silentLog);
   const token = { rpc: network.rpc, usdc: network.config.usdc };
   const undo = await renameToken(token, { name: RENAMED, isTold: false });

@@ -22,17 +22,17 @@ const SETTLEMENT_ABI = parseAbi(['function TOKEN() view returns (address)']);
 
 type Domain = NetworkConfig['usdcDomain'];
 
-/** What the contracts say; null: they do not have such a function. */
+/** What the contracts report; `null` if they lack the function. */
 interface Told {
   readonly name: string | null;
   readonly version: string | null;
   readonly separator: Hex | null;
-  /** What it answers to `nonces` (EIP-2612). */
+  /** The result of `nonces` (EIP-2612). */
   readonly nonce: Hex | null;
   readonly settlesIn: Hex | null;
 }
 
-/** The part of a chain that asks contracts. */
+/** The part of a chain that calls contracts. */
 interface CanCall {
   calls(
     calls: readonly { readonly to: Hex; readonly data: Hex; readonly words: number | 'any' }[],
@@ -46,7 +46,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   const ofToken = (functionName: TokenFunction) => ({
     to: usdc,
     data: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
-    // Names have any length; a node that answers nothing at all fails at the words of the others.
+    // Names have any length; a node that returns nothing at all fails at the other calls.
     words: functionName === 'DOMAIN_SEPARATOR' ? 1 : ('any' as const),
   });
   const settlesIn = encodeFunctionData({ abi: SETTLEMENT_ABI, functionName: 'TOKEN' });
@@ -55,7 +55,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   const answers = await chain.calls([
     ...names.map(ofToken),
     { to: settlement, data: settlesIn, words: 1 },
-    // What a fallback function answers may have any length.
+    // A fallback function may return any length.
     { to: usdc, data: nonces, words: 'any' },
   ]);
   const data = answers.map((answer) => (answer.ok && answer.data !== '0x' ? answer.data : null));
@@ -73,7 +73,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
     decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'eip712Domain', data: bytes }),
   );
   return {
-    // The token's domain first: its display name may be another one.
+    // The token's domain first: its display name may differ.
     name: own?.[1] ?? read(0, text('name')),
     version: own?.[2] ?? read(1, text('version')),
     separator: read(3, (bytes) => bytes),
@@ -89,20 +89,20 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
   return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
 }
 
-/** The part of a chain that keeps what was read of the token. */
+/** The part of a chain that caches the token's data. */
 interface CanRefresh extends CanCall {
   readonly config: Pick<NetworkConfig, 'usdcDomain' | 'token'>;
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
   isChecked(): boolean;
 }
 
-/** How long a reading of the domain counts: a new name is in what is signed within a minute. */
+/** How long a reading of the domain is valid: a new name is signed within a minute. */
 const DOMAIN_MS = 30_000;
 
 /**
- * Keeps the name and version of the token current: Circle can rename a token, and signatures over
- * the old name are worth nothing from that block on. Read when something is to be signed, so that
- * an idle network makes no calls for it.
+ * Keeps the name and version of the token current: Circle can rename a token, and from that block
+ * on signatures over the old name are worthless. Read when something is to be signed, so that an
+ * idle network makes no calls for it.
  */
 export function createTokenRefresh(
   chain: CanRefresh,
@@ -130,13 +130,13 @@ export function createTokenRefresh(
     try {
       await chain.remember('the domain of the token', DOMAIN_MS, look);
     } catch (error) {
-      // What was read last is most likely still right.
+      // The last reading is most likely still right.
       if (!(error instanceof RpcUnavailable)) throw error;
     }
   };
 }
 
-/** The token's own name outweighs a setting that it no longer agrees with. */
+/** The token's own name outweighs a setting that no longer matches. */
 async function readRenamed(chain: CanCall, settings: NetworkSettings) {
   try {
     const unset = { ...settings, usdcDomain: { name: null, version: null } };
@@ -149,14 +149,14 @@ async function readRenamed(chain: CanCall, settings: NetworkSettings) {
 }
 
 interface Token {
-  /** Its name and version in what is signed for it: as set, or otherwise as it returns them. */
+  /** Its name and version in signed messages: as set, or as the token reports them. */
   readonly domain: Domain;
   readonly hasPermit: boolean;
 }
 
 /**
- * @throws StartError when the token's own DOMAIN_SEPARATOR is not made of its name and version, or
- * when the settlement contract settles in another token. @throws RpcUnavailable
+ * @throws StartError if the token's DOMAIN_SEPARATOR does not match its name and version, or if the
+ * settlement contract settles in another token. @throws RpcUnavailable
  */
 export async function readToken(
   chain: CanCall,

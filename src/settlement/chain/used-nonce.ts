@@ -1,7 +1,7 @@
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A nonce of an address, and where to begin to look for the transaction that has used it. */
+/** A nonce of an address, and where to start searching for the transaction that used it. */
 export interface UsedNonce {
   readonly address: Hex;
   readonly nonce: bigint;
@@ -9,18 +9,18 @@ export interface UsedNonce {
   readonly head: bigint;
 }
 
-/** So many blocks back, doubled each time: half a day of blocks of a second. */
+/** This many blocks back, doubled each time: half a day of blocks of a second. */
 const DOUBLINGS = 16;
 
 interface Range {
-  /** The nonce was not used after this block. */
+  /** The nonce was unused up to this block. */
   readonly before: bigint;
-  /** It was after this one. */
+  /** It was used after this one. */
   readonly after: bigint;
 }
 
 /**
- * The hash of the transaction that has used the nonce, as one node shows it in its block. null: it
+ * The hash of the transaction that used the nonce, as one node shows it in its block. `null` if it
  * shows none, which proves nothing: nodes lag, forget and fail.
  */
 export async function findUsedNonce(node: Address, wanted: UsedNonce): Promise<Hex | null> {
@@ -49,7 +49,7 @@ async function firstRange(node: Address, { address, nonce, head }: UsedNonce) {
   return isRange ? ({ before, after } satisfies Range) : null;
 }
 
-/** undefined where the node does not say. */
+/** `undefined` if the node does not answer. */
 async function countsAt(
   node: Address,
   address: Hex,

@@ -18,7 +18,7 @@ import type { Hex } from '#settlement/requests.ts';
 export type SignatureVerdict =
   | { readonly status: 'valid'; readonly index: number }
   | { readonly status: 'invalid' }
-  /** For a contract wallet that has no code yet, so that it cannot be asked. */
+  /** A contract wallet that is not deployed yet cannot be asked. */
   | { readonly status: 'not_deployed' }
   | { readonly status: 'unavailable' };
 
@@ -28,9 +28,9 @@ const ERC1271 = parseAbi([
 /** The four bytes, followed by zeros. */
 const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
 /**
- * Init code, with the wallet's address and the call behind it: makes the call by STATICCALL with
- * 500,000 gas, which is what the settlement contract leaves for it (`SIGNATURE_GAS`), and returns
- * the first word of the answer, or zeros when the wallet reverted or said less.
+ * Init code, followed by the wallet's address and the call: makes the call by STATICCALL with
+ * 500,000 gas, as much as the settlement contract grants it (`SIGNATURE_GAS`), and returns the
+ * first word of the result, or zeros if the wallet reverted or returned less.
  */
 const ASKING_PROGRAM = concat([
   '0x60146035600c395f51', // signer := the 20 bytes behind this program
@@ -38,21 +38,24 @@ const ASKING_PROGRAM = concat([
   '0x8060495f39', // memory := the call
   '0x5f5f915f84', // answer to nowhere, n bytes from 0, to the signer
   '0x6207a120fa', // ok := staticcall(500000, …)
-  '0x601f3d1116', // ok := ok and more than 31 bytes were answered
-  '0x602b57', // if ok go on below
+  '0x601f3d1116', // ok := ok and more than 31 bytes were returned
+  '0x602b57', // if ok continue below
   '0x5f5f5260205ff3', // return zeros
   '0x5b60205f5f3e60205ff3', // return the first word
 ]);
-/** The wallet's, what EIP-150 holds back of it, a creation and some words of memory. */
+/** The wallet's gas, the share that EIP-150 holds back, a creation and some words of memory. */
 const PROGRAM_GAS = 700_000n;
-/** Gas for a byte of call data: the higher price (EIP-7623), and what init code costs. */
+/** Gas per byte of call data: the higher price (EIP-7623), and the cost of init code. */
 const BYTE_GAS = 50n;
 /** A key's signature: r, s and v. */
 const KEY_SIGNATURE_BYTES = 65;
-/** Half of secp256k1's order: above it lies the same signature's second form, which is refused. */
+/**
+ * Half of secp256k1's order: above it lies the second form of the same signature, which is
+ * rejected.
+ */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Wallets that write v as 0 or 1 mean 27 or 28, the only values that the token takes. */
+/** Wallets that write v as 0 or 1 mean 27 or 28, the only values that the token accepts. */
 export function normalSignature(signature: Hex): Hex {
   if (size(signature) !== KEY_SIGNATURE_BYTES) return signature.toLowerCase() as Hex;
   const v = Number(slice(signature, 64));
@@ -61,8 +64,8 @@ export function normalSignature(signature: Hex): Hex {
 }
 
 /**
- * Whether `signer` signed one of the digests, decided as the token decides it: an address with code
- * is asked (ERC-1271, with limited gas), any other one has a key.
+ * True if `signer` signed one of the digests, decided as the token decides it: an address with code
+ * is called (ERC-1271, with limited gas), any other one has a key.
  */
 export async function verifySignature(
   chain: Chain,
@@ -94,12 +97,12 @@ async function isSignedBy(
   try {
     return (await recoverAddress({ hash, signature })) === getAddress(signer);
   } catch {
-    return false; // Numbers that are no signature at all.
+    return false; // The numbers are not a valid signature.
   }
 }
 
 /**
- * Asked through a program of ours that succeeds whatever the wallet does: if the call itself
+ * Called through a program of ours that succeeds whatever the wallet does: if the call itself
  * failed, the node could be mistaken for a faulty one.
  */
 async function askWallet(

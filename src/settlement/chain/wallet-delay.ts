@@ -4,7 +4,7 @@ import { decodeView } from '#settlement/chain/decode.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** Seconds that a merchant's new wallet waits; its contract's own. @throws RpcUnavailable */
+/** How many seconds a merchant's new wallet waits on its contract. @throws RpcUnavailable */
 export async function readWalletDelay(chain: Chain, merchantNumber: bigint): Promise<number> {
   const call = { abi: settlementAbi, functionName: 'WALLET_DELAY' } as const;
   const request = { to: contractOf(chain.config, merchantNumber), data: encodeFunctionData(call) };

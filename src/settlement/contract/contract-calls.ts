@@ -19,9 +19,8 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { orderIdToBytes8, packPayment } from '../../../contracts/payment-tree.ts';
 
-// All calls of the contracts are spelled here, all their events in contract-events.ts. Merchant
-// numbers are the service's (contract-versions.ts); what goes out names the merchant as its
-// contract does.
+// Encodes all calls of the contracts; contract-events.ts decodes their events. Merchant numbers are
+// the service's (contract-versions.ts); calls contain the contract's own.
 
 export interface PaymentCall {
   readonly number: bigint;
@@ -37,7 +36,7 @@ export function pack(payment: PaymentCall): Hex {
 }
 
 /**
- * A single payment costs 1,600 gas less by the function that takes one.
+ * A single payment costs 1,600 gas less with the function for one payment.
  * @param validUntil Unix seconds: in a later block the whole call reverts.
  */
 export function settleCall(payments: readonly PaymentCall[], validUntil: number): Hex {
@@ -53,18 +52,18 @@ const AUTHORIZATION_TYPE = keccak256(
   ),
 );
 
-/** In a nonce that does not say which order it is for. */
+/** Used in a nonce that does not commit to an order. */
 const NO_ORDER: Hex = `0x${'0'.repeat(16)}`;
 
-/** What makes the nonce of an authorization, in addition to the payment. */
+/** The inputs of an authorization's nonce, in addition to the payment. */
 export interface NonceTerms {
   readonly salt: Hex;
   readonly bindsOrder?: boolean;
 }
 
 /**
- * The contract's `authorizationNonce`: what a payer signs for exactly this payment. Without the
- * order it says merchant, sum and salt; a salt is drawn for one payment alone.
+ * The contract's `authorizationNonce`: a payer signs it for exactly this payment. Without the order
+ * it commits to merchant, sum and salt; a salt is drawn for one payment only.
  */
 export function authorizationNonce(
   payment: Omit<PaymentCall, 'payer'>,
@@ -83,7 +82,9 @@ export function authorizationNonce(
   );
 }
 
-/** The nonce binds the payment's order unless it hides it: the signature pays nothing else. */
+/**
+ * The nonce commits to the payment's order unless it hides it, so the signature pays nothing else.
+ */
 export function settleWithAuthorizationCall(
   payment: PaymentCall,
   authorization: PaymentAuthorization,
@@ -107,13 +108,13 @@ export function preflightCall(payments: readonly PaymentCall[]): Hex {
 
 export function refundCall(refund: {
   readonly payment: PaymentCall;
-  /** Where the contract keeps the node that the proof leads to. */
+  /** Index of the node that the proof ends at. */
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
-  /** The contract refuses the call unless this is what was refunded of the payment so far. */
+  /** The contract refuses the call unless this sum of the payment was refunded before. */
   readonly refundedBefore: bigint;
-  /** 16 bytes that name the refund in its event. */
+  /** 16 bytes that identify the refund in its event. */
   readonly reference: Hex;
 }): Hex {
   const { payment, nodeIndex, proof, amount, refundedBefore, reference } = refund;
@@ -122,7 +123,7 @@ export function refundCall(refund: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
 }
 
-/** On the lens. */
+/** A call to the lens. */
 export const BATCH_COUNT_CALL = encodeFunctionData({
   abi: settlementLensAbi,
   functionName: 'batchCount',
@@ -144,12 +145,12 @@ export function withdrawCall(withdrawal: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
 }
 
-/** Answers whether a payment of this number has settled. */
+/** Reads whether a payment of this number has settled. */
 export function isSettledCall(number: bigint): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
 }
 
-/** The name under which the contract knows an account. */
+/** The id by which the contract knows an account. */
 export function merchantReference(accountId: string): Hex {
   return keccak256(toHex(accountId));
 }
@@ -160,7 +161,7 @@ export function registerMerchantCall(payload: RequestPayloads['merchant_registra
   return encodeFunctionData({ abi: settlementAbi, functionName: 'registerMerchant', args });
 }
 
-/** Announces, drops or puts into force a merchant's new wallet. */
+/** Proposes, drops or applies a merchant's new wallet. */
 export function walletChangeCall(payload: RequestPayloads['wallet_change']): Hex {
   const merchant = numberOnContract(BigInt(payload.merchantNumber));
   if (payload.step === 'propose') {
@@ -199,14 +200,14 @@ export function enrolCall(payer: Hex, policy: Policy, permit: Permit): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'enrol', args });
 }
 
-/** On the token. */
+/** A call to the token. */
 export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
   const { value, deadline, signature } = permit;
   const args = [payer, spender, BigInt(value), BigInt(deadline), signature] as const;
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
 }
 
-/** EIP-3009: what its owner signed moves, whoever sends it. `signature`: 65 bytes of a key. */
+/** EIP-3009: the signed transfer is executed whoever sends it. `signature`: 65 bytes of a key. */
 export function transferCall(signed: {
   readonly from: Hex;
   readonly to: Hex;
@@ -222,12 +223,12 @@ export function transferCall(signed: {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'transferWithAuthorization', args });
 }
 
-/** On the token of a test network. */
+/** A call to the token of a test network. */
 export function mintCall(to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [to, amount] });
 }
 
-/** The name of the contract's error in revert data, or '' when there is none. */
+/** The name of the contract's error in revert data; empty if there is none. */
 function errorName(data: unknown): string {
   if (typeof data !== 'string' || !data.startsWith('0x') || data.length < 10) return '';
   try {
@@ -240,15 +241,15 @@ function errorName(data: unknown): string {
 /** Errors that mean: an earlier transaction has already done this. */
 const DONE_BEFORE = new Set(['WithdrawalAlreadyPaid', 'MerchantAlreadyRegistered']);
 
-/** The proof of a refund leads to another node than the contract keeps there now. */
+/** The proof of a refund ends at a node that the contract no longer has there. */
 export const PAYMENT_NOT_PROVED = 'PaymentNotProved';
 
 /**
- * Temporary errors. Later batches have overwritten the node that a proof leads to, or a
+ * Temporary errors. Later batches have overwritten the node that a proof ends at; or a
  * reorganization has moved the payment to another batch, or removed it for now; or another refund
  * of the payment came first, so that this one named the wrong earlier sum; or the chain's time has
- * jumped past the time by which the payments had to settle; or the guardian has paused settling,
- * and a payment that was requested earlier waits for its deadline.
+ * jumped past the settlement deadline; or the guardian has paused settling, and a payment that was
+ * requested earlier waits for its deadline.
  */
 const PASSING = new Set([
   PAYMENT_NOT_PROVED,
@@ -257,19 +258,19 @@ const PASSING = new Set([
   'SettlingIsPaused',
 ]);
 
-/** The contract's own refusals that hold only for now. */
+/** The contract's own refusals that are temporary. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
-/** More would be refunded in this hour than the contract lets through: it waits. */
+/** The refund would exceed the contract's hourly ceiling: it waits. */
 const HOUR_FULL = 'OutflowCeilingReached';
 const HOUR_FULL_WORDS =
   'The contract has refunded as much as it may in one hour, or this would exceed it.';
 
-/** Another wallet is announced: operators pay nothing out until it is in force or canceled. */
+/** Another wallet is proposed: operators pay nothing out until it is applied or canceled. */
 const WALLET_PENDING = 'WalletChangePending';
 const WALLET_PENDING_WORDS = 'Another settlement wallet is announced';
 
-/** What people read about a refusal that holds only for now. */
+/** The text shown for a temporary refusal. */
 function wordsOf(data: unknown): string {
   const name = errorName(data);
   if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
@@ -279,23 +280,23 @@ function wordsOf(data: unknown): string {
 
 export type Revert =
   | { readonly kind: 'done_before' }
-  /** To be sent again with other bytes. */
+  /** Must be sent again with other bytes. */
   | { readonly kind: 'passing'; readonly error: string }
-  /** The contract pays out only so much per hour: the next hour, or a higher ceiling, lets it. */
+  /** The contract pays out only so much per hour: the next hour, or a higher ceiling, allows it. */
   | {
       readonly kind: 'hour_full';
       readonly reason: FailureReason;
       readonly error: string;
       readonly words: string;
     }
-  /** A withdrawal waits for what becomes of an announced wallet, as long as that takes. */
+  /** A withdrawal waits until a proposed wallet is applied or canceled, however long that takes. */
   | {
       readonly kind: 'wallet_pending';
       readonly reason: FailureReason;
       readonly error: string;
       readonly words: string;
     }
-  /** Refused by the token (paused, an address blocked) or by the guardian: what is owed waits. */
+  /** Refused by the token (paused, an address blocked) or by the guardian: the payout waits. */
   | {
       readonly kind: 'blocked';
       readonly reason: FailureReason;
@@ -304,7 +305,7 @@ export type Revert =
     }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
 
-/** What a revert means for the one request of its transaction. */
+/** What a revert means for the one job of its transaction. */
 export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
@@ -319,14 +320,14 @@ export function readRevert(data: unknown): Revert {
   return { kind: 'refused', reason: REASONS[error] ?? reason, error };
 }
 
-/** Refusals with an explanation for people. */
+/** Refusals with an explanation for users. */
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',
   NoWalletProposed: 'wallet_not_announced',
 };
 
-/** The contract's Reason, by its value (contracts/PaymentTypes.sol). */
+/** The contract's Reason, by value (contracts/PaymentTypes.sol). */
 const PAYMENT_REASONS = [
   'None',
   'AlreadySettled',
@@ -360,12 +361,12 @@ const DECLINES: Partial<Record<PaymentReason, FailureReason>> = {
   AuthorizationRefused: 'authorization_refused',
 };
 
-/** A reason that a later version of the contract may add reads as `TransferRefused`. */
+/** A reason that a later contract version adds is read as `TransferRefused`. */
 export function paymentReason(value: number): PaymentReason {
   return PAYMENT_REASONS[value] ?? 'TransferRefused';
 }
 
-/** The decline code of behavior.md 5.8; what has no code of its own: `settlement_failed`. */
+/** The decline code of behavior.md 5.8; a reason without its own code: `settlement_failed`. */
 export function declineOf(reason: PaymentReason): FailureReason {
   return DECLINES[reason] ?? 'settlement_failed';
 }

@@ -6,9 +6,9 @@ import {
 } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * Whether this is the settlement contract of this release, byte by byte. There is no proxy, so it
- * never changes. What a constructor wrote into the code (token, delays, domain) is left out: it
- * differs from one deployment to the next.
+ * True if this is the settlement contract of this release, byte for byte. There is no proxy, so it
+ * never changes. Values that a constructor wrote into the code (token, delays, domain) are ignored:
+ * they differ between deployments.
  */
 export function isCurrentContract(code: Hex): boolean {
   const bytes = hexToBytes(code);

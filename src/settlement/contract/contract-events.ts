@@ -19,7 +19,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 import { unpackTerms } from '../../../contracts/payment-tree.ts';
 
-/** A log as JSON-RPC gives it. */
+/** A log as in JSON-RPC. */
 export interface RawLog {
   readonly address: Hex;
   readonly topics: readonly Hex[];
@@ -70,7 +70,7 @@ export type SettlementEvent =
       readonly event: 'Withdrawn';
       readonly merchantNumber: bigint;
       readonly wallet: Hex;
-      /** 0: the wallet called itself. */
+      /** 0: the wallet withdrew by itself. */
       readonly number: bigint;
       readonly amount: bigint;
     })
@@ -82,18 +82,18 @@ export type SettlementEvent =
     })
   | OtherEvent;
 
-/** What moves no merchant's money: rules, roles, announcements, payers' own terms. */
+/** Events that move no merchant's money: rules, roles, proposals, payers' own terms. */
 export interface OtherEvent extends LogPlace {
   readonly event: 'Other';
-  /** Of the contract that says it. */
+  /** Version of the contract that emitted it. */
   readonly contractVersion: number;
   readonly name: string;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Reads the logs of the network's contracts out of a receipt or a range, in their order. Merchant
- * numbers are the service's (`contract-versions.ts`).
+ * Decodes the logs of the network's contracts in a receipt or a range, in order. Merchant numbers
+ * are the service's (`contract-versions.ts`).
  */
 export function readEvents(contracts: Contracts, logs: readonly RawLog[]): SettlementEvent[] {
   return logs.flatMap((log): SettlementEvent[] => {
@@ -107,7 +107,7 @@ export function readEvents(contracts: Contracts, logs: readonly RawLog[]): Settl
   });
 }
 
-/** The roles of the timelock are others than those of the contract, under the same event. */
+/** The timelock's roles differ from the contract's, under the same event. */
 const TIMELOCK_ROLE_EVENTS: ReadonlySet<string> = new Set(['RoleGranted', 'RoleRevoked']);
 
 function readTimelockEvent(
@@ -174,9 +174,9 @@ function placeOf(log: RawLog): LogPlace {
 const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: 'PaymentSettled' }));
 
 /**
- * Decoded by hand, because every payment comes through here: the general decoder takes 200 us for
- * one event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts compares
- * the two.
+ * Decoded by hand, because every payment passes here: the general decoder takes 200 us for one
+ * event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts compares the
+ * two.
  */
 function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;
@@ -204,7 +204,7 @@ const ADDRESS = 40;
 /** One word of four 64-bit numbers, to save gas: batch, acquirer fee, protocol fee, cashback. */
 const UINT64 = 0xffff_ffff_ffff_ffffn;
 
-/** null: an event that this version of the service does not know. */
+/** `null` for an event that this version of the service does not know. */
 function decode<const A extends typeof settlementAbi | typeof timelockAbi>(log: RawLog, abi: A) {
   const topics = log.topics as ViemLog['topics'];
   try {
@@ -214,7 +214,7 @@ function decode<const A extends typeof settlementAbi | typeof timelockAbi>(log: 
   }
 }
 
-/** Topics that find the one event by its number (or a merchant by its reference). */
+/** Topics that find the event with this number (or of this merchant reference). */
 export function eventTopics(
   wanted:
     | { readonly event: 'PaymentSettled' | 'PaymentRefunded'; readonly number: bigint }

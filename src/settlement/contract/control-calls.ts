@@ -3,7 +3,10 @@ import { scheduleCall, timelockOf } from '#settlement/contract/timelock.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** What the network's staff wants the contract to do. The service does not have the keys for it. */
+/**
+ * An action that the network's staff requests of the contract. The service does not have the keys
+ * for it.
+ */
 export type ControlAction = 'pause' | 'unpause' | 'change_rates';
 
 /** Basis points. */
@@ -16,7 +19,7 @@ export interface AnnouncedRates {
 /** A transaction for the holder of a key. */
 export interface ControlCall {
   readonly by: 'proposer' | 'guardian' | 'steward';
-  /** One sentence: what it does. */
+  /** One sentence that describes its effect. */
   readonly says: string;
   readonly to: Hex;
   readonly data: Hex;
@@ -24,17 +27,17 @@ export interface ControlCall {
 
 const PARTS = ['Settling', 'Refunding'] as const;
 
-/** What the calls depend on beside the action. */
+/** The inputs of the calls in addition to the action. */
 export interface ControlTerms {
   readonly settlement: Hex;
   readonly rates: AnnouncedRates;
-  /** Seconds that an operation waits. */
+  /** How many seconds an operation waits. */
   readonly delay: bigint;
-  /** Tells this operation from others of the same call. */
+  /** Distinguishes this operation from others with the same call. */
   readonly salt: Hex;
 }
 
-/** The calls that carry an action out, in their order. Rates wait in the timelock. */
+/** The calls that carry an action out, in order. Rates wait in the timelock. */
 export function controlCalls(
   action: ControlAction,
   { settlement, rates, delay, salt }: ControlTerms,

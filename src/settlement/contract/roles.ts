@@ -1,7 +1,7 @@
 import { keccak256, toHex, zeroHash } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The roles of the settlement contract beside its admin, which is the timelock. */
+/** The roles of the settlement contract besides its admin, which is the timelock. */
 export const ROLES = [
   'operator',
   'registrar',
@@ -16,12 +16,12 @@ export const TIMELOCK_ROLES = ['proposer', 'executor', 'canceller'] as const;
 
 export type RoleName = (typeof ROLES)[number] | (typeof TIMELOCK_ROLES)[number] | 'admin';
 
-/** As the contract numbers it. */
+/** The contract's id of the role. */
 export function roleId(name: RoleName): Hex {
   return name === 'admin' ? zeroHash : keccak256(toHex(`${name.toUpperCase()}_ROLE`));
 }
 
-/** null: a role that no release of ours knows. */
+/** `null` for a role that this release does not know. */
 export function roleName(role: string): RoleName | null {
   const known: readonly RoleName[] = ['admin', ...ROLES, ...TIMELOCK_ROLES];
   return known.find((name) => roleId(name) === role.toLowerCase()) ?? null;

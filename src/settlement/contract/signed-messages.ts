@@ -3,8 +3,8 @@ import { type Contracts, contractOf, numberOnContract } from '#settlement/contra
 import type { NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-// What wallets sign (EIP-712), in the form that viem's signTypedData and browser wallets take.
-// The texts are the contract's: contracts/README.md.
+// The messages that wallets sign (EIP-712), in the form that viem's signTypedData and browser
+// wallets accept. The texts are the contract's: contracts/README.md.
 
 /** The contract that a message is signed for. */
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;
@@ -56,7 +56,7 @@ export function walletConsent(
   } as const;
 }
 
-/** EIP-3009: the same fields, whether anybody or only the recipient may hand it to the token. */
+/** EIP-3009: the same fields, whether any account or only the recipient may submit it. */
 const AUTHORIZATION = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
@@ -66,7 +66,7 @@ const AUTHORIZATION = [
   { name: 'nonce', type: 'bytes32' },
 ] as const;
 
-/** USDC that its owner sends to somebody; anybody may hand it to the token (EIP-3009). */
+/** USDC that its owner sends; any account may submit it to the token (EIP-3009). */
 export function usdcTransfer(
   config: NetworkConfig,
   transfer: {

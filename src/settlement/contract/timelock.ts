@@ -5,8 +5,8 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /**
- * The only admin of a settlement contract. The contract makes it in its constructor, after its
- * lens, so the address follows from the contract's own and needs no setting.
+ * The only admin of a settlement contract. The contract creates it in its constructor, after its
+ * lens, so its address follows from the contract's and needs no setting.
  */
 export function timelockOf(settlement: Hex): Hex {
   return getContractAddress({ from: settlement, nonce: 2n });
@@ -18,16 +18,16 @@ export interface OperationCall {
   readonly data: Hex;
 }
 
-/** No operation that this service knows needs another one first. */
+/** Operations of this service never depend on another one. */
 export const NO_PREDECESSOR: Hex = `0x${'00'.repeat(32)}`;
 
-/** Has the timelock wait for a call; its proposers may send this. */
+/** Schedules a call in the timelock; its proposers may send this. */
 export function scheduleCall({ target, data }: OperationCall, salt: Hex, delay: bigint): Hex {
   const args = [target, 0n, data, NO_PREDECESSOR, salt, delay] as const;
   return encodeFunctionData({ abi: timelockAbi, functionName: 'schedule', args });
 }
 
-/** Carries a call out that has waited; anyone may send this. */
+/** Executes a call whose delay has passed; any account may send this. */
 export function executeCall(
   { target, data }: OperationCall,
   { predecessor, salt }: { readonly predecessor: Hex; readonly salt: Hex },
@@ -44,7 +44,7 @@ function decode(abi: Abi, data: Hex) {
   }
 }
 
-/** What a call would do, in one sentence; `known` is false for a call that nothing here makes. */
+/** One sentence for a call's effect; `known` is false for a call that this service never makes. */
 export function describeOperation(
   settlement: Hex,
   { target, data }: OperationCall,

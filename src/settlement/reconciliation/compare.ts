@@ -29,14 +29,14 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** What one run compares. */
+/** The range and the rules of one comparison. */
 export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
   readonly range: BlockRange;
-  /** The run before; `null` to compare everything. */
+  /** The previous run; `null` to compare everything. */
   readonly since: Compared | null;
-  /** Anything younger is still on its way between chain and rows. */
+  /** Anything later is still on its way between chain and rows. */
   readonly settledBefore: Date;
-  /** `false` keeps what is known of the contracts' tokens. */
+  /** `false` keeps the stored differences of the contracts' tokens. */
   readonly tokens: boolean;
   /** Reads the newest events of the contracts again. */
   readonly readAgain: () => Promise<void>;
@@ -46,8 +46,8 @@ interface Comparison {
   readonly name: 'payments' | 'refunds' | 'withdrawals' | 'balances' | 'tokens';
   readonly find: (run: Comparing) => Promise<DifferenceRow[]>;
   /**
-   * A node may show what a block has done a moment before it shows its events: then what differs
-   * counts only if it still does when they were read again.
+   * A node may show a block's effects a moment before its events: with `found_twice` a difference
+   * only counts if it is still there after the events were read again.
    */
   readonly report: 'found' | 'found_twice';
 }
@@ -76,7 +76,10 @@ const COMPARISONS: readonly Comparison[] = [
 const CHANGED_MARGIN_MS = HOUR_MS;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
-/** Payments, refunds and withdrawals one by one; each merchant's balance; the contracts' tokens. */
+/**
+ * Compares every payment, refund and withdrawal, each merchant's balance, and the contracts'
+ * tokens.
+ */
 export async function compare(run: Comparing): Promise<DifferenceRow[]> {
   const all: DifferenceRow[] = [];
   for (const { name, find, report } of COMPARISONS) {
@@ -91,7 +94,7 @@ export async function compare(run: Comparing): Promise<DifferenceRow[]> {
   return all;
 }
 
-/** What can have changed since the run before. */
+/** What may have changed since the previous run. */
 function changed({ range, since }: Comparing): ComparedSince {
   if (since === null) return { ...range, fromBlock: 0n, since: new Date(0) };
   return { ...range, since: addMs(since.compared_at, -CHANGED_MARGIN_MS) };
@@ -121,8 +124,8 @@ async function findBalances({ chain, db, range }: Comparing): Promise<Difference
 }
 
 /**
- * Compares what each contract holds of the token with what it owes: what its events give each
- * merchant, and the booked fees.
+ * Compares each contract's token balance with what it owes: each merchant's balance according to
+ * its events, and the booked fees.
  */
 async function findTokens({ chain, db, range }: Comparing): Promise<DifferenceRow[]> {
   const { toBlock } = range;
@@ -160,15 +163,15 @@ async function findOpenTokens({
 }
 
 /**
- * Anybody can send the contract some atoms, as often as they like. What a person has accepted stays
- * accepted until this much more is there. Less than was accepted is news at once: nobody can take
- * tokens out.
+ * Any account can send the contract some atoms, as often as it likes. A surplus that an operator
+ * has accepted stays accepted until it has grown by this much. A smaller surplus is reported at
+ * once: it must not be possible to take tokens out.
  */
 const GROWTH_THAT_ASKS = 1_000_000n;
 
 /**
- * What is too much or too little; the sums themselves change with each sale. `accepted`: how much
- * of it a person has accepted before. Details that stay the same stay accepted.
+ * The surplus or deficit; the sums themselves change with each sale. `accepted`: how much of it an
+ * operator has accepted before. Unchanged details stay accepted.
  */
 function tellSurplus(surplus: bigint, open: OpenDifferenceRow | undefined) {
   const told = { surplus: `${surplus}` };

@@ -11,8 +11,8 @@ import {
 const FOREIGN = 'foreign_key_used';
 
 /**
- * Writes down what the contract has done in these blocks without any row that explains it, and
- * tells a person. Nothing is booked. Not to be called after a loss: then rows are missing.
+ * Records the contract's events in these blocks that no row explains, and raises alarms. Nothing is
+ * booked. Must not be called after a loss: rows are missing then.
  */
 export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
   const found = await insertForeign(tx, range, now);
@@ -32,7 +32,7 @@ export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   ];
 }
 
-/** One for each merchant: a thief may settle thousands. */
+/** One per merchant, because a thief may settle thousands of payments. */
 function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   const [first] = rows;
   const details = {
@@ -44,7 +44,7 @@ function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   return { kind: FOREIGN, subject: `merchant ${merchant}`, details };
 }
 
-/** Its subject is the one that reconciliation gives to the difference. */
+/** Has the same subject as reconciliation's difference. */
 function unknownMerchant({ kind, number, tx_hash, ...row }: FoundForeignRow): Alarm {
   const { merchant_number, address, amount } = row;
   const subject = kind === 'refund' ? `refund ${number}/${tx_hash}` : `${kind} ${number}`;

@@ -21,7 +21,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 const DEADLINE = 4_000_000_000n;
-/** Nothing that this test schedules becomes ready. */
+/** Longer than the test, so that no scheduled operation becomes executable. */
 const DELAY = 86_400n;
 
 describe('a step on the contract that this service did not make', () => {
@@ -33,7 +33,7 @@ describe('a step on the contract that this service did not make', () => {
   before(async () => {
     world = await startRelayerWorld();
     stopMining = world.network.mineEvery(60);
-    // By the registrar's key, whose nonces are the relayer's as soon as it runs.
+    // With the registrar's key, whose nonces belong to the relayer once it runs.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
     world.startRelayer();
     assert.deepEqual(await told(), [], 'the first run');
@@ -44,7 +44,7 @@ describe('a step on the contract that this service did not make', () => {
     await world.stop();
   });
 
-  /** Each has a salt of its own. */
+  /** A salt for each operation. */
   let operations = 0;
   const mailed: ForeignProposal[] = [];
   let isDying = false;
@@ -77,7 +77,7 @@ describe('a step on the contract that this service did not make', () => {
     return world.network.send(account, world.network.config.settlement, data);
   }
 
-  /** By the proposer's key; nobody executes it. */
+  /** With the proposer's key; it is never executed. */
   function schedule(data: Hex, target = world.network.config.settlement): Promise<void> {
     const salt: Hex = `0x${(++operations).toString(16).padStart(64, '0')}`;
     const timelock = timelockOf(world.network.config.settlement);
@@ -93,7 +93,7 @@ describe('a step on the contract that this service did not make', () => {
     return encodeFunctionData({ abi: settlementAbi, functionName: 'setRates', args });
   };
 
-  /** A merchant of an account that the service knows. */
+  /** A merchant whose account the service knows. */
   async function newMerchant() {
     const merchant = await world.network.addMerchant();
     const { db } = world.database;
@@ -109,7 +109,7 @@ describe('a step on the contract that this service did not make', () => {
     return merchant;
   }
 
-  /** What makes a new wallet the merchant's, with that wallet's consent. */
+  /** A proposal of a new wallet, with that wallet's consent. */
   async function proposal({ merchantNumber }: { readonly merchantNumber: bigint }) {
     const wallet = privateKeyToAccount(generatePrivateKey());
     const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };
@@ -123,7 +123,7 @@ describe('a step on the contract that this service did not make', () => {
     } as const;
   }
 
-  it('is none if it was made before anybody watched, such as the deployment', async () => {
+  it('raises no alarm if it is older than the service, such as the deployment', async () => {
     const { db } = world.database;
     const known = await db.query(
       `select subject from chain_alarms
@@ -133,7 +133,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told(), []);
   });
 
-  it('is an alarm, once: a pause, a role, other rates', async () => {
+  it('raises one alarm: a pause, a role, other rates', async () => {
     const { guardian } = world.network;
     await govern(guardian, 'pauseSettling');
     const args = [roleId('operator'), guardian.address] as const;
@@ -159,7 +159,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told(), [], 'a person has looked at it');
   });
 
-  it('is read back: who holds a role since when, and which operations wait', async () => {
+  it('can be listed: the holders of roles since when, and the operations that wait', async () => {
     const { chain, admin, guardian, watcher, config } = world.network;
     const timelock = timelockOf(config.settlement);
     const found = await readRoles(world.database.db, chain, config.settlement);
@@ -190,7 +190,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told(), [], 'an end is no alarm');
   });
 
-  it('is an alarm: another proposer, another delay before operations', async () => {
+  it('raises an alarm: another proposer, another delay before operations', async () => {
     const { guardian, config } = world.network;
     const timelock = timelockOf(config.settlement);
     const args = [roleId('proposer'), guardian.address] as const;
@@ -202,7 +202,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told(), ['CallScheduled', 'CallScheduled']);
   });
 
-  it('is an alarm when the registrar’s key was stolen, and none when we used it', async () => {
+  it('raises an alarm if the registrar’s key was stolen, and none if we used it', async () => {
     const ours = await world.ask({
       kind: 'wallet_change',
       payload: await proposal(nextMerchant()),
@@ -225,7 +225,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.equal(mailed.length, 1, 'told once');
   });
 
-  it('is none when a merchant’s own wallet does it', async () => {
+  it('raises no alarm if a merchant’s own wallet does it', async () => {
     const merchant = nextMerchant();
     const { wallet } = merchant;
     const { rpc, config, send } = world.network;
@@ -234,7 +234,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told(), []);
   });
 
-  it('is told even when everything is read again, unless somebody was told before', async () => {
+  it('raises an alarm even if all is read again, unless one was raised before', async () => {
     assert.deepEqual(await told({ rebuild: true }), []);
     await world.database.db.query(
       `delete from chain_alarms where kind = 'contract_changed' and subject like 'CeilingChanged%'`,
@@ -242,7 +242,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told({ rebuild: true }), ['CeilingChanged']);
   });
 
-  /** By the registrar's key, past the service. */
+  /** With the registrar's key, outside the service. */
   async function stealWallet(): Promise<string> {
     const stolen = await proposal(await newMerchant());
     const thief = heldAccount(world.network.config.registrarKey);
@@ -250,7 +250,7 @@ describe('a step on the contract that this service did not make', () => {
     return stolen.wallet;
   }
 
-  it('is told once more if the process dies while it is written down', async () => {
+  it('raises its alarm after all if the process dies while it is recorded', async () => {
     const wallet = await stealWallet();
     isDying = true;
     await assert.rejects(told(), /dies/);
@@ -259,7 +259,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.equal(mailed.at(-1)?.wallet, wallet);
   });
 
-  it('is an alarm and a mail in the first run after a recovery, as in any other', async () => {
+  it('raises an alarm and sends a mail in the first run after a recovery', async () => {
     const wallet = await stealWallet();
     await schedule(ratesOf(50));
     // As `finishRecovery` leaves it.
@@ -270,7 +270,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.equal(mailed.at(-1)?.wallet, wallet);
   });
 
-  it('also where the copy that was put back is older than the first run', async () => {
+  it('also raises them if the restored copy is older than the first run', async () => {
     const { db } = world.database;
     await db.query(`delete from chain_alarms where kind = 'contract_changed'`);
     await db.query('delete from reconciliation_cursors');

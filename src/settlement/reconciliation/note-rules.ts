@@ -6,13 +6,13 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
 
 /**
- * What payers set for themselves, and what ends an announcement. All else changes who may do
- * what, at which price or up to which sum: also an event that nobody here has thought of.
+ * Settings of payers, and ends of proposals. All other events change permissions, prices or limits,
+ * including events that this list does not know yet.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['PolicySet', 'PolicyRevoked'],
   ...['WalletChanged', 'WalletProposalCanceled'],
-  // Of the timelock: an operation ended, and what tells it from others of the same calls.
+  // Of the timelock: the end of an operation, and its salt.
   ...['Cancelled', 'CallSalt'],
 ]);
 
@@ -20,12 +20,12 @@ export function changesRules(event: SettlementEvent): event is OtherEvent {
   return event.event === 'Other' && !HARMLESS.has(event.name);
 }
 
-/** The transaction is part of it: the same step may be done twice. */
+/** Contains the transaction, because the same step may be taken twice. */
 export function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
   return `${name} ${txHash}/${logIndex}`;
 }
 
-/** Transactions whose bytes are this service's own. */
+/** Transactions that this service has signed. */
 async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ tx_hash: string }>(
     'select tx_hash from chain_attempts where tx_hash = any($1)',
@@ -34,7 +34,7 @@ async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<Readon
   return new Set(rows.map(({ tx_hash }) => tx_hash));
 }
 
-/** Events that an alarm tells already, resolved or not. */
+/** Events that have an alarm already, resolved or not. */
 async function selectTold(
   tx: Tx,
   livemode: boolean,
@@ -67,7 +67,7 @@ async function resolveAlarms(
 interface MerchantRow {
   readonly merchant_number: bigint;
   readonly account_id: string;
-  /** The present one and those before it, in lower case. */
+  /** The present wallet and those before it, in lower case. */
   readonly wallets: readonly string[];
 }
 
@@ -93,19 +93,19 @@ async function selectMerchants(
   return new Map(rows.map((row) => [Number(row.merchant_number), row]));
 }
 
-/** What a merchant's own wallet proposed is the merchant's own affair, also if it was replaced. */
+/** A proposal by a merchant's own wallet, even a replaced one, does not concern the network. */
 function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
   if (name !== 'WalletProposed' || merchant === undefined) return false;
   return merchant.wallets.includes(String(details.proposer).toLowerCase());
 }
 
-/** A wallet that somebody else wants to be paid a merchant's money to. */
+/** A wallet that someone else has proposed for a merchant's money. */
 export interface ForeignProposal {
   readonly accountId: string;
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
-  /** From then on anybody can put it into force. */
+  /** From then on any account can apply it. */
   readonly applicableAt: Date;
 }
 
@@ -114,7 +114,7 @@ export interface NoteRulesDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Tells the merchant, in the transaction of the alarm; absent: nobody is told. */
+  /** Notifies the merchant, in the transaction of the alarm. Optional. */
   readonly tellMerchant?: (tx: Tx, proposal: ForeignProposal, now: Date) => Promise<void>;
 }
 
@@ -131,9 +131,9 @@ function alarmOf(event: OtherEvent): Alarm {
 }
 
 export interface NotedRules {
-  /** Made past this service, whether an alarm told of it before or not. */
+  /** Made outside this service, whether or not an alarm was raised before. */
   readonly unexplained: readonly OtherEvent[];
-  /** Those of them that no alarm had told of, and that are not older than the service. */
+  /** Those without an earlier alarm that are not older than the service. */
   readonly news: readonly OtherEvent[];
 }
 
@@ -141,16 +141,16 @@ export interface NotedRules {
 export interface ReadRules {
   readonly events: readonly OtherEvent[];
   /**
-   * Whether it is older than this service, as the deployment itself is: then it is recorded as a
-   * resolved alarm, and no news.
+   * True if the event is older than this service, as the deployment itself is: it is then recorded
+   * as a resolved alarm, and not reported.
    */
   readonly isOlder: (event: OtherEvent) => boolean;
 }
 
 /**
- * Raises an alarm for each step on the contract that was made past this service: an announced role
- * or wallet, other rates, a pause. Nothing is stopped by it. One alarm for each, once. In the
- * caller's transaction; after its commit, log the news.
+ * Raises an alarm for each change on the contract that was made outside this service: a proposed
+ * role or wallet, other rates, a pause. Nothing is stopped by it. One alarm for each, once. Runs in
+ * the caller's transaction; after its commit, the caller logs the news.
  */
 export async function noteRules(
   tx: Tx,

@@ -47,13 +47,11 @@ export async function selectLastRun(sql: Sql, livemode: boolean): Promise<Date |
 
 interface Cursor {
   readonly next_block: bigint;
-  /** What was done on the contract before this block is older than the service. */
+  /** Events on the contract before this block are older than the service. */
   readonly watched_from: bigint;
 }
 
-/**
- * Takes the row's lock, so that two runs at once count nothing twice. @returns the earlier cursor.
- */
+/** Locks the row, so that of two runs at once only one counts. @returns the earlier cursor. */
 export async function lockCursor(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly start: bigint; readonly watchedFrom: bigint },
@@ -69,7 +67,7 @@ export async function lockCursor(
   return only(rows, 'cursor of a network');
 }
 
-/** The newest block of the time that a restored database had lost; null: none has lost anything. */
+/** The newest block of the time that a restored database had lost; `null` if nothing was lost. */
 export async function selectLostTo(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ lost_to: bigint | null }>(
     'select lost_to from network_recoveries where livemode = $1',
@@ -86,8 +84,8 @@ export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): 
 }
 
 /**
- * Begins again at this block, the contract's deployment. What no alarm has named yet is news then,
- * however old it is.
+ * Begins again at this block, the contract's deployment. Events without an alarm are then news,
+ * however old they are.
  */
 export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Promise<void> {
   await tx.query(
@@ -99,7 +97,7 @@ export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Pro
   );
 }
 
-/** Deletes the rows of the range that the chain does not have any more, after a reorganization. */
+/** Deletes the rows of the range that the chain no longer has, after a reorganization. */
 export async function deleteOtherPayments(
   tx: Tx,
   range: BlockRange,
@@ -122,7 +120,7 @@ export const chainTransfers = table('chain_transfers', {
   amount: as<string>('bigint'),
   block_number: as<string>('bigint'),
   block_time: as<string>('timestamptz'),
-  /** Hex without 0x; null for withdrawals. */
+  /** Hex without 0x; `null` for withdrawals. */
   reference: as<string | null>('bytea?'),
 });
 
@@ -130,7 +128,7 @@ export type TransferRow = Row<typeof chainTransfers>;
 
 /**
  * Stores the transfers of a range, replacing what was known of it. A reorganization may have moved
- * one here from a block that is read later: the newest place counts.
+ * one here from a block that is read later: the newest position counts.
  */
 export async function replaceTransfers(
   tx: Tx,
@@ -158,7 +156,7 @@ export async function replaceTransfers(
   );
 }
 
-/** Adds a final range's movements to what each merchant has by its events. */
+/** Adds a final range's movements to each merchant's balance by events. */
 export async function addBalances(tx: Tx, range: BlockRange): Promise<void> {
   await tx.query(
     `insert into reconciliation_balances (livemode, merchant_number, balance)
@@ -176,7 +174,7 @@ const MOVEMENTS = `
   select merchant_number, -amount from chain_transfers
   where livemode = $1 and block_number between $2 and $3`;
 
-/** What each merchant has by all events up to a block; `fromBlock` is the cursor. */
+/** Each merchant's balance by all events up to a block; `fromBlock` is the cursor. */
 export async function selectExpectedBalances(
   sql: Sql,
   range: BlockRange,
@@ -206,7 +204,7 @@ const WAITING = `
   where t.status = 'signed' and ${checked('t.livemode = $1')} and t.waits_for is not null
     and r.kind = 'payment' and r.status = 'submitted' and r.number is not null`;
 
-/** The first block with a payment that does not count yet; null: none waits. */
+/** The first block with a payment that does not count yet; `null` if none waits. */
 export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
     `select min(block_number) as block from chain_payments
@@ -217,8 +215,9 @@ export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<b
 }
 
 /**
- * Payments that only one side knows, or that differ between the two. What is younger than the
- * grace, or waits for more than its block, is still on its way between the chain and our rows.
+ * Payments that only one side knows, or that differ between the two. Payments within the grace
+ * period, or that wait for more than their block, are still on their way between the chain and our
+ * rows.
  */
 export async function selectPaymentDifferences(
   sql: Sql,
@@ -269,15 +268,15 @@ const DIFFERENT_MONEY = `(
   (c.amount, lower(c.payer), c.order_id, c.fee_acquirer, c.fee_protocol, c.cashback)
   or k.merchant_number is null)`;
 
-/** What a run compares, besides the differences that are still open. */
+/** The scope of a run, in addition to the differences that are still open. */
 export interface ComparedSince extends BlockRange {
-  /** Ours that have changed since. */
+  /** Rows of ours that have changed since then. */
   readonly since: Date;
 }
 
 /**
  * Refunds that are paid according to one side only, or with different amounts. All refunds of a
- * payment are compared when one of them may have changed.
+ * payment are compared if one of them may have changed.
  */
 export async function selectRefundDifferences(
   sql: Sql,
@@ -382,7 +381,7 @@ export async function selectWithdrawalDifferences(
   );
 }
 
-/** Up to where the last complete run has compared. null: everything is to be compared. */
+/** The end of the last complete run's comparison; `null` to compare everything. */
 export interface Compared {
   readonly compared_block: bigint;
   readonly compared_at: Date;
@@ -399,7 +398,8 @@ export async function selectCompared(sql: Sql, livemode: boolean): Promise<Compa
 
 /**
  * The next run begins here: with the first block that a reorganization can still undo, and with
- * ours of its time. Not if another run, or a recovery, has changed it since `earlier` was read.
+ * rows of ours of its time. Does nothing if another run, or a recovery, has changed it since
+ * `earlier` was read.
  */
 export async function moveCompared(
   tx: Tx,
@@ -417,10 +417,10 @@ export async function moveCompared(
   );
 }
 
-/** `accepted`: a person has accepted it as it is. */
+/** `accepted`: an operator has accepted it as it is. */
 export type OpenDifferenceRow = DifferenceRow & { readonly accepted: boolean };
 
-/** What was found by the last run that looked for it. */
+/** Differences found by the last run that looked for them. */
 export async function selectOpenDifferences(
   sql: Sql,
   livemode: boolean,
@@ -435,8 +435,8 @@ export async function selectOpenDifferences(
 }
 
 /**
- * Keeps one open row per difference; what was not found again is resolved.
- * @returns the open differences; `accepted` where a person has accepted it as it is.
+ * Keeps one open row per difference; a difference that was not found again is resolved.
+ * @returns the open differences; `accepted` if an operator has accepted it as it is.
  */
 export async function saveDifferences(
   tx: Tx,
@@ -465,7 +465,7 @@ export async function saveDifferences(
   );
 }
 
-/** A person accepts the difference, as long as it does not change. */
+/** An operator accepts the difference as long as it does not change. */
 export async function acceptDifference(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update reconciliation_differences set accepted_at = $2

@@ -6,7 +6,7 @@ import {
   reconcileOnce,
 } from '#settlement/reconciliation/reconcile.ts';
 
-/** The exit code of `npm run reconcile`: 0 agreed, 1 differences. */
+/** The exit code of `npm run reconcile`: 0 if they agree, 1 if they differ. */
 export type ReconcileExit = 0 | 1;
 
 /** Reconciles each network and prints a line for it and for every difference. */
@@ -25,7 +25,7 @@ export async function reportReconciliation(
   return exit;
 }
 
-/** A worker of the service books what the ledger lacks, not this process. */
+/** Requests a recovery: a worker of the service books what the ledger lacks, not this process. */
 async function askToBook(
   { db, chain }: ReconcileDeps,
   print: (line: string) => void,

@@ -10,11 +10,11 @@ import {
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-/** Refunds and as many withdrawals, one in each block, all compared long ago. */
+/** Refunds, and as many withdrawals, one in each block, all compared long ago. */
 const OLD = 3_000;
 /** The newest are compared again. */
 const NEW_BLOCKS = 5;
-/** A few for each of the new ones and for each open difference; far fewer than there are. */
+/** A few for each new one and for each open difference; far fewer than there are. */
 const MOST_READ = 300;
 
 const EVER: ComparedSince = {
@@ -84,7 +84,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** The rows of tables that a plan has read. */
+/** How many table rows a plan has read. */
 function rowsRead(plan: Plan): number {
   const here =
     plan['Relation Name'] === undefined
@@ -129,7 +129,7 @@ for (const [name, select] of [
 const LATE = `updated = '2026-11-22T11:30:00Z'`;
 const OPEN = 'insert into reconciliation_differences (livemode, kind, subject, details, first_seen';
 
-test('what becomes of old refunds is found', async () => {
+test('a change of old refunds is found', async () => {
   const { db } = database;
   await db.query(`update refunds set amount = 6, ${LATE} where id = 're_40'`);
   await db.query(`update refunds set tx_hash = '0xother', ${LATE} where id = 're_50'`);
@@ -158,7 +158,7 @@ test('what becomes of old refunds is found', async () => {
   assert.deepEqual(await find(selectRefundDifferences, EVER), expected);
 });
 
-test('what becomes of old withdrawals is found', async () => {
+test('a change of old withdrawals is found', async () => {
   const { db } = database;
   await db.query(`update withdrawals set wallet = '0xB', ${LATE} where id = 'wdr_40'`);
   await db.query(`update withdrawals set ${LATE} where id = 'wdr_50'`);
@@ -187,7 +187,7 @@ test('what becomes of old withdrawals is found', async () => {
   assert.deepEqual(await find(selectWithdrawalDifferences, EVER), expected);
 });
 
-test('a refund that a reorganization has put into an earlier block is kept once', async () => {
+test('a refund that a reorganization has moved to an earlier block is kept once', async () => {
   const { db } = database;
   const tx_hash = `0xmoved${'0'.repeat(57)}`;
   const told = {
@@ -204,7 +204,7 @@ test('a refund that a reorganization has put into an earlier block is kept once'
     return db.transaction((tx) => replaceTransfers(tx, range, rows));
   };
   await read(9_001n, 9_010n, [9_001n]);
-  // The node gives logs of ten blocks: the earlier ones are read first.
+  // The node returns logs of ten blocks: the earlier ones are read first.
   await read(8_991n, 9_000n, [9_000n]);
   await read(9_001n, 9_010n, []);
   const kept = await db.query('select block_number from chain_transfers where tx_hash = $1', [

@@ -29,7 +29,9 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const WISH = { livemode: false, asked: null } as const;
-/** The test mines faster than a block per second, so the chain's time runs ahead of ours. */
+/**
+ * The test mines more than one block a second, so the chain's time is ahead of the test's clock.
+ */
 const NO_GRACE = { graceMs: -86_400_000 };
 
 describe('reconciliation', () => {
@@ -69,7 +71,7 @@ describe('reconciliation', () => {
     await world.outcomes([intent]);
     return { intent, paymentId: await world.recordPayment(intent) };
   };
-  /** As the refunds domain would: paid, and told so. */
+  /** As the refunds domain does: paid, with its event. */
   const refundOf = async (paymentId: string, amount: bigint): Promise<void> => {
     const id = await askRefund(world, paymentId, amount);
     const [outcome] = await world.outcomes([id]);
@@ -107,7 +109,7 @@ describe('reconciliation', () => {
     assert.equal(looks, 2, 'the events were read again');
   });
 
-  it('reads again what a final block has not shown yet', async () => {
+  it('reads a final block again until its events are there', async () => {
     await settle(2_000_000n);
     const { chain } = world.network;
     const final: Chain = {
@@ -140,7 +142,7 @@ describe('reconciliation', () => {
     assert.equal(await world.count(open), 0);
   });
 
-  it('keeps apart what no row and no bytes of ours explain, until two have decided', async () => {
+  it('keeps apart what no row or transaction of ours explains, until two decide', async () => {
     const tenant = { accountId: 'acct_test', livemode: false };
     const { db } = world.database;
     const intent = await world.pay({ payer, amount: 7_050_000n });
@@ -195,7 +197,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('is content with a difference that a person has accepted, until it changes', async () => {
+  it('does not report a difference that an operator has accepted, until it changes', async () => {
     const { paymentId } = await settle(8_500_000n);
     await query(`update payments set fee_protocol = fee_protocol + 1 where id = '${paymentId}'`);
     assert.deepEqual(await kinds(), ['payment_differs']);
@@ -210,7 +212,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('gives a payment its place on the chain where a reorganization has moved it', async () => {
+  it('moves a payment to its new place on the chain after a reorganization', async () => {
     const { paymentId } = await settle(8_700_000n);
     const { db } = world.database;
     const place = () =>
@@ -228,7 +230,7 @@ describe('reconciliation', () => {
     const wanted = { livemode: false, owner: 'test', leaseMs: 60_000 };
     const run = present(await takeRecovery(db, wanted), 'recovery that was asked for');
     const clusterId = present(db.watch.clusterId, 'cluster id');
-    // What is final is far below what was read.
+    // The final block is far below the last one that was read.
     const finished = { clusterId, comparedBlock: 0n, now: new Date() };
     const isDone = await db.transaction(async (tx) => {
       await moveReadTo(tx, false, block);
@@ -261,7 +263,7 @@ describe('reconciliation', () => {
     const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
     assert.equal((await selectUnknownHere(db, false)).count, 1, 'the next recovery books it');
-    // As the reconciler does now: this recovery shows no loss, and reads the refund again.
+    // As the reconciler does: this recovery shows no loss, and reads the refund again.
     await askForRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
     assert.deepEqual(await kinds(), both);
     assert.equal(await world.count(refunds), 0, 'it still belongs to the lost time');
@@ -331,7 +333,7 @@ describe('reconciliation', () => {
     await query(`update chain_requests set number = number - 1 where subject_id = 'wdr_test'`);
   });
 
-  it('compares old refunds and withdrawals when they change, or all at a command', async () => {
+  it('compares old refunds and withdrawals if they change, and all by command', async () => {
     const change = async (set: string) => {
       await query(`update refunds set ${set} where id = 're_test'`);
       await query(`update withdrawals set ${set} where id = 'wdr_test'`);
@@ -352,7 +354,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('follows old and new refunds over a reorganization of the newest blocks', async () => {
+  it('follows old and new refunds through a reorganization of the newest blocks', async () => {
     const { rpc, mine } = world.network;
     const alarms = await world.count('select count(*) from chain_alarms');
     const { paymentId } = await settle(9_200_000n);
@@ -388,7 +390,7 @@ describe('reconciliation', () => {
     assert.equal(await world.count(paid), 3);
   });
 
-  it('compares later what a run has read that was cut off', async () => {
+  it('later compares what an interrupted run has read', async () => {
     const intent = await world.pay({ payer, amount: 9_500_000n });
     await world.outcomes([intent]);
     await world.network.mine(80);
@@ -400,7 +402,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds(), []);
   });
 
-  it('counts what a wallet withdraws by itself as its own affair', async () => {
+  it('ignores withdrawals that a wallet makes by itself', async () => {
     const { network, merchant } = world;
     await network.rpc.call('anvil_setBalance', [merchant.wallet.address, '0xde0b6b3a7640000']);
     const data = encodeFunctionData({
@@ -439,7 +441,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await kinds({ rebuild: true }), []);
   });
 
-  describe('tokens that the contract owes nobody', () => {
+  describe('tokens that the contract does not owe', () => {
     const give = (amount: bigint) => {
       const { config, send } = world.network;
       const args = [config.settlement, amount] as const;
@@ -459,7 +461,7 @@ describe('reconciliation', () => {
     };
     const surplus = (details: object) => [['token_balance_differs', details]];
 
-    it('are found, until a person accepts them', async () => {
+    it('are reported until an operator accepts them', async () => {
       await give(2n);
       assert.deepEqual(await found(), surplus({ surplus: '2' }));
       await accept();
@@ -467,7 +469,7 @@ describe('reconciliation', () => {
       assert.deepEqual(await found(), [], 'a sale changes nothing about it');
     });
 
-    it('ask nobody again for dust, but for a whole USDC, and name what was accepted', async () => {
+    it('are not reported again for dust, but for a whole USDC, with the accepted sum', async () => {
       await give(600_000n);
       assert.deepEqual(await found(), []);
       await give(399_999n);
@@ -482,7 +484,7 @@ describe('reconciliation', () => {
       assert.deepEqual(await found(), []);
     });
 
-    it('are missed at once when there are fewer than a person has accepted', async () => {
+    it('are reported at once if there are fewer than an operator has accepted', async () => {
       const { db } = world.database;
       const told = { surplus: '1000003' };
       await db.query(

@@ -29,13 +29,13 @@ import {
 export type ReconcileDeps = NoteRulesDeps;
 
 export interface ReconcileOptions {
-  /** Read the chain again from the contract's deployment on. */
+  /** Reads the chain again from the contract's deployment on. */
   readonly rebuild?: boolean;
-  /** Compare all refunds and withdrawals ever made, not only what can have changed. */
+  /** Compares all refunds and withdrawals ever made, not only those that may have changed. */
   readonly everything?: boolean;
-  /** Anything younger is still on its way between chain and rows. Default: GRACE_MS. */
+  /** Anything later is still on its way between chain and rows. Default: GRACE_MS. */
   readonly graceMs?: number;
-  /** `false` keeps what is known of the contract's tokens, which saves two calls. */
+  /** `false` keeps the stored differences of the contract's tokens, which saves two calls. */
   readonly tokens?: boolean;
 }
 
@@ -44,25 +44,24 @@ export interface Reconciliation {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly events: number;
-  /** Those that nobody has accepted. */
+  /** Differences that no operator has accepted. */
   readonly differences: readonly DifferenceRow[];
 }
 
 /** Longer than a payment takes from its block to its row, including a restart of the service. */
 const GRACE_MS = 60_000;
 /**
- * What no bytes of ours explain needs no such grace, because bytes are stored before they are sent.
- * A node that answers for another chain is found out within this time.
+ * Events that no transaction of ours explains need less grace, because transactions are stored
+ * before they are sent. A node of another chain is detected within this time.
  */
 const FOREIGN_GRACE_MS = 15_000;
 
 /**
- * Reads the contract's events since the last run, stores what they say, and compares in both
- * directions: payments, refunds and withdrawals one by one, each merchant's balance, and the
- * contract's tokens.
+ * Reads the contract's events since the last run, stores them, and compares in both directions:
+ * every payment, refund and withdrawal, each merchant's balance, and the contract's tokens.
  * Differences become rows that stay open until a run does not find them any more. It never corrects
- * our own rows. What no row explains is written down as foreign.
- * @throws RpcUnavailable when no node answers; the cursor stays where it was.
+ * our own rows. Events that no row explains are recorded as foreign.
+ * @throws RpcUnavailable if no node answers; the cursor stays where it was.
  */
 export async function reconcileOnce(
   deps: ReconcileDeps,
@@ -89,7 +88,7 @@ export async function reconcileOnce(
   };
   const { events, final: readTo } = await storeEvents(deps, walked);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
-  // A run that was cut off has moved the cursor, and compared nothing.
+  // An interrupted run has moved the cursor, and compared nothing.
   const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
   const range = { livemode, fromBlock: first, toBlock: head.number };
   const since = options.everything === true ? null : compared;
@@ -100,7 +99,7 @@ export async function reconcileOnce(
       await storeEvents(deps, { ...walked, fromBlock: from });
     },
   });
-  // The next run looks at these again, wherever the cursor is by then.
+  // The next run compares these again, wherever the cursor is by then.
   const waiting = await selectFirstWaiting(db, livemode);
   const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {

@@ -29,7 +29,7 @@ const UNKNOWN = { kind: 'refund_unknown_here', subject: '7/0x07', details: { cha
 const LATER = { kind: 'payment_unknown_here', subject: '8', details: { chain: {} } };
 const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chain: {} } };
 
-/** As a reconciliation would that finds these, again or for the first time. */
+/** As a reconciliation that finds these, again or for the first time. */
 async function find(...found: DifferenceRow[]): Promise<{ asked: number; alarms: string[] }> {
   const { db } = database;
   await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));
@@ -50,7 +50,7 @@ async function endRecovery(): Promise<void> {
   );
 }
 
-test('what a recovery did not cure is left to a person: no other one runs for it', async () => {
+test('what a recovery did not cure is left to operators: no further one runs for it', async () => {
   const first = await find(UNKNOWN);
   assert.deepEqual(first.alarms, []);
   await endRecovery();
@@ -59,7 +59,7 @@ test('what a recovery did not cure is left to a person: no other one runs for it
   assert.deepEqual(await find(UNKNOWN), uncured);
 });
 
-test('what is found only after it gets a recovery of its own, beside what it left', async () => {
+test('what is found only after it gets a recovery of its own', async () => {
   const before = await find(UNKNOWN);
   const asked = await find(UNKNOWN, LATER);
   assert.deepEqual(asked, { asked: before.asked + 1, alarms: before.alarms });

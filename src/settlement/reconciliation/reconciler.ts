@@ -12,13 +12,13 @@ import { selectLastRun } from '#settlement/reconciliation/reconcile-queries.ts';
 
 type ReconcilerDeps = ReconcileDeps & {
   readonly wakeups: Wakeups;
-  /** Has the merchants' rows follow the wallets that the contract holds; absent: they stay. */
+  /** Updates the merchants' rows to the wallets that the contract has. Optional. */
   readonly followWallets?: () => Promise<void>;
 };
 
-/** Soon enough to stop a day's trouble, rare enough to cost nothing. */
+/** Often enough to limit damage, rare enough to cost nothing. */
 const EVERY_MS = 60_000;
-/** Workers look more often than a run is due, so that one takes over when another has died. */
+/** Workers check more often than a run is due, so that one takes over if another has died. */
 const LOOK_MS = 15_000;
 /**
  * The contract's tokens are compared by a worker's first run and about once an hour: it costs two
@@ -27,8 +27,8 @@ const LOOK_MS = 15_000;
 const TOKENS_EVERY = 60;
 
 /**
- * The network's recovery books what the chain has paid and the ledger does not know. Once: what it
- * did not book is left to a person, because closing the network again would not help.
+ * Requests a recovery to book what the chain has paid and the ledger lacks. Once: what it did not
+ * book is left to operators, because closing the network again would not help.
  */
 export async function askIfUnknown(
   deps: Pick<ReconcilerDeps, 'db' | 'chain' | 'clock' | 'wakeups' | 'log'>,
@@ -61,7 +61,7 @@ export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
       const last = await selectLastRun(deps.db, livemode);
       const now = deps.clock.now().getTime();
       if (last !== null && now - last.getTime() < EVERY_MS) return false;
-      // While the ledger is being compared anyway, a difference is no news.
+      // While the ledger is being compared anyway, differences are not reported.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });
       await deps.followWallets?.();

@@ -12,12 +12,12 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
-/** An address that may do what its role allows. */
+/** An address that holds a role. */
 export interface RoleHolder {
-  /** null: a role that this release does not know. */
+  /** `null` for a role that this release does not know. */
   readonly role: RoleName | null;
   readonly account: Hex;
-  /** The time of the block that granted it; null: no node has that block. */
+  /** The time of the block that granted it; `null` if no node has that block. */
   readonly since: Date | null;
 }
 
@@ -26,7 +26,7 @@ export interface Roles {
   readonly holders: readonly RoleHolder[];
   /** Operations that can be executed now or later, unless a guardian cancels them. */
   readonly announced: readonly Announced[];
-  /** When the first operation that changes rates can be executed; null: none waits. */
+  /** When the first operation that changes rates can be executed; `null` if none waits. */
   readonly ratesUntil: Date | null;
 }
 
@@ -68,7 +68,7 @@ interface OperationRow {
 
 const SET_RATES = toFunctionSelector(getAbiItem({ abi: settlementAbi, name: 'setRates' }));
 
-/** Every operation that was ever scheduled; an alarm too, one for each of its calls. */
+/** Every operation that was ever scheduled; these are alarms too, one for each call. */
 async function selectOperations(
   sql: Sql,
   { livemode, contractVersion }: Place,
@@ -92,8 +92,8 @@ const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as c
 const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
 
 /**
- * Who holds which role of a contract and of its timelock, and which operations wait. The rows say
- * whom and what to ask about, and the contracts whether it is so now. @throws RpcUnavailable
+ * The role holders of a contract and of its timelock, and the operations that wait. The rows name
+ * the candidates, and the contracts confirm them. @throws RpcUnavailable
  */
 export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promise<Roles> {
   const { livemode } = chain.config;

@@ -22,7 +22,7 @@ export interface Walk {
   readonly toBlock: bigint;
   readonly final: bigint;
   readonly settledBefore: Date;
-  /** Where an empty ledger begins to watch: what is older is no news. */
+  /** Where an empty ledger begins to watch: older events are not reported. */
   readonly watchedFrom: bigint;
   /** The last block of the time that the database has lost; `null` if it has lost nothing. */
   readonly lostTo: bigint | null;
@@ -30,7 +30,7 @@ export interface Walk {
   readonly unread: readonly number[];
 }
 
-/** Stores what the contract's events say. `final`: the last block that is read for good. */
+/** Stores the contract's events. `final`: the last block that is read for good. */
 export async function storeEvents(
   deps: NoteRulesDeps,
   walk: Walk,
@@ -39,7 +39,7 @@ export async function storeEvents(
   let { final } = walk;
   for await (const range of walkEvents(deps.chain, walk.fromBlock, walk.toBlock)) {
     events += range.events.length;
-    // What is too young to be compared is read again, even if its chain calls it final already.
+    // Events too young to be compared are read again, even if the chain calls them final already.
     const young = firstSince(range, walk.settledBefore);
     if (young !== null && young <= final) final = young - 1n;
     const { news } = await deps.db.transaction((tx) =>
@@ -50,15 +50,15 @@ export async function storeEvents(
   return { events, final };
 }
 
-/** The first block of the range that holds an event and is not older than `since`, or null. */
+/** The first block of the range that contains an event and is not older than `since`, or `null`. */
 function firstSince({ times }: WalkedRange, since: Date): bigint | null {
   const young = [...times].flatMap(([number, time]) => (time >= since ? [number] : []));
   return young.reduce<bigint | null>((least, n) => (least === null || n < least ? n : least), null);
 }
 
 /**
- * Stores a range's events, and reports its rule changes in the same transaction. The
- * cursor moves over the final part only: the rest is read again.
+ * Stores a range's events, and reports its rule changes in the same transaction. The cursor only
+ * moves over the final part: the rest is read again.
  */
 async function storeRange(
   tx: Tx,
@@ -86,8 +86,8 @@ async function storeRange(
 }
 
 /**
- * Whether the database has lost what it knew of it: after the contract's deployment, and up to the
- * block that the last recovery after a loss has read.
+ * True if the database has lost its record of the event: after the contract's deployment, and up to
+ * the block that the last recovery after a loss has read.
  */
 function isOfLostTime(
   { chain }: NoteRulesDeps,
@@ -99,8 +99,8 @@ function isOfLostTime(
 }
 
 /**
- * What was done on a contract until the service first read it: recorded once, and no news, unless
- * the service had read it before a loss.
+ * Events on a contract until the service first read it: recorded once, and not reported, unless the
+ * service had read it before a loss.
  */
 export async function readUnread(
   deps: NoteRulesDeps,
