@@ -1553,7 +1553,7 @@ type Account struct {
 	// The list may grow.
 	KybStatus string `json:"kyb_status"`
 
-	// Why it was decided so.
+	// The reason for the decision.
 	Reason *string `json:"reason"`
 
 	// ISO 8601 UTC with milliseconds.
@@ -1615,13 +1615,13 @@ type Withdrawal struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
-	// Of the withdrawal.
+	// The amount of the withdrawal.
 	Status string `json:"status"`
 
 	// The settlement wallet.
 	Wallet string `json:"wallet"`
 
-	// Why it failed.
+	// The reason why it failed.
 	FailureCode *string `json:"failure_code"`
 
 	// Hash of the transaction.

@@ -1269,7 +1269,7 @@ export interface Account {
   network: 'testnet' | 'mainnet';
   /** The list may grow. */
   kyb_status: 'none' | 'pending' | 'approved' | 'rejected';
-  /** Why it was decided so. */
+  /** The reason for the decision. */
   reason: string | null;
   /** ISO 8601 UTC with milliseconds. */
   updated: string;
@@ -1315,11 +1315,11 @@ export interface Withdrawal {
   amount: number;
   /** USDC, always. */
   currency: 'usdc';
-  /** Of the withdrawal. */
+  /** The amount of the withdrawal. */
   status: 'pending' | 'succeeded' | 'failed';
   /** The settlement wallet. */
   wallet: string;
-  /** Why it failed. */
+  /** The reason why it failed. */
   failure_code: string | null;
   /** Hash of the transaction. */
   tx_hash: string | null;

@@ -19,7 +19,7 @@ test('a new operation is named with its summary, without its fields', () => {
   assert.doesNotMatch(text, /new fields/);
 });
 
-test('what an operation takes is named once, without the members of what is new itself', () => {
+test('a new parameter of an operation is named once, without members of new objects', () => {
   const text = changes(
     'POST /v1/things body.tip null or object',
     'POST /v1/things body.tip.shares array',
@@ -30,7 +30,7 @@ test('what an operation takes is named once, without the members of what is new 
   assert.match(text, /\| `POST \/v1\/things` \| `tip`, `status` \|/);
 });
 
-test('a new value of a parameter that was there is named', () => {
+test('a new value of an existing parameter is named', () => {
   const before = { promises: new Set(['GET /v1/things', 'GET /v1/things query status string']) };
   const paid = { promises: new Set([...before.promises, 'GET /v1/things query status = paid']) };
   const demands = new Set<string>();
@@ -38,7 +38,7 @@ test('a new value of a parameter that was there is named', () => {
   assert.match(text, /`status = paid`/);
 });
 
-test('a field of several answers is named once for its resource; errors are left out', () => {
+test('a field of several responses is named once for its resource; errors are omitted', () => {
   const text = changes(
     'POST /v1/things 201.tip integer',
     'GET /v1/things 200.data[].tip integer',
@@ -48,7 +48,7 @@ test('a field of several answers is named once for its resource; errors are left
   assert.doesNotMatch(text, /error/);
 });
 
-test('a new event is named; one that has a new field is not', () => {
+test('a new event is named; one with a new field is not', () => {
   const text = changes('event thing.made body object', 'GET /v1/things 200.data[].id integer');
   assert.match(text, /New event types: `thing\.made`\./);
   const known = { promises: new Set(['event thing.made body object']), demands: new Set<string>() };
@@ -59,7 +59,7 @@ test('a new event is named; one that has a new field is not', () => {
   assert.equal(changesSince(known, more, DOCUMENT), '');
 });
 
-test('what is released stays, and what is new stands above it', () => {
+test('released sections stay, and new ones are added above', () => {
   const first = withChanges('', changes('event thing.made body object'));
   const page = asReleased(first, 'v1.0.0, 2026-12-01', 'One thing.');
   assert.match(

@@ -1,7 +1,7 @@
 import type { ContractShape } from '#app/contract-shape.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 
-/** docs/guides/api-changes.md: what the merchant API has gained, release by release. */
+/** docs/guides/api-changes.md: the additions to the merchant API, release by release. */
 
 const TITLE = '# What is new in the API';
 const INTRODUCTION = `What the merchant API has gained, release by release. Programs that were
@@ -9,9 +9,9 @@ written before go on as they are: nothing that they rely on has gone.`;
 const NEXT = '## Not released yet';
 const NOTHING = 'Nothing yet.';
 
-/** An answer's member, without the status and the envelope of a list. */
+/** A member of a response, without the status and the envelope of a list. */
 const MEMBER = /^\d+\.(?:data\[\]\.)?(.+)$/;
-/** They answer with objects of other resources. */
+/** They return objects of other resources. */
 const TEST_HELPERS = 'test_helpers';
 /** Errors are the same everywhere; the page of error codes explains them. */
 const LEAST_ERROR = 400;
@@ -19,7 +19,7 @@ const LEAST_ERROR = 400;
 interface Line {
   /** `POST /v1/refunds`, or `event payment.succeeded`. */
   readonly owner: string;
-  /** What follows: empty for the operation itself. */
+  /** The rest of the line: empty for the operation itself. */
   readonly rest: string;
 }
 
@@ -43,7 +43,7 @@ function listed(names: readonly string[]): string {
   return [...new Set(names)].map((name) => `\`${name}\``).join(', ');
 }
 
-/** Members and values of what is new itself say nothing more. */
+/** Omits members and values of objects that are new themselves. */
 function outermost(names: readonly string[]): string[] {
   const all = new Set(names);
   return [...all].filter((name) => {
@@ -87,7 +87,9 @@ function fieldOf({ rest }: Line): string | null {
   return MEMBER.exec(place)?.[1] ?? null;
 }
 
-/** What `after` has and `before` has not, as Markdown without a heading; empty: nothing. */
+/**
+ * The additions of `after` over `before`, as Markdown without a heading; empty if there are none.
+ */
 export function changesSince(before: ContractShape, after: ContractShape, document: Doc): string {
   const known = new Set([...before.promises].map((text) => toLine(text).owner));
   const added = [...after.promises].filter((line) => !before.promises.has(line)).map(toLine);
@@ -111,18 +113,18 @@ export function changesSince(before: ContractShape, after: ContractShape, docume
   ].join('\n');
 }
 
-/** The sections of released versions, which stay as they were. */
+/** The sections of released versions, which stay unchanged. */
 function released(page: string): string {
   return /^## v[\s\S]*$/m.exec(page)?.[0] ?? '';
 }
 
-/** The page with what is new now. */
+/** The page with the current additions. */
 export function withChanges(page: string, changes: string): string {
   const parts = [TITLE, INTRODUCTION, NEXT, changes.trim() || NOTHING, released(page).trim()];
   return `${parts.join('\n\n').trimEnd()}\n`;
 }
 
-/** The page when what was new is released as this version, for example `v0.2.0, 2026-12-01`. */
+/** The page once the additions are released as this version, for example `v0.2.0, 2026-12-01`. */
 export function asReleased(page: string, version: string, changes: string): string {
   const section = [`## ${version}`, changes.trim() || NOTHING, released(page)];
   return withChanges(section.join('\n\n'), '');

@@ -18,14 +18,16 @@ import { requestLogSamples } from '#ops/service-samples.ts';
 import { packagesIn } from '#packages/built.ts';
 import { createRequestLog } from '#request-log/request-log.ts';
 
-/** Begins and ends request lines of a running process. */
+/** Toggles request lines in a running process. */
 const LINES_SIGNAL = 'SIGUSR2';
 
-/** What is around the surfaces of an API process: limits, log, numbers, health, reference. */
+/**
+ * The common parts of an API process around its surfaces: limits, log, metrics, health, reference.
+ */
 export interface ApiOperations {
   readonly limiter: RateLimiter;
   onAnswered(request: FastifyRequest, call: Call, status: number): void;
-  /** Adds the paths that have no surface, and the end of all this to the server's own. */
+  /** Adds the paths outside of surfaces, and closes these parts with the server. */
   addTo(app: FastifyInstance, documents: Readonly<Record<string, Doc>>): Promise<void>;
 }
 
@@ -40,7 +42,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
   const limiter = createLimiter(deps);
   const requestLog = createRequestLog(deps);
   const lines = createRequestLines(deps.config.logRequests);
-  // Asked for while the trouble is there, without a restart.
+  // For use during an incident, without a restart.
   process.on(LINES_SIGNAL, lines.toggle);
   health.metrics.watch(requestLogSamples(requestLog));
   return {
@@ -73,7 +75,7 @@ interface Asset {
   readonly tag: string;
 }
 
-/** Made once: the pages only change with the program. */
+/** Created once: the pages only change with the program. */
 async function createAsset(text: string, type: string): Promise<Asset> {
   const plain = Buffer.from(text);
   const tag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
@@ -91,7 +93,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
   return reply.type(asset.type).send(takesZip ? asset.zipped : asset.plain);
 }
 
-/** The documentation, `/openapi.json` and the documents of the other surfaces beside it. */
+/** The documentation, `/openapi.json` and the documents of the other surfaces. */
 export async function addReferenceRoutes(
   app: FastifyInstance,
   documents: Readonly<Record<string, Doc>>,

@@ -64,8 +64,8 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
 }
 
 /**
- * The same routes for people: their lists are read from a standby, where there is one. A server
- * reads what it has just written, so its lists stay with the primary.
+ * The same routes for people: their lists are read from a standby, if there is one. A server reads
+ * what it has just written, so its lists use the primary.
  */
 function listsOfPeople(
   shared: ReturnType<typeof createShared>,

@@ -35,29 +35,29 @@ export interface ApiDeps extends LoopDeps {
   readonly idKey: IdKey;
   readonly chains: readonly Chain[];
   readonly readiness: Readiness;
-  /** What the process says of itself, when another port says it too. */
+  /** The process's health, if another port reports it too. */
   readonly health?: ProcessHealth;
-  /** Takes the server out of service; default: one that nobody begins. */
+  /** Takes the server out of service; default: one that never starts. */
   readonly drain?: Drain;
-  /** Runs the work of each request; default: as it is. */
+  /** Wraps each request's handler; default: none. */
   readonly around?: ServerOptions['around'];
-  /** The demo pass that test helpers tap when none is named; null without demo data. */
+  /** The demo pass that test helpers tap by default; `null` without demo data. */
   readonly defaultPass: string | null;
-  /** What terminals in test mode may play the customer with; null without demo data. */
+  /** The test passes of terminals in test mode; `null` without demo data. */
   readonly testPasses?: TestPasses | null;
-  /** Makes passes for the wallets of phones; default: none. */
+  /** Creates passes for phone wallets; default: none. */
   readonly passFiles?: PassFiles;
-  /** Where people reach the web apps; default: as configured. */
+  /** The public origin of the web apps; default: as configured. */
   readonly webUrl?: () => string;
-  /** The folder with the built web apps; null: only the APIs are served. */
+  /** The folder with the built web apps; `null` to serve only the APIs. */
   readonly webFolder?: string | null;
-  /** For the browser of a sandbox's own machine; null without demo data. */
+  /** For browsers on a sandbox's own machine; `null` without demo data. */
   readonly sandboxLinks?: SandboxLinks | null;
 }
 
 /**
- * Push services are never on this machine, in a sandbox neither: what may ring there is for the
- * operator alone to say (WEBHOOK_ALLOW_CIDRS).
+ * Push services are never on this machine, even in a sandbox; only the operator can allow private
+ * addresses (WEBHOOK_ALLOW_CIDRS).
  */
 export function pushNetwork({
   webhookAllowCidrs,
@@ -65,7 +65,7 @@ export function pushNetwork({
   return { policy: addressPolicy(webhookAllowCidrs), resolver: systemResolver() };
 }
 
-/** The node of each network that browsers may ask: the operator's, or in a sandbox the relay. */
+/** The node of each network that browsers may call: the operator's, or in a sandbox the relay. */
 export function publicNodes(deps: {
   readonly config: Config;
   readonly chains: readonly Chain[];
@@ -80,7 +80,9 @@ export function publicNodes(deps: {
   };
 }
 
-/** What several surfaces share: one batcher, one waiting room each per process. */
+/**
+ * The parts that several surfaces share: one batcher and one long-poll registry each per process.
+ */
 export function createShared(deps: ApiDeps) {
   const intents = createIntentRoom(deps);
   const readKey = createKeyReader(deps.db);

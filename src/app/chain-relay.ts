@@ -6,16 +6,16 @@ import { connectRpc } from '#sandbox/json-rpc.ts';
 import type { Config } from '#settings/config.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 
-/** What reads the chain and holds nobody up: enough to check a receipt. */
+/** Methods that only read and are fast: enough to verify a receipt. */
 const RELAYED: readonly string[] = [
   'eth_chainId',
   'eth_blockNumber',
   'eth_getTransactionReceipt',
   'eth_call',
 ];
-/** A receipt asks two questions; a customer opens a few. */
+/** A receipt needs two requests; a customer opens a few. */
 const LIMIT = { requests: 240, seconds: 60 };
-/** The largest question is a call of the contract. */
+/** The largest request is a call of the contract. */
 const MAX_BYTES = 16_384;
 
 interface Question {
@@ -34,15 +34,18 @@ function questionOf(body: unknown): Question | null {
   }
 }
 
-/** Where browsers reach a sandbox's own chain: its node listens on the machine alone. */
+/**
+ * The path at which browsers reach a sandbox's own chain, whose node listens on the local machine
+ * only.
+ */
 export function relayPath(network: string): string {
   return `chain/${network}`;
 }
 
 /**
- * `POST /chain/<network>`: a JSON-RPC question to an embedded chain, from the origin of the page
- * that shows a receipt. It reads only, and a network with a node of its own has none. A sandbox
- * that is reached under a name of its own needs TAPLINE_PUBLIC_URL.
+ * `POST /chain/<network>`: a JSON-RPC request to an embedded chain, from the origin of the
+ * receipt's page. Read-only, and absent for a network with an external node. A sandbox that is
+ * reached under its own name needs TAPLINE_PUBLIC_URL.
  */
 export function addChainRelay(
   app: FastifyInstance,

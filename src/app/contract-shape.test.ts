@@ -22,22 +22,22 @@ function broken(changed: Schemas, path?: string): string[] {
   return breaks(shapeOf(documentOf(OLD)), shapeOf(documentOf(changed, path)));
 }
 
-test('what is the same, said otherwise, breaks nothing', () => {
+test('the same contract, expressed differently, breaks nothing', () => {
   const id = { anyOf: [{ type: 'string' }, { type: 'null' }], description: 'Which one.' };
   assert.deepEqual(broken({ ...OLD, answer: { id } }), []);
 });
 
-test('what is added to an answer breaks nothing', () => {
+test('additions to a response break nothing', () => {
   assert.deepEqual(broken({ ...OLD, answer: { ...OLD.answer, more: { type: 'string' } } }), []);
 });
 
-test('a field that went away, or became something else, is named', () => {
+test('a removed field, or one with another type, is named', () => {
   assert.deepEqual(broken({ ...OLD, answer: {} }), ['gone: POST /v1/things 200.id null or string']);
   const id = { type: 'integer' };
   assert.deepEqual(broken({ ...OLD, answer: { id } }).length, 1);
 });
 
-test('what clients must send from now on is named, and so is an operation that went away', () => {
+test('a new requirement, and a removed operation, are named', () => {
   const body = { ...OLD.body, reason: { type: 'string' } };
   assert.deepEqual(broken({ ...OLD, body }), ['now needed: POST /v1/things body.reason']);
   assert.ok(broken(OLD, '/v1/others').includes('gone: POST /v1/things'));

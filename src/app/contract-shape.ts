@@ -1,24 +1,25 @@
 import type { Doc } from '#http/openapi-schemas.ts';
 
 /**
- * What clients rely on, one line for each thing: an operation, what it takes and needs, and what it
- * answers with. Words and examples are left out, so that only promises are compared.
+ * The contract that clients rely on, one line for each promise: an operation, its inputs and
+ * requirements, and its responses. Descriptions and examples are omitted, so that only promises are
+ * compared.
  */
 export interface ContractShape {
-  /** May not go away: `takes POST /v1/refunds body amount integer`. */
+  /** Must not be removed: `takes POST /v1/refunds body amount integer`. */
   readonly promises: ReadonlySet<string>;
-  /** May not be added: `POST /v1/refunds body payment`. */
+  /** Must not be added: `POST /v1/refunds body payment`. */
   readonly demands: ReadonlySet<string>;
 }
 
-/** Schemas of ours are not deeper; one that holds itself would never end. */
+/** Our schemas are not deeper; a recursive one would never end. */
 const MAX_DEPTH = 12;
 
 interface Walk {
   readonly document: Doc;
-  /** What a line begins with: whose schema it is. */
+  /** The beginning of a line: the owner of the schema. */
   readonly owner: string;
-  /** Whether members that are demanded are noted; of answers they are not. */
+  /** True if required members are recorded; for responses they are not. */
   readonly asks: boolean;
   readonly promises: Set<string>;
   readonly demands: Set<string>;
@@ -32,7 +33,7 @@ function resolve(document: Doc, value: unknown): Doc {
   return resolve(document, found);
 }
 
-/** `integer or null`, however it is written. */
+/** `integer or null`, in any notation. */
 function typeOf(document: Doc, value: unknown): string {
   const schema = resolve(document, value);
   const choices = (schema.anyOf ?? schema.oneOf) as unknown[] | undefined;
@@ -103,7 +104,7 @@ export function shapeOf(document: Doc): ContractShape {
   return shape;
 }
 
-/** What clients of the earlier one would miss, or would have to learn. */
+/** The promises that clients of the earlier version would lose, and the new requirements. */
 export function breaks(before: ContractShape, after: ContractShape): string[] {
   const gone = [...before.promises].filter((line) => !after.promises.has(line));
   const known = (line: string) => before.demands.has(line) || isNew(before, line);
@@ -111,7 +112,7 @@ export function breaks(before: ContractShape, after: ContractShape): string[] {
   return [...gone.map((line) => `gone: ${line}`), ...added.map((line) => `now needed: ${line}`)];
 }
 
-/** What an operation, or an optional member, of its own needs is nothing that anybody left out. */
+/** Requirements of a new operation, or of a new optional member, break no client. */
 function isNew({ promises }: ContractShape, demand: string): boolean {
   const holder = demand.includes(' body')
     ? demand.slice(0, demand.lastIndexOf('.'))
@@ -123,12 +124,12 @@ function isNew({ promises }: ContractShape, demand: string): boolean {
 interface Kept {
   /** `GET /v1/payments`, or `event payment.succeeded`. */
   readonly owner: string;
-  /** Promises and demands behind the owner's name; empty: the owner itself. */
+  /** Promises and demands after the owner's name; empty for the owner itself. */
   readonly promises: readonly string[];
   readonly demands: readonly string[];
 }
 
-/** `POST /v1/refunds` of `POST /v1/refunds body amount integer`. */
+/** `POST /v1/refunds` for `POST /v1/refunds body amount integer`. */
 function ownerOf(line: string): string {
   return line.split(' ', 2).join(' ');
 }
@@ -137,7 +138,7 @@ function restOf(line: string): string {
   return line.slice(ownerOf(line).length + 1);
 }
 
-/** As docs/released keeps it. */
+/** The format of docs/released. */
 export function textOf({ promises, demands }: ContractShape): string {
   const owners = [...new Set([...promises].map(ownerOf))].sort();
   const of = (lines: ReadonlySet<string>, owner: string) =>
@@ -151,7 +152,7 @@ export function textOf({ promises, demands }: ContractShape): string {
   return `[\n${kept.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`;
 }
 
-/** What `textOf` made. */
+/** Parses the output of `textOf`. */
 export function shapeFrom(text: string): ContractShape {
   const kept = JSON.parse(text) as readonly Kept[];
   const lines = (name: 'promises' | 'demands') =>

@@ -9,12 +9,12 @@ import { localWakeups } from '#db/wakeups.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { readConfig } from '#settings/config.ts';
 
-/** Nothing is derived from it that leaves this process. */
+/** Nothing that leaves this process is derived from it. */
 const NO_SECRET = Buffer.alloc(32);
-/** A connection is made at the first statement, and declarations make none. */
+/** Connections are opened at the first statement, and declarations run none. */
 const NO_DATABASE = 'postgres://127.0.0.1/none';
 
-/** An API that has met neither its database nor a chain: it settles nothing and knows nobody. */
+/** An API without database and chain. */
 function unconnected(): ApiDeps {
   return {
     config: readConfig({}, []),
@@ -34,12 +34,12 @@ function unconnected(): ApiDeps {
   };
 }
 
-/** The routes of every surface as they are declared. */
+/** The declared routes of every surface. */
 export function declaredRoutes(): SurfaceRoutes {
   return createSurfaces(unconnected()).routes;
 }
 
-/** Every route of the merchant API as it is declared. */
+/** The declared routes of the merchant API. */
 export function declaredMerchantRoutes(): readonly DeclaredRoute[] {
   return declaredRoutes().merchant;
 }

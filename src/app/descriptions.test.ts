@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 
-/** Whoever reads a document has only its words: each field and each answer says what it is. */
+/** Readers of a document have only its words, so each field and each response must be described. */
 
 interface Schema {
   readonly $ref?: string;
@@ -20,7 +20,7 @@ interface Operation {
 
 const documents = Object.entries(surfaceDocuments(declaredRoutes()));
 
-/** Fields below `value` that neither describe themselves nor refer to what does. */
+/** Fields below `value` that neither have a description nor reference a described schema. */
 function undescribed(value: unknown, place: string): string[] {
   if (value === null || typeof value !== 'object') return [];
   const { properties } = value as Schema;
@@ -47,7 +47,7 @@ for (const [name, document] of documents) {
     }
   });
 
-  test(`${name}: each answer says what it holds, not what was asked`, () => {
+  test(`${name}: each response is described by its content`, () => {
     assert.ok(operations.length >= 3, `only ${operations.length} operations were seen`);
     const repeating = operations.filter(({ summary, responses }) =>
       Object.values(responses).some(({ description }) => description === summary),

@@ -6,14 +6,14 @@ import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
 
 /**
- * `node src/app/diff-command.ts`: fails when the merchant API breaks what clients of the last
- * release rely on (docs/behavior.md 18), or when the page of changes is stale; `--write` makes that
- * page again. `--release 'v0.2.0, 2026-12-01'` writes down what clients rely on from now on, and
- * closes the section of the page. The linter's own diff calls a path that went away a patch.
+ * `node src/app/diff-command.ts`: fails if the merchant API breaks what clients of the last release
+ * rely on (docs/behavior.md 18), or if the page of changes is stale; `--write` regenerates that
+ * page. `--release 'v0.2.0, 2026-12-01'` records what clients rely on from now on, and closes the
+ * section of the page. The linter's own diff calls a removed path a patch.
  */
 const PAGE = path.join(import.meta.dirname, '../../docs/guides/api-changes.md');
 const RELEASED = path.join(import.meta.dirname, '../../docs/released/merchant-api.json');
-/** A file that was read as nothing would pass everything. */
+/** A file that was wrongly parsed as empty would pass everything. */
 const LEAST_LINES = 500;
 
 async function readReleased() {

@@ -3,10 +3,9 @@ import { isObject, type Schema } from './typescript-schema.ts';
 import { operationsOf } from './typescript-types.ts';
 
 /**
- * Go for one OpenAPI document: a struct per named schema, and one per body that an operation takes.
- * What may be several things stays raw JSON, which the reader decodes when it knows which.
- *
- * Fields stand apart by blank lines: gofmt then has nothing to align, and the text is its own.
+ * Go types for one OpenAPI document: a struct per named schema, and one per request body. Unions
+ * stay raw JSON, which the reader decodes once the type is known.
+ * Blank lines separate fields, so that gofmt has nothing to align and does not change the text.
  */
 export function goModelsOf(document: Schema, source: string): string {
   const { schemas } = document.components as { schemas: Record<string, Schema> };
@@ -30,7 +29,7 @@ export function goModelsOf(document: Schema, source: string): string {
 interface Declaring {
   readonly name: string;
   readonly schema: Schema;
-  /** Structs so far, in the order they are found. */
+  /** The structs so far, in order of discovery. */
   readonly declared: string[];
 }
 
@@ -41,14 +40,14 @@ function declareType({ name, schema, declared }: Declaring): void {
     declared.push(`${about}type ${name} ${typeOf({ name, schema, declared })}`);
     return;
   }
-  // The place is taken first: a struct stands before those that it holds.
+  // Reserves the position first, so that a struct precedes those that it contains.
   const at = declared.push('') - 1;
   const required = (schema.required ?? []) as readonly string[];
   const fields = Object.entries(properties).map(([field, property]) => {
     const part = { name: `${name}${goName(field)}`, schema: property as Schema, declared };
     const isRequired = required.includes(field);
     const omit = isRequired ? '' : ',omitempty';
-    // Go leaves out a false: only a pointer tells it from a field that was not set.
+    // Go omits a false value; only a pointer distinguishes it from a field that was not set.
     const isChoice = part.schema.type === 'boolean' && part.schema.const === undefined;
     const type = (isChoice && !isRequired ? '*' : '') + typeOf(part);
     const words = commentOf(property as Schema, '\t');
@@ -77,7 +76,7 @@ function typeOf({ name, schema, declared }: Declaring): string {
   return types.includes('null') ? optional(plain) : plain;
 }
 
-/** What can be null already stays what it is. */
+/** A type that is already nullable stays unchanged. */
 function optional(type: string): string {
   return type === RAW || /^(map\[|\[\])/.test(type) ? type : `*${type}`;
 }
@@ -107,14 +106,14 @@ function plainType(type: unknown, { name, schema, declared }: Declaring): string
 function objectType({ name, schema, declared }: Declaring): string {
   const { properties, additionalProperties: more } = schema;
   if (!isObject(properties) || Object.keys(properties).length === 0) {
-    // Which object it is says something else, such as the type of an event.
+    // Another field determines which object it is, such as the type of an event.
     return isObject(more) ? `map[string]${typeOf({ name, schema: more, declared })}` : RAW;
   }
   declareType({ name, schema, declared });
   return name;
 }
 
-/** As Go writes them. */
+/** Initialisms in Go's notation. */
 const INITIALS: ReadonlySet<string> = new Set(['id', 'url', 'api', 'ip', 'http', 'nfc', 'qr']);
 
 function goName(field: string): string {

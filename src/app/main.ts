@@ -11,7 +11,7 @@ import { secretValues } from '#settings/secret-settings.ts';
 /** behavior.md 20.7: a stop takes at most 10 s, after DRAIN_SECONDS. */
 const STOP_MS = 9_500;
 
-/** Browsers have no passkeys at an address of numbers. */
+/** Browsers allow no passkeys at an IP address. */
 function withPasskeys({ web_url: url }: SandboxFile): string {
   return url.replace('//127.0.0.1', '//localhost');
 }
@@ -37,7 +37,7 @@ function screen(sandbox: SandboxFile, dataDir: string): string {
 `;
 }
 
-/** Without https there is no camera, NFC or WebCrypto in a phone's browser. */
+/** Without https a phone's browser has no camera, NFC or WebCrypto. */
 function lanScreen({ url, fingerprint }: LanServer, deviceKey: string): string {
   return `
   On phones in the same network:
@@ -60,13 +60,13 @@ interface End {
 
 interface Asked {
   readonly end: Promise<End>;
-  /** Aborts at the second signal: a person who asks twice does not want to wait. */
+  /** Aborts at the second signal, because a person who repeats it does not want to wait. */
   readonly hurry: AbortSignal;
 }
 
 /**
- * Listens from the first moment, so that a process told to stop while it starts also stops tidily,
- * with 0.
+ * Handles signals from the first moment, so that a process told to stop while it starts also stops
+ * cleanly, with code 0.
  */
 function askedToStop(): Asked {
   const hurry = new AbortController();
@@ -82,7 +82,7 @@ function askedToStop(): Asked {
   return { end, hurry: hurry.signal };
 }
 
-/** Whatever still hangs when the time is over is left behind. */
+/** Remaining work is abandoned after the time limit. */
 function endInTime({ code }: End, drainSeconds: number): void {
   setTimeout(() => process.exit(code), drainSeconds * 1000 + STOP_MS);
 }
@@ -102,7 +102,7 @@ async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<n
 
 interface Started {
   readonly running: Running;
-  /** 0 when it was told to stop before anybody could use it. */
+  /** 0 if it was told to stop before it was ready. */
   readonly drainSeconds: number;
 }
 
@@ -125,7 +125,7 @@ async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
     started = true;
     return { running, drainSeconds: end === null ? config.drainSeconds : 0 };
   } catch (error) {
-    // A Ctrl+C also reaches what is just being started, and the start fails of that.
+    // Ctrl+C also reaches child processes that are just being started, which makes the start fail.
     if (end !== null) process.exit(0);
     if (error instanceof StartError) console.error(`tapline: ${error.message}`);
     else log.error('the start failed', { error: describeError(error) });

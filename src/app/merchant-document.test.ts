@@ -14,12 +14,12 @@ import { errorsByStatus } from '#http/route-errors.ts';
 const routes = declaredMerchantRoutes();
 const document = merchantDocument(routes);
 
-test('openapi.json is what the routes declare', () => {
+test('openapi.json matches the declared routes', () => {
   const file = path.join(import.meta.dirname, '../../openapi.json');
   assert.equal(readFileSync(file, 'utf8'), `${JSON.stringify(document, null, 2)}\n`);
 });
 
-test('every example fits its schema', () => {
+test('every example matches its schema', () => {
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
   let checked = 0;
@@ -50,7 +50,7 @@ test('routes, scopes and operation ids are declared once, as behavior.md 3.5 nam
   for (const expected of SPECIFIED) assert.ok(paths.includes(expected), expected);
 });
 
-test('errors stand under the status of their code', () => {
+test('errors are under the status of their code', () => {
   for (const route of routes) {
     for (const [status, codes] of errorsByStatus(route, MERCHANT_ACCESS.errors)) {
       for (const code of codes) {

@@ -13,7 +13,7 @@ interface Tag {
   readonly description: string;
 }
 
-/** What holds for every operation; none has such a tag. */
+/** Topics that apply to every operation; no operation has such a tag. */
 const TOPICS: readonly Tag[] = [
   {
     name: 'Authentication',
@@ -45,12 +45,12 @@ const TOPICS: readonly Tag[] = [
     name: 'Lists',
     description:
       'Newest first. Send `next_cursor` back as `cursor`, with the same filters, until ' +
-      '`has_more` is false. A walk has no duplicates and no gaps, whatever is created meanwhile.',
+      '`has_more` is false. Pages have no duplicates and no gaps, whatever is created meanwhile.',
   },
   {
     name: 'Rate limits',
     description:
-      'Each response shows the quota of the key (`RateLimit-*`). A 429 says ' +
+      'Each response shows the quota of the key (`RateLimit-*`). A 429 states ' +
       'in `Retry-After` how many seconds to wait.',
   },
   {
@@ -65,22 +65,22 @@ const TOPICS: readonly Tag[] = [
 const TAGS: readonly Tag[] = [
   { name: 'Payment intents', description: 'Amounts that a terminal collects from a customer.' },
   { name: 'Payments', description: 'Payments settled on the chain.' },
-  { name: 'Refunds', description: 'Money sent back out of the merchant balance.' },
+  { name: 'Refunds', description: 'Money sent back from the merchant balance.' },
   { name: 'Terminals', description: 'The devices that customers tap.' },
   {
     name: 'Balance',
     description: 'The balance that the settlement contract holds for the merchant.',
   },
   { name: 'Events', description: 'Everything that happened, for 30 days.' },
-  { name: 'Webhook endpoints', description: 'Where events are sent.' },
+  { name: 'Webhook endpoints', description: 'The destinations of events.' },
   { name: 'Webhook deliveries', description: 'Attempts to deliver events, and their results.' },
   { name: 'Webhooks', description: 'The messages that endpoints receive.' },
   { name: 'Idempotency keys', description: 'The result of a request whose response was lost.' },
   { name: 'Request log', description: 'Requests of your servers, and their responses.' },
-  { name: 'Test helpers', description: 'Play the customer in test mode. Test keys only.' },
+  { name: 'Test helpers', description: 'Simulate the customer in test mode. Test keys only.' },
 ];
 
-/** Codes of surfaces that are called with a key. */
+/** Error codes of surfaces that are called with a key. */
 export const KEY_ERRORS = [
   'api_key_missing',
   'api_key_invalid',

@@ -8,13 +8,13 @@ import type { DeclaredWebhook } from '#http/openapi.ts';
 import { Amount, Currency, commonFields, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
 import { PAYMENT_EXAMPLE, PAYMENT_INTENT_EXAMPLE } from '#payments/examples.ts';
 
-/** Only events carry these two: the merchant API has no routes for them. */
+/** Only events carry these two, because the merchant API has no routes for them. */
 const AccountSchema = Type.Object(
   {
     id: idOf('acct_', 'account'),
     ...commonFields('account'),
     kyb_status: oneOf(['none', 'pending', 'approved', 'rejected'], 'The list may grow.'),
-    reason: nullable(Type.String({ description: 'Why it was decided so.' })),
+    reason: nullable(Type.String({ description: 'The reason for the decision.' })),
     updated: Timestamp,
   },
   { title: 'Account' },
@@ -36,9 +36,9 @@ const WithdrawalSchema = Type.Object(
     ...commonFields('withdrawal'),
     amount: Amount,
     currency: Currency,
-    status: oneOf(['pending', 'succeeded', 'failed'], 'Of the withdrawal.'),
+    status: oneOf(['pending', 'succeeded', 'failed'], 'The amount of the withdrawal.'),
     wallet: Type.String({ description: 'The settlement wallet.' }),
-    failure_code: nullable(Type.String({ description: 'Why it failed.' })),
+    failure_code: nullable(Type.String({ description: 'The reason why it failed.' })),
     tx_hash: nullable(Type.String({ description: 'Hash of the transaction.' })),
     created: Timestamp,
     updated: Timestamp,

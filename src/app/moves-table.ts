@@ -6,7 +6,7 @@ import type { DeclaredRoute } from '#http/route-errors.ts';
 const BEGIN = '<!-- What routes move: npm run openapi -->\n';
 const END = '<!-- End of what routes move -->';
 
-/** What is asked for at APIs whose callers have no second factor. */
+/** The proof that callers without a second factor must give, per API. */
 const PROOF: Readonly<Record<Exclude<keyof SurfaceRoutes, 'dashboard' | 'operator'>, string>> = {
   merchant: 'API key with its scope',
   device: 'device key',
@@ -22,7 +22,7 @@ const ASKED: Readonly<Record<Asks, string>> = {
   never: 'session',
 };
 
-/** At the payer's API the wallet's key is the factor. */
+/** In the payer's API the wallet's key is the factor. */
 const SIGNED: Readonly<Record<Asks, string>> = {
   always: 'signature of the wallet, at most five minutes old',
   own: 'the same, where it lifts a limit, gives a phone a way to pay or erases; else the session',
@@ -39,7 +39,7 @@ function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
   return [ASKED[asks], ...more].join(', ');
 }
 
-/** Every route that moves money, access or a name, and what its caller has to show. */
+/** Every route that moves money, access or a name, and the proof that its caller must give. */
 function table(routes: SurfaceRoutes): string {
   const lines = Object.entries(routes).flatMap(([name, own]) => {
     const api = name as keyof SurfaceRoutes;
@@ -57,7 +57,7 @@ function table(routes: SurfaceRoutes): string {
   );
 }
 
-/** SECURITY.md with the table as the routes are declared now. */
+/** SECURITY.md with the table of the currently declared routes. */
 export function withMovesTable(text: string, routes: SurfaceRoutes): string {
   const [before, rest] = text.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];

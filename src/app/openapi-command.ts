@@ -7,14 +7,14 @@ import { surfaceDocuments } from '#app/surface-documents.ts';
 import { typescriptModules, typescriptOf } from '#app/typescript-types.ts';
 
 /**
- * Writes the OpenAPI documents, the types of TypeScript and Go made from them, and the table of
- * routes in SECURITY.md. With `--check` it writes only those that are not committed, and ends with
- * 1 when a committed one is stale.
+ * Writes the OpenAPI documents, the TypeScript and Go types generated from them, and the table of
+ * routes in SECURITY.md. With `--check` it writes only those that are not committed, and exits with
+ * 1 if a committed one is stale.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 /** The types that the web apps share, and below the same folder those of each surface. */
 const WEB_TYPES = 'web/data/types';
-/** What a release promises: a change has to show in its commit. */
+/** The promises of a release, committed so that a change shows in the diff. */
 const COMMITTED = ['openapi.json', 'sdk/src/types.ts', 'go/models.go', 'SECURITY.md'];
 
 async function freshFiles(): Promise<Map<string, string>> {

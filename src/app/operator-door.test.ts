@@ -5,7 +5,7 @@ import { operatorDoor } from '#app/operator-door.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { sendRaw } from '#testing/http-kit.ts';
 
-/** Where staff come in, when that has an address of its own. */
+/** The address of the operator API, if it has its own. */
 
 let api: TestApi;
 
@@ -16,7 +16,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** fetch() sends a Host of its own. */
+/** fetch() sends its own Host header. */
 function statusAt(path: string, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(api.url);
@@ -39,7 +39,7 @@ test('the operator API is at its own address, and nowhere else', async () => {
   assert.equal(await statusAt('/api/dashboard/v1/session', 'shop.test'), 401);
 });
 
-test('no spelling of another host, and no host beside it, opens the operator API', async () => {
+test('no variant of a host, and no second host, opens the operator API', async () => {
   const path = '/api/operator/v1/session';
   const { port } = new URL(api.url);
   const ask = async (target: string, host: string) => {
@@ -67,7 +67,7 @@ test('a number that a browser would read as an address is another host', () => {
   assert.deepEqual(['127.0.0.1:81', '127.1:81', '0x7f000001:81'].map(at), [true, false, false]);
 });
 
-test('addresses that are not listed find nothing there', () => {
+test('addresses that are not listed get 404 there', () => {
   const open = operatorDoor({
     operatorUrl: null,
     operatorAllowCidrs: ['10.1.0.0/16', '2001:db8::/64'],

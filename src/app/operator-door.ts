@@ -9,12 +9,14 @@ const OPERATORS = ['/operator', ROOTS.operator];
 
 function isForStaff(url: string): boolean {
   const path = (url.split('?')[0] ?? '').toLowerCase();
-  // A path is decoded before it finds its route.
+  // A path is decoded before it is routed.
   const decoded = path.includes('%') ? decodeURIComponent(path) : path;
   return OPERATORS.some((root) => decoded === root || decoded.startsWith(`${root}/`));
 }
 
-/** Exactly the host of that URL. The protocol's own port may be written, as some clients do. */
+/**
+ * Exactly the host of that URL. The protocol's default port may be included, as some clients do.
+ */
 function isHostOf(own: URL): (host: AskedHost) => boolean {
   const usual = own.protocol === 'https:' ? 443 : 80;
   const port = own.port === '' ? usual : Number(own.port);
@@ -22,9 +24,9 @@ function isHostOf(own: URL): (host: AskedHost) => boolean {
 }
 
 /**
- * Whether there is anything at a request's path. The staff's way in can have an address of its own,
- * so that a proxy or a firewall lets only their network in, and a list of the addresses they come
- * from. Everybody else finds nothing there.
+ * Whether a request's path exists for its caller. The operator API can have its own address, so
+ * that a proxy or a firewall admits only the staff's network, and a list of client addresses. All
+ * other callers get 404 there.
  */
 export function operatorDoor(
   config: Pick<Config, 'operatorUrl' | 'operatorAllowCidrs'>,

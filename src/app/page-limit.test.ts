@@ -14,13 +14,13 @@ before(async () => {
 
 after(() => api.close());
 
-/** As a proxy in front says who asks. */
+/** Requests with a client address, as a proxy in front sends it. */
 const askFrom = (path: string, address: string) =>
   fetch(new URL(path, api.url), { headers: { 'X-Forwarded-For': address } });
 
 /**
- * How often each status came, of requests a few at a time, each from an address of one /64, until
- * some were refused.
+ * How often each status was returned, for concurrent requests, each from an address of one /64,
+ * until some were refused.
  */
 async function statusesOf(path: string): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
@@ -39,13 +39,13 @@ async function statusesOf(path: string): Promise<Record<number, number>> {
 }
 
 for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH, '/brand']) {
-  test(`${path}: a /64 that tries links gets ${PAGES.requests} answers a minute`, async () => {
+  test(`${path}: a /64 that guesses links gets ${PAGES.requests} answers a minute`, async () => {
     const began = performance.now();
     const { 429: _refused, ...answered } = await statusesOf(`${path}/guess`);
-    // Meanwhile the limit lets some in again.
+    // Meanwhile the limit admits some again.
     const more = Math.ceil((performance.now() - began) / ((PAGES.seconds * 1000) / PAGES.requests));
     const [count = 0, ...others] = Object.values(answered);
-    assert.deepEqual(others, [], 'a link that is wrong has one answer');
+    assert.deepEqual(others, [], 'a wrong link has one answer');
     assert.ok(count >= PAGES.requests && count <= PAGES.requests + more, `${count} answers`);
     const neighbor = await askFrom(`${path}/guess`, '2001:db8:0:2::1');
     assert.equal(neighbor.status, Number(Object.keys(answered)[0]), 'another /64');

@@ -16,7 +16,7 @@ function realmSettings(deps: ApiDeps, realm: Realm) {
   const { config, db, wakeups } = deps;
   const { port } = config;
   const publicUrl = (realm === 'operator' ? config.operatorUrl : null) ?? config.publicUrl;
-  // Also with a chain of its own, a network that is no production has nobody's money to guard.
+  // A network outside of production guards no real money, even with an external chain.
   const isSandbox = !config.production;
   const secretKey = peopleKey(deps.secret);
   const people = { db, wakeups, secretKey, publicUrl, port, isSandbox };
@@ -26,17 +26,17 @@ function realmSettings(deps: ApiDeps, realm: Realm) {
   return { ...settings, elsewhere: signInElsewhere(cells) };
 }
 
-/** Of both realms, for what other cells ask. */
+/** For both realms, for requests of other cells. */
 export function settingsOfRealms(deps: ApiDeps) {
   return { merchant: realmSettings(deps, 'merchant'), operator: realmSettings(deps, 'operator') };
 }
 
-/** What is about merchants' people, outside of the routes. */
+/** The parts for merchants' people, outside of the routes. */
 export function peopleDeps(deps: ApiDeps): PeopleDeps {
   return realmSettings(deps, 'merchant').people;
 }
 
-/** What the routes of both realms are made from. */
+/** The parts from which the routes of both realms are built. */
 function peopleParts(
   deps: ApiDeps,
   shared: ReturnType<typeof createShared>,

@@ -5,7 +5,7 @@ import { startTestApi, type TestApi } from '#testing/api.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Which push services a wallet of a sandbox may name: a sandbox's webhooks may go to itself. */
+/** The push services that a sandbox's wallet may name, while its webhooks may go to itself. */
 
 let api: TestApi;
 let payer: Caller;
@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => api.close());
 
-test('no browser is rung at an address of this machine or its network', async () => {
+test('no browser is notified at an address of this machine or its network', async () => {
   for (const endpoint of [
     'http://127.0.0.1:4242/',
     'http://localhost:4242/',

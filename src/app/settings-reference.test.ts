@@ -9,7 +9,7 @@ const ROWS: readonly SettingRow[] = [...GENERAL_SECTIONS, ...CHAIN_SECTIONS].fla
   ({ rows }): readonly SettingRow[] => rows,
 );
 
-test('docs/settings.md and .env.example say what the code says', async () => {
+test('docs/settings.md and .env.example match the code', async () => {
   const stale = 'stale: run npm run settings-reference';
   assert.equal(await readFile('docs/settings.md', 'utf8'), settingsPage(), stale);
   assert.equal(await readFile('.env.example', 'utf8'), envExample(), stale);

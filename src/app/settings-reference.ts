@@ -3,7 +3,7 @@ import { CHAIN_SECTIONS } from '#settings/chain-setting-table.ts';
 import { chainPrefix } from '#settings/setting-names.ts';
 import { GENERAL_SECTIONS, type SettingRow, type SettingSection } from '#settings/setting-table.ts';
 
-/** Every setting came with it, unless its row names a later one. */
+/** The release of every setting, unless its row names a later one. */
 const FIRST_RELEASE = '0.1.0';
 /** Columns of a comment in `.env.example`. */
 const COMMENT_WIDTH = 100;
@@ -62,7 +62,7 @@ function example(row: SettingRow, prefix: string): string {
   return `${comment(`${row.what}${unit}${without}`)}${prefix}${row.name}=${row.default}\n`;
 }
 
-/** Lines of a comment, without the marks of Markdown. */
+/** Lines of a comment, without Markdown markup. */
 function comment(text: string): string {
   const plain = text
     .replaceAll('`', '')

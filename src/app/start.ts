@@ -58,16 +58,16 @@ import { prepareSenders } from '#settlement/relayer/senders/configure-senders.ts
 import { ensureBuilt, ensureCompressed } from '#web/built.ts';
 
 export interface Running {
-  /** Where HTTP is served; null without the api role. */
+  /** The address that serves HTTP; `null` without the api role. */
   readonly webUrl: string | null;
-  /** Where phones reach it; null without `--lan`. */
+  /** The address for phones; `null` without `--lan`. */
   readonly lan: LanServer | null;
   readonly sandbox: SandboxFile | null;
-  /** Resolves with the reason when a part that this process started has died. */
+  /** Resolves with the reason when a part that this process started has failed. */
   readonly lost: Promise<string>;
   /**
-   * Goes on serving for DRAIN_SECONDS (until `hurry` aborts), then stops accepting, finishes what
-   * runs and gives leases back, within 10 s.
+   * Keeps serving for DRAIN_SECONDS (until `hurry` aborts), then stops accepting, finishes running
+   * work and releases leases, within 10 s.
    */
   stop(hurry?: AbortSignal): Promise<void>;
 }
@@ -75,14 +75,14 @@ export interface Running {
 /** How often the clock is compared with the database's. */
 const ALIGN_EVERY_MS = 10_000;
 
-/** Undo steps of a start, run in reverse: a start that fails half-way leaves nothing running. */
+/** Undo steps of a start, run in reverse, so that a failed start leaves nothing running. */
 type Undo = (() => Promise<void>)[];
 
 async function undo(steps: Undo): Promise<void> {
   for (const step of steps.reverse()) await step().catch(() => {});
 }
 
-/** Learns early that the port is taken, before anything slow has been started. */
+/** Detects early that the port is taken, before anything slow is started. */
 async function requirePort(address: ListenAddress): Promise<void> {
   if (address.port === 0) return;
   await new Promise<void>((resolve, reject) => {
@@ -92,7 +92,7 @@ async function requirePort(address: ListenAddress): Promise<void> {
   });
 }
 
-/** Where a process listens, and the setting that says so. */
+/** Where a process listens, and the setting that determines it. */
 interface ListenAddress {
   readonly setting: 'PORT' | 'OPS_PORT';
   readonly host: string;
@@ -130,15 +130,15 @@ function startAligning(db: Database, clock: AlignedClock): Loop {
       await alignClock(db, clock);
       return false;
     },
-    // The last known offset stays good while the database is away.
+    // The last known offset stays in use while the database is unreachable.
     onError: () => {},
   });
 }
 
-/** A step shows at once in what the service does: so soon it shows in the log, too. */
+/** A clock step affects the service at once, so it is logged as soon. */
 const STEPS_POLL_MS = 1_000;
 
-/** Logs each step of the machine's clock once. @returns how to stop. */
+/** Logs each step of the machine's clock once. @returns a function that stops it. */
 function watchSteps(log: Log): () => Promise<void> {
   const steps = new StepDetector();
   const check = () => {
@@ -151,10 +151,10 @@ function watchSteps(log: Log): () => Promise<void> {
   return async () => clearInterval(timer);
 }
 
-/** How late a payment that nobody has signed is declined at most. */
+/** The maximum delay with which an unsigned payment is declined. */
 const OVERDUE_POLL_MS = 1_000;
 
-/** In every process, whatever its roles: it is needed most while no worker is alive. */
+/** In every process of any role, because it matters most while no worker is running. */
 function startDeclining(deps: SettleDeps): Loop {
   const { log } = deps;
   return startLoop({
@@ -171,7 +171,7 @@ interface Ground {
   readonly lost: readonly Promise<string>[];
 }
 
-/** Whatever of database and chains is not configured is embedded. */
+/** Embeds whatever of database and chains is not configured. */
 async function prepareGround(
   config: Config,
   ground: { readonly folder: DataFolder; readonly secret: Buffer; readonly log: Log },
@@ -224,11 +224,11 @@ async function prepareGround(
   return { databaseUrl: databaseUrl as string, networks: networks as NetworkSettings[], lost };
 }
 
-/** The database with our tables, compared with what an earlier life of this process has seen. */
-/** What a start is given besides its settings. */
+/** The database with our tables, compared with its state in an earlier run of this process. */
+/** The inputs of a start besides its settings. */
 interface Asked {
   readonly log: Log;
-  /** Aborts when the process was told to end: the start waits for nothing more. */
+  /** Aborts when the process was told to end, which ends the start's waits. */
   readonly ends?: AbortSignal | undefined;
 }
 
@@ -256,9 +256,9 @@ async function prepareDatabase(
 }
 
 /**
- * An embedded chain is as old as its data folder, whatever database is used with it.
- * @throws StartError when the settings leave out a contract that the ledger has used, or name one
- *   where another cell settles.
+ * An embedded chain is as old as its data folder, for any database.
+ * @throws StartError if the settings omit a contract that the ledger has used, or name one on which
+ * another cell settles.
  */
 async function keepOrder(
   { chains, roles }: Config,
@@ -269,14 +269,14 @@ async function keepOrder(
   if (roles.has('watch')) return;
   for (const chain of external) {
     const { config } = chain;
-    // A ledger that knows its contracts has shown whose they are.
+    // A ledger that has recorded contracts has proven whose they are.
     const isNew = !(await hasContracts(db, config.livemode));
     if (isNew) await requireOwnContract(chain, db.cell, log);
     await keepContracts(db, config);
   }
 }
 
-/** What a start in production looks at before it serves. @throws StartError */
+/** The safety checks of a start in production. @throws StartError */
 async function requireSafety(
   roles: Config['roles'],
   chains: readonly Chain[],
@@ -290,9 +290,9 @@ async function requireSafety(
 }
 
 /**
- * What a process does not sign with, it does not hold. In production a worker leaves the
- * registrar's key to a process of its own, even if its settings name it: a thief of both keys
- * registers a shop and settles to it. Elsewhere a worker does that work too.
+ * A process holds only the keys that it signs with. In production a worker leaves the registrar's
+ * key to a separate process, even if its settings name it, because a thief of both keys could
+ * register a shop and settle to it. Elsewhere a worker does that work too.
  */
 function withKeysOf({ roles, production }: Config, network: NetworkSettings): NetworkSettings {
   const works = roles.has('worker');
@@ -305,19 +305,19 @@ function withKeysOf({ roles, production }: Config, network: NetworkSettings): Ne
   };
 }
 
-/** A worker of this process is just starting: it gets this long to be heard of. */
+/** A worker of this process is just starting; its first heartbeat may take this long. */
 const OWN_WORKER_MS = 5_000;
 
 interface Served {
-  /** null without the api role. */
+  /** `null` without the api role. */
   readonly webUrl: string | null;
-  /** null without `--lan`. */
+  /** `null` without `--lan`. */
   readonly lan: LanServer | null;
-  /** Tells balancers to go elsewhere; requests that still come are served. */
+  /** Makes load balancers stop sending requests; those that still arrive are served. */
   turnAway(): void;
 }
 
-/** Listens wherever this process does, once it is known what the networks can do. */
+/** Listens wherever this process does, once the state of the networks is known. */
 async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Served> {
   const { config } = deps;
   const addresses = listenAddresses(config);
@@ -328,7 +328,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   stops.push(readiness.stop);
   if (config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
   const health = createProcessHealth({ ...deps, readiness });
-  // Probes are answered before requests are: until then this process is not ready.
+  // Probes are answered before requests; until then this process is not ready.
   health.serves = false;
   if (config.production) {
     const durability = watchDurability({ ...deps, declared: config.durability });
@@ -338,7 +338,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   let webUrl: string | null = null;
   let lan: LanServer | null = null;
   const drain = createDrain();
-  // In reverse at the stop: the probes are the last to go.
+  // In reverse at the stop, so that the probes close last.
   for (const address of addresses.toReversed()) {
     const server = { address, drain: address.setting === 'PORT' ? drain : createDrain() };
     if (address.setting === 'OPS_PORT') await listen(buildOpsServer(health, config), server, stops);
@@ -395,7 +395,7 @@ function receiptPages(config: Config, idKey: IdKey) {
 
 type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
 
-/** The database's clock is the one that counts. */
+/** The database's clock is authoritative. */
 async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedClock> {
   const clock = new AlignedClock();
   await alignClock(db, clock);
@@ -410,27 +410,27 @@ function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>):
 }
 
 /**
- * The packages, and the last tenth of the web apps' size. Only in production a start waits for
- * them; a sandbox builds them once it serves.
+ * Builds the packages, and compresses the web apps by another tenth. Only a start in production
+ * waits for this; a sandbox does it once it serves.
  */
 async function finishBuilds(webFolder: string, config: Config): Promise<void> {
   await Promise.all([ensureCompressed(webFolder), ensurePackages(packagesIn(config.dataDir))]);
 }
 
-/** A stop does not wait for it: each file is put in its place in one step. */
+/** A stop does not wait for it, because each file is put in place in one step. */
 function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
   finishBuilds(webFolder, config).catch((error) =>
-    log.warn('a build was not finished', { error: describeError(error) }),
+    log.warn('a build could not be finished', { error: describeError(error) }),
   );
 }
 
-/** Brings a process up: everything it was told to run, in one order, undone in reverse. */
+/** Starts a process: every configured part, in a fixed order, undone in reverse. */
 async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promise<Up> {
   for (const address of listenAddresses(config)) await requirePort(address);
   const folder = await openDataFolder(config.dataDir);
   stops.push(folder.close, startTraceExport(config.tracing, log));
   const secret = config.secret ?? (await folder.secret('service'));
-  // Beside the rest: only a first start builds anything.
+  // Concurrently, since only a first start builds anything.
   const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
@@ -485,7 +485,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   return { webUrl, lan, sandbox, lost, turnAway };
 }
 
-/** It changes no row of the ledger, so it guards nothing: see `src/watch`. */
+/** It changes no row of the ledger, so it needs no guard: see `src/watch`. */
 async function bringUpWatch(
   deps: Omit<ApiDeps, 'readiness' | 'webFolder' | keyof ReturnType<typeof demoPages>>,
   ground: Ground,
@@ -500,7 +500,7 @@ async function bringUpWatch(
   return { webUrl, lan, sandbox: null, lost, turnAway };
 }
 
-/** What of the demo data is shown and played with. */
+/** The demo data for pages and test passes. */
 function demoPages(demo: Demo | null) {
   if (demo === null) return { testPasses: null, defaultPass: null, sandboxLinks: null };
   const { passes } = demo.test;
@@ -511,7 +511,7 @@ function demoPages(demo: Demo | null) {
   };
 }
 
-/** @throws StartError for what a person can put right; nothing is left running then. */
+/** @throws StartError for problems that the operator can fix; nothing is left running then. */
 export async function start(config: Config, log: Log, ends?: AbortSignal): Promise<Running> {
   const stops: Undo = [];
   try {
@@ -525,7 +525,7 @@ export async function start(config: Config, log: Log, ends?: AbortSignal): Promi
     return { ...running, stop };
   } catch (error) {
     await undo(stops);
-    // It ended while the start was under way: the supervisor starts the process again.
+    // The database ended during the start; the supervisor starts the process again.
     if (error instanceof DatabaseUnavailable) throw databaseAway(config, error);
     throw error;
   }
@@ -537,10 +537,10 @@ function databaseAway({ databaseUrl }: Config, error: unknown): StartError {
   return new StartError(`${name} cannot be reached: ${describeError(cause)}`);
 }
 
-/** The first PostgreSQL that has all that our statements use. */
+/** The first PostgreSQL version with every feature that our statements use. */
 const MIN_SERVER_VERSION = 150_000;
 
-/** @throws StartError when it is too old, or losing its primary would cost more than was said. */
+/** @throws StartError if it is too old, or losing its primary would cost more than declared. */
 async function checkDatabase(db: Database, config: Config): Promise<void> {
   const name = config.databaseUrl === null ? 'the embedded PostgreSQL' : 'DATABASE_URL';
   try {

@@ -7,7 +7,7 @@ import { type DocumentedAccess, openApiDocument } from '#http/openapi.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 
-/** The routes of every surface, as they are declared. */
+/** The declared routes of every surface. */
 export interface SurfaceRoutes {
   readonly merchant: readonly DeclaredRoute[];
   /** Pairing included. */
@@ -40,7 +40,7 @@ interface SurfaceText {
 }
 
 const ERRORS =
-  'Errors have the shape of the merchant API: branch on `error.code`, and handle codes that ' +
+  'Errors have the form of the merchant API: branch on `error.code`, and handle codes that ' +
   'you do not know by `error.type`.';
 
 const DEVICE: SurfaceText = {
@@ -68,7 +68,7 @@ const PAYER: SurfaceText = {
   summary: 'The API of a payer’s wallet.',
   description:
     'A payer signs in with the key of the wallet, approves spending with signatures that the ' +
-    `service sends to the chain, and answers when a payment asks for a yes. ${ERRORS}`,
+    `service sends to the chain, and confirms payments that require it. ${ERRORS}`,
   prefix: '/payer/v1',
   access: {
     name: 'payerSession',
@@ -141,7 +141,7 @@ const OPERATOR: SurfaceText = {
   title: 'Tapline operator API',
   summary: "What the network's own staff does.",
   description:
-    `${PEOPLE} Every caller has proved a second factor. Support staff may only read: they may ` +
+    `${PEOPLE} Every caller has verified a second factor. Support staff may only read: they may ` +
     'call what needs `support`, and operators everything.',
   prefix: ROOTS.operator.replace('/api', ''),
   access: peopleAccess(),
@@ -178,14 +178,14 @@ const TAGS: Readonly<Record<string, string>> = {
   Catalog: 'The items that tills sell at a tap.',
   Risk: 'Rules that decline payments or ask the payer.',
   Statistics: 'Figures by day.',
-  Search: 'Finding an object by what is known of it.',
+  Search: 'Finding an object by any of its identifiers.',
   Exports: 'Lists as files.',
   'Live feed': 'Events as they happen.',
-  'Request log': 'Requests of the merchant API and their answers.',
+  'Request log': 'Requests of the merchant API and their responses.',
   'Audit log': 'Who changed what.',
   Network: 'Relayers, queues, reconciliation and alarms.',
   'Spending policy defaults': 'The limits that payers are offered.',
-  'Pay links': 'What a payment costs, and paying it with what a wallet has signed.',
+  'Pay links': 'The cost of a payment, and paying it with a wallet’s signature.',
   'Payer app': 'The payer, passes, approvals, confirmations and agent tokens.',
   'Terminal protocol': 'Pairing, payment intents, taps and refunds at the counter.',
 };

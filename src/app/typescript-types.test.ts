@@ -42,7 +42,7 @@ const DOCUMENT = {
   },
 };
 
-test('a schema becomes an interface, with its words and what may be missing', () => {
+test('a schema becomes an interface, with its descriptions and optional fields', () => {
   const text = typescriptOf(DOCUMENT, 'notes.json');
   const note = text.slice(
     text.indexOf('export interface Note'),
@@ -64,7 +64,7 @@ test('a schema becomes an interface, with its words and what may be missing', ()
   );
 });
 
-test('an operation says what it takes and every answer that it may give', () => {
+test('an operation lists its inputs and every possible response', () => {
   const text = typescriptOf(DOCUMENT, 'notes.json');
   assert.equal(
     text.slice(text.indexOf('export interface Operations')).trim(),
@@ -88,12 +88,12 @@ test('an operation says what it takes and every answer that it may give', () => 
   );
 });
 
-test('a keyword that is not understood stops the command, and becomes no unknown', () => {
+test('an unknown keyword stops the command instead of becoming unknown', () => {
   assert.throws(() => typeOf({ type: 'string', contentEncoding: 'base64' }, ''), /contentEncoding/);
   assert.throws(() => typeOf({ type: 'file' }, ''), /file/);
 });
 
-test('what documents have in common is declared once, unless it names what differs', () => {
+test('common parts of documents are declared once, unless they name different types', () => {
   const extended = structuredClone(DOCUMENT);
   Object.assign(extended.components.schemas, {
     Box: { type: 'object', properties: { note: REFERENCE } },
@@ -115,7 +115,7 @@ test('what documents have in common is declared once, unless it names what diffe
     ...['ApiError', 'Mark', 'Sign', 'Label', 'UpdateNoteQuery', 'UpdateNoteBody'],
   ]);
   assert.match(modules.get('shared') ?? '', /^export type Sign = Mark;$/m);
-  // Both have a box word for word, but not of the same notes.
+  // Both contain the same text for a box, but of different notes.
   for (const name of ['one', 'two']) {
     assert.deepEqual(declared(name), ['Note', 'Box', 'Operations']);
     assert.match(modules.get(name) ?? '', /^import type \{ UpdateNoteQuery, UpdateNoteBody \}/m);

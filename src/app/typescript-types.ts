@@ -2,22 +2,21 @@ import { assert } from '#core/assert.ts';
 import { documentation, isObject, nameOf, type Schema, typeOf } from './typescript-schema.ts';
 
 /**
- * TypeScript for one OpenAPI document: an interface per named schema, named types for what the
- * operations take and answer, and `Operations`, which maps `POST /v1/refunds` to all of these.
- *
- * Written here rather than taken from openapi-typescript: that one names nothing
- * (`components['schemas']['Refund']`) and needs a TypeScript older than ours. The long tests
- * compare the two, so neither is believed alone.
+ * TypeScript for one OpenAPI document: an interface per named schema, named types for the
+ * operations' inputs and responses, and `Operations`, which maps `POST /v1/refunds` to all of
+ * these.
+ * Written here instead of using openapi-typescript, which names nothing
+ * (`components['schemas']['Refund']`) and needs an older TypeScript than ours. The long tests
+ * compare the two, so neither is trusted alone.
  */
 export function typescriptOf(document: Schema, source: string): string {
   return moduleOf([noteOn(source), ...declarationsOf(document)]);
 }
 
 /**
- * The same for several documents: what two or more of them say alike stands once, in the module
- * `shared`.
- *
- * @returns the text of each module by its name
+ * The same for several documents: declarations that two or more of them share appear once, in the
+ * module `shared`.
+ * @returns the text of each module by name
  */
 export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<string, string> {
   const modules = [...documents].map(
@@ -38,7 +37,7 @@ export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<s
   return new Map([['shared', common], ...own]);
 }
 
-/** An interface with the members of an earlier one becomes another name for it. */
+/** An interface with the same members as an earlier one becomes an alias. */
 function onceEach(declarations: readonly string[]): string[] {
   const first = new Map<string, string>();
   return declarations.map((text) => {
@@ -49,7 +48,7 @@ function onceEach(declarations: readonly string[]): string[] {
   });
 }
 
-/** Declarations that two modules have word for word, and that name nothing but each other. */
+/** Declarations that two modules contain word for word, and that reference only each other. */
 function sharedOf(modules: readonly (readonly string[])[]): Set<string> {
   const declared = new Set(modules.flat().map(declaredName));
   const places = Map.groupBy(modules.flat(), (text) => text);
@@ -68,7 +67,7 @@ function declaredName(declaration: string): string {
   return /^export (?:interface|type) (\w+)/m.exec(declaration)?.[1] ?? '';
 }
 
-/** Every word of a declaration outside its comments and strings. */
+/** Every identifier of a declaration outside its comments and strings. */
 function namesIn(declaration: string): Set<string> {
   const code = declaration.replaceAll(/\/\*\*[\s\S]*?\*\/|'(?:[^'\\]|\\.)*'/g, '');
   return new Set(code.match(/\w+/g));
@@ -159,7 +158,7 @@ function operations(document: Schema): string[] {
   return [...named, `${comment}\nexport interface Operations {\n${entries.join('\n')}\n}`];
 }
 
-/** The parameters of an operation, references followed. */
+/** The parameters of an operation, with references resolved. */
 function parametersOf(document: Schema, operation: Schema): Schema[] {
   const parameters = (operation.parameters ?? []) as Schema[];
   const { parameters: shared } = document.components as { parameters?: Record<string, Schema> };
@@ -177,7 +176,10 @@ function pathMember(document: Schema, operation: Schema): string[] {
   return [`path: { ${names.map((one) => `${one.name}: string`).join('; ')} };`];
 }
 
-/** The key is a header, so it is not among the query: a client has to know that it may send one. */
+/**
+ * The key is a header, so it is not part of the query, but clients must know that they may send
+ * one.
+ */
 function keyMember(document: Schema, operation: Schema): string[] {
   const key = parametersOf(document, operation).find((one) => one.name === 'Idempotency-Key');
   if (key === undefined) return [];
@@ -221,7 +223,7 @@ function responseType({ name, schema }: Operation, named: string[]): string {
   return [...new Set(types)].join(' | ');
 }
 
-/** A reference stays one; what has no name gets one. */
+/** References stay; unnamed schemas get a name. */
 function namedType(schema: Schema, name: string, named: string[]): string {
   if (schema.$ref !== undefined) return typeOf(schema, '');
   const declared = declaration(name, schema);
@@ -229,7 +231,7 @@ function namedType(schema: Schema, name: string, named: string[]): string {
   return name;
 }
 
-/** The content of a body, JSON where there are several kinds. */
+/** The content of a body, JSON if there are several types. */
 function contentOf(body: unknown, what: string): { media: string; schema: Schema } {
   const content = Object.entries((body as { content: Record<string, Schema> }).content);
   const [media, { schema }] = content.find(([type]) => type === 'application/json') ??

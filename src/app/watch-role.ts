@@ -19,11 +19,11 @@ interface WatchRoleDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Seals what waits to be mailed. */
+  /** Encrypts queued mails. */
   readonly peopleKey: Buffer;
 }
 
-/** The same network by each of its addresses alone: what one says, another has to say too. */
+/** The same network through each of its addresses alone: each address must confirm the others. */
 function byAddress(config: NetworkConfig): NetworkConfig[] {
   const { rpcUrls, rpcHeaders, rpcTimeoutsMs } = config;
   return rpcUrls.map((url, at) => ({
@@ -36,7 +36,7 @@ function byAddress(config: NetworkConfig): NetworkConfig[] {
 
 /**
  * Watches the contracts of both networks.
- * @throws StartError without a database and chains that others work on.
+ * @throws StartError without an external database and chains.
  */
 export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): Promise<void> }> {
   const { config, log } = deps;
@@ -73,7 +73,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
   return { stop };
 }
 
-/** A mail reaches people who are not looking at the console. */
+/** A mail reaches people who are not watching the console. */
 function mailOperators(secretKey: Buffer) {
   return async (tx: Tx, { network, lines, steps }: FoundPast, now: Date): Promise<void> => {
     const does =

@@ -40,53 +40,53 @@ import { startWebhookWorker } from '#webhooks/worker.ts';
 
 export interface WorkerDeps extends LoopDeps {
   readonly chains: readonly Chain[];
-  /** Rebuilt objects get their ids back. */
+  /** Restores the ids of rebuilt objects. */
   readonly idKey: IdKey;
   readonly receipts: ReceiptPages;
-  /** Opens webhook signing secrets. */
+  /** Decrypts webhook signing secrets. */
   readonly webhookKey: Buffer;
   readonly webhookAllowCidrs: readonly string[];
   readonly isSandbox: boolean;
-  /** Opens what waits to be mailed. */
+  /** Decrypts queued mails. */
   readonly peopleKey: Buffer;
   readonly mailer: Mailer;
-  /** Where links in mails point. */
+  /** The address in mailed links. */
   readonly webUrl: string;
-  /** null: no notifications are sent. */
+  /** `null` if no notifications are sent. */
   readonly push: VapidKeys | null;
-  /** The cells that hear of ended passes. */
+  /** The cells that are notified of ended passes. */
   readonly cells: CellSettings;
-  /** Opens what copies of passes hold. */
+  /** Decrypts the values of pass copies. */
   readonly cardKey: RotatingKey;
-  /** The wallets of phones that hear of passes. */
+  /** The phone wallets that are notified of passes. */
   readonly passFiles: PassFiles;
   /** The feeds of exchange rates. */
   readonly rates: RateSettings;
-  /** Where the heads of the audit log are written down. */
+  /** The destination of the audit log's heads. */
   readonly anchorTarget: AnchorTarget;
 }
 
-/** What mails about wallets are made with. */
+/** The parts from which mails about wallets are built. */
 interface WalletMails {
   readonly people: { readonly secretKey: Buffer; readonly webUrl: string };
 }
 
-/** A hint that got lost delays an outcome by at most this. */
+/** The maximum delay of a result after a lost hint. */
 const OUTCOME_POLL_MS = 500;
-/** How late an expiry is written at most; readers see it in time anyway. */
+/** The maximum delay with which an expiry is written; readers see it in time anyway. */
 const EXPIRY_POLL_MS = 500;
-/** A lost hint delays a notification by at most this; the payer has a minute. */
+/** The maximum delay of a notification after a lost hint; the payer has a minute. */
 const RING_POLL_MS = 3_000;
-/** A lost hint delays what a phone shows of a pass by at most this; tills know at once. */
+/** The maximum delay of a phone's pass after a lost hint; tills know at once. */
 const COPIES_POLL_MS = 5_000;
-/** A wallet has waited for days already. */
+/** A wallet has already waited for days. */
 const WALLET_POLL_MS = 10_000;
-/** Expired idempotency keys only take room. */
+/** Expired idempotency keys only take space. */
 const KEY_EXPIRY_POLL_MS = 60_000;
-/** Once a day there is something to do. */
+/** There is one anchor a day. */
 const ANCHOR_POLL_MS = 60_000;
 
-/** Loops that write down what time and the chains have done. */
+/** Loops that record the effects of time and the chains' results. */
 function startLoops(deps: WorkerDeps & WalletMails): Loop[] {
   const onError = (name: string, error: unknown) =>
     deps.log.error(`the ${name} failed`, { error: describeError(error) });
@@ -129,7 +129,7 @@ function startRinging({ push, ...deps }: WorkerDeps) {
   return [loop];
 }
 
-/** Tells the wallets of phones of changes, if the operator has credentials of one. */
+/** Notifies phone wallets of changes, if the operator has credentials for one. */
 function startTellingWallets(deps: WorkerDeps) {
   const { apple, google } = deps.passFiles;
   if (apple === null && google === null) return [];
@@ -143,7 +143,7 @@ function startTellingWallets(deps: WorkerDeps) {
   return [loop];
 }
 
-/** Sends what the registrar's key is for, and does nothing else of a worker. */
+/** Sends transactions with the registrar's key, and does nothing else of a worker. */
 export function startRegistrar(
   deps: Pick<WorkerDeps, 'db' | 'wakeups' | 'clock' | 'log' | 'chains'>,
 ) {
@@ -155,7 +155,7 @@ export function startRegistrar(
   };
 }
 
-/** Everything that goes on without a caller. Any number of processes may do so at once. */
+/** All background work. Any number of processes may run it at once. */
 export function startWorkers(settings: WorkerDeps): { stop(): Promise<void> } {
   const people = { secretKey: settings.peopleKey, webUrl: settings.webUrl };
   const deps = { ...settings, people };

@@ -1,4 +1,4 @@
-/** A JSON schema as it stands in the document. */
+/** A JSON schema as it appears in the document. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -43,7 +43,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** What the site reads of an OpenAPI document. */
+/** The parts of an OpenAPI document that the site reads. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -71,7 +71,7 @@ export function endpointsOf(document: ApiDocument): Endpoint[] {
   );
 }
 
-/** What is referred to, or the thing itself. */
+/** The referenced object, or the object itself. */
 export function resolved<T extends { readonly $ref?: string }>(
   components: Readonly<Record<string, T>>,
   schema: T,
@@ -83,7 +83,7 @@ export function parametersOf(endpoint: Endpoint, document: ApiDocument): Paramet
   return (endpoint.parameters ?? []).map((one) => resolved(document.components.parameters, one));
 }
 
-/** The example of a body or an answer. */
+/** The example of a body or a response. */
 export function exampleOf(content: Content | undefined): unknown {
   return content?.example ?? Object.values(content?.examples ?? {})[0];
 }

@@ -3,9 +3,9 @@ import { crc32, gzip } from 'node:zlib';
 import { assert } from '#core/assert.ts';
 
 /**
- * Archives as package managers read them, from bytes alone: the same files make the same archive
- * on every machine and day, so that its sum can be compared. `npm pack` would do for one of them,
- * but an image that runs the service has no npm, and a workspace's bundled packages lie elsewhere.
+ * Archives for package managers, built from bytes alone: the same files make the same archive on
+ * every machine and day, so that checksums can be compared. `npm pack` would work for one of them,
+ * but an image that runs the service has no npm, and a workspace's bundled packages are elsewhere.
  */
 export interface Entry {
   /** Relative, with slashes. */
@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 const BLOCK = 512;
-/** What npm writes into every archive, since some programs dislike the year 1970. */
+/** The date that npm writes into every archive, since some programs reject the year 1970. */
 const WRITTEN_AT_S = 499_162_500;
 /** The longest name of a header without extensions; ours are far shorter. */
 const LONGEST_NAME = 100;
@@ -33,7 +33,7 @@ function headerOf({ name, bytes, executable = false }: Entry): Buffer {
   header.write(octal(0, 8), 116);
   header.write(octal(bytes.length, 12), 124);
   header.write(octal(WRITTEN_AT_S, 12), 136);
-  // The sum counts its own field as spaces.
+  // The checksum counts its own field as spaces.
   header.write('        ', 148);
   header.write('0', 156);
   header.write('ustar\x0000', 257);
@@ -42,7 +42,7 @@ function headerOf({ name, bytes, executable = false }: Entry): Buffer {
   return header;
 }
 
-/** A gzipped tar: what npm installs. */
+/** A gzipped tar, which npm installs. */
 export async function tarball(entries: readonly Entry[]): Promise<Buffer> {
   const blocks = entries.flatMap((entry) => {
     const rest = (BLOCK - (entry.bytes.length % BLOCK)) % BLOCK;
@@ -56,7 +56,7 @@ export async function tarball(entries: readonly Entry[]): Promise<Buffer> {
   return zipped;
 }
 
-/** 1 January 1980, the first day that a zip can say. */
+/** 1 January 1980, the first day of the zip format. */
 const ZIP_DATE = 0x0021;
 
 function zipFields({ name, bytes }: Entry): Buffer {
@@ -70,7 +70,7 @@ function zipFields({ name, bytes }: Entry): Buffer {
   return fields;
 }
 
-/** A zip without compression: what pip installs, as a wheel. */
+/** An uncompressed zip, which pip installs as a wheel. */
 export function zip(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -80,7 +80,7 @@ export function zip(entries: readonly Entry[]): Buffer {
     const fields = zipFields(entry);
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, name, entry.bytes]);
     const place = Buffer.alloc(14);
-    // The mode of a file that everybody may read, where Unix keeps it.
+    // The mode of a world-readable file, in Unix's place.
     place.writeUInt32LE((0o100644 << 16) >>> 0, 6);
     place.writeUInt32LE(at, 10);
     directory.push(Buffer.from('PK\x01\x02\x14\x03'), fields, place, name);

@@ -10,12 +10,12 @@ function isKeyed(parameters: readonly Parameter[]): boolean {
   return parameters.some(({ name }) => name === 'Idempotency-Key');
 }
 
-/** One line of quoted JSON in a shell. */
+/** A shell-quoted line of JSON. */
 function quoted(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
 
-/** Events as they happen, which a program reads one after the other. */
+/** True for a stream of events, which a program reads one by one. */
 function isStream({ path }: Endpoint): boolean {
   return path === '/v1/events/stream';
 }
@@ -24,7 +24,7 @@ function isStream({ path }: Endpoint): boolean {
 export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]): string {
   const { method, path } = endpoint;
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`);
-  // A stream is shown as it comes: without -N, curl keeps lines back.
+  // Without -N, curl buffers the lines of a stream.
   const curl = isStream(endpoint) ? 'curl -N' : 'curl';
   const lines = [
     `${curl} "$TAPLINE_BASE_URL${url}"`,
@@ -39,12 +39,12 @@ export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]
   return lines.join(' \\\n  ');
 }
 
-/** JSON as TypeScript writes it: names without quotes where they need none. */
+/** JSON in TypeScript notation: names are quoted only if necessary. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');
 }
 
-/** `ID` of a path, as a variable. */
+/** The `ID` of a path, as a variable. */
 function argumentsOf({ path }: Endpoint): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
@@ -58,7 +58,7 @@ function packageExample(
   const body = bodyOf(endpoint);
   const sent = [...argumentsOf(endpoint), ...(body === undefined ? [] : [literal(body)])];
   if (method.endsWith('.list') || method.endsWith('.deliveries')) {
-    // Not every list has pages.
+    // Not every list is paged.
     const hasPages = parameters.some(({ name }) => name === 'limit');
     const list = [...argumentsOf(endpoint), ...(hasPages ? ['{ limit: 100 }'] : [])].join(', ');
     return `for await (const one of tapline.${method}(${list})) {\n  console.log(one.id);\n}`;
@@ -106,7 +106,7 @@ export function packageMethods(resources: string): PackageMethods {
   return found;
 }
 
-/** The request in TypeScript: with the package where it has a method for it. */
+/** The request in TypeScript, with the package if it has a method for it. */
 export function typescriptExample(
   endpoint: Endpoint,
   parameters: readonly Parameter[],
@@ -124,7 +124,7 @@ export function typescriptExample(
   return packageExample(endpoint, parameters, method);
 }
 
-/** JSON as Python writes it. */
+/** JSON in Python notation. */
 function pythonLiteral(value: unknown, indent = ''): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -150,7 +150,7 @@ with urllib.request.urlopen(request) as stream:
             event = json.loads(line[len(b"data: "):])
             print(event["id"], event["type"])`;
 
-/** What the Python client has methods for; it reads everything else by its path. */
+/** The resources with methods in the Python client; everything else is called by path. */
 const PYTHON_RESOURCES = ['payment_intents', 'payments', 'refunds', 'terminals', 'events'];
 const PYTHON_ACTIONS = ['create', 'cancel', 'confirm'];
 

@@ -8,10 +8,10 @@ import {
 import type { Entry } from '#docs/archive.ts';
 
 /**
- * The merchant API as collections of Postman and Bruno, from its OpenAPI document. Both programs
- * import that document too, but then a request has no key, no idempotency key that is new each
- * time, and ids of examples: nothing works until each is filled in. Here an answer's id is kept
- * under the name by which the next request asks for it. A key is never in it: readers set it.
+ * The merchant API as collections for Postman and Bruno, from its OpenAPI document. Both programs
+ * also import that document, but then requests have no key, no fresh idempotency key, and example
+ * ids, so nothing works until each is filled in. Here the id in a response is stored in the
+ * variable that the next request reads. The API key is never included: readers set it.
  */
 const SANDBOX = 'http://127.0.0.1:4242/api';
 const JSON_TYPE = 'application/json';
@@ -22,20 +22,20 @@ interface Field {
   readonly about: string;
 }
 
-/** A request as both programs want it: `{{name}}` is a variable in either. */
+/** A request in the form that both programs need: `{{name}}` is a variable in either. */
 interface Wanted {
   readonly endpoint: Endpoint;
   /** `{{base_url}}/v1/payments/{{payment}}`. */
   readonly url: string;
   readonly headers: readonly Field[];
-  /** Filters of a list: off until somebody ticks them. */
+  /** Filters of a list, disabled until the user enables them. */
   readonly filters: readonly Field[];
   readonly body: string | null;
-  /** The variable that keeps the id of what was made. */
+  /** The variable that stores the id of the created object. */
   readonly keeps: string | null;
 }
 
-/** `payment_intents`: `payment_intent`, also `deliveries` and `passes`. */
+/** `payment_intents` becomes `payment_intent`, also for `deliveries` and `passes`. */
 function singular(plural: string): string {
   return plural
     .replace(/ies$/, 'y')
@@ -43,14 +43,14 @@ function singular(plural: string): string {
     .replace(/(?<!s)s$/, '');
 }
 
-/** What names the objects below a path: its last part that is no variable. */
+/** The kind of object below a path: its last part that is not a variable. */
 function objectOf(path: string): string {
   return singular(path.split('/').at(-1) ?? '');
 }
 
 /**
- * Ids of examples are nobody's: each is a variable with the name of its field. An order is paid
- * once, so that each press sells another one; both programs know these names.
+ * Example ids do not exist, so each becomes a variable with the name of its field. An order is paid
+ * once, so each run needs a new order id; both programs define these variables.
  */
 function withVariables(example: unknown): string {
   const order = '"order_id": "{{$randomInt}}{{$randomInt}}"';
@@ -87,7 +87,7 @@ function allWanted(document: ApiDocument): Wanted[] {
   return endpointsOf(document).map((endpoint) => wantedOf(endpoint, document));
 }
 
-/** Every variable that some request reads, but the two that readers set and the programs' own. */
+/** Every variable that a request reads, except the two that readers set and the programs' own. */
 function variablesOf(all: readonly Wanted[]): string[] {
   const texts = all.flatMap(({ url, body }) => [url, body ?? '']);
   const names = texts.flatMap((text) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, one]) => one));
@@ -136,7 +136,7 @@ export function postmanCollection(document: ApiDocument): Buffer {
     info: {
       name: document.info.title,
       description:
-        'Set base_url to the address of your network, with /api, and api_key to a test key: as ' +
+        'Set base_url to the address of your network, with /api, and api_key to a test key, as ' +
         'current values, which are not shared. Set terminal to one of yours.',
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
     },
@@ -175,7 +175,7 @@ function brunoRequest({ endpoint, url, headers, filters, body, keeps }: Wanted, 
   ].join('\n');
 }
 
-/** A folder that Bruno opens. The key is one of its secrets: it stays out of the files. */
+/** A folder that Bruno opens. The key is one of its secrets, which stay out of the files. */
 export function brunoCollection(document: ApiDocument): Entry[] {
   const all = allWanted(document);
   const name = document.info.title;

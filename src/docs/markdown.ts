@@ -1,6 +1,6 @@
 import { Marked, type Tokens } from 'marked';
 
-/** One section of a page: what a search finds. */
+/** One section of a page, as a search result. */
 export interface Section {
   readonly id: string;
   readonly title: string;
@@ -10,7 +10,7 @@ export interface Section {
 export interface RenderedPage {
   readonly title: string;
   readonly html: string;
-  /** In their order; the first is the page itself. */
+  /** In order; the first is the page itself. */
   readonly sections: readonly Section[];
 }
 
@@ -65,7 +65,7 @@ function codeHtml({ text, lang = '' }: Tokens.Code): string {
 </figcaption><pre tabindex="0" aria-label="${name}">${code}</pre></figure>\n`;
 }
 
-/** Links between the files of the repository lead to the pages of the site. */
+/** Links between files of the repository become links to pages of the site. */
 function hrefOf(href: string): string {
   return href.replace(/^(?:\.\/)?([\w-]+)\.md(#.*)?$/, '/docs/$1$2');
 }
@@ -75,7 +75,7 @@ function imageSource(href: string): string {
   return href.replace(/^\.\.\/images\//, '/docs/images/');
 }
 
-/** Ids of headings, each once per page. */
+/** Ids of headings, unique within a page. */
 function createIds() {
   const used = new Map<string, number>();
   return (title: string) => {

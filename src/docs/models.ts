@@ -6,12 +6,12 @@ export interface ModelField {
   readonly isRequired: boolean;
 }
 
-/** An object of the API, or of a field of one, that becomes a type of its own. */
+/** An object of the API, or an object in one of its fields, that becomes a separate type. */
 export interface Model {
   readonly name: string;
   readonly about: string;
   readonly fields: readonly ModelField[];
-  /** The model that a schema is; null where it is none. */
+  /** The model of a schema; `null` if it is not one. */
   readonly nameOf: (schema: Schema) => string | null;
 }
 
@@ -22,7 +22,7 @@ function partName(name: string, field: string): string {
   return name + words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
 }
 
-/** Every object of the merchant API, those first that others hold. */
+/** Every object of the merchant API, contained objects first. */
 export function modelsOf(document: Pick<ApiDocument, 'components'>): readonly Model[] {
   const models: Model[] = [];
   const names = new Map<Schema, string>();

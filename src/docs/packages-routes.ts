@@ -10,7 +10,7 @@ interface Served {
   readonly type: string;
   readonly bytes: Buffer;
   readonly tag: string;
-  /** Never other bytes under this name. */
+  /** True if the bytes under this name never change. */
   readonly isFixed: boolean;
 }
 
@@ -19,7 +19,7 @@ interface Shelf {
   readonly files: ReadonlyMap<string, Served>;
 }
 
-/** For programs: `tapline doctor` compares what is installed with it. */
+/** For programs: `tapline doctor` compares the installed packages with it. */
 function indexOf(archives: readonly Archive[]): object {
   return {
     packages: archives.map(({ name, version, install, file, stable, bytes, sha512 }) => ({
@@ -57,7 +57,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: Served): Fasti
   return reply.type(file.type).send(file.bytes);
 }
 
-/** For people: what there is, and the command that installs it. */
+/** For people: the packages, with the commands that install them. */
 function listing(archives: readonly Archive[], origin: string): string {
   const items = archives.map(({ description, install, file, stable }) => {
     const command = `${install} ${origin}/packages/${stable ?? file}`;
@@ -77,10 +77,9 @@ repository. <a href="/docs/quickstart">Quickstart</a></p>`,
 }
 
 /**
- * The network's own packages, made at the first request. Only names of the shelf are found: no part
- * of a path ever reaches the disk.
- *
- * @param own as of `ensurePackages`
+ * The network's own packages, built at the first request. Only known names are found: no part of a
+ * path reaches the file system.
+ * @param own as in `ensurePackages`
  */
 export function addPackagesRoutes(app: FastifyInstance, own?: string): void {
   let filled: Promise<Shelf> | undefined;

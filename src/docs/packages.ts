@@ -12,8 +12,8 @@ import { ensurePackages, PACKAGES } from '#packages/built.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 
 /**
- * What merchants install, by its folder. A package is complete with those that it bundles, so that
- * it installs where no registry is reached, and never takes a stranger's package of that name.
+ * The packages that merchants install, by folder. Each includes the packages that it bundles, so
+ * that it installs without a registry, and never pulls in a stranger's package with that name.
  */
 const NPM: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
@@ -30,12 +30,12 @@ const ZIP = 'application/zip';
 export interface Archive {
   readonly name: string;
   readonly version: string;
-  /** The command that installs it, before its address; Composer takes a folder of archives. */
+  /** The command that installs it, followed by its address; Composer takes a folder of archives. */
   readonly install: 'npm i' | 'pip install' | 'curl -O';
   readonly description: string;
-  /** `tapline-0.1.0.tgz`: never other bytes under this name. */
+  /** `tapline-0.1.0.tgz`: the bytes under this name never change. */
   readonly file: string;
-  /** `tapline.tgz`: that of this release. pip reads versions from names, so a wheel has none. */
+  /** `tapline.tgz`: the current release's. pip reads versions from names, so a wheel has none. */
   readonly stable: string | null;
   readonly type: string;
   readonly bytes: Buffer;
@@ -55,7 +55,7 @@ async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** Files of a folder, or the file itself, in an order that does not depend on the disk. */
+/** Files of a folder, or the file itself, in an order that does not depend on the file system. */
 async function filesBelow(folder: string, chosen: readonly string[]): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
@@ -73,9 +73,10 @@ interface Inside {
   readonly isOurs: boolean;
 }
 
-/** The entries of one package below `place`, with its manifest as given. */
+/** The entries of one package below `place`, with the given manifest. */
 async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): Promise<Entry[]> {
-  // Of packages by others all but the sources is taken: their lists have patterns.
+  // Of third-party packages everything except sources is included, since their file lists contain
+  // patterns.
   const all = (await readdir(folder)).filter((name) => name !== 'node_modules' && name !== 'src');
   const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
   const programs = Object.values(manifest.bin ?? {});
@@ -94,9 +95,9 @@ async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): P
   ];
 }
 
-/** Where a package of others is installed, as `from` finds it. */
+/** The folder of a third-party package, as `from` resolves it. */
 function folderOf(name: string, from: string): string {
-  // Its main file: not every package lets others read its manifest.
+  // Its main file, because not every package exports its manifest.
   const main = createRequire(path.join(from, 'package.json')).resolve(name);
   const inside = path.join('node_modules', name);
   return main.slice(0, main.lastIndexOf(inside) + inside.length);
@@ -129,7 +130,7 @@ async function npmArchive(place: string, built: string): Promise<Archive> {
   });
 }
 
-/** The document that the release is held to. */
+/** The document of this release. */
 async function merchantDocument(): Promise<ApiDocument> {
   return JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8')) as ApiDocument;
 }
@@ -153,7 +154,7 @@ async function pythonArchive(): Promise<Archive> {
   const inside = `tapline-${version}.dist-info`;
   const entries: Entry[] = [
     program,
-    // Says to type checkers that the annotations are to be believed.
+    // Tells type checkers that the annotations are complete.
     await read('tapline/py.typed'),
     { name: 'tapline/models.py', bytes: Buffer.from(pythonModels(await merchantDocument())) },
     { name: `${inside}/METADATA`, bytes: Buffer.from(about) },
@@ -177,7 +178,7 @@ async function pythonArchive(): Promise<Archive> {
 
 const PHP_FILES = ['README.md', 'autoload.php', 'composer.json', 'src'];
 
-/** The PHP client as Composer takes it from a folder (`artifact`), or as anybody unpacks it. */
+/** The PHP client, which Composer installs from a folder (`artifact`), or which can be unpacked. */
 async function phpArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'php');
   const text = await readFile(path.join(folder, 'composer.json'), 'utf8');
@@ -198,7 +199,7 @@ async function phpArchive(): Promise<Archive> {
 
 const GO_ABOUT = 'The client of a Tapline payment network for Go.';
 
-/** The Go client: unpacked beside the program that names its folder. */
+/** The Go client, to be unpacked beside the program that references its folder. */
 async function goArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'go');
   const names = (await readdir(folder)).filter((name) => !name.endsWith('_test.go')).sort();
@@ -216,7 +217,7 @@ async function goArchive(): Promise<Archive> {
   });
 }
 
-/** The merchant API for those who try it by hand. */
+/** The merchant API as collections for manual requests. */
 async function collections(): Promise<readonly Archive[]> {
   const document = await merchantDocument();
   const { version } = await manifestOf(ROOT);
@@ -239,8 +240,8 @@ async function collections(): Promise<readonly Archive[]> {
 }
 
 /**
- * All packages of this release, made from the files that the service itself came with.
- * @param own as of `ensurePackages`
+ * All packages of this release, built from the service's own files.
+ * @param own as in `ensurePackages`
  */
 export async function archivesOf(own?: string): Promise<readonly Archive[]> {
   const built = await ensurePackages(own);
@@ -249,7 +250,7 @@ export async function archivesOf(own?: string): Promise<readonly Archive[]> {
   return [...packages, ...(await collections())];
 }
 
-/** As `sha512sum --check` reads it. */
+/** In the format of `sha512sum --check`. */
 export function sumsOf(archives: readonly Archive[]): string {
   return archives.map(({ file, sha512 }) => `${sha512.toString('hex')}  ${file}\n`).join('');
 }

@@ -3,7 +3,7 @@ import { type Model, modelsOf } from '#docs/models.ts';
 
 type NameOf = Model['nameOf'];
 
-/** PHP's own type of a value, without null. */
+/** The PHP type of a value, without null. */
 function phpType(schema: Schema, nameOf: NameOf): string {
   const named = nameOf(schema);
   if (named !== null) return named;
@@ -32,7 +32,7 @@ function isNullable({ anyOf, type }: Schema): boolean {
   return type === 'null' || type?.includes('null') === true || anyOf?.some(isNullable) === true;
 }
 
-/** The model in a value, as itself or as what its list holds. */
+/** The model of a value, or of the items of its list. */
 function modelIn(
   schema: Schema,
   nameOf: NameOf,
@@ -59,7 +59,7 @@ function readingOf(field: string, schema: Schema, nameOf: NameOf): string {
 }
 
 function classOf({ name, about, fields, nameOf }: Model): string {
-  // A field that a later version leaves out, or that may be missing, is null.
+  // A field that a later version omits, or that is optional, becomes null.
   const parameters = fields.map(({ name: field, schema, isRequired }) => {
     const type = phpType(schema, nameOf);
     const isOptional = (!isRequired || isNullable(schema)) && type !== 'mixed';
@@ -91,7 +91,7 @@ ${values.join('')}        );
 `;
 }
 
-/** `src/Model/*.php`: the objects of the merchant API as classes, by their file names. */
+/** `src/Model/*.php`: the objects of the merchant API as classes, by file name. */
 export function phpModels(document: Parameters<typeof modelsOf>[0]): ReadonlyMap<string, string> {
   return new Map(modelsOf(document).map((model) => [`${model.name}.php`, classOf(model)]));
 }

@@ -1,7 +1,7 @@
 import type { Schema } from '#docs/api-document.ts';
 import { type Model, type ModelField, modelsOf } from '#docs/models.ts';
 
-/** Names that fields might have, and Python's classes cannot. */
+/** Possible field names that Python classes cannot have. */
 const KEYWORDS = new Set(['from', 'class', 'def', 'import', 'in', 'is', 'pass', 'global']);
 
 function typeOf(schema: Schema, name: (schema: Schema) => string | null): string {
@@ -9,7 +9,7 @@ function typeOf(schema: Schema, name: (schema: Schema) => string | null): string
   const { anyOf, type, items } = schema;
   if (named !== null) return unionOf([`"${named}"`, ...(type?.includes('null') ? ['None'] : [])]);
   if (anyOf !== undefined) return unionOf(anyOf.map((one) => typeOf(one, name)));
-  // Lists of values may grow, so only what is one value is written down as that.
+  // Lists of values may grow, so only constants become literals.
   if (schema.const !== undefined) {
     return typeof schema.const === 'boolean'
       ? `Literal[${schema.const ? 'True' : 'False'}]`
@@ -45,12 +45,12 @@ function linesOf(fields: readonly ModelField[], model: Model): string[] {
   return fields.map(({ name, schema }) => `    ${name}: ${typeOf(schema, model.nameOf)}`);
 }
 
-/** A class of a TypedDict; fields that may be missing need a class of their own in Python 3.9. */
+/** A TypedDict class; in Python 3.9 optional fields need a separate class. */
 function classOf(model: Model): string {
   const { name, about, fields } = model;
   const needed = fields.filter(({ isRequired }) => isRequired);
   const others = fields.filter(({ isRequired }) => !isRequired);
-  // Such a field is no name of Python: the class is made by a call.
+  // A field whose name is not a Python identifier, so the class is created by a call.
   if (fields.some((field) => KEYWORDS.has(field.name) || !/^[A-Za-z_]\w*$/.test(field.name))) {
     const entries = fields.map((one) => {
       return `    ${JSON.stringify(one.name)}: ${typeOf(one.schema, model.nameOf)},\n`;

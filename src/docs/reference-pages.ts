@@ -28,7 +28,7 @@ export interface PageSource {
 }
 
 const JSON_TYPE = 'application/json';
-/** How deep fields of fields are shown; deeper ones are in the OpenAPI document. */
+/** The depth to which nested fields are shown; deeper ones are in the OpenAPI document. */
 const MAX_DEPTH = 3;
 
 function withoutNull(schema: Schema): Schema {
@@ -139,7 +139,7 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
     ...(description === summary ? [] : [description]),
     fence('bash', curlExample(endpoint, parameters)),
     fence('ts', typescriptExample(endpoint, parameters, methods)),
-    // The clients are made for the merchant API.
+    // Clients exist only for the merchant API.
     ...(methods.size === 0 ? [] : [fence('python', pythonExample(endpoint))]),
     ...block('Path', parameterLines(parameters, 'path')),
     ...block('Query', parameterLines(parameters, 'query')),
@@ -150,7 +150,7 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
   ];
 }
 
-/** Objects that a page's operations answer with, by their names in the document. */
+/** Objects that a page's operations return, by their names in the document. */
 function objectsOf(endpoints: readonly Endpoint[], document: ApiDocument): string[] {
   const text = JSON.stringify(endpoints);
   const { schemas } = document.components;
@@ -171,7 +171,7 @@ function messages(document: ApiDocument): string[] {
   });
 }
 
-/** The tag of what endpoints receive. */
+/** The tag of the messages that endpoints receive. */
 const MESSAGES = 'Webhooks';
 
 /** One page per resource of an API. */
@@ -181,7 +181,7 @@ export function referencePages(
 ): PageSource[] {
   const endpoints = endpointsOf(document);
   const { group, prefix, methods } = section;
-  // Other tags say what holds everywhere, which the guides say at length.
+  // Other tags describe what applies everywhere, which the guides explain.
   const isResource = ({ name }: { readonly name: string }) =>
     name === MESSAGES || endpoints.some(({ tags }) => tags.includes(name));
   return document.tags.filter(isResource).map(({ name, description }) => {
@@ -196,7 +196,7 @@ export function referencePages(
   });
 }
 
-/** Every error code, each under a heading of its own: what `doc_url` leads to. */
+/** Every error code, each under its own heading, to which `doc_url` links. */
 export function errorsPage(): PageSource {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   const sections = codes.flatMap((code) => {

@@ -13,14 +13,14 @@ const ASSETS = path.join(import.meta.dirname, 'assets');
 const TOKENS = path.join(ROOT, 'web/ui/tokens.css');
 const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
-/** In the order of the contents; others follow by their names. */
+/** In the order of the contents; others follow by name. */
 const GUIDE_ORDER = [
   ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'prices', 'terminals', 'wallets'],
   ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems'],
   ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
 ];
 
-/** The documents by their names, their group in the contents, and where their pages are. */
+/** The documents by name, their group in the contents, and the path of their pages. */
 const SURFACES: readonly (readonly [name: string, group: string, prefix: string])[] = [
   ['openapi.json', 'Reference', 'api/'],
   ['openapi/device.json', 'Terminals', 'api/device/'],
@@ -30,7 +30,7 @@ const SURFACES: readonly (readonly [name: string, group: string, prefix: string]
   ['openapi/operator.json', 'Operators', 'api/operator/'],
 ];
 
-/** One address of the site and what is there. */
+/** An address of the site with its content. */
 export interface SiteFile {
   /** `/docs/webhooks`. */
   readonly path: string;
@@ -42,7 +42,10 @@ interface Page extends PageSource, RenderedPage {
   readonly title: string;
 }
 
-/** A fence that names a file of the repository holds that file: so its tests are the guide's. */
+/**
+ * A code block that names a file of the repository shows that file, so the file's tests cover the
+ * guide.
+ */
 async function withFiles(markdown: string): Promise<string> {
   const parts = markdown.split(/^```(\w+) (examples\/[\w./-]+)\n```$/m);
   const filled: string[] = [];
@@ -94,9 +97,9 @@ function onThisPage({ sections }: RenderedPage): string {
   return `<details class="toc"><summary>On this page</summary>${list}</details>`;
 }
 
-/** What of a network its pages say. */
+/** The facts about a network that its pages show. */
 export interface SiteOptions {
-  /** Its examples can be tried out, with the demo account. */
+  /** True if its examples can be tried out, with the demo account. */
   readonly isSandbox: boolean;
 }
 
@@ -150,10 +153,10 @@ ${rest.join('</h1>\n')}
 `;
 }
 
-/** A guide's first sentence says what it is for. */
+/** A guide's first sentence describes its purpose. */
 function leadOf({ sections }: RenderedPage): string {
   const [lead = ''] = (sections[0]?.text ?? '').split(/(?<=\.)\s/);
-  // A section's text has a blank behind each word of code.
+  // A section's text has a blank after each word of code.
   return lead.replaceAll(/ (?=[,.:;])/g, '');
 }
 
@@ -198,13 +201,13 @@ function llms(pages: readonly Page[]): string {
   return `${['# Tapline', about, ...lists].join('\n\n')}\n`;
 }
 
-/** The guides and the merchant API in one file, for a program that reads all of it at once. */
+/** The guides and the merchant API in one file, for programs that read everything at once. */
 function llmsFull(pages: readonly Page[]): string {
   const chosen = pages.filter(({ group }) => group === 'Guides' || group === 'Reference');
   return chosen.map(({ markdown }) => markdown.trim()).join('\n\n---\n\n');
 }
 
-/** What the search looks through: a line per heading, short enough to be sent whole. */
+/** The search index: one line per heading, short enough to be sent as a whole. */
 function searchIndex(pages: readonly Page[]): string {
   const entries = pages.flatMap((page) =>
     page.sections.map(({ id, title, text }, index) => ({
@@ -217,7 +220,7 @@ function searchIndex(pages: readonly Page[]): string {
   return JSON.stringify(entries);
 }
 
-/** Lines that only hold a comment are for readers of the sources: a sixth of what is sent. */
+/** Lines with only a comment are for readers of the sources, and a sixth of the size. */
 function withoutComments(text: string): string {
   return text.replaceAll(/^ *(?:\/\/.*|\/\*.*\*\/)\n/gm, '');
 }
@@ -252,7 +255,7 @@ export async function buildSite(
   const pages: Page[] = [];
   for (const source of sources) {
     pages.push(render(source));
-    // Requests of others come between two pages.
+    // Lets other requests run between two pages.
     await nextTurn();
   }
   const asset = async (name: string) => withoutComments(await read(path.join(ASSETS, name)));

@@ -8,25 +8,25 @@ import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder } from '#files/own-files.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** The web apps take 2 to 4 s on a quiet machine, the packages 1 s. */
+/** The web apps take 2 to 4 s on an idle machine, the packages 1 s. */
 const BUILD_MS = 120_000;
-/** Two cores: what a first start waits for longest is its database, which goes first. */
+/** On two cores, a first start waits longest for its database, which therefore has priority. */
 const BUILD_PRIORITY = 10;
 /**
- * A build that no start has used for so long goes. Copies of the tree may share its `node_modules`,
- * each with sources and a build of its own.
+ * A build unused by any start for this long is deleted. Copies of the repository may share its
+ * `node_modules`, each with its own sources and build.
  */
 const KEPT_MS = 86_400_000;
 
-/** What is built by a command when its sources have changed, and kept in a folder. */
+/** The result of a command that runs when its sources have changed, stored in a folder. */
 export interface Build {
-  /** The folder in `node_modules/.cache` that keeps it. */
+  /** The folder in `node_modules/.cache` that stores it. */
   readonly name: string;
-  /** As an error calls it: `the web apps`. */
+  /** Its name in error messages: `the web apps`. */
   readonly what: string;
-  /** Files and folders that it is made from; paths from the root. */
+  /** The files and folders that it is built from; paths from the root. */
   readonly sources: readonly string[];
-  /** Files in those folders that change nothing. */
+  /** Files in those folders that do not affect the build. */
   readonly ignored: RegExp;
   /** The command, which builds into the folder that its `--out` names; a path from the root. */
   readonly command: string;
@@ -53,7 +53,7 @@ async function hashSources({ sources, ignored, command }: Build): Promise<string
   return hash.digest('hex').slice(0, 16);
 }
 
-/** A link of that name does not count: it may lead to what others have built. */
+/** A link with that name does not count, because it may lead to another user's build. */
 async function exists(place: string): Promise<boolean> {
   return lstat(place).then(
     (stats) => stats.isDirectory(),
@@ -61,7 +61,7 @@ async function exists(place: string): Promise<boolean> {
   );
 }
 
-/** Beside the program where this process may write there, else `own`. */
+/** Beside the program if this process may write there, otherwise `own`. */
 async function cacheFolder(beside: string, own: string): Promise<string> {
   return mkdir(beside, { recursive: true }).then(
     () => beside,
@@ -72,7 +72,7 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
   );
 }
 
-/** A program that may not write there uses what was shipped, which never goes. */
+/** A program that may not write there uses the shipped build, which is never deleted. */
 async function markUsed(place: string): Promise<void> {
   const now = new Date();
   await utimes(place, now, now).catch(() => {});
@@ -91,10 +91,9 @@ async function removeUnused(cache: string): Promise<void> {
 }
 
 /**
- * Runs a command that builds into `into`, beside more urgent work.
- *
+ * Runs a command that builds into `into`, with low priority.
  * @param command a path from the root
- * @throws StartError with what the command says
+ * @throws StartError with the output of the command
  */
 export async function runBuild(
   { what, command }: Pick<Build, 'what' | 'command'>,
@@ -112,11 +111,10 @@ export async function runBuild(
 }
 
 /**
- * The folder with the result; builds it when its sources have changed. Several processes may do so
- * at once: each builds for itself, and the first one's result stays.
- *
+ * The folder with the result; builds it if its sources have changed. Concurrent processes each
+ * build for themselves, and the first one's result is kept.
  * @param own is used if this process may not write beside the program.
- * @throws StartError when it cannot be built.
+ * @throws StartError if it cannot be built.
  */
 export async function ensureBuild(build: Build, own: string): Promise<string> {
   const hash = await hashSources(build);

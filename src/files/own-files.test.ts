@@ -19,13 +19,13 @@ before(async () => {
 });
 after(() => fs.rm(root, { recursive: true }));
 
-/** A socket in a file's place. */
+/** Creates a socket in place of a file. */
 async function listenAt(file: string): Promise<void> {
   const server = createServer().unref();
   await once(server.listen(file), 'listening');
 }
 
-/** One line that says what to do. */
+/** Checks that the message is one line with these words. */
 function isOneLine(words: RegExp) {
   return (error: unknown) => {
     assert.ok(error instanceof StartError);
@@ -49,7 +49,7 @@ test('a folder that others may write to, or that another user owns, is not used'
     await assert.rejects(makeOwnFolder(folder), isOneLine(words));
   }
   await fs.chmod(folder, 0o700);
-  // Only root can give a folder away.
+  // Only root can change the owner of a folder.
   if (process.geteuid?.() === 0) {
     await fs.chown(folder, 12_345, 0);
     await assert.rejects(makeOwnFolder(folder), isOneLine(/owner 12345/));
@@ -65,18 +65,18 @@ test('a link in a file’s place is neither read nor written through', async () 
     else if (name === 'dangling') await fs.symlink(path.join(root, 'nowhere'), file);
     else if (name === 'hard') await fs.link(outside, file);
     else await listenAt(file);
-    const refused = /is a link|no file of its own|ENXIO/;
+    const refused = /is a link|regular file|ENXIO/;
     await assert.rejects(openOwn(file, 'append'), refused, name);
     assert.throws(() => openOwnSync(file, 'append'), refused, name);
     await assert.rejects(openOwn(file, 'new'), /EEXIST/, name);
-    // A second name of a file reads as the file.
+    // A hard link to a file reads as the file.
     if (name !== 'hard') await assert.rejects(readOwn(file), refused, name);
   }
   await assert.rejects(fs.stat(path.join(root, 'nowhere')), { code: 'ENOENT' });
   assert.equal(await fs.readFile(outside, 'utf8'), 'theirs');
 });
 
-test('a file that replaces a link leaves alone what the link points to', async () => {
+test("a file that replaces a link leaves the link's target unchanged", async () => {
   const file = path.join(root, 'replaced');
   await fs.symlink(outside, file);
   await replaceFile(file, 'ours');

@@ -16,8 +16,8 @@ function modeOf({ mode }: Stats): string {
 }
 
 /**
- * True if only this user and root can write there. A folder of another user is not: its owner can
- * put a link or another file in our place at any moment.
+ * True if only this user and root can write there. False for a folder of another user, because its
+ * owner can replace our files with links or other files at any time.
  */
 function isOwn({ uid, mode }: Stats): boolean {
   const user = process.geteuid?.();
@@ -25,22 +25,22 @@ function isOwn({ uid, mode }: Stats): boolean {
   return isOurs && (mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-/** @throws StartError: it is a link or no folder, or others may write there. */
+/** @throws StartError if it is a link or not a folder, or if others may write there. */
 export async function requireOwnFolder(folder: string): Promise<void> {
   const stats = await fs.lstat(folder);
   if (stats.isSymbolicLink()) throw new StartError(`${folder} is a link: use a folder`);
-  if (!stats.isDirectory()) throw new StartError(`${folder} is no folder`);
+  if (!stats.isDirectory()) throw new StartError(`${folder} is not a folder`);
   if (isOwn(stats)) return;
   const who = `mode ${modeOf(stats)}, owner ${stats.uid}`;
   throw new StartError(
     `${folder} is not used, because others may write to it (${who}): ` +
-      `chown it to this user and say chmod go-w ${folder}`,
+      `run chown to this user, and chmod go-w ${folder}`,
   );
 }
 
 /**
- * For a folder that people work in, too, whose owner and group are theirs. @throws StartError:
- * every user of this machine may put files there.
+ * For a shared working folder, whose owner and group may differ. @throws StartError if every user
+ * of this machine may put files there.
  */
 export async function requireClosedFolder(folder: string): Promise<void> {
   const stats = await fs.stat(folder);
@@ -51,25 +51,25 @@ export async function requireClosedFolder(folder: string): Promise<void> {
   );
 }
 
-/** Makes it (mode 0700) where it is missing. @throws StartError as `requireOwnFolder` does. */
+/** Creates it (mode 0700) if it is missing. @throws StartError as `requireOwnFolder` does. */
 export async function makeOwnFolder(folder: string): Promise<void> {
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   await requireOwnFolder(folder);
 }
 
-/** @throws StartError: the folder holds a link, which what runs on it would follow. */
+/** @throws StartError if the folder contains a link, which programs would follow. */
 export async function refuseLinksIn(folder: string): Promise<void> {
   const entries = await fs.readdir(folder, { withFileTypes: true });
   const link = entries.find((entry) => entry.isSymbolicLink());
   if (link === undefined) return;
   throw new StartError(
-    `${path.join(folder, link.name)} is a link, and none is followed: remove it`,
+    `${path.join(folder, link.name)} is a link, and links are not followed: remove it`,
   );
 }
 
 /**
- * For settings and keys, which a mounted secret holds behind links. @throws StartError: every user
- * of this machine may write the file or, where it is secret, read it.
+ * For settings and keys, which a mounted secret may store behind links. @throws StartError if every
+ * user of this machine may write the file or, if it is secret, read it.
  */
 export async function requireClosedFile(file: string, isSecret: boolean): Promise<void> {
   const stats = await fs.stat(file);
@@ -84,7 +84,7 @@ export async function requireClosedFile(file: string, isSecret: boolean): Promis
 
 type Purpose = 'read' | 'append' | 'new';
 
-/** `O_NONBLOCK`: a named pipe in a file's place is refused, and not waited for. */
+/** `O_NONBLOCK`, so that a named pipe in place of a file is refused instead of waited for. */
 const PLAIN = O_NOFOLLOW | O_NONBLOCK;
 const FLAGS: Readonly<Record<Purpose, number>> = {
   read: O_RDONLY | PLAIN,
@@ -92,19 +92,19 @@ const FLAGS: Readonly<Record<Purpose, number>> = {
   new: O_WRONLY | O_CREAT | O_EXCL | PLAIN,
 };
 
-/** A second name of a file leads outside as a link does. */
+/** A hard link may lead outside as a symbolic link does. */
 function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
   const isPlain = stats.isFile() && (purpose === 'read' || stats.nlink === 1);
-  if (!isPlain) throw new StartError(`${file} is no file of its own: remove it`);
+  if (!isPlain) throw new StartError(`${file} is not a regular file with a single name: remove it`);
 }
 
 function asRefusal(cause: unknown, file: string): unknown {
   const isLink = cause instanceof Error && 'code' in cause && cause.code === 'ELOOP';
   if (!isLink) return cause;
-  return new StartError(`${file} is a link, and none is followed: remove it`, { cause });
+  return new StartError(`${file} is a link, and links are not followed: remove it`, { cause });
 }
 
-/** Opens a file (mode 0600 where it is made) and no link. @throws StartError: it is one. */
+/** Opens a file (mode 0600 if it is created). @throws StartError if it is a link. */
 export async function openOwn(file: string, purpose: Purpose): Promise<fs.FileHandle> {
   const handle = await fs.open(file, FLAGS[purpose], 0o600).catch((cause) => {
     throw asRefusal(cause, file);
@@ -118,7 +118,7 @@ export async function openOwn(file: string, purpose: Purpose): Promise<fs.FileHa
   }
 }
 
-/** As `openOwn`, for a descriptor that a child process gets. */
+/** Like `openOwn`, for a descriptor that is passed to a child process. */
 export function openOwnSync(file: string, purpose: Purpose): number {
   let descriptor: number | null = null;
   try {
@@ -131,7 +131,7 @@ export function openOwnSync(file: string, purpose: Purpose): number {
   }
 }
 
-/** The text of a file that is no link; `undefined` if it does not exist. */
+/** The text of a file that is not a link; `undefined` if it does not exist. */
 export async function readOwn(file: string): Promise<string | undefined> {
   const handle = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null;

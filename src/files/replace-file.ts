@@ -5,8 +5,8 @@ import { openOwn } from '#files/own-files.ts';
 
 /**
  * Replaces a file (mode 0600) by rename, durable when the promise resolves: after a crash at any
- * moment the file holds either all of the old content or all of the new one. A link of that name
- * is replaced, and what it points to stays.
+ * time the file has either the complete old content or the complete new one. A link with that name
+ * is replaced, and its target stays.
  */
 export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   const draft = await writeDraft(file, content);
@@ -14,7 +14,10 @@ export async function replaceFile(file: string, content: string | Uint8Array): P
   await syncFolder(path.dirname(file));
 }
 
-/** Makes a file (mode 0600) with this content unless it exists; of two at once, the first wins. */
+/**
+ * Creates a file (mode 0600) with this content unless it exists; of concurrent calls, the first
+ * wins.
+ */
 export async function createFile(file: string, content: string): Promise<void> {
   const draft = await writeDraft(file, content);
   try {

@@ -435,7 +435,7 @@ describe('npm run chain, on a running contract', () => {
       await done(['pause', ...at], token);
       assert.equal(await read('settlingPaused'), true);
       const lower = ['ceiling', '--usdc-per-hour', '900', '--yes', ...at];
-      assert.match((await run(lower, token)).out, /no function that this key may call/);
+      assert.match((await run(lower, token)).out, /not a function that this key may call/);
       await done(['unpause'], STEWARD.key);
     } finally {
       await signer.stop();

@@ -9,8 +9,8 @@ import { ensurePackages, PACKAGES } from './built.ts';
 
 /**
  * `node src/packages/build-command.ts --out <folder>` builds the npm packages into the folder, each
- * as it is published. Without `--out`: where the programs of this repository find them, and prints
- * that folder. The same sources make the same bytes everywhere.
+ * in its published form. Without `--out` it builds them where the programs of this repository find
+ * them, and prints that folder. The same sources make the same bytes everywhere.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 const TARGET = 'es2022';
@@ -23,17 +23,17 @@ interface Manifest {
   readonly files: readonly string[];
 }
 
-/** Nothing is renamed or joined, but comments and types go. */
+/** Removes comments and types; nothing is renamed or joined. */
 const WITHOUT_COMMENTS = { compress: false, mangle: false, codegen: { removeWhitespace: false } };
 /**
- * Receivers at the edge load `tapline/webhooks` alone, so that module is as small as its budget
- * says. An error's name is that of its class.
+ * Receivers at the edge load only `tapline/webhooks`, so that module must stay within its size
+ * budget. An error's name is the name of its class, so class names are kept.
  */
 const SMALL = { compress: true, mangle: { keepNames: { class: true, function: false } } };
-/** Clients and commands are loaded as they are; their sources are where the comments are read. */
+/** Clients and commands are loaded without comments, which their sources have. */
 const BARE: ReadonlySet<string> = new Set(['sdk', 'cli']);
 
-/** What the command line brings along, so that nothing of it comes from a registry. */
+/** The bundle that the command line includes, so that none of it comes from a registry. */
 const BUNDLE = 'mcp/sdk.ts';
 const BUNDLED = ['@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'];
 
@@ -70,7 +70,7 @@ async function writeText(file: string, text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-/** The bundle, and beside it the licenses of what is in there. */
+/** The bundle, and the licenses of its contents beside it. */
 async function bundle(into: string): Promise<void> {
   const { output } = await build({
     input: path.join(ROOT, 'cli/src', BUNDLE),
@@ -92,10 +92,10 @@ async function bundle(into: string): Promise<void> {
   await writeText(path.join(into, BUNDLE.replace(/\.ts$/, '.licenses.txt')), whole);
 }
 
-/** Where the package's imports lead: to the others that are built here, or to what is installed. */
+/** Links the package's imports: to the others that are built here, or to what is installed. */
 async function linkDependencies(place: string, to: string, names: readonly string[]) {
   for (const name of names) {
-    // Its main file: not every package lets others read its manifest.
+    // Its main file, because not every package exports its manifest.
     const from = createRequire(path.join(ROOT, place, 'package.json'));
     const main = name === 'tapline' ? '' : from.resolve(name);
     const inside = path.join('node_modules', name);
@@ -103,7 +103,7 @@ async function linkDependencies(place: string, to: string, names: readonly strin
     const link = path.join(to, inside);
     await mkdir(path.dirname(link), { recursive: true });
     const target = name === 'tapline' ? path.join(to, '../sdk') : installed;
-    // Within the repository it may be moved with it.
+    // A link within the repository is relative, so that both can be moved together.
     const isInside = to.startsWith(ROOT) || name === 'tapline';
     const isWindows = process.platform === 'win32';
     const shown = isInside && !isWindows ? path.relative(path.dirname(link), target) : target;
@@ -125,7 +125,7 @@ async function buildPackage(place: string, out: string): Promise<void> {
     const source = await readFile(path.join(from, 'src', name), 'utf8');
     const target = path.join(to, 'dist', name.replace(/\.ts$/, ''));
     await writeText(`${target}.js`, scriptOf(place, name, source));
-    // A command has no types that anyone imports.
+    // A command has no types to import.
     if (manifest.exports === undefined) continue;
     await writeText(`${target}.d.ts`, declarationsOf(place, name, source));
   }

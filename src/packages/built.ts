@@ -5,7 +5,7 @@ import { type Build, ensureBuild } from '#files/build-cache.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** The npm packages, by their folders. */
+/** The npm packages, by folder. */
 export const PACKAGES = ['sdk', 'cli', 'x402', 'reader'] as const;
 
 const BUILD: Build = {
@@ -20,7 +20,7 @@ const BUILD: Build = {
   command: 'src/packages/build-command.ts',
 };
 
-/** Without a data folder: of this user alone. */
+/** Without a data folder: a folder of this user alone. */
 function ownCache(): string {
   return path.join(tmpdir(), `tapline-packages-${process.geteuid?.() ?? 'own'}`);
 }
@@ -29,7 +29,9 @@ async function linkedTo(link: string): Promise<string | null> {
   return readlink(link).catch(() => null);
 }
 
-/** Replaces what is there in one step, so that a program that is just starting finds either. */
+/**
+ * Replaces the target in one step, so that a program that is just starting finds either version.
+ */
 async function link(from: string, to: string): Promise<void> {
   const isWindows = process.platform === 'win32';
   const target = isWindows ? to : path.relative(path.dirname(from), to);
@@ -40,7 +42,7 @@ async function link(from: string, to: string): Promise<void> {
     (stats) => stats.isDirectory() || isWindows,
     () => false,
   );
-  // A folder is left from releases that kept one here.
+  // Removes a folder that an earlier release kept here.
   if (isFolder) await rm(from, { recursive: true });
   await rename(fresh, from);
 }
@@ -51,18 +53,17 @@ export function packagesIn(dataDir: string): string {
 }
 
 /**
- * The folder with the packages as they are published, `<folder>/sdk` and so on; builds them when
- * their sources have changed. Where the program's folder can be written, `sdk/dist` and its like
- * lead there, for programs in this repository that import the packages by their names.
- *
+ * The folder with the packages as they are published, `<folder>/sdk` and so on; builds them if
+ * their sources have changed. If the program's folder is writable, `sdk/dist` and the others link
+ * to it, for programs in this repository that import the packages by name.
  * @param own is used if this process may not write beside the program.
- * @throws StartError when they cannot be built.
+ * @throws StartError if they cannot be built.
  */
 export async function ensurePackages(own: string = ownCache()): Promise<string> {
   const place = await ensureBuild(BUILD, own);
   if (!place.startsWith(ROOT)) return place;
   for (const name of PACKAGES) {
-    // A service may own no file of its program; what is linked there then is as it was installed.
+    // A service may not own its program's files; the links then stay as they were installed.
     await link(path.join(ROOT, name, 'dist'), path.join(place, name, 'dist')).catch(() => {});
   }
   return place;

@@ -4,26 +4,26 @@ import { StartError } from '#core/start-error.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
 import { type ChildLog, freePort, lastLine, waitUntil, within } from './processes.ts';
 
-/** Gas of one block: what Ethereum had for years, and room for a hundred batches. */
+/** Gas per block: Ethereum's limit for years, with room for a hundred batches. */
 const BLOCK_GAS_LIMIT = 30_000_000;
 
 /**
- * Blocks whose full state stays readable. Each costs a copy of all accounts and slots; the node's
- * own interval mining keeps 1,500 of them whatever it is told (2 GB at 3,000 slots, against 230 MB
- * here), which is why the sandbox asks for each block from outside.
+ * Blocks whose full state stays readable. Each costs a copy of all accounts and slots. The node's
+ * own interval mining always keeps 1,500 of them (2 GB at 3,000 slots, against 230 MB here), which
+ * is why the sandbox requests each block from outside.
  */
 const STATES_KEPT = 128;
 
 /** A start takes 0.1 s, and 2 s with a state of 100 MB. */
 const READY_MS = 20_000;
 
-/** A node that lives answers in a millisecond, or in 2 s while it dumps a state of 100 MB. */
+/** A healthy node responds in a millisecond, or in 2 s while it dumps a state of 100 MB. */
 const PROBE_MS = 3000;
 
-/** A port found free can be taken before the node has it; three times in a row is another fault. */
+/** A free port can be taken before the node binds it; three times in a row is another fault. */
 const PORT_ATTEMPTS_MAX = 3;
 
-/** When the node makes blocks by itself. */
+/** When the node mines blocks by itself. */
 export type Mining =
   | { kind: 'on request' }
   | { kind: 'every transaction' }
@@ -33,13 +33,13 @@ export interface AnvilOptions {
   chainId: number;
   mining: Mining;
   /**
-   * Where the node would put old states. It puts none, but the path tells it from every other
-   * process, and without one it writes gigabytes into the home folder when it does.
+   * The folder for old states. The node stores none, but the path distinguishes it from every other
+   * process, and without one the node could write gigabytes into the home folder.
    */
   cacheFolder: string;
 }
 
-/** A node that answers as the wanted chain. */
+/** A node that responds as the expected chain. */
 export interface AnvilProcess {
   readonly child: ChildProcess;
   readonly pid: number;
@@ -51,11 +51,11 @@ export function rpcUrlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** All arguments but the state to load. */
+/** All arguments except the state to load. */
 export function anvilArguments(options: AnvilOptions, port: number): string[] {
   return [
     ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(options.chainId)],
-    // No known keys with money, and no web page may read our answers.
+    // No known keys with money, and no web page may read our responses.
     ...['--accounts', '0', '--no-cors', '--quiet'],
     // EIP-7825: a transaction above 2^24 gas is refused, as on a real network.
     ...['--gas-limit', String(BLOCK_GAS_LIMIT), '--enable-tx-gas-limit'],
@@ -75,16 +75,15 @@ function miningArguments(mining: Mining): string[] {
   }
 }
 
-/** Whether a node answers soon and is of this chain. */
+/** True if a node responds in time with this chain id. */
 export async function answersAs(call: RpcCall, chainId: number): Promise<boolean> {
   const answer = call('eth_chainId').catch(() => undefined);
   return Number(await within(answer, PROBE_MS)) === chainId;
 }
 
 /**
- * Starts a node on the wanted port, or on another one when that is taken.
- *
- * @throws StartError when it does not come up; the message names the log.
+ * Starts a node on the preferred port, or on another one if that is taken.
+ * @throws StartError if it does not come up; the message names the log.
  */
 export async function startAnvil(
   options: AnvilOptions,
@@ -99,14 +98,14 @@ export async function startAnvil(
     const port = await freePort(attempt === 1 ? place.port : undefined);
     const args = anvilArguments(options, port);
     if (place.loadState !== undefined) args.push('--load-state', place.loadState);
-    // Detached: Ctrl-C reaches us alone, so that the state is saved before the node ends.
+    // Detached, so that Ctrl-C reaches only us, and the state is saved before the node ends.
     const child = spawn(anvilProgram(), args, {
       detached: true,
       cwd: place.folder,
       stdio: ['ignore', place.log.fd, place.log.fd],
     });
     child.once('error', () => undefined);
-    // It must not keep us alive: who forgets to stop it still ends, and then it ends too.
+    // Unreferenced, so that it does not keep our process alive; it ends when our process does.
     child.unref();
     const call = connectRpc(rpcUrlOf(port));
     const ended = () => child.pid === undefined || child.exitCode !== null;
@@ -125,7 +124,7 @@ export async function startAnvil(
   }
 }
 
-/** The path of the program itself: the package's own wrapper would be a second process. */
+/** The path of the program itself, because the package's own wrapper would be a second process. */
 function anvilProgram(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
   try {

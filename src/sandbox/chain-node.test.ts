@@ -81,7 +81,7 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** What must be the same before and after: receipt, log, block, nonce, balance. */
+/** The values that must be the same before and after: receipt, log, block, nonce, balance. */
 async function receiptAndNonce(call: RpcCall, receipt: unknown) {
   const block = field(receipt, 'blockNumber');
   return {
@@ -98,7 +98,7 @@ async function head(call: RpcCall): Promise<{ number: number; timestamp: number 
   return { number: Number(field(block, 'number')), timestamp: Number(field(block, 'timestamp')) };
 }
 
-test('short blocks come while something is under way, and one a second otherwise', async () => {
+test('blocks are short while transactions are pending, and one a second otherwise', async () => {
   const chain = await startHere(await emptyPlace(), CHAIN_ID, 200);
   const { call } = chain;
   const blocksIn = async (ms: number) => {
@@ -108,7 +108,7 @@ test('short blocks come while something is under way, and one a second otherwise
   };
   const idle = await blocksIn(3_100);
   assert.ok(idle >= 2 && idle <= 4, `${idle} blocks in three idle seconds`);
-  // Right behind an idle block: the next one would be a second away.
+  // Right after an idle block, when the next one would be a second away.
   const { number } = await head(call);
   await waitUntil(async () => (await head(call)).number > number, 2_000);
   const sentAt = performance.now();
@@ -118,13 +118,13 @@ test('short blocks come while something is under way, and one a second otherwise
   assert.ok(tookMs < 700, `a transaction on the idle chain took ${Math.round(tookMs)} ms`);
   const busy = await blocksIn(2_000);
   assert.ok(busy >= 7 && busy <= 11, `${busy} blocks in the two seconds after it`);
-  // Several share a second: the chain's clock does not run ahead.
+  // Several share a second, so that the chain's clock does not run ahead.
   const { timestamp } = await head(call);
   assert.ok(Math.abs(timestamp * 1000 - Date.now()) < 2_000, 'the time of the chain');
   await chain.stop();
 });
 
-test('a chain makes a block per second and goes on after a stop', async () => {
+test('a chain makes a block per second and continues after a stop', async () => {
   const path = await emptyPlace();
   const first = await startHere(path);
   assert.equal(first.fresh, true);
@@ -163,7 +163,7 @@ test('the node that a killed instance left is adopted with all its blocks', asyn
   assert.deepEqual(nodePids(path), []);
 });
 
-test('what was saved outlives kill -9 of the instance and the node', async () => {
+test('saved state survives kill -9 of the instance and the node', async () => {
   const path = await emptyPlace();
   const chain = await startHere(path);
   await chain.call('anvil_setBalance', [payer.address, toHex(7n)]);
@@ -194,7 +194,7 @@ test('a mined transaction is in the saved state within two seconds, unasked', as
   await again.stop();
 });
 
-test('a node that does not answer is ended and replaced', async () => {
+test('a node that does not respond is ended and replaced', async () => {
   const path = await emptyPlace();
   const instance = await startInstance(path, ['chain']);
   const [pid = 0] = nodePids(path);
@@ -239,7 +239,7 @@ test('a transaction above 2^24 gas is refused, one of 2^24 is taken', async () =
   await assert.rejects(call('eth_chainId'));
 });
 
-test('a throwaway chain mines at once or by the clock, as asked', async () => {
+test('a throwaway chain mines at once or at intervals, as requested', async () => {
   const [instant, timed] = await Promise.all([
     startThrowawayChain({ chainId: CHAIN_ID, blockTime: 'automine' }),
     startThrowawayChain({ chainId: CHAIN_ID + 1, blockTime: 1 }),

@@ -18,7 +18,7 @@ import {
   within,
 } from './processes.ts';
 
-/** For the block and the save under way when the node is to end: both take milliseconds. */
+/** For the block and the save in progress when the node is to end; both take milliseconds. */
 const LAST_WORK_MS = 3000;
 
 /** The node has nothing to write, so it ends at once. */
@@ -29,43 +29,40 @@ const STOP_STEPS = [
 
 export interface ChainNodeOptions {
   folder: DataFolder;
-  /** Tells this chain's files from those of the others in the folder: `testnet`, `mainnet`. */
+  /** Distinguishes this chain's files from the others in the folder: `testnet`, `mainnet`. */
   name: string;
   chainId: number;
   /**
-   * From one block to the next. Those of one second share their time. Where it is less than a
-   * second, empty blocks come once a second while nothing is under way.
+   * The block time. Blocks within one second share their timestamp. If it is less than a second,
+   * empty blocks are mined once a second while nothing is pending.
    */
   blockMs: number;
-  /** Receives one line for whatever a person may want to know. */
+  /** Receives one line for each event of interest. */
   log: (line: string) => void;
 }
 
 export interface ChainNode {
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** Whether the chain began now, with nothing deployed. */
+  /** True if the chain was just created, with nothing deployed. */
   readonly fresh: boolean;
-  /** Resolves with the reason when the node ends, or makes no more blocks, without being asked. */
+  /** Resolves with the reason if the node ends, or stops making blocks, without being told to. */
   readonly lost: Promise<string>;
-  /** Makes the present state durable: after it, not even kill -9 of everything loses it. */
+  /** Makes the current state durable, so that not even kill -9 of everything loses it. */
   saveState(): Promise<void>;
-  /** Saves the state and ends the node: 0.05 s as a rule, 8 s at most. */
+  /** Saves the state and ends the node: usually within 0.05 s, at most 8 s. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts an anvil chain with a block each `blockMs`, which goes on where it was: from the saved
- * state, or with the very node that a killed instance left running.
- *
- * Nothing is lost by kill -9 of our process alone, because the node outlives it and is adopted. If
- * the node dies too, what came after the last save is gone: about a second of transactions, more
- * when the state is large. That looks like a reorganization of the newest blocks. Transactions that
- * wait for a block are never saved: their senders send them again.
- *
- * No account is funded and no key is known to the node; `anvil_setBalance` funds what is needed.
- *
- * @throws StartError when the node cannot be started or its folder belongs to another chain id.
+ * Starts an anvil chain with a block each `blockMs`, which continues where it stopped: from the
+ * saved state, or with the node that a killed instance left running.
+ * kill -9 of our process alone loses nothing, because the node survives and is adopted. If the node
+ * dies too, everything after the last save is lost: about a second of transactions, more with a
+ * large state. That looks like a reorganization of the newest blocks. Pending transactions are
+ * never saved; their senders send them again.
+ * No account is funded and the node knows no key; `anvil_setBalance` funds accounts as needed.
+ * @throws StartError if the node cannot be started or its folder belongs to another chain id.
  */
 export async function startChainNode(options: ChainNodeOptions): Promise<ChainNode> {
   const site = chainSite(options);
@@ -73,7 +70,7 @@ export async function startChainNode(options: ChainNodeOptions): Promise<ChainNo
   if (record !== undefined && record.chainId !== options.chainId) {
     throw new StartError(
       `The data folder ${options.folder.path} holds chain ${record.chainId} as ${options.name}, ` +
-        `not ${options.chainId}; use the former chain id or another TAPLINE_DATA_DIR.`,
+        `not ${options.chainId}; use the previous chain id or another TAPLINE_DATA_DIR.`,
     );
   }
   const log = openChildLog(site.logFile);
@@ -86,7 +83,7 @@ export async function startChainNode(options: ChainNodeOptions): Promise<ChainNo
   }
 }
 
-/** All that stays the same while the node comes and goes. */
+/** The data that stays the same while nodes are replaced. */
 interface ChainSite extends ChainNodeOptions {
   anvil: AnvilOptions;
   recordName: string;
@@ -120,11 +117,11 @@ interface RunningNode {
   port: number;
   call: RpcCall;
   fresh: boolean;
-  /** Missing when an earlier process started it. */
+  /** Undefined if an earlier process started it. */
   child?: ChildProcess;
 }
 
-/** Takes over the healthy node that a killed instance left, and ends every other one. */
+/** Adopts the healthy node that a killed instance left, and ends every other one. */
 async function adoptOrphan(site: ChainSite): Promise<RunningNode | undefined> {
   let adopted: RunningNode | undefined;
   for (const pid of findByArgument(site.anvil.cacheFolder)) {

@@ -8,25 +8,24 @@ import type { RpcCall } from './json-rpc.ts';
 /** The two bytes that a gzip file starts with (RFC 1952). */
 const GZIP_MAGIC = '1f8b';
 
-/** The state is saved this often when blocks were empty: nothing but their number would be lost. */
+/** How often the state is saved while blocks are empty, when only their number would be lost. */
 const IDLE_SAVE_MS = 15_000;
 
-/** After a save that kept the node busy for t, wait at least this many t: 2 % of its time. */
+/** After a save that blocked the node for t, wait at least this many t: 2 % of its time. */
 const SAVE_REST_FACTOR = 50;
 
 export interface ChainSaver {
-  /** Saves now, or after the save that runs: what was true at the call is in the file. */
+  /** Saves now, or after the running save; the file includes the state at the time of the call. */
   save(): Promise<void>;
-  /** Saves when it is time to, given whether transactions came since the last call. */
+  /** Saves if it is due, given whether transactions arrived since the last call. */
   saveWhenDue(sawTransactions: boolean): Promise<void>;
 }
 
 /**
  * Keeps the chain's whole state (accounts, blocks, transactions, receipts) in the file.
- *
- * The node's own `--state` is not used: it writes the file in place, so that a crash while it
- * writes leaves half a file and no chain. Here the old file holds until the new one is whole. And
- * it saves by the clock; here a save follows each block with transactions while that is cheap.
+ * The node's own `--state` is not used: it writes the file in place, so a crash during a write
+ * leaves half a file and no chain. Here the old file stays until the new one is complete. It also
+ * saves at intervals; here a save follows each block with transactions as long as that is cheap.
  */
 export function createChainSaver(call: RpcCall, file: string): ChainSaver {
   let last: Promise<void> = Promise.resolve();
@@ -61,7 +60,7 @@ export function createChainSaver(call: RpcCall, file: string): ChainSaver {
   };
 }
 
-/** Unpacks a saved state into the plain JSON that the node loads; false when none was saved. */
+/** Unpacks a saved state into the plain JSON that the node loads; false if none was saved. */
 export async function unpackChainState(file: string, plainFile: string): Promise<boolean> {
   const packed = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

@@ -19,7 +19,7 @@ after(async () => {
   for (const root of roots) await fs.rm(root, { recursive: true, force: true });
 });
 
-test('a folder that is made is closed to other users', async () => {
+test('a created folder is closed to other users', async () => {
   const folder = await openDataFolder(await emptyPlace());
   await folder.secret('one');
   await folder.writeJson('sandbox.json', { a: 1 });
@@ -46,7 +46,7 @@ test('a folder that others may write to is refused with one line', async () => {
   await (await openDataFolder(path)).close();
 });
 
-test('a link in the folder is refused, and nothing is written where it leads', async () => {
+test('a link in the folder is refused, and nothing is written to its target', async () => {
   for (const name of ['holder.pid', 'lock', 'secrets', 'mail', 'postgres', 'chain-testnet.log']) {
     const path = await emptyPlace();
     const outside = `${path}-outside`;
@@ -58,7 +58,7 @@ test('a link in the folder is refused, and nothing is written where it leads', a
     if (isFolder) assert.deepEqual(await fs.readdir(outside), [], name);
     else assert.equal(await fs.readFile(outside, 'utf8'), 'theirs', name);
   }
-  // One that is put there later, by a program of the same user.
+  // A link that is created later, by a program of the same user.
   const folder = await openDataFolder(await emptyPlace());
   const outside = `${folder.path}-outside`;
   await fs.mkdir(outside);
@@ -100,7 +100,7 @@ test('a folder whose holder was killed opens at once, without the stale sandbox.
   await folder.close();
 });
 
-test('of many starts at once exactly one gets the folder', async () => {
+test('of many simultaneous starts exactly one gets the folder', async () => {
   const path = await emptyPlace();
   await (await startInstance(path, [])).kill('SIGKILL');
   const starts = await Promise.allSettled(Array.from({ length: 4 }, () => startInstance(path, [])));

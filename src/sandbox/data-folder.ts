@@ -9,39 +9,37 @@ import { acceptExisting, createFile, replaceFile } from '#files/replace-file.ts'
 /** Bytes of one secret: 256 bits, enough for every key that is derived from it. */
 const SECRET_BYTES = 32;
 
-/** What SQLite answers when another connection holds the lock (https://sqlite.org/rescode.html). */
+/** SQLite's error code if another connection holds the lock (https://sqlite.org/rescode.html). */
 const SQLITE_BUSY = 5;
 
-/** The file that says where a running sandbox is reached; left behind by one that was killed. */
+/** The file with the addresses of a running sandbox; a killed one leaves it behind. */
 const SANDBOX_FILE = 'sandbox.json';
 
-/** The process that has the folder. */
+/** The file with the process id of the holder. */
 const HOLDER_FILE = 'holder.pid';
 
-/** The one folder that holds all state of a sandbox; open means that no other process has it. */
+/** The folder with all state of a sandbox. While it is open, no other process can open it. */
 export interface DataFolder {
   /** Absolute path with links resolved, so that it can be recognized in a command line. */
   readonly path: string;
-  /** The 32 random bytes kept under this name; made at the first call. */
+  /** The 32 random bytes stored under this name; created at the first call. */
   secret(name: string): Promise<Buffer>;
-  /** The JSON value kept in this file, or undefined when there is no such file. */
+  /** The JSON value in this file, or undefined if there is no such file. */
   readJson(file: string): Promise<unknown>;
   /** Replaces a JSON file as a whole: a reader sees the old value or the new one. */
   writeJson(file: string, value: unknown): Promise<void>;
-  /** Gives the folder back. The files stay. */
+  /** Releases the folder. The files stay. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the folder for this process alone, making it (mode 0700) when it is not there.
- *
- * The lock is a lock of the operating system, taken through SQLite, because a file with a process
- * id cannot tell a killed holder from a living process that got the same id, and two starts that
- * both find it stale can both win. A lock of the system ends with its holder, kill -9 included.
- * A `sandbox.json` that an earlier holder left is removed.
- *
- * @throws StartError when the folder cannot be made, others may write to it, a link is in it, or
- *   another instance has it.
+ * Opens the folder for this process alone, creating it (mode 0700) if it does not exist.
+ * The lock is a lock of the operating system, taken through SQLite. A file with a process id would
+ * not suffice: it cannot distinguish a killed holder from a living process that got the same id,
+ * and two starts that both find it stale can both win. A lock of the system ends with its holder,
+ * even after kill -9. A `sandbox.json` that an earlier holder left is removed.
+ * @throws StartError if the folder cannot be created, others may write to it, it contains a link,
+ * or another instance has it.
  */
 export async function openDataFolder(wantedPath: string): Promise<DataFolder> {
   const path = await makeFolder(resolve(wantedPath));
@@ -93,10 +91,11 @@ async function takeLock(path: string): Promise<DatabaseSync> {
   const file = join(path, 'lock');
   let lock: DatabaseSync | undefined;
   try {
-    // Made exclusively: closing a second descriptor of a locked file would drop our own lock.
+    // Created exclusively, because closing a second descriptor of a locked file would drop our own
+    // lock.
     await fs.writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(acceptExisting);
     lock = new DatabaseSync(file, { timeout: 0 });
-    // No journal: nothing is ever written, the transaction is only there to hold the lock.
+    // No journal, because nothing is ever written; the transaction only holds the lock.
     lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
     return lock;
   } catch (cause) {
@@ -133,9 +132,10 @@ async function readSecret(file: string): Promise<Buffer | undefined> {
   if (text === undefined) return undefined;
   const secret = Buffer.from(text.trim(), 'hex');
   if (secret.length === SECRET_BYTES) return secret;
-  // Never replaced silently: what was encrypted or derived with the lost value would be lost too.
+  // Never replaced silently, because everything encrypted or derived with the lost value would be
+  // lost too.
   throw new StartError(
-    `The secret file ${file} is damaged; restore it, or remove the data folder to start afresh.`,
+    `The secret file ${file} is damaged; restore it, or remove the data folder to start over.`,
   );
 }
 

@@ -12,7 +12,7 @@ export interface DemoPayersInput {
   readonly network: NetworkConfig;
   readonly secret: Buffer;
   readonly wallets: Readonly<Record<string, DemoWallet>>;
-  /** Whether there is a faucet; without one the wallets stay empty. */
+  /** True if there is a faucet; without one the wallets stay empty. */
   readonly funded: boolean;
   readonly now: Date;
 }
@@ -23,7 +23,7 @@ interface Signed {
   readonly enrolment: Awaited<ReturnType<typeof signEnrolment>>;
 }
 
-/** What sets a demo payer apart beyond its wallet: the same switches that people use. */
+/** Sets the state of a demo payer besides its wallet, with the same switches that people use. */
 async function applyState(
   tx: Tx,
   person: { readonly name: string; readonly payerId: string; readonly passId: string },
@@ -38,7 +38,7 @@ async function applyState(
   }
 }
 
-/** Asks for funds, policy and allowance of one wallet: the way any payer gets them. */
+/** Requests funds, policy and allowance for one wallet, as every payer does. */
 async function requestFunds(
   tx: Tx,
   signed: Signed,
@@ -57,7 +57,7 @@ async function requestFunds(
 
 /**
  * The demo payers of one network with their passes, in one transaction.
- * @returns the passes' secrets by name, and the chain requests to wait for.
+ * @returns the passes' secrets by name, and the jobs on the chain to wait for.
  */
 export async function createDemoPayers(
   db: Database,

@@ -10,16 +10,16 @@ import type { RequestPayloads } from '#settlement/requests.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** What a demo wallet really holds and allows; the service special-cases none of them. */
+/** The real balance and allowance of a demo wallet; the service treats none of them specially. */
 export interface DemoWallet {
   /** Atoms. */
   readonly funds: bigint;
   readonly allowance: boolean;
-  /** Atoms of one payment that its policy on the chain allows. */
+  /** Atoms per payment that its policy on the chain allows. */
   readonly perPayment: bigint;
 }
 
-/** behavior.md 20.4. */
+/** The funds of behavior.md 20.4. */
 const FULL = 10_000_000_000_000n;
 const IN_ORDER: DemoWallet = { funds: FULL, allowance: true, perPayment: FULL };
 
@@ -83,7 +83,7 @@ function clientOf(network: NetworkConfig): PublicClient {
   return createPublicClient({ transport: http(network.rpcUrls[0], { batch: true }) });
 }
 
-/** What a demo wallet signs to take part, over its nonces as they are on the chain. */
+/** The signatures with which a demo wallet enrolls, over its current nonces on the chain. */
 export async function signEnrolment(
   demo: DemoWallet,
   signer: {
@@ -109,7 +109,7 @@ export async function signEnrolment(
   };
 }
 
-/** The consent that a settlement wallet gives to its registration. */
+/** The consent of a settlement wallet to its registration. */
 export async function signMerchantConsent(
   account: PrivateKeyAccount,
   signer: { readonly network: NetworkConfig; readonly accountId: string; readonly now: Date },

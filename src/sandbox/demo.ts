@@ -27,12 +27,12 @@ export interface DemoMode {
   readonly passes: Readonly<Record<string, string>>;
 }
 
-/** The secrets of the demo account, kept in the data folder because they are shown once. */
+/** The secrets of the demo account, stored in the data folder because they are shown only once. */
 export interface Demo {
   readonly account: string;
   readonly dashboard: { readonly email: string; readonly password: string };
   readonly operator: { readonly email: string; readonly password: string };
-  /** Counts as a colleague once it has set up its second factor. */
+  /** Counts as a colleague once its second factor is set up. */
   readonly operator_2: { readonly email: string; readonly password: string };
   readonly test: DemoMode;
   readonly live: DemoMode;
@@ -48,7 +48,7 @@ type Kept = Omit<Demo, 'operator_2'> & Partial<Pick<Demo, 'operator_2'>>;
 
 const DEMO_FILE = 'demo.json';
 const ACTOR = { type: 'system', name: 'demo data' } as const;
-/** A few blocks; a chain that takes longer has a fault that its log tells of. */
+/** A few blocks; a chain that takes longer has a fault that its log explains. */
 const CHAIN_WAIT_MS = 60_000;
 const CHAIN_POLL_MS = 50;
 
@@ -57,7 +57,7 @@ function orThrow<T>(value: T | Refusal): T {
   return value;
 }
 
-/** The same for one data folder, so that a start that was cut short can go on. */
+/** The same for one data folder, so that an interrupted start can continue. */
 function password(secret: Buffer, who: string): string {
   return deriveKey(secret, `demo password ${who}`).toString('base64url').slice(0, 20);
 }
@@ -66,7 +66,7 @@ async function findAccount(sql: Sql, id: string): Promise<boolean> {
   return (await sql.query('select 1 as found from accounts where id = $1', [id])).length === 1;
 }
 
-/** The account that an earlier, interrupted start made for this owner. */
+/** The account that an earlier, interrupted start created for this owner. */
 async function findOwned(sql: Sql, email: string): Promise<string | null> {
   const rows = await sql.query<{ account_id: string }>(
     `select m.account_id from memberships m join users u on u.id = m.user_id
@@ -99,7 +99,7 @@ async function createPeople(deps: DemoDeps): Promise<People> {
     }),
   );
   await approveKyb(db, accountId);
-  // A second attempt finds the operator there already: that is fine.
+  // A second attempt may find that the operator already exists.
   await createOperator(db, { person: { ...operator, name: 'Demo Operator' }, actor: ACTOR, now });
   return { account: accountId, dashboard, operator, operator_2 };
 }
@@ -107,7 +107,7 @@ async function createPeople(deps: DemoDeps): Promise<People> {
 async function ensureSecondOperator({ db, secret, clock }: DemoDeps): Promise<Demo['operator_2']> {
   const person = { email: 'operator2@demo.test', password: password(secret, 'operator 2') };
   const named = { ...person, name: 'Demo Operator 2' };
-  // Refused where it is there already.
+  // Refused if it already exists.
   await createOperator(db, { person: named, actor: ACTOR, now: clock.now() });
   return person;
 }
@@ -132,7 +132,7 @@ async function createMode(
   };
 }
 
-/** Whether an earlier, interrupted start has asked already. */
+/** True if an earlier, interrupted start has already requested it. */
 async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
   const rows = await sql.query(
     `select 1 as asked from chain_requests
@@ -142,7 +142,10 @@ async function isAsked(sql: Sql, subjectId: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Registers the demo merchant on a network's contract, unless it is. @returns what to wait for. */
+/**
+ * Registers the demo merchant on a network's contract, unless it is registered. @returns the
+ * request to wait for.
+ */
 async function goLive(
   deps: DemoDeps,
   accountId: string,
@@ -199,7 +202,7 @@ async function waitForChains(deps: DemoDeps, subjects: readonly string[]): Promi
   }
 }
 
-/** Their passes work as soon as somebody sends them some. */
+/** Warns that the demo passes work only once their wallets are funded. */
 function withoutMoney({ network, chainId }: NetworkConfig): string {
   return (
     `the demo wallets of ${network} hold no USDC: the token of chain ${chainId} is not ours to ` +
@@ -236,7 +239,7 @@ async function createDemo(deps: DemoDeps): Promise<Demo> {
   };
 }
 
-/** The demo's merchant and payers are made on the chains themselves. */
+/** The demo's merchant and payers are created on the chains themselves. */
 async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   for (const { config, rpc } of chains) {
     const probed = await rpc.probe();
@@ -244,13 +247,13 @@ async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
     const setting = `CHAIN_${config.network.toUpperCase()}_RPC_URL`;
     const told = probed.map(({ host, error }) => `${host}: ${error}`).join('; ');
     throw new StartError(
-      `${setting} cannot be reached (${told}), and the demo account has still to be made there: ` +
-        'start again when it answers',
+      `${setting} cannot be reached (${told}), and the demo account must still be created there: ` +
+        'start again once it responds',
     );
   }
 }
 
-/** Folders of earlier releases have one operator only. */
+/** Folders of earlier releases have only one operator. */
 async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
   const demo = { ...kept, operator_2: await ensureSecondOperator(deps) };
   await deps.folder.writeJson(DEMO_FILE, demo);
@@ -258,8 +261,8 @@ async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
 }
 
 /**
- * The demo account with its people, keys, terminals and payers: made at the first start, the same
- * at every later one. A start that was cut short makes what is missing again.
+ * The demo account with its people, keys, terminals and payers: created at the first start, and the
+ * same at every later one. An interrupted start is completed by the next.
  */
 export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
   const kept = (await deps.folder.readJson(DEMO_FILE)) as Kept | undefined;

@@ -19,16 +19,16 @@ import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** Fees of behavior.md 6.2, in basis points. */
+/** The fees of behavior.md 6.2, in basis points. */
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
-/** A change can be watched through in a sandbox; a real network waits for days. */
+/** Short enough to watch a change in a sandbox; a real network waits for days. */
 const SANDBOX_GOVERNANCE_DELAY_SECONDS = 60;
 const SANDBOX_WALLET_DELAY_SECONDS = 60;
-/** Whole USDC per hour: the highest that the contract knows, as nothing here is worth anything. */
+/** Whole USDC per hour: the contract's maximum, since nothing here has value. */
 const SANDBOX_CEILING = 2 ** 24 - 1;
-/** Coin for gas: it never runs out in a sandbox, and costs nothing. */
+/** Native coin for gas: it never runs out in a sandbox, and costs nothing. */
 const GAS_BALANCE = parseEther('1000000');
-/** More than enough for a block to take a transaction that waits for it. */
+/** More than enough for a block to include a pending transaction. */
 const RECEIPT_TIMEOUT_MS = 20_000;
 const RECEIPT_POLL_MS = 50;
 
@@ -59,7 +59,7 @@ async function fund(clients: Clients, addresses: readonly Hex[]): Promise<void> 
   );
 }
 
-/** Sends both deployments at once, so that one block takes them. */
+/** Sends both deployments at once, so that one block includes them. */
 async function deployContracts(clients: Clients, usdc: Hex, setup: object): Promise<bigint> {
   const { reader, deployer } = clients;
   const from = deployer.account.address;
@@ -69,7 +69,7 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
     bytecode: settlementBytecode,
     args: [usdc, setup as never],
   });
-  // Together no more than the 30 million of a block.
+  // Together no more than the 30 million gas of a block.
   const hashes = [
     await deployer.sendTransaction({ data: token, nonce: 0, gas: 12_000_000n }),
     await deployer.sendTransaction({ data: settlement, nonce: 1, gas: 16_000_000n }),
@@ -85,16 +85,16 @@ async function deployContracts(clients: Clients, usdc: Hex, setup: object): Prom
   return receipts[0]?.blockNumber ?? 0n;
 }
 
-/** In seconds. No start in production takes those of the sandbox. */
+/** In seconds. No start in production accepts those of the sandbox. */
 export interface ContractDelays {
   readonly walletDelay: number;
   readonly payoutHold: number;
 }
 
 /**
- * Makes an embedded chain ready: funds the relayer, deploys the contracts when they are not there
- * yet (the first start, or a start after a crash before the state was saved), and describes the
- * network in the terms that an external chain is configured in.
+ * Prepares an embedded chain: funds the relayer, deploys the contracts if they are missing (at the
+ * first start, or after a crash before the state was saved), and describes the network as an
+ * external chain would be configured.
  */
 export async function prepareNetwork(
   node: ChainNode,
@@ -129,7 +129,7 @@ export async function prepareNetwork(
     await node.saveState();
   } else if (!isCurrentContract(code)) {
     throw new StartError(
-      `The ${network} chain of this data folder holds the settlement contract of an earlier ` +
+      `The ${network} chain of this data folder has the settlement contract of an earlier ` +
         'release: move the folder away, or set TAPLINE_DATA_DIR to another one, and start again.',
     );
   }
@@ -140,7 +140,7 @@ export async function prepareNetwork(
     chainId: node.chainId,
     rpcUrls: [node.rpcUrl],
     headsUrl: node.rpcUrl.replace('http', 'ws'),
-    // The node is ours, and a reorganization that a test makes is seen at once.
+    // The node is ours, and a reorganization that a test makes is noticed at once.
     idleHeadMs: 1_000,
     usdc,
     settlement,

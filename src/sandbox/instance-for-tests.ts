@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** What the instance reports about itself once its parts run. */
+/** The report of the instance once its parts run. */
 export interface InstanceReport {
   url?: string;
   rpcUrl?: string;
@@ -44,8 +44,7 @@ const PROGRAM = `
 
 /**
  * Starts a process that opens the folder, runs the parts and then waits to be killed.
- *
- * @throws Error with what the process wrote when it ended before its parts ran.
+ * @throws Error with the output of the process if it ended before its parts ran.
  */
 export async function startInstance(
   folder: string,

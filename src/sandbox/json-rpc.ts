@@ -1,14 +1,13 @@
-/** A call to a chain node: the method's result, or a thrown error that names the method. */
+/** Calls a chain node: returns the method's result, or throws an error that names the method. */
 export type RpcCall = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
-/** A node on this machine silent for this long is stuck; dumping a large state takes 2 s. */
+/** A local node without a response for this long is stuck; dumping a large state takes 2 s. */
 const ANSWER_MS = 15_000;
 
 /**
  * Calls over HTTP to the node at this address.
- *
- * Own code and not viem's client: a dump of the whole state is tens of megabytes, and a start has
- * no time for the retries and the chain checks that a client library adds.
+ * Written here instead of using viem's client, because a dump of the whole state is tens of
+ * megabytes, and a start has no time for the retries and chain checks that a client library adds.
  */
 export function connectRpc(url: string): RpcCall {
   return async (method, params = []) => {

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
 
-test('a certificate names its hosts, signs itself, and holds for thirty days', () => {
+test('a certificate names its hosts, signs itself, and is valid for thirty days', () => {
   const now = Date.parse('2026-11-20T12:00:00Z');
   const made = makeCertificate(['192.168.1.20', 'localhost'], { now });
   const read = new X509Certificate(made.cert);

@@ -2,9 +2,9 @@ import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { isIPv4 } from 'node:net';
 import { DAY_MS } from '#core/durations.ts';
 
-/** Of one that is made at each start. */
+/** The validity of a certificate that is created at each start. */
 const VALID_DAYS = 30;
-/** Phones whose clocks are behind take it, too. */
+/** Valid a day earlier, so that phones with slow clocks accept it, too. */
 const EARLIER_MS = DAY_MS;
 const NAME = 'Tapline sandbox';
 
@@ -15,14 +15,14 @@ interface CertificateOptions {
 }
 
 export interface LanCertificate {
-  /** PEM, as node:https takes them. */
+  /** PEM, the format of node:https. */
   readonly key: string;
   readonly cert: string;
   /** SHA-256 of the certificate, as browsers show it: `AB:CD:…`. */
   readonly fingerprint: string;
 }
 
-/** One element of DER (X.690): what it is, how long, and what it holds. */
+/** One element of DER (X.690): tag, length, and contents. */
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
@@ -38,7 +38,7 @@ function der(tag: number, ...contents: readonly Buffer[]): Buffer {
 const sequence = (...contents: readonly Buffer[]) => der(0x30, ...contents);
 const text = (tag: number, value: string) => der(tag, Buffer.from(value));
 
-/** Object identifiers, in DER's own packing. */
+/** Object identifiers in DER encoding. */
 const OID = {
   ecdsaWithSha256: '2a8648ce3d040302',
   commonName: '550403',
@@ -61,7 +61,7 @@ function nameOf(host: string): Buffer {
   return isIPv4(host) ? der(0x87, Buffer.from(host.split('.').map(Number))) : text(0x82, host);
 }
 
-/** What the signature covers: version 3, no authority over others. */
+/** The signed part: version 3, not a certificate authority. */
 function body(
   hosts: readonly string[],
   publicKey: Buffer,
@@ -88,9 +88,9 @@ function body(
 }
 
 /**
- * A certificate that nobody vouches for, so that browsers give pages what they give only to https:
- * camera, NFC, WebCrypto. Written out here because Node makes keys and signatures, but no
- * certificates, and `openssl` is not on every machine.
+ * A self-signed certificate, so that browsers allow pages what they allow only over https: camera,
+ * NFC, WebCrypto. Written here because Node creates keys and signatures, but no certificates, and
+ * `openssl` is not on every machine.
  */
 export function makeCertificate(
   hosts: readonly string[],

@@ -13,8 +13,8 @@ export interface LanServer {
 }
 
 /**
- * Serves the same routes to phones, over https on the whole network. This machine's own port stays
- * as it is, so that no script has to know of a certificate.
+ * Serves the same routes to phones, over https on the whole network. The local port stays as it is,
+ * so that scripts need no certificate.
  */
 export async function serveLan(app: FastifyInstance, { host, port }: Lan): Promise<LanServer> {
   const { key, cert, fingerprint } = makeCertificate([host, 'localhost']);

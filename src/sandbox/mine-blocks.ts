@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainSaver } from './chain-state.ts';
 import type { RpcCall } from './json-rpc.ts';
 
-/** Blocks in a row that may fail before the chain counts as lost. */
+/** Consecutive blocks that may fail before the chain counts as lost. */
 const FAILED_BLOCKS_MAX = 10;
 
-/** Blocks that nobody waits for come this seldom: each is kept and saved for ever. */
+/** The interval of blocks while nothing is pending, because each block is stored forever. */
 const IDLE_BLOCK_MS = 1_000;
 
-/** After a block with transactions more follow soon: what waits for depth, refunds, more taps. */
+/** After a block with transactions more follow soon: confirmations, refunds, more taps. */
 const BUSY_MS = 5_000;
 
 export interface Miner {
@@ -18,8 +18,8 @@ export interface Miner {
 }
 
 /**
- * Makes a block each `blockMs` until the signal. Blocks shorter than a second come only while
- * something is under way, and once a second otherwise.
+ * Makes a block each `blockMs` until the signal. Blocks shorter than a second are made only while
+ * something is pending, and once a second otherwise.
  */
 export async function mineBlocks(
   { call, rpcUrl, blockMs }: Miner,
@@ -34,7 +34,7 @@ export async function mineBlocks(
   let failures = 0;
   const isDue = () => {
     const now = performance.now();
-    // The last tick before a second is over is nearer to it than the first one after.
+    // The last tick before a second has passed is closer to it than the first one after.
     const idleMs = IDLE_BLOCK_MS - blockMs / 2;
     return pool === undefined || pool.due || now < busyUntil || now - minedAt >= idleMs;
   };
@@ -53,29 +53,30 @@ export async function mineBlocks(
       failures += 1;
       if (failures === FAILED_BLOCKS_MAX) throw cause;
     }
-    // Late blocks are not made up for: a burst after a pause would be no steady chain either.
+    // Late blocks are not made up for, because a burst after a pause would not be a steady chain
+    // either.
     nextAt = Math.max(nextAt + blockMs, performance.now());
     const pauseMs = Math.max(0, nextAt - performance.now());
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 
-/** Says when transactions came to a node, so that nobody looks into its pool over and over. */
+/** Reports new transactions in a node's pool, so that the pool need not be polled. */
 interface PoolNews {
-  /** Whether some may have come since the last `reset`; true whenever that is not known. */
+  /** True if some may have arrived since the last `reset`, or if that is unknown. */
   readonly due: boolean;
   reset(): void;
   close(): void;
 }
 
-/** A node on this machine is gone or back within moments. */
+/** A local node is gone or back within moments. */
 const RECONNECT_MS = 1_000;
 
 const SUBSCRIBE = { jsonrpc: '2.0', id: 1, method: 'eth_subscribe' };
 
 /**
  * Subscribes to the transactions that reach the pool of the node at this address. Without a
- * subscription `due` is true: then each tick makes a block.
+ * subscription `due` is true, so that each tick makes a block.
  */
 function watchPool(rpcUrl: string): PoolNews {
   let subscribed = false;
@@ -88,7 +89,7 @@ function watchPool(rpcUrl: string): PoolNews {
     socket.onopen = () => {
       socket.send(JSON.stringify({ ...SUBSCRIBE, params: ['newPendingTransactions'] }));
     };
-    // The first message confirms the subscription: transactions may have come before it.
+    // The first message confirms the subscription; transactions may have arrived before it.
     socket.onmessage = () => {
       subscribed = true;
       came = true;

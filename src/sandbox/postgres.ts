@@ -41,13 +41,13 @@ export const ROLE = 'tapline';
 /** A start takes 50 ms; replaying the log after a crash under load takes seconds. */
 const READY_MS = 30_000;
 
-/** What a killed server leaves (its other processes, its memory) is gone after 1 to 2 s. */
+/** The remains of a killed server (its other processes, its memory) disappear after 1 to 2 s. */
 const LEFTOVER_MS = 5000;
 
-/** A port found free can be taken before the server has it; three times is another fault. */
+/** A free port can be taken before the server binds it; three times is another fault. */
 const PORT_ATTEMPTS_MAX = 3;
 
-/** Wait for a sign-in: on this machine 10 ms. */
+/** The time-out of a sign-in, which takes 10 ms on this machine. */
 const CONNECT_MS = 3000;
 
 /** Fast shutdown, then immediate (the log is replayed at the next start), then by force. */
@@ -59,28 +59,27 @@ const STOP_STEPS = [
 
 export interface PostgresOptions {
   folder: DataFolder;
-  /** Receives one line for whatever a person may want to know. */
+  /** Receives one line for each event of interest. */
   log: (line: string) => void;
-  /** Whether a new cluster must survive a power cut at once. Default: yes. */
+  /** True if a new cluster must survive a power cut at any time. Default: true. */
   durable?: boolean;
-  /** Instead of the sandbox's own. */
+  /** Replace the sandbox's own settings. */
   settings?: Readonly<Record<string, string>>;
 }
 
 export interface RunningPostgres {
   /** Connection string of the service's role (no superuser; may create databases). */
   readonly url: string;
-  /** Resolves with the reason when the server ends without being asked to. */
+  /** Resolves with the reason if the server ends without being told to. */
   readonly lost: Promise<string>;
   /** Ends the server within 8 s, and usually within 0.1 s. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the PostgreSQL of this data folder: makes the cluster at the first start, takes over the
+ * Starts the PostgreSQL of this data folder: creates the cluster at the first start, adopts the
  * server that a killed instance left running, and works as root and as an ordinary user.
- *
- * @throws StartError when it cannot be started.
+ * @throws StartError if it cannot be started.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const site = await surveySite(options);
@@ -95,7 +94,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   }
 }
 
-/** All that stays the same while the server comes and goes. */
+/** The data that stays the same while servers are replaced. */
 interface Site {
   folder: DataFolder;
   cluster: string;
@@ -103,7 +102,7 @@ interface Site {
   programs: PostgresPrograms;
   superuserPassword: string;
   rolePassword: string;
-  /** Names version and settings, so that only a server with the same ones is taken over. */
+  /** Identifies version and settings, so that only a server with the same ones is adopted. */
   signature: string;
   durable: boolean;
   settings: Readonly<Record<string, string>>;
@@ -132,11 +131,11 @@ async function surveySite(options: PostgresOptions): Promise<Site> {
 interface Server {
   pid: number;
   port: number;
-  /** Missing when an earlier process started it. */
+  /** Undefined if an earlier process started it. */
   child?: ChildProcess;
 }
 
-/** What the server writes about itself into `postmaster.pid`; the lines are PostgreSQL's. */
+/** Parses the server's `postmaster.pid`; the lines are defined by PostgreSQL. */
 async function readServerFile(
   cluster: string,
 ): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
@@ -146,7 +145,7 @@ async function readServerFile(
   return { pid: Number(lines[0]), port: Number(lines[3]), ready: lines[7] === 'ready' };
 }
 
-/** Takes over a healthy server with our settings; ends any other, and all that it left behind. */
+/** Adopts a healthy server with our settings; ends any other, and all of its remains. */
 async function adoptServer(site: Site, log: PostgresOptions['log']): Promise<Server | undefined> {
   const left = await readServerFile(site.cluster);
   if (left === undefined) return undefined;
@@ -176,10 +175,10 @@ async function hasSignature(site: Site, port: number): Promise<boolean> {
 }
 
 /**
- * A server killed by force leaves processes that still work on the files until they notice, and a
- * `postmaster.pid` that may by now name a stranger's process or a zombie. That file guards against
- * two servers on one cluster, so it goes only when it would mislead (PostgreSQL itself judges a
- * process id that is free) and no process is left in the folder.
+ * A server killed by force leaves processes that still use the files until they notice, and a
+ * `postmaster.pid` that may by now name a foreign process or a zombie. That file prevents two
+ * servers on one cluster, so it is deleted only if it would mislead (PostgreSQL itself detects an
+ * unused process id) and no process is left in the folder.
  */
 async function clearLeftovers(cluster: string, namedPid: number): Promise<void> {
   const gone = () => findByWorkingFolder(cluster).length === 0;
@@ -215,7 +214,8 @@ async function launch(
   const settings = { ...clusterSettings(port), ...site.settings, cluster_name: site.signature };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const [file, ...args] = [...account.wrapper, site.programs.postgres, '-D', site.cluster];
-  // Detached: Ctrl-C reaches us alone, so that the database outlives those who still write to it.
+  // Detached, so that Ctrl-C reaches only us, and the database outlives processes that still write
+  // to it.
   const child = spawn(file ?? '', [...args, ...flags], {
     ...account.switchTo,
     cwd: '/',
@@ -224,7 +224,7 @@ async function launch(
     stdio: ['ignore', log.fd, log.fd],
   });
   child.once('error', () => undefined);
-  // It must not keep us alive: who forgets to stop it still ends, and then it ends too.
+  // Unreferenced, so that it does not keep our process alive; it ends when our process does.
   child.unref();
   const ended = () => child.pid === undefined || child.exitCode !== null;
   const ready = async () => {
@@ -242,7 +242,9 @@ function recordedPort(record: unknown): number | undefined {
   return typeof record.port === 'number' ? record.port : undefined;
 }
 
-/** Makes the cluster unless it is there. Its name comes last: half a one is never taken for it. */
+/**
+ * Creates the cluster unless it exists. It gets its name last, so that a partial one is never used.
+ */
 async function ensureCluster(site: Site): Promise<PostgresAccount> {
   const exists = await fs.stat(site.cluster).then(
     () => true,
@@ -275,7 +277,10 @@ function connectAs(
   return client;
 }
 
-/** Makes role and database unless they are there; a crash half way is mended at the next start. */
+/**
+ * Creates role and database unless they exist; an interrupted creation is completed at the next
+ * start.
+ */
 async function ensureDatabase(site: Site, port: number): Promise<void> {
   if (await hasSignature(site, port)) return;
   const client = connectAs(site, { user: SUPERUSER, database: 'postgres', port });
@@ -284,7 +289,7 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
     const roles = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
     // The password is base64url, so it needs no escaping; role statements take no parameters.
     const command = roles.rows.length === 0 ? 'create' : 'alter';
-    // It may make lesser roles, such as the one that docs/operate.md runs the service with.
+    // It may create lesser roles, such as the one with which docs/operate.md runs the service.
     const rights = `login createdb createrole password '${site.rolePassword}'`;
     await client.query(`${command} role ${ROLE} ${rights}`);
     await client.query(`grant pg_monitor, pg_checkpoint to ${ROLE}`);
@@ -320,7 +325,7 @@ function keepRunning(site: Site, server: Server, log: ChildLog): RunningPostgres
 }
 
 /**
- * A PostgreSQL of its own in a temporary folder, for tests: ready in about 0.7 s, gone with its
+ * A separate PostgreSQL in a temporary folder, for tests: ready in about 0.7 s, deleted with its
  * folder at `stop()`, and also when the test's process is killed. `settings` are PostgreSQL's, in
  * addition to ours; `cluster` is the folder of its files.
  */

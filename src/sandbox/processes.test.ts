@@ -22,7 +22,7 @@ const root = fs.mkdtempSync(join(tmpdir(), 'tapline-test-'));
 
 after(() => fs.rmSync(root, { recursive: true, force: true }));
 
-test('a log that grew too large is moved aside, and its writer goes on in the same file', () => {
+test('a log that grew too large is moved aside, and its writer continues in the same file', () => {
   const file = join(root, 'child.log');
   const writer = fs.openSync(file, 'a');
   fs.writeSync(writer, Buffer.alloc(9 * 1024 * 1024, 'x'));
@@ -36,7 +36,7 @@ test('a log that grew too large is moved aside, and its writer goes on in the sa
 });
 
 test('a zombie counts as ended though its id is still taken', { skip: !linux() }, async () => {
-  // The shell starts a child that ends soon, and becomes a program that never collects it.
+  // The shell starts a child that ends soon, and becomes a program that never reaps it.
   const parent = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 30']);
   const [chunk] = await once(parent.stdout, 'data');
   const pid = Number(String(chunk));
@@ -67,7 +67,7 @@ test('a process that ignores the gentle signal is ended by the next', async () =
   assert.deepEqual(await exit, [null, 'SIGKILL']);
 });
 
-test('a free port is kept, a taken one is exchanged', async () => {
+test('a free port is kept, a taken one is replaced', async () => {
   const port = await freePort();
   assert.equal(await freePort(port), port);
   const taken = createServer().listen(port, '127.0.0.1');

@@ -4,29 +4,29 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openOwnSync } from '#files/own-files.ts';
 
-/** How often a process is looked at while somebody waits for it: short beside any start or stop. */
+/** The polling interval while waiting for a process: short compared to any start or stop. */
 const POLL_MS = 10;
 
 /** A log file is moved aside at this size, so that a child never fills the disk. */
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Time between two looks at a log's size: the fastest child writes a few MB in it. */
+/** The interval of checking a log's size, in which the fastest child writes a few MB. */
 const LOG_CHECK_MS = 10_000;
 
-/** Whether the process id is taken, be it by a zombie. */
+/** True if the process id is taken, even by a zombie. */
 export function isListed(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (cause) {
-    // EPERM: it is there, and belongs to somebody else.
+    // EPERM: the process exists, and belongs to another user.
     return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
   }
 }
 
 /**
- * Whether a process runs. A zombie (dead, not yet collected by its parent) does not: it holds no
- * file, port or memory, though `kill -0` still finds it.
+ * True if a process runs. A zombie (dead, not yet reaped by its parent) does not: it holds no file,
+ * port or memory, though `kill -0` still finds it.
  */
 export function isRunning(pid: number): boolean {
   return isListed(pid) && !isZombie(pid);
@@ -36,7 +36,7 @@ function isZombie(pid: number): boolean {
   if (process.platform === 'linux') {
     const stat = readProc(pid, 'stat');
     if (stat === undefined) return true;
-    // The state follows the command's name, which stands in parentheses and may hold anything.
+    // The state follows the command's name, which is in parentheses and may contain anything.
     return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
   }
   return (
@@ -47,7 +47,7 @@ function isZombie(pid: number): boolean {
   );
 }
 
-/** The arguments that a running process was started with; none when it is gone or hidden. */
+/** The arguments with which a running process was started; none if it has ended or is hidden. */
 export function commandLine(pid: number): string[] {
   if (process.platform === 'linux') {
     return readProc(pid, 'cmdline')?.split('\0').slice(0, -1) ?? [];
@@ -57,9 +57,9 @@ export function commandLine(pid: number): string[] {
 }
 
 /**
- * Running processes that were started with exactly this argument. With an argument that only we
- * give (a path in our data folder) it finds what an earlier, killed instance left running, and
- * cannot be deceived by a process id that was given out again.
+ * Running processes that were started with exactly this argument. With an argument that only we use
+ * (a path in our data folder) it finds what an earlier, killed instance left running, and cannot be
+ * misled by a reused process id.
  */
 export function findByArgument(argument: string): number[] {
   return allProcesses().filter(
@@ -101,7 +101,7 @@ function readProc(pid: number, file: string): string | undefined {
   }
 }
 
-/** Waits until the condition holds; false when it still does not after `timeoutMs`. */
+/** Waits until the condition is true; false if it still is not after `timeoutMs`. */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
@@ -114,7 +114,7 @@ export async function waitUntil(
   return true;
 }
 
-/** The promise's value, or undefined when it takes longer than this. */
+/** The promise's value, or undefined after the time-out. */
 export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
   const timer = new AbortController();
   const late = sleep(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
@@ -125,13 +125,13 @@ export async function within<T>(promise: Promise<T>, timeoutMs: number): Promise
   }
 }
 
-/** One signal and the time that a process gets to obey it. */
+/** A signal and the time that a process gets to end. */
 export interface StopStep {
   signal: NodeJS.Signals;
   waitMs: number;
 }
 
-/** Sends the signals in turn until the process is gone. The last one should be SIGKILL. */
+/** Sends the signals in turn until the process has ended. The last one should be SIGKILL. */
 export async function stopProcess(pid: number, steps: readonly StopStep[]): Promise<void> {
   for (const { signal, waitMs } of steps) {
     if (!isRunning(pid)) return;
@@ -141,7 +141,7 @@ export async function stopProcess(pid: number, steps: readonly StopStep[]): Prom
   throw new Error(`Process ${pid} does not end`);
 }
 
-/** Sends a signal; a process that is already gone is what the sender wanted. */
+/** Sends a signal; a process that has already ended counts as success. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -150,7 +150,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The wanted port of 127.0.0.1 when it is free, or else one that the system picks. */
+/** The preferred port of 127.0.0.1 if it is free, otherwise one that the system picks. */
 export async function freePort(wanted?: number): Promise<number> {
   if (wanted !== undefined) {
     const port = await tryPort(wanted);
@@ -173,23 +173,23 @@ function tryPort(port: number): Promise<number | undefined> {
   });
 }
 
-/** A file that a child writes its output to, kept below twice `LOG_BYTES_MAX`. */
+/** A file for a child's output, kept below twice `LOG_BYTES_MAX`. */
 export interface ChildLog {
   readonly file: string;
-  /** The descriptor to hand to the child, open for appending. */
+  /** The descriptor for the child, open for appending. */
   readonly fd: number;
   close(): void;
 }
 
 /**
  * Opens the log of a child. A file rather than a pipe, because the child may outlive us and be
- * adopted by the next instance, which then goes on bounding the same file.
+ * adopted by the next instance, which then keeps bounding the same file.
  */
 export function openChildLog(file: string): ChildLog {
   const fd = openOwnSync(file, 'append');
   const bound = () => {
     if (fs.fstatSync(fd).size <= LOG_BYTES_MAX) return;
-    // Copied and emptied, not renamed: the child keeps its descriptor.
+    // Copied and emptied, not renamed, because the child keeps its descriptor.
     fs.rmSync(`${file}.1`, { force: true });
     fs.copyFileSync(file, `${file}.1`, fs.constants.COPYFILE_EXCL);
     fs.ftruncateSync(fd, 0);
@@ -206,7 +206,7 @@ export function openChildLog(file: string): ChildLog {
   };
 }
 
-/** The last line of a log that says something, for a one-line error. */
+/** The last non-empty line of a log, for a one-line error. */
 export function lastLine(file: string): string {
   const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
   return text.trimEnd().split('\n').at(-1)?.trim() ?? '';

@@ -7,15 +7,15 @@ import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** Where a running sandbox keeps database and chains, for commands that only read them. */
+/** The database and chains of a running sandbox, for commands that only read them. */
 export interface RunningSandbox {
   readonly databaseUrl: string;
   network(network: Network): NetworkConfig;
 }
 
 /**
- * Reads it from the files of the instance that runs on the folder.
- * @throws StartError when none runs: sandbox.json is there only while one does.
+ * Reads them from the files of the instance that runs on the folder.
+ * @throws StartError if none runs, since sandbox.json exists only while one does.
  */
 export async function findRunningSandbox(dataDir: string): Promise<RunningSandbox> {
   const folder = path.resolve(dataDir);

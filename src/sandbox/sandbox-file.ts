@@ -12,7 +12,7 @@ export interface SandboxMode extends DemoMode {
   readonly settlement: string;
 }
 
-/** sandbox.json (behavior.md 20.3): all that a script needs to use the sandbox. */
+/** sandbox.json (behavior.md 20.3): all data that a script needs to use the sandbox. */
 export interface SandboxFile {
   readonly base_url: string;
   readonly web_url: string;
@@ -70,7 +70,7 @@ export async function writeSandboxFile(
   return file;
 }
 
-/** A stopped sandbox leaves no file that says it runs. */
+/** Deletes the file, so that a stopped sandbox does not look running. */
 export async function removeSandboxFile(folder: DataFolder): Promise<void> {
   await rm(join(folder.path, SANDBOX_FILE), { force: true });
 }

@@ -1,14 +1,14 @@
 import { StartError } from '#core/start-error.ts';
 
 /**
- * `registrar`: of a worker nothing but what is sent with the registrar's key. `watch`: a
- * watchtower, which has a process of its own.
+ * `registrar`: the part of a worker that sends with the registrar's key. `watch`: a watchtower,
+ * which runs in its own process.
  */
 export type Role = 'api' | 'worker' | 'registrar' | 'watch';
-/** What a process runs that is told nothing. */
+/** The roles of a process without arguments. */
 const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
 
-/** The arguments without `--lan`, and whether it was there. */
+/** The arguments without `--lan`, and whether it was present. */
 export function takeLan(args: readonly string[]): {
   readonly lan: boolean;
   readonly others: string[];
@@ -21,7 +21,7 @@ export function readRoles(args: readonly string[]): ReadonlySet<Role> {
   const at = args.indexOf('--roles');
   const unknown = args.find((_, index) => index !== at && !(at >= 0 && index === at + 1));
   if (unknown !== undefined)
-    throw new StartError(`unknown argument ${unknown}: only --roles and --lan`);
+    throw new StartError(`unknown argument ${unknown}: only --roles and --lan are supported`);
   if (at < 0) return new Set(ROLES);
   const names = (args[at + 1] ?? '').split(',');
   if (names.length === 1 && names[0] === 'watch') return new Set(['watch']);

@@ -9,7 +9,7 @@ function settings(given: Readonly<Record<string, string>>) {
   return cellSettings((name) => given[name] ?? null);
 }
 
-test('a network alone is cell 0 and knows no other', () => {
+test('a network of one cell is cell 0 and knows no other', () => {
   assert.deepEqual(settings({}), ALONE);
 });
 

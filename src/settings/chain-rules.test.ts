@@ -8,7 +8,7 @@ import { PROFILE_NAMES, profileFor, profileNamed, tellProfile } from '#settlemen
 const KEY = `0x${'1f'.repeat(32)}`;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 
-/** As little as a network of its own needs. */
+/** The minimal settings of an external network. */
 const EXTERNAL = {
   CHAIN_TESTNET_RPC_URL: 'http://127.0.0.1:8545',
   CHAIN_TESTNET_CHAIN_ID: '4217',
@@ -35,7 +35,7 @@ function refused(env: Readonly<Record<string, string>>): string {
   throw new assert.AssertionError({ message: `taken: ${JSON.stringify(env)}` });
 }
 
-test('a chain id tells the profile, and an unknown one is custom, whatever it is', () => {
+test('a chain id determines the profile; an unknown one is custom, for any id', () => {
   const name = (chainId: string) => testnet({ CHAIN_TESTNET_CHAIN_ID: chainId }).profile.name;
   assert.deepEqual(['8453', '84532', '5042', '1', '4217', '31337', '10'].map(name), [
     'base',
@@ -51,7 +51,7 @@ test('a chain id tells the profile, and an unknown one is custom, whatever it is
   }
 });
 
-test('a worker that is to pay the gas of transfers needs a key for it, others do not', () => {
+test('a worker that pays the gas of transfers needs a key for it, others do not', () => {
   const env = { ...EXTERNAL, GASLESS_TRANSFERS: 'testnet' };
   assert.match(refused(env), /^CHAIN_TESTNET_SPONSOR_KEY must be a private key .*: it is missing/);
   const api = readConfig(env, ['--roles', 'api']);
@@ -104,7 +104,7 @@ test('a profile that contradicts the chain id ends the start with one line', () 
   assert.equal(profileFor('custom', 8453)?.name, 'custom');
 });
 
-test('a profile fills in what the settings leave out', () => {
+test('a profile supplies the settings that are omitted', () => {
   const { CHAIN_TESTNET_USDC: _, ...without } = EXTERNAL;
   const env = { ...without, CHAIN_TESTNET_CHAIN_ID: '8453' };
   const base = readConfig(env, []).chains.testnet;
@@ -136,7 +136,7 @@ test('confirmations are a number of blocks or a time', () => {
   ]);
 });
 
-test('sums decide how long to wait', () => {
+test('amounts decide how long to wait', () => {
   const text = '0:inclusion, 500000000:1s,10000000000:safe,20000000000:finalized';
   assert.deepEqual(testnet({ CHAIN_TESTNET_CONFIRMATION_TIERS: text }).countsFrom, [
     { from: 0n, waitsFor: 'inclusion', ms: 0 },
@@ -147,7 +147,7 @@ test('sums decide how long to wait', () => {
   assert.deepEqual(testnet({}).countsFrom, []);
 });
 
-test('a rule that is out of range or not of the form ends the start with one line', () => {
+test('a rule that is out of range or malformed ends the start with one line', () => {
   const wrong = {
     CONFIRMATIONS: ['-1', '1001', '1.5', '0ms', '601s', '2 s', '2m', 'two', '2S'],
     CONFIRMATION_TIERS: [
@@ -178,7 +178,7 @@ test('a rule that is out of range or not of the form ends the start with one lin
   }
 });
 
-test('these settings leave the embedded chain in place, and hold there', () => {
+test('these settings keep the embedded chain, and apply to it', () => {
   const config = readConfig(
     {
       CHAIN_TESTNET_PROFILE: 'arc',
@@ -199,13 +199,13 @@ test('these settings leave the embedded chain in place, and hold there', () => {
   );
   assert.deepEqual([rules.lowBalance, rules.blockMs, rules.countsFrom.length], [10, 200, 1]);
   assert.deepEqual([mainnet.profile.name, mainnet.lowBalance], ['custom', 5_000]);
-  assert.equal(mainnet.blockMs, 200, 'one number is of both');
+  assert.equal(mainnet.blockMs, 200, 'one number applies to both');
   const own = readConfig({ SANDBOX_BLOCK_MS: '200,500' }, []).embedded;
   assert.deepEqual([own.testnet.blockMs, own.mainnet.blockMs], [200, 500]);
   assert.match(refused({ CHAIN_TESTNET_CHAIN_ID: '8453' }), /^CHAIN_TESTNET_RPC_URL: /);
 });
 
-test('one line says which profile was found, and its facts', () => {
+test('one line names the detected profile, and its facts', () => {
   const line = tellProfile(testnet({ CHAIN_TESTNET_CHAIN_ID: '8453' }));
   assert.match(line, /^testnet: profile base for chain 8453: a block every 200 ms, /);
   assert.match(line, /fees in ETH of 18 decimals, 200 million gas a second, USDC has permit/);

@@ -4,8 +4,7 @@ import { type CountsRule, NETWORK_DEFAULTS, type NetworkRules } from '#settlemen
 import { PROFILE_NAMES, profileFor } from '#settlement/profiles.ts';
 
 /**
- * Rules for a chain, whoever runs it: without their prefix `CHAIN_<NETWORK>_`. They leave an
- * embedded chain in place.
+ * Rules for any chain, without their prefix `CHAIN_<NETWORK>_`. They do not make a chain external.
  */
 export const RULE_SETTINGS = [
   'PROFILE',
@@ -19,12 +18,12 @@ export const RULE_SETTINGS = [
 type RuleSetting = (typeof RULE_SETTINGS)[number];
 type Read = (setting: RuleSetting) => string | null;
 
-/** The rules of a network, and how deep a payment was asked to lie; null: that is not set. */
+/** The rules of a network, and the configured depth of a payment; `null` if that is not set. */
 export interface AskedRules extends NetworkRules {
   readonly askedDepth: Depth | null;
 }
 
-/** @throws StartError for the first setting that is wrong. */
+/** @throws StartError for the first invalid setting. */
 export function readChainRules(prefix: string, chainId: number, read: Read): AskedRules {
   const refuse = (setting: RuleSetting, must: string): never => {
     throw new StartError(`${prefix}${setting}=${read(setting)} ${must}`);
@@ -77,7 +76,7 @@ function readDepth(read: Read, refuse: Refuse): Depth | null {
   );
 }
 
-/** null: not of the form, or out of range. */
+/** `null` if it is malformed, or out of range. */
 function timeOf(text: string): number | null {
   const [, digits, unit] = /^(\d{1,7})(ms|s)$/.exec(text) ?? [];
   if (digits === undefined) return null;
@@ -85,7 +84,7 @@ function timeOf(text: string): number | null {
   return ms >= 1 && ms <= MAX_WAIT_MS ? ms : null;
 }
 
-/** More steps than a person would keep apart. */
+/** More steps than a person would distinguish. */
 const MOST_RULES = 10;
 
 function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {

@@ -20,15 +20,15 @@ import type { SigningKey } from '#settlement/signer.ts';
 export type EmbeddedRules = NetworkRules &
   Pick<NetworkSettings, 'confirmations' | 'confirmationsMs'> & {
     readonly chainId: number;
-    /** From one block to the next. */
+    /** The block time. */
     readonly blockMs: number;
   };
 
-/** What a watchtower stops with, and from which sum on. */
+/** The watchtower's key, and the amount from which it acts. */
 export interface WatchSettings {
-  /** With the contract's WATCH_ROLE; null: it only tells. */
+  /** A key with the contract's WATCH_ROLE; `null` to only raise alarms. */
   readonly key: SigningKey | null;
-  /** Atoms that strangers settled or refunded in a day. */
+  /** Atoms that were settled or refunded per day without this service. */
   readonly pauseFrom: Atoms;
 }
 
@@ -46,7 +46,7 @@ export function gaslessTransfers(env: Env): readonly Network[] | null {
   throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
 }
 
-/** A process that does not sign needs no key, so it may be left out where it runs. */
+/** A process that does not sign needs no key, so the setting may be omitted there. */
 function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   const prefix = chainPrefix(network);
   const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
@@ -63,7 +63,7 @@ function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   };
 }
 
-/** A hundred USDC: more than a test of somebody's, less than a shop's hour. */
+/** A hundred USDC: more than a test payment, less than a shop's hourly sales. */
 const PAUSE_FROM = 100_000_000;
 
 export function watchSettings(env: Env, network: Network): WatchSettings {
@@ -78,10 +78,10 @@ export function watchSettings(env: Env, network: Network): WatchSettings {
   };
 }
 
-/** As people expect of a sandbox; the shortest leave a small machine time for its work. */
+/** What people expect of a sandbox; the minimum leaves a small machine time for its work. */
 const BLOCK_MS = { min: 100, max: 60_000, default: 1_000 };
 
-/** Our own node is believed: what counts at once needs no second address. */
+/** Our own node is trusted, so immediate confirmation needs no second address. */
 export function embeddedRules(env: Env, network: Network): EmbeddedRules {
   const chainId = EMBEDDED_IDS[network];
   const { askedDepth, ...rules } = chainRules(env, network, chainId);
@@ -91,12 +91,12 @@ export function embeddedRules(env: Env, network: Network): EmbeddedRules {
   return { ...rules, profile, confirmations, confirmationsMs, chainId, blockMs };
 }
 
-/** One number for both chains, or one for each: `200,500` is of testnet and mainnet. */
+/** One number for both chains, or one for each: `200,500` for testnet and mainnet. */
 function sandboxBlockMs(env: Env, network: Network): number {
   const name = 'SANDBOX_BLOCK_MS';
   const texts = (readSetting(env, name) ?? '').split(',').map((text) => text.trim());
   const own = texts[NETWORKS.indexOf(network)];
-  // An empty part is a typing error, and not the wish for the default.
+  // An empty part is a typing error, not a request for the default.
   if (texts.length === NETWORKS.length && own !== undefined && !texts.includes('')) {
     return integer({ ...env, [name]: own }, name, BLOCK_MS);
   }
@@ -122,7 +122,8 @@ function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): Co
       return { settlement: settingAddress(text, name), deployedAtBlock: BigInt(block) };
     }
     throw new StartError(
-      `${name}: "${part.trim()}" is not <address>@<block>, the former contracts, the oldest first`,
+      `${name}: "${part.trim()}" is not <address>@<block>, the previous contracts, the oldest ` +
+        'first',
     );
   });
   const present = readSetting(env, `${prefix}SETTLEMENT`)?.toLowerCase();
@@ -132,7 +133,7 @@ function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): Co
   throw new StartError(`${name}: ${twice} is named twice, there or as ${prefix}SETTLEMENT`);
 }
 
-/** The external chain of a network, or null when none is configured. */
+/** The external chain of a network, or `null` if none is configured. */
 export function chain(
   env: Env,
   network: Network,

@@ -31,86 +31,98 @@ import {
 } from '#settings/walletconnect-settings.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
-/** When a pass that can be copied needs its payer's yes (the rule STATIC_PASS). */
+/** When a pass that can be copied needs its payer's confirmation (the rule STATIC_PASS). */
 interface StaticPass {
   readonly confirmFrom: Atoms;
-  /** At the first payment at a merchant too, whatever its amount. */
+  /** True to require it at the first payment at a merchant too, for any amount. */
   readonly asksFirst: boolean;
 }
 
-/** What a process was told, read once. Every message of a wrong value names its variable. */
+/**
+ * The settings of a process, read once. Every message about an invalid value names its variable.
+ */
 export interface Config {
   readonly roles: ReadonlySet<Role>;
   readonly host: string;
   readonly port: number;
-  /** Where only probes and numbers are served; null: they are on `port`. */
+  /** A port for probes and metrics only; `null` if they are on `port`. */
   readonly opsPort: number | null;
-  /** How long a process that was told to stop goes on serving, so that balancers notice. */
+  /** How long a stopping process keeps serving, so that load balancers notice. */
   readonly drainSeconds: number;
-  /** The bearer token that `/metrics` on `port` asks for; null: see `mayReadMetrics`. */
+  /** The bearer token that `/metrics` on `port` requires; `null`: see `mayReadMetrics`. */
   readonly metricsToken: string | null;
   readonly dataDir: string;
   readonly production: boolean;
-  /** null: the embedded PostgreSQL. */
+  /** `null` for the embedded PostgreSQL. */
   readonly databaseUrl: string | null;
-  /** A standby that lists, exports and statistics are read from; null: none. */
+  /** A standby from which lists, exports and statistics are read; `null` if there is none. */
   readonly databaseReadUrl: string | null;
-  /** The database past a pooler in transaction mode; null: there is none. */
+  /** The address that bypasses a pooler in transaction mode; `null` if there is none. */
   readonly databaseDirectUrl: string | null;
   readonly maxConnections: number;
-  /** What losing the primary may cost; null: nothing, and the start checks it in production. */
+  /**
+   * The declared loss if the primary fails; `null` for none, which the start checks in production.
+   */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
-  /** This cell, and those beside it. */
+  /** This cell, and the others of its network. */
   readonly cells: CellSettings;
-  /** What a watchtower has of each network. */
+  /** The watchtower's settings for each network. */
   readonly watch: Readonly<Record<Network, WatchSettings>>;
-  /** null: the embedded chain. */
+  /** `null` for the embedded chain. */
   readonly chains: Readonly<Record<Network, NetworkSettings | null>>;
-  /** What holds for the embedded chain of a network. */
+  /** The rules of a network's embedded chain. */
   readonly embedded: Readonly<Record<Network, EmbeddedRules>>;
   readonly rateLimit: RateLimit;
-  /** Seconds from a tap, or from the payer's yes, to the payment's place on the chain. */
+  /**
+   * Seconds from a tap, or from the payer's confirmation, within which the payment must be in a
+   * block.
+   */
   readonly settleWithinS: number;
-  /** From how many atoms a pass that can be copied needs its payer's yes; null: never. */
+  /**
+   * The amount in atoms from which a pass that can be copied needs its payer's confirmation; `null`
+   * for never.
+   */
   readonly staticPass: StaticPass | null;
-  /** Where the operator pays the gas of what wallets send out; null: on a sandbox's own chains. */
+  /**
+   * The networks where the operator pays the gas of transfers; `null` for a sandbox's own chains.
+   */
   readonly gaslessTransfers: readonly Network[] | null;
-  /** Of those, how many within an hour: from one network address, and in all. */
+  /** The limits of such transfers per hour: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** Where prices in a shop's currency come from. */
+  /** The source of prices in a shop's currency. */
   readonly rates: RateSettings;
-  /** Percent of the hourly ceiling that one account may use; null: see `commonShare`. */
+  /** Percent of the hourly ceiling that one account may use; `null`: see `commonShare`. */
   readonly ceilingShare: number | null;
   readonly webhookAllowCidrs: readonly string[];
-  /** Where staff reach the console and its API, and nowhere else; null: where all others do. */
+  /** The only address of the console and its API; `null` for the address of everything else. */
   readonly operatorUrl: string | null;
-  /** From where they do; empty: from everywhere. */
+  /** The client addresses that may reach them; empty for all. */
   readonly operatorAllowCidrs: readonly string[];
-  /** Its test network is embedded. Receivers of test mode may run beside it. */
+  /** True if its test network is embedded. Test-mode webhook receivers may run on this machine. */
   readonly isSandbox: boolean;
   readonly trustedProxies: readonly string[];
-  /** null: kept in the data folder. */
+  /** `null` if it is kept in the data folder. */
   readonly secret: RotatingKey | null;
-  /** null: messages are written to files in the data folder. */
+  /** `null` if mails are written to files in the data folder. */
   readonly smtpUrl: string | null;
   /** The sender of all mails. */
   readonly mailFrom: string;
-  /** null: mails to the operators, or without a mail server a file in the data folder. */
+  /** `null` for mails to the operators, or without a mail server a file in the data folder. */
   readonly auditAnchors: AnchorTarget | null;
-  /** Which requests are a line of the log, until a signal says otherwise. */
+  /** The requests that get a log line, until a signal toggles it. */
   readonly logRequests: LoggedRequests;
-  /** null: nothing is traced. */
+  /** `null` if tracing is off. */
   readonly tracing: TraceSettings | null;
-  /** Where people reach the web apps; null: this machine and port. */
+  /** The public origin of the web apps; `null` for this machine and port. */
   readonly publicUrl: string | null;
-  /** The keys of Web Push to payers' browsers; null: there is none. */
+  /** The keys of Web Push to payers' browsers; `null` if there are none. */
   readonly push: PushSettings | null;
-  /** null: the pay page offers no wallet of another device. */
+  /** `null` if the pay page offers no wallet of another device. */
   readonly walletConnect: WalletConnectSettings | null;
-  /** What passes for phones are signed with. */
+  /** The signing keys of phone passes. */
   readonly passFiles: PassFileSettings;
-  /** Where phones on the network reach a sandbox started with `--lan`; null: nowhere. */
+  /** The address for phones of a sandbox started with `--lan`; `null` otherwise. */
   readonly lan: Lan | null;
 }
 
@@ -125,7 +137,7 @@ function opsPort(env: Env): number | null {
   return integer(env, 'OPS_PORT', { min: 0, max: 65_535, default: 0 });
 }
 
-/** Transfers within an hour: none at all is GASLESS_TRANSFERS=none. */
+/** Transfers per hour; GASLESS_TRANSFERS=none disables them. */
 const TRANSFERS = { min: 1, max: 100_000 } as const;
 
 function gaslessLimits(env: Env): Config['gaslessLimits'] {
@@ -144,10 +156,10 @@ function rateLimit(env: Env): RateLimit {
   return { requests: Number(requests), seconds: Number(seconds) };
 }
 
-/** 20 USDC: a pass that anybody can copy pays for a lunch, not for a telephone. */
+/** 20 USDC: a copied pass may pay for a lunch, not for a phone. */
 const STATIC_PASS_FROM = 20_000_000;
 
-/** In a sandbox nobody is asked, unless an amount is set. */
+/** In a sandbox no confirmation is needed, unless an amount is set. */
 function staticPass(env: Env, isSandbox: boolean): StaticPass | null {
   const text = readSetting(env, 'STATIC_PASS_CONFIRM_FROM');
   if (text === 'off' || (text === null && isSandbox)) return null;
@@ -177,7 +189,7 @@ function logRequests(env: Env): LoggedRequests {
   throw new StartError(`LOG_REQUESTS=${text} must be ${LOGGED_REQUESTS.join(', ')}`);
 }
 
-/** `name=value` pairs by comma, values percent-encoded, as OpenTelemetry has them. */
+/** `name=value` pairs separated by commas, values percent-encoded, as OpenTelemetry defines. */
 function traceHeaders(text: string): Record<string, string> {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '');
   const entries = pairs.map((pair) => /^\s*([A-Za-z0-9-]+)=([^\s,]+)\s*$/.exec(pair)?.slice(1));
@@ -186,7 +198,9 @@ function traceHeaders(text: string): Record<string, string> {
   }
   const decoded = entries.map(([name, value] = []) => [name, percentDecoded(value ?? '')]);
   if (decoded.some(([, value]) => value === null)) {
-    throw new StartError('OTEL_EXPORTER_OTLP_HEADERS has a bare % in a value: write it as %25');
+    throw new StartError(
+      'OTEL_EXPORTER_OTLP_HEADERS has an unescaped % in a value: write it as %25',
+    );
   }
   return Object.fromEntries(decoded);
 }
@@ -212,7 +226,7 @@ function secretBytes(env: Env, name: SettingName): Buffer | null {
   throw new StartError(`${name} must be 32 random bytes in hex or base64`);
 }
 
-/** The secret, and the one before it while it is being changed. */
+/** The secret, and its predecessor during a rotation. */
 function secret(env: Env): RotatingKey | null {
   const current = secretBytes(env, 'TAPLINE_SECRET');
   const previous = secretBytes(env, 'TAPLINE_SECRET_PREVIOUS');
@@ -221,7 +235,7 @@ function secret(env: Env): RotatingKey | null {
   return withPrevious(current, previous);
 }
 
-/** Where the daily anchor of the audit log goes. */
+/** The destination of the audit log's daily anchor. */
 function auditAnchors(env: Env): AnchorTarget | null {
   const text = readSetting(env, 'AUDIT_ANCHORS');
   if (text === null) return null;
@@ -233,7 +247,7 @@ function auditAnchors(env: Env): AnchorTarget | null {
   throw new StartError('AUDIT_ANCHORS must be mail:<address>, https://… or file:/<path>');
 }
 
-/** What production must not be without: nothing embedded, nothing that a default would fill. */
+/** Checks production's requirements: nothing embedded, and no default for required settings. */
 function checkProduction(config: Config): void {
   const missing = [
     config.databaseUrl === null && 'DATABASE_URL',
@@ -251,9 +265,9 @@ function checkProduction(config: Config): void {
   for (const [name, address] of [
     ['TAPLINE_PUBLIC_URL', config.publicUrl],
     ['OPERATOR_URL', config.operatorUrl],
-    // Whoever changes an answer on its way sets the price.
+    // An attacker who alters responses in transit would set the price.
     ...feedAddresses(config.rates).map((feed) => ['RATES_URL', feed]),
-    // Passwords go there, and the secret of the cells.
+    // Passwords and the cells' secret are sent there.
     ...config.cells.others.map(({ url }) => ['CELL_ADDRESSES', url]),
   ]) {
     if (address?.startsWith('http:') !== true) continue;
@@ -261,7 +275,7 @@ function checkProduction(config: Config): void {
   }
 }
 
-/** @throws StartError for the first setting that is missing, unknown or wrong. */
+/** @throws StartError for the first setting that is missing, unknown or invalid. */
 export function readConfig(env: Env, args: readonly string[]): Config {
   refuseUnknown(env);
   const { lan, others } = takeLan(args);
@@ -296,7 +310,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     staticPass: staticPass(env, isSandbox),
     gaslessTransfers: gaslessTransfers(env),
     gaslessLimits: gaslessLimits(env),
-    // What is made up must never price real money.
+    // Made-up rates must never price real money.
     rates: readRateSettings((name) => readSetting(env, name), {
       madeUp: isSandbox && chains.mainnet === null,
     }),
@@ -322,7 +336,7 @@ export function readConfig(env: Env, args: readonly string[]): Config {
   return config;
 }
 
-/** One key per purpose out of the process's one secret. */
+/** Derives one key per purpose from the process's secret. */
 export function deriveKey(secretKey: RotatingKey, purpose: string): RotatingKey {
   const derive = (key: Buffer) =>
     Buffer.from(hkdfSync('sha256', key, 'tapline', purpose, SECRET_BYTES));
@@ -330,22 +344,22 @@ export function deriveKey(secretKey: RotatingKey, purpose: string): RotatingKey 
   return withPrevious(derive(secretKey), previous && derive(previous));
 }
 
-/** Seals the key that ids are derived under. */
+/** Encrypts the key that ids are derived with. */
 export function idSealingKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'id key');
 }
 
-/** Seals and opens the signing secrets of webhook endpoints. */
+/** Encrypts the signing secrets of webhook endpoints. */
 export function webhookKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'webhook secrets');
 }
 
-/** Seals and opens the keys of payers' cards. */
+/** Encrypts the keys of payers' cards. */
 export function cardKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'cards');
 }
 
-/** Encrypts and signs what belongs to people and their sessions. */
+/** Encrypts and signs data of people and their sessions. */
 export function peopleKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'people');
 }

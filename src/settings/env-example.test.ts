@@ -12,7 +12,7 @@ interface Example {
 const KEY = `0x${'1f'.repeat(32)}`;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 
-/** As little as a network of its own needs. */
+/** The minimal settings of an external network. */
 function chainOf(prefix: string) {
   return {
     [`${prefix}RPC_URL`]: 'http://127.0.0.1:8545',
@@ -27,7 +27,7 @@ function chainOf(prefix: string) {
 
 const LEAST = { ...chainOf('CHAIN_TESTNET_'), ...chainOf('CHAIN_MAINNET_') };
 
-/** A value that each setting without a default could have; `LEAST` has those of the others. */
+/** A valid value for each setting without a default; `LEAST` has the required ones. */
 const SOME: Readonly<Record<string, string>> = {
   OPS_PORT: '4243',
   METRICS_TOKEN: 'a-token-of-sixteen-or-more',
@@ -59,7 +59,7 @@ test('.env.example has each setting once, in the order of their names in the cod
   assert.deepEqual(names, SETTING_NAMES);
 });
 
-test('.env.example is the defaults: a start with it is a start without settings', async () => {
+test('.env.example is the defaults: a start with it equals a start without settings', async () => {
   const examples = await readExamples();
   const all = Object.fromEntries(examples.map(({ name, value }) => [name, value]));
   const { TAPLINE_DATA_DIR, ...general } = all;
@@ -73,7 +73,7 @@ test('.env.example is the defaults: a start with it is a start without settings'
   );
 });
 
-test('.env.example leaves nothing empty that has a default', async () => {
+test('.env.example gives a value to each setting that has a default', async () => {
   const shown = (value: unknown) =>
     JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? String(one) : one));
   const bare = readConfig({}, []);

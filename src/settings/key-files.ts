@@ -4,8 +4,9 @@ import { StartError } from '#core/start-error.ts';
 const FILE = /^file:(?:\/\/)?(\/.+)$/;
 
 /**
- * The texts of a setting that holds keys: itself, or a file's lines where it is `file:/<path>`, as
- * systemd's credentials and Kubernetes' mounted secrets are. @throws StartError: no such file.
+ * The keys of a setting: its own text, or the lines of a file if it is `file:/<path>`, as with
+ * systemd's credentials and Kubernetes' mounted secrets. @throws StartError if there is no such
+ * file.
  */
 export function readKeyTexts(text: string, name: string): string[] {
   return text

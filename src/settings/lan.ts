@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { StartError } from '#core/start-error.ts';
 
-/** Where phones on the same network reach a sandbox that was started with `--lan`. */
+/** The address at which phones on the same network reach a sandbox started with `--lan`. */
 export interface Lan {
   /** This machine's address on the network. */
   readonly host: string;
@@ -14,10 +14,10 @@ function ownAddress(): string | null {
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
 }
 
-/** @throws StartError when this machine is on no network. */
+/** @throws StartError if this machine is on no network. */
 export function lanOf(port: number): Lan {
   const host = ownAddress();
   if (host === null) throw new StartError('--lan: this machine has no address on a network');
-  // Beside the port for this machine's own scripts, which go on without certificates.
+  // Next to the port for this machine's own scripts, which need no certificates.
   return { host, port: port === 0 ? 0 : port + 1 };
 }

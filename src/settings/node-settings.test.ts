@@ -12,7 +12,7 @@ function settings(given: Readonly<Record<string, string>>) {
   return readNodeSettings('CHAIN_TESTNET_', (name) => all[name] ?? null);
 }
 
-/** Of a start that ends: one line that names the setting and repeats no secret. */
+/** The message of a failed start: one line that names the setting and repeats no secret. */
 function refusal(given: Readonly<Record<string, string>>): string {
   try {
     settings(given);
@@ -57,7 +57,7 @@ describe("the settings of a network's nodes", () => {
     });
   });
 
-  it('name an address without a scheme by its place', () => {
+  it('name an address without a scheme by its position', () => {
     assert.match(refusal({ RPC_URL: `eth.example.com/${KEY}` }), /CHAIN_TESTNET_RPC_URL: must/);
     const second = refusal({ RPC_URL: `${URL_A},eth.example.com/${KEY}` });
     assert.match(second, /CHAIN_TESTNET_RPC_URL: address 2 of 2 must begin with http/);
@@ -66,10 +66,10 @@ describe("the settings of a network's nodes", () => {
     }
   });
 
-  it('refuse a login that cannot be decoded, by its place and without showing it', () => {
+  it('refuse a login that cannot be decoded, by its position and without showing it', () => {
     for (const login of ['user:50%off', '%zz:x', 'a%:b']) {
       const message = refusal({ RPC_URL: `${URL_A},https://${login}@eth.example.com` });
-      assert.match(message, /address 2 of 2 has a bare % in its user name or password/);
+      assert.match(message, /address 2 of 2 has an unescaped % in its user name or password/);
       assert.doesNotMatch(message, /off|zz/);
     }
     assert.deepEqual(settings({ RPC_URL: 'https://u:50%25off@x.example' }).rpcUrls, [
@@ -93,7 +93,7 @@ describe("the settings of a network's nodes", () => {
     }
   });
 
-  it('refuse time-outs and ceilings that would settle nothing', () => {
+  it('refuse time-outs and limits that would settle nothing', () => {
     for (const value of ['0', '99', '20001', '1e3', '1000,1000', 'soon', '1000,']) {
       assert.match(refusal({ RPC_TIMEOUT_MS: value }), /CHAIN_TESTNET_RPC_TIMEOUT_MS must be/);
     }
@@ -102,7 +102,7 @@ describe("the settings of a network's nodes", () => {
     }
   });
 
-  it('derive the address that tells of blocks where they are asked to', () => {
+  it('derive the address that announces blocks if requested', () => {
     const derived = (url: string) => settings({ RPC_URL: url, WS_URL: 'auto' }).headsUrl;
     assert.equal(derived(URL_A), `wss://eth.example.com/v2/${KEY}`);
     assert.equal(derived(`${URL_B},${URL_A}`), 'ws://10.0.0.7:8545/');

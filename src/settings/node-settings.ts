@@ -27,9 +27,9 @@ type NodeSetting =
 type Read = (setting: NodeSetting) => string | null;
 
 /**
- * How a network's nodes are reached. Messages name an address by its place: the address itself
- * may hold a key.
- * @throws StartError for the first setting that is wrong.
+ * The settings for reaching a network's nodes. Messages name an address by its position, because
+ * the address itself may contain a key.
+ * @throws StartError for the first invalid setting.
  */
 export function readNodeSettings(prefix: string, read: Read): NodeSettings {
   const rpcUrls = (read('RPC_URL') ?? '').split(',').map((one) => one.trim());
@@ -38,7 +38,8 @@ export function readNodeSettings(prefix: string, read: Read): NodeSettings {
     const parsed = /^https?:\/\//.test(url) ? URL.parse(url) : null;
     if (parsed !== null && percentDecoded(`${parsed.username}${parsed.password}`) === null) {
       throw new StartError(
-        `${prefix}RPC_URL: ${which}has a bare % in its user name or password: write it as %25`,
+        `${prefix}RPC_URL: ${which}has an unescaped % in its user name or password: write it as ` +
+          '%25',
       );
     }
     if (parsed !== null) continue;
@@ -90,7 +91,7 @@ function isHeaders(value: unknown): value is Record<string, string> {
 }
 
 const MIN_TIMEOUT_MS = 100;
-/** A tap answers within 30 s, whatever a node does. */
+/** A tap must be answered within 30 s, whatever a node does. */
 const MAX_TIMEOUT_MS = 20_000;
 
 function timeouts(name: string, text: string | null, addresses: number): readonly number[] {
@@ -104,7 +105,7 @@ function timeouts(name: string, text: string | null, addresses: number): readonl
   );
 }
 
-/** Below it a tap would wait for its own requests. */
+/** Below this a tap would wait for its own requests. */
 const LEAST_PER_SECOND = 5;
 const MOST_PER_SECOND = 100_000;
 
@@ -124,7 +125,9 @@ function headsUrl(name: string, text: string | null, rpcUrl: string): string | n
   throw new StartError(`${name} must be auto, or begin with ws:// or wss://`);
 }
 
-/** Browsers get it in a page's policy, so it must hold nothing that ends a word there. */
+/**
+ * Browsers get it in a page's policy, so it must not contain a character that ends a word there.
+ */
 function webUrl(name: string, text: string | null): string | null {
   if (text === null) return null;
   const { href, protocol, username, hash } = URL.canParse(text) ? new URL(text) : NO_URL;

@@ -1,17 +1,17 @@
 import { StartError } from '#core/start-error.ts';
 
-/** What Apple requires from an issuer of passes. Files are PEM. */
+/** Apple's requirements for issuing passes. Files are PEM. */
 export interface AppleSettings {
   readonly passType: string;
   readonly team: string;
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly wwdrFile: string;
-  /** From the NFC certificate; null: no NFC, because without it such a pass does not open. */
+  /** From the NFC certificate; `null` for no NFC, because without it such a pass does not open. */
   readonly nfcPublicKey: string | null;
 }
 
-/** What Google requires from an issuer of save links. */
+/** Google's requirements for issuing save links. */
 export interface GoogleSettings {
   readonly issuer: string;
   /** The JSON file of a service account. */
@@ -55,7 +55,7 @@ function group<Name extends PassFileSetting>(
   return Object.fromEntries(values) as Record<Name, string>;
 }
 
-/** @throws StartError when a part is missing. The files are read by {@link loadPassFiles}. */
+/** @throws StartError if a part is missing. The files are read by {@link loadPassFiles}. */
 export function readPassFileSettings(read: Read): PassFileSettings {
   const apple = group(APPLE_SETTINGS, read);
   const google = group(GOOGLE_SETTINGS, read);

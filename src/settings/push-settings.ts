@@ -1,13 +1,13 @@
 import { createECDH } from 'node:crypto';
 import { StartError } from '#core/start-error.ts';
 
-/** What this service proves itself with to push services (RFC 8292). */
+/** The identity of this service with push services (RFC 8292). */
 export interface PushSettings {
   /** 32 bytes: the scalar of a P-256 key. */
   readonly privateKey: Buffer;
-  /** The uncompressed point, 65 bytes: browsers subscribe for it. */
+  /** The uncompressed point, 65 bytes, for which browsers subscribe. */
   readonly publicKey: Buffer;
-  /** Whom a push service turns to: `mailto:…` or `https://…`. */
+  /** The contact for a push service: `mailto:…` or `https://…`. */
   readonly subject: string;
 }
 
@@ -27,12 +27,12 @@ function publicKeyOf(privateKey: Buffer): Buffer {
   }
 }
 
-/** RFC 6761, RFC 6762 and what companies use inside: no push service can reach these. */
+/** Names of RFC 6761 and RFC 6762 and common internal names, which push services cannot reach. */
 const LOCAL = /(^|\.)(localhost|local|internal|intranet|lan|home|invalid|test|onion|arpa)$/;
-/** Labels of letters, digits and hyphens, of which the last is no number. */
+/** Labels of letters, digits and hyphens, the last of which is not a number. */
 const DOMAIN = /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]([a-z0-9-]*[a-z0-9])$/;
 
-/** Whether push services accept it as a contact (RFC 8292 2.1; Apple is the strictest). */
+/** True if push services accept it as a contact (RFC 8292 2.1; Apple is the strictest). */
 function isReachable(subject: string): boolean {
   const [, mail] = /^mailto:[^\s@<>,?]+@([^\s@<>,?]+)$/.exec(subject) ?? [];
   const isWeb = /^https:\/\/[^\s@]+$/.test(subject) && URL.canParse(subject);
@@ -40,7 +40,7 @@ function isReachable(subject: string): boolean {
   return DOMAIN.test(domain.toLowerCase()) && !LOCAL.test(domain.toLowerCase());
 }
 
-/** null: no notifications are sent. @throws StartError */
+/** `null` if no notifications are sent. @throws StartError */
 export function readPushSettings(
   read: (name: (typeof PUSH_SETTINGS)[number]) => string | null,
 ): PushSettings | null {

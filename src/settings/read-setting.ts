@@ -11,7 +11,7 @@ export function readSetting(env: Env, name: SettingName): string | null {
   return value === undefined || value === '' || isOfService(name, value) ? null : value;
 }
 
-/** `null` if a `%` begins no encoded character. */
+/** `null` if a `%` does not begin an encoded character. */
 export function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text);
@@ -64,7 +64,7 @@ function mustBe(what: string, name: SettingName, text: string | null): StartErro
   return new StartError(`${name} must be ${what}${text === null ? ': it is missing' : ''}`);
 }
 
-/** `token` is that of the signer which keeps keys that are named by its address. */
+/** `token` authenticates to the remote signer, for keys that are named by its address. */
 export function signingKeys(env: Env, name: SettingName, token: string | null): SigningKey[] {
   const text = readSetting(env, name);
   const keys = text === null ? [] : readKeyTexts(text, name);

@@ -11,7 +11,7 @@ import type { Env } from '#settings/setting-names.ts';
 
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 
-/** The settings of a real start, and below them whatever of each is nobody else's business. */
+/** The settings of a real start, and below them the secret parts of each. */
 const ENV: Env = {
   METRICS_TOKEN: 'scrape-me-0123456789',
   TAPLINE_SECRET: 'a1b2'.repeat(16),
@@ -38,8 +38,8 @@ const SECRETS = [
   ...['3', '4', '5', '6'].map((digit) => hex(digit, 64)),
 ];
 
-test('no line of the log holds a secret of the settings, whatever a fault says', (context) => {
-  // These are settings that a start takes, not what this test thinks they are.
+test('no line of the log contains a secret of the settings, whatever an error says', (context) => {
+  // Checks that a real start accepts these settings.
   readConfig(ENV, []);
   const lines: string[] = [];
   context.mock.method(process.stderr, 'write', (line: string) => lines.push(line));
@@ -51,11 +51,11 @@ test('no line of the log holds a secret of the settings, whatever a fault says',
   context.mock.restoreAll();
   assert.equal(lines.length, Object.keys(ENV).length + SECRETS.length);
   const all = lines.join('');
-  for (const secret of SECRETS) assert(!all.includes(secret), `${secret} stands in the log`);
+  for (const secret of SECRETS) assert(!all.includes(secret), `${secret} is in the log`);
   assert(all.includes('db.internal'), 'the rest stays');
 });
 
-test('keys are read from files, and hidden as if they stood in the settings', async () => {
+test('keys are read from files, and masked as if they were in the settings', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-keys-'));
   try {
     const [relayers, watcher] = ['relayers', 'watcher'].map((name) => path.join(folder, name));
@@ -81,7 +81,7 @@ test('keys are read from files, and hidden as if they stood in the settings', as
   }
 });
 
-test('keys can be left to a signer, and nobody sees its token', () => {
+test('keys can be left to a signer, and its token is masked', () => {
   const CHAIN_TESTNET_WATCHER_KEY = `https://signer.internal/${hex('a', 40)}`;
   const CHAIN_TESTNET_SIGNER_TOKEN = 'token-of-a-signer-0123456789';
   const env = { ...ENV, CHAIN_TESTNET_WATCHER_KEY, CHAIN_TESTNET_SIGNER_TOKEN };

@@ -3,7 +3,7 @@ import { readKeyTexts } from '#settings/key-files.ts';
 import { percentDecoded } from '#settings/read-setting.ts';
 import { chainPrefix, type Env, type SettingName } from '#settings/setting-names.ts';
 
-/** Settings that are secrets as a whole; several are separated by commas. */
+/** Settings that are entirely secret; several values are separated by commas. */
 const WHOLE: readonly SettingName[] = [
   'METRICS_TOKEN',
   'OTEL_EXPORTER_OTLP_HEADERS',
@@ -18,7 +18,7 @@ const WHOLE: readonly SettingName[] = [
   ]),
 ];
 
-/** Addresses whose password is secret. */
+/** Addresses with a secret password. */
 const WITH_PASSWORD: readonly SettingName[] = [
   'DATABASE_URL',
   'DATABASE_READ_URL',
@@ -27,7 +27,7 @@ const WITH_PASSWORD: readonly SettingName[] = [
   'SMTP_URL',
 ];
 
-/** Addresses whose path and query are secret: providers put their keys there. */
+/** Addresses with a secret path and query, where providers put their keys. */
 const WITH_PATH: readonly SettingName[] = [
   'AUDIT_ANCHORS',
   ...NETWORKS.flatMap((network): SettingName[] => [
@@ -36,7 +36,7 @@ const WITH_PATH: readonly SettingName[] = [
   ]),
 ];
 
-/** A shorter part of a path is a word (`v2`, `anchors`), which any line may hold. */
+/** A shorter part of a path is a word (`v2`, `anchors`), which any line may contain. */
 const MIN_KEY_LENGTH = 16;
 
 const HEADERS: readonly SettingName[] = NETWORKS.map(
@@ -52,12 +52,12 @@ function addresses(env: Env, names: readonly SettingName[]): URL[] {
   return texts.map((text) => new URL(text));
 }
 
-/** As the setting has it, and as programs print it. */
+/** As written in the setting, and as programs print it. */
 function bothSpellings(text: string): string[] {
   return [text, percentDecoded(text) ?? text];
 }
 
-/** A file that cannot be read ends the start, with a line of its own. */
+/** A file that cannot be read ends the start with its own message. */
 function keysIfReadable(text: string): string[] {
   try {
     return readKeyTexts(text, '');
@@ -66,7 +66,7 @@ function keysIfReadable(text: string): string[] {
   }
 }
 
-/** All that this process was given and nobody else may read, for the log to leave out. */
+/** Every secret that this process was given, for the log to mask. */
 export function secretValues(env: Env): string[] {
   const passwords = addresses(env, WITH_PASSWORD).map((url) => url.password);
   const paths = addresses(env, WITH_PATH).flatMap((url) => [

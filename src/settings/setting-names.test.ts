@@ -60,17 +60,17 @@ test('the former name of a setting ends the start, which names the new one', () 
   }
 });
 
-test('a name that only Tapline would use ends the start, however far it is from a setting', () => {
+test("an unknown name with Tapline's prefix ends the start", () => {
   for (const name of ['TAPLINE_COLOUR', 'CHAIN_SEPOLIA_RPC_URL', 'WEBHOOK_TIMEOUT']) {
     assert.match(refusalOf(name) ?? '', /docs\/settings\.md lists them/);
   }
 });
 
-test('what clients read does not hinder a start in the same shell', () => {
+test('client settings do not stop a start in the same shell', () => {
   for (const name of ['TAPLINE_API_KEY', 'TAPLINE_BASE_URL']) assert.equal(refusalOf(name), null);
 });
 
-test('what Kubernetes tells of Services named like settings is ignored', () => {
+test('variables that Kubernetes sets for Services named like settings are ignored', () => {
   const injected = ['TAPLINE', 'TAPLINE_API', 'CHAIN_TESTNET', 'WEBHOOK_RECEIVER'].flatMap(
     (service): [string, string][] => [
       [`${service}_SERVICE_HOST`, '10.96.0.12'],
@@ -87,7 +87,7 @@ test('what Kubernetes tells of Services named like settings is ignored', () => {
   assert.match(refusalOf('TAPLINE_PORT', '4242') ?? '', /not a setting/);
 });
 
-/** Names of real environments, and why a start would meet them. */
+/** Names of real environments in which a start may run. */
 const ORDINARY = {
   'a login shell': `COLORTERM DBUS_SESSION_BUS_ADDRESS DISPLAY EDITOR HISTSIZE HOME HOSTNAME
     HOSTTYPE LANG LANGUAGE LC_ALL LESS LOGNAME LS_COLORS MAIL MANPATH OLDPWD OSTYPE PAGER PATH PS1
@@ -113,7 +113,7 @@ const ORDINARY = {
   'near by chance': 'HOSTS PORTS POST',
 };
 
-test('nothing that ordinary machines set ends the start', () => {
+test('no variable of ordinary machines ends the start', () => {
   for (const [where, names] of Object.entries(ORDINARY)) {
     for (const name of names.split(/\s+/)) assert.equal(refusalOf(name), null, `${where}: ${name}`);
   }
@@ -128,7 +128,7 @@ test('a start reads its settings beside all of these', () => {
   assert.equal(readConfig({ ...ordinary, PORT: '4300' }, []).port, 4300);
 });
 
-test('a share of the hour that is no percentage ends the start with one line', () => {
+test('a share of the hour that is not a percentage ends the start with one line', () => {
   const shareOf = (text: string) =>
     readConfig({ MAX_ACCOUNT_SHARE_PERCENT: text }, []).ceilingShare;
   for (const share of [1, 25, 100]) assert.equal(shareOf(String(share)), share);

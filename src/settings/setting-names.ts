@@ -13,7 +13,7 @@ const CHAIN_SETTINGS: readonly ChainSetting[] = CHAIN_SECTIONS.flatMap(({ rows }
   rows.map(({ name }) => name),
 );
 
-/** Settings that make a network external; the others leave an embedded chain in place. */
+/** Settings that make a network external; the others keep an embedded chain. */
 export const EXTERNAL_SETTINGS: readonly ChainSetting[] = CHAIN_SETTINGS.filter(
   (setting) => !RULE_SETTINGS.some((rule) => rule === setting),
 );
@@ -45,19 +45,19 @@ const TEST_NAMES = [
   'TAPLINE_TEST_SANDBOX',
 ];
 
-/** Read by clients: whoever has set them in a shell can start the sandbox there too. */
+/** Read by clients, which may run in the same shell as the sandbox. */
 const CLIENT_NAMES = ['TAPLINE_API_KEY', 'TAPLINE_BASE_URL'];
 
 const KNOWN: ReadonlySet<string> = new Set([...SETTING_NAMES, ...TEST_NAMES, ...CLIENT_NAMES]);
-/** Names that only Tapline has a reason to use. */
+/** Prefixes that only Tapline uses. */
 const OWN_PREFIX = /^(TAPLINE|CHAIN|WEBHOOK)_/;
-/** What Kubernetes tells every pod of each Service, after the Service's name. */
+/** Variables that Kubernetes sets in every pod for each Service, named after the Service. */
 const SERVICE = /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
 const SERVICE_PORT = /_PORT$/;
 const SERVICE_ADDRESS = /^(tcp|udp|sctp):\/\//;
-/** Shorter names are near too many ordinary ones: HOME is two edits away from HOST. */
+/** Shorter names are close to too many ordinary ones: HOME is two edits away from HOST. */
 const TWO_EDITS_FROM_LENGTH = 6;
-/** Near a setting by chance, and in use on ordinary machines. */
+/** Ordinary variables that resemble a setting by chance. */
 const ORDINARY: ReadonlySet<string> = new Set([
   'API_PORT',
   'APP_PORT',
@@ -67,14 +67,14 @@ const ORDINARY: ReadonlySet<string> = new Set([
   'WS_PORT',
 ]);
 
-/** Whether Kubernetes has set it, because a Service happens to have such a name. */
+/** True if Kubernetes has set it, because a Service happens to have such a name. */
 export function isOfService(name: string, value: string | undefined): boolean {
   return SERVICE.test(name) || (SERVICE_PORT.test(name) && SERVICE_ADDRESS.test(value ?? ''));
 }
 
 /**
- * Letters to add, leave out, replace or swap with their neighbor until one name is the other
- * (optimal string alignment).
+ * The number of letters to insert, delete, replace or swap with a neighbor until the names are
+ * equal (optimal string alignment).
  */
 function editsBetween(a: string, b: string): number {
   let before: number[] = [];
@@ -92,7 +92,7 @@ function editsBetween(a: string, b: string): number {
   return last[b.length] ?? 0;
 }
 
-/** Names from before the first release, so that settings written then say what to change. */
+/** Names from before the first release, so that old settings get a message with the new name. */
 const RENAMED: ReadonlyMap<string, SettingName> = new Map([
   ['SETTLE_WITHIN', 'SETTLEMENT_TIMEOUT_SECONDS'],
   ['CEILING_SHARE', 'MAX_ACCOUNT_SHARE_PERCENT'],
@@ -106,7 +106,7 @@ const RENAMED: ReadonlyMap<string, SettingName> = new Map([
   ]),
 ]);
 
-/** The setting that this name seems to mean. */
+/** The setting that was probably meant. */
 function meantBy(name: string): SettingName | null {
   if (ORDINARY.has(name)) return null;
   const allowed = (known: string) => (known.length < TWO_EDITS_FROM_LENGTH ? 1 : 2);

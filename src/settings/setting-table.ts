@@ -1,17 +1,17 @@
 /**
- * A setting, declared once: the names that a start accepts, `.env.example` and docs/settings.md
- * (`npm run settings-reference`) all follow from these rows and those of `chain-setting-table.ts`.
+ * A setting, declared once: the accepted names, `.env.example` and docs/settings.md (`npm run
+ * settings-reference`) follow from these rows and those of `chain-setting-table.ts`.
  */
 export interface SettingRow {
   readonly name: string;
   /** As an operator would write it; empty if the setting has no fixed default. */
   readonly default: string;
-  /** What happens without the setting, where no value says it. */
+  /** The behavior without the setting, if no value expresses it. */
   readonly without?: string;
   readonly unit?: string;
   /** One or two sentences; the first is the comment in `.env.example`. */
   readonly what: string;
-  /** The release that brought it; without it, 0.1.0. */
+  /** The release that introduced it; default: 0.1.0. */
   readonly since?: string;
 }
 
@@ -47,7 +47,7 @@ export const GENERAL_SECTIONS = [
         unit: 'seconds, 0–300',
         what:
           'How long a process keeps serving after SIGTERM, while /readyz answers 503 and load ' +
-          'balancers turn away.',
+          'balancers stop sending requests.',
       },
       {
         name: 'METRICS_TOKEN',
@@ -69,7 +69,7 @@ export const GENERAL_SECTIONS = [
         default: '',
         without: 'made at the first start and kept in the data folder',
         unit: '32 bytes, hex or base64',
-        what: 'The secret that seals stored secrets and signs cursors. Production requires it.',
+        what: 'The secret that encrypts stored secrets and signs cursors. Production requires it.',
       },
       {
         name: 'TAPLINE_SECRET_PREVIOUS',
@@ -156,7 +156,9 @@ export const GENERAL_SECTIONS = [
         default: '',
         without: 'this cell is alone',
         unit: '`<number>=<URL>` list',
-        what: 'The addresses of the other cells, such as 1=https://one.example,2=https://two.example.',
+        what:
+          'The addresses of the other cells, such as ' +
+          '1=https://one.example,2=https://two.example.',
       },
       {
         name: 'CELL_SECRET',
@@ -236,14 +238,16 @@ export const GENERAL_SECTIONS = [
         without: 'none: prices in other currencies are refused; in the sandbox, made-up rates',
         unit: 'two URLs, separated by a comma',
         what:
-          'Two independent feeds of exchange rates. A rate counts while both give one that is ' +
+          'Two independent feeds of exchange rates. A rate counts while both return one that is ' +
           'not too old, and they agree. See [Rates](operate.md).',
       },
       {
         name: 'RATES_MAX_AGE',
         default: '120',
         unit: 'seconds, 1–86400',
-        what: 'The age at which a rate ends. The feeds are asked at least three times within it.',
+        what:
+          'The age at which a rate expires. The feeds are queried at least three times within ' +
+          'it.',
       },
       {
         name: 'RATES_MAX_SPREAD',
@@ -381,7 +385,7 @@ export const GENERAL_SECTIONS = [
         name: 'GOOGLE_WALLET_CREDENTIALS',
         default: '',
         unit: 'JSON file',
-        what: 'A service account that may make passes of this issuer.',
+        what: 'A service account that may issue passes of this issuer.',
       },
     ],
   },
@@ -415,7 +419,7 @@ export const GENERAL_SECTIONS = [
         default: '',
         without: '`wss://relay.walletconnect.org`',
         unit: 'URL',
-        what: 'The relay where the pay page and the wallet meet.',
+        what: 'The relay that connects the pay page and the wallet.',
       },
     ],
   },

@@ -1,19 +1,19 @@
 import { StartError } from '#core/start-error.ts';
 
-/** What the pay page needs for wallets on other devices (docs/decisions/walletconnect.md). */
+/** The settings of the pay page for wallets on other devices (docs/decisions/walletconnect.md). */
 export interface WalletConnectSettings {
   readonly projectId: string;
-  /** Where page and wallet meet: `wss://…`. */
+  /** The relay that connects page and wallet: `wss://…`. */
   readonly relayUrl: string;
 }
 
 const WALLETCONNECT_SETTINGS = ['WALLETCONNECT_PROJECT_ID', 'WALLETCONNECT_RELAY_URL'] as const;
 
 const PROJECT_ID = /^[0-9a-f]{32}$/;
-/** Of the company that gives the ids. */
+/** The relay of the company that issues the ids. */
 const RELAY_URL = 'wss://relay.walletconnect.org';
 
-/** null: the pay page offers no such wallet. @throws StartError */
+/** `null` if the pay page offers no such wallet. @throws StartError */
 export function readWalletConnectSettings(
   read: (name: (typeof WALLETCONNECT_SETTINGS)[number]) => string | null,
 ): WalletConnectSettings | null {

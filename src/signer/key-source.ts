@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const HEX_KEY = /^0x[0-9a-f]{64}$/i;
 /** Below the caller's time-out (`settlement/signer.ts`). */
 const COMMAND_TIMEOUT_MS = 4_000;
-/** Of secp256k1: chains take the lower of a signature's two forms. */
+/** The order of secp256k1: chains accept only the lower of a signature's two forms. */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const INTEGER_TAG = 0x02;
 const WORD = 32;
@@ -32,12 +32,12 @@ export async function keyFromFile(file: string, address: Hex): Promise<KeySource
 }
 
 /**
- * A program that is given the digest (64 hex digits) as its last argument, and prints the signature
- * in DER, as base64: what key services answer with. @throws StartError: others may change it.
+ * A program that gets the digest (64 hex digits) as its last argument, and prints the signature in
+ * DER, as base64, the format of key services. @throws StartError if others may change it.
  */
 export async function keyFromCommand(command: readonly string[], address: Hex): Promise<KeySource> {
   const [program = '', ...args] = command;
-  // A name without a path is looked for where the system keeps its own programs.
+  // A name without a path is searched in the system's own program folders.
   if (program.includes('/')) await requireClosedFile(program, false);
   return async (digest) => {
     const options = { timeout: COMMAND_TIMEOUT_MS };
@@ -50,11 +50,11 @@ export async function keyFromCommand(command: readonly string[], address: Hex): 
       const signedBy = await recoverAddress({ hash: digest, signature });
       if (signedBy.toLowerCase() === address.toLowerCase()) return signature;
     }
-    throw new Error(`${program} signed with another key than that of ${address}`);
+    throw new Error(`${program} signed with another key than the one of ${address}`);
   };
 }
 
-/** `SEQUENCE { INTEGER r, INTEGER s }`, each short enough for one byte of length. */
+/** `SEQUENCE { INTEGER r, INTEGER s }`, each short enough for a length of one byte. */
 function readDer(der: Buffer): { readonly r: bigint; readonly s: bigint } {
   const integers: bigint[] = [];
   for (let at = 2; at < der.length; ) {

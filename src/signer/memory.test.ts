@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Hex } from '#settlement/requests.ts';
 import { openMemory } from '#signer/memory.ts';
 
-/** What a signer keeps of a key that signs for years. */
+/** The signer's memory of a key that signs for years. */
 
 const KEPT = 256;
 const SIGNED = 1_500;
@@ -30,14 +30,14 @@ function lineOf(nonce: number, at: number) {
 const asked = (nonce: number, unsigned = bytesOf(nonce)) =>
   ({ nonce, unsigned, maxFeePerGas: 10_000n }) as const;
 
-test('keeps the highest nonces, signs none below, and counts all of the hour', async () => {
+test('keeps the highest nonces, signs none below, and counts the whole hour', async () => {
   const memory = await openMemory(folder, 'key');
   for (let nonce = 0; nonce < SIGNED; nonce++) await memory.note(lineOf(nonce, START + nonce));
   await memory.close();
   const file = path.join(folder, 'key.jsonl');
   const lines = (await readFile(file, 'utf8')).trim().split('\n');
   assert.ok(lines.length < SIGNED / 2, `${lines.length} lines`);
-  // What a restart reads is what was there.
+  // A restart reads the same state.
   for (const after of [await openMemory(folder, 'key'), await openMemory(folder, 'key')]) {
     const now = START + SIGNED;
     const limit = { perHour: PER_HOUR, now, used: null };
@@ -45,7 +45,7 @@ test('keeps the highest nonces, signs none below, and counts all of the hour', a
     const judged = (nonce: number, unsigned?: Hex) => after.judge(asked(nonce, unsigned), limit);
     assert.deepEqual(judged(oldest), { kind: 'again', signed: `${bytesOf(oldest)}aa` });
     for (const nonce of [0, oldest - 1]) {
-      // Neither the same bytes, which are gone, nor others, whatever they offer.
+      // Neither the same transaction, which is forgotten, nor another, with any offer.
       for (const unsigned of [bytesOf(nonce), bytesOf(9_999)]) {
         const refused = judged(nonce, unsigned);
         assert.ok(refused.kind === 'refused' && /below those/.test(refused.reason));
@@ -86,12 +86,12 @@ test('a nonce more than 64 above the highest signed one is not signed', async ()
     [0, 41, 104, 105].map((nonce) => kindOf(nonce)),
     ['new', 'new', 'new', 'far'],
   );
-  // The key was used while this folder was away.
+  // The key was used elsewhere in the meantime.
   assert.equal(kindOf(500, 500), 'new');
   await memory.close();
 });
 
-test('a thief of the token cannot make a key useless where nodes are named', async () => {
+test('a thief of the token cannot make a key unusable if nodes are configured', async () => {
   for (const step of [1, 64]) {
     const memory = await openMemory(folder, `walk-${step}`);
     const limit = { perHour: PER_HOUR, now: START, used: 100 };
@@ -102,7 +102,7 @@ test('a thief of the token cannot make a key useless where nodes are named', asy
     }
     assert.equal(signed, KEPT, 'the next one would have forgotten a nonce that is not used');
     for (const nonce of [100, 101]) {
-      // One after the other: each is replaced or signed once the chain has used those before it.
+      // One after the other: each is replaced or signed once the chain has used the earlier ones.
       const outbids = memory.judge(asked(nonce, bytesOf(9_999)), { ...limit, used: nonce });
       assert.equal(outbids.kind, 'new', `nonce ${nonce}`);
     }
@@ -110,7 +110,7 @@ test('a thief of the token cannot make a key useless where nodes are named', asy
     assert.equal(
       memory.judge(asked(far), { ...limit, used: far - 1 }).kind,
       'new',
-      'the chain went on',
+      'the chain advanced',
     );
     await memory.close();
   }

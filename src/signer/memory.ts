@@ -5,7 +5,7 @@ import { makeOwnFolder, openOwn, readOwn } from '#files/own-files.ts';
 import { replaceFile } from '#files/replace-file.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What was signed at a nonce. */
+/** A signature given for a nonce. */
 export interface Remembered {
   readonly nonce: number;
   readonly unsigned: Hex;
@@ -18,9 +18,9 @@ export interface Remembered {
 export type Verdict =
   | { readonly kind: 'new' }
   | { readonly kind: 'again'; readonly signed: Hex }
-  /** A replacement has to offer more. */
+  /** A replacement must offer more. */
   | { readonly kind: 'outbid'; readonly reason: string }
-  /** Refused, unless the chain has used more nonces than is known. */
+  /** Refused, unless the chain has used more nonces than known. */
   | { readonly kind: 'far'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
@@ -28,8 +28,8 @@ export interface Limit {
   readonly perHour: number;
   readonly now: number;
   /**
-   * How many nonces the chain has used, as far as two nodes have said so. `null`: no node can be
-   * asked. The chain may have used more since.
+   * The number of nonces that the chain has used, confirmed by two nodes. `null` if no node is
+   * available. The chain may have used more since.
    */
   readonly used: number | null;
 }
@@ -39,29 +39,31 @@ export interface Memory {
     asked: { readonly nonce: number; readonly unsigned: Hex; readonly maxFeePerGas: bigint },
     limit: Limit,
   ): Verdict;
-  /** True until this key's first signature: it may have sent elsewhere, or lost its folder. */
+  /**
+   * True until this key's first signature: it may have been used elsewhere, or its folder was lost.
+   */
   isEmpty(): boolean;
-  /** On the disk when it returns: before that, nobody may see the bytes. */
+  /** Durable when it returns; the signature must not be released before. */
   note(one: Remembered): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Nodes take a replacement only if it offers a tenth more. */
+/** Nodes accept a replacement only if it offers a tenth more. */
 const RAISED_BY = 10n;
-/** Nonces, the highest ones: a node keeps fewer transactions of one account waiting. */
+/** The highest nonces that are kept; nodes queue fewer transactions per account. */
 const KEPT_NONCES = 256;
-/** How far above the highest signed nonce one may be. A sender has 16 open at most. */
+/** How far above the highest signed nonce one may be. A sender has at most 16 open. */
 const MOST_AHEAD = 64;
-/** The file is written anew when it has so many lines. */
+/** The file is rewritten when it has this many lines. */
 const MOST_LINES = 4 * KEPT_NONCES;
 
-/** The first line of a file that was written anew. */
+/** The first line of a rewritten file. */
 interface Head {
-  /** Nothing is signed below it any more: what was signed there is forgotten. */
+  /** Nothing is signed below this nonce, because earlier signatures are forgotten. */
   readonly floor: number;
-  /** When the signatures of the last hour were given, those of the next lines included. */
+  /** The times of the last hour's signatures, including those of the following lines. */
   readonly times: readonly number[];
-  /** So many lines follow that were there before. */
+  /** The number of following lines that were carried over. */
   readonly kept: number;
 }
 
@@ -73,20 +75,20 @@ interface State {
 }
 
 /**
- * One file per key, a line for each signature. A caller who got no answer asks again and gets the
- * same bytes. Other bytes for a nonce are signed only as a replacement that outbids the last ones.
- * No caller is believed about what is final: of the nonces only the highest are kept, and below the
- * lowest of them nothing is signed, so what is forgotten cannot be signed a second time. Nor may a
- * caller with a stolen token move them past what the chain has used, which would make the key
- * useless for good: no nonce is signed far above the highest one, and where nodes can be asked none
- * is forgotten before the chain has used it.
+ * One file per key, with one line per signature. A caller without a response asks again and gets
+ * the same transaction. A different transaction with that nonce is signed only as a replacement
+ * that outbids the last one. No caller is trusted about finality: only the highest nonces are kept,
+ * and below the lowest of them nothing is signed, so a forgotten nonce cannot be signed a second
+ * time. A caller with a stolen token must not advance the nonces beyond those used on the chain
+ * either, which would make the key unusable for good. So no nonce is signed far above the highest
+ * one, and if nodes are configured, none is forgotten before the chain has used it.
  */
 export async function openMemory(folder: string, name: string): Promise<Memory> {
   await makeOwnFolder(folder);
   const file = path.join(folder, `${name.toLowerCase()}.jsonl`);
   const state: State = { newest: new Map(), times: [], floor: 0, lines: 0 };
   const text = (await readOwn(file)) ?? '';
-  // A line that a power cut left half written was never answered.
+  // A line that a power cut left incomplete was never answered.
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   let counted = 0;
   for (const line of whole.split('\n').filter((one) => one !== '')) {
@@ -118,7 +120,7 @@ function count({ times }: State, at: number): void {
   while ((times[0] ?? at) < at - HOUR_MS) times.shift();
 }
 
-/** A power cut leaves either file whole: the new one takes the old one's name at once. */
+/** A power cut leaves one of the two files complete, because the rename is atomic. */
 async function writeAnew(file: string, { newest, times, floor }: State): Promise<FileHandle> {
   const kept = [...newest.values()];
   const head: Head = { floor, times, kept: kept.length };
@@ -126,7 +128,7 @@ async function writeAnew(file: string, { newest, times, floor }: State): Promise
   return openOwn(file, 'append');
 }
 
-/** Why a nonce that was never signed waits for the chain; `null`: it does not. */
+/** The reason why a nonce that was never signed must wait for the chain; `null` if it need not. */
 function farReason(state: State, nonce: number, used: number | null): string | null {
   const { newest } = state;
   const first = used ?? 0;
@@ -141,7 +143,7 @@ function farReason(state: State, nonce: number, used: number | null): string | n
   return null;
 }
 
-/** Below which nothing would be signed any more once this nonce is. */
+/** The lowest nonce that can still be signed after this one. */
 function floorWith({ newest, floor }: State, nonce: number): number {
   if (newest.size + 1 < KEPT_NONCES) return floor;
   const [lowest = 0, second = lowest] = [...newest.keys(), nonce].sort((a, b) => a - b);

@@ -1,16 +1,16 @@
 import { createPublicClient, http } from 'viem';
 import type { Hex } from '#settlement/requests.ts';
 
-/** With the key's own program, below the caller's time-out (`settlement/signer.ts`). */
+/** Together with the key's own program, below the caller's time-out (`settlement/signer.ts`). */
 const TIMEOUT_MS = 2_000;
-/** One node alone may lie, or show a chain that others do not see. */
+/** A single node may lie, or be on a fork. */
 const LEAST_ANSWERS = 2;
 
-/** Asked only where what was signed says too little about the next nonce. */
+/** Called only if the signed nonces do not determine the next one. */
 export type UsedNonces = () => Promise<number>;
 
 /**
- * How many nonces of an account are in a block: the smallest of what the nodes say.
+ * The number of an account's nonces that are in blocks: the smallest of the nodes' answers.
  * @throws unless two of them answer, for this chain.
  */
 export function usedNoncesAt(
@@ -27,12 +27,14 @@ export function usedNoncesAt(
           client.getChainId(),
           client.getTransactionCount({ address, blockTag: 'latest' }),
         ]);
-        if (chain !== chainId) throw new Error(`a node is at chain ${chain}, not ${chainId}`);
+        if (chain !== chainId) throw new Error(`a node is on chain ${chain}, not ${chainId}`);
         return count;
       }),
     );
     const counts = answers.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     if (counts.length >= LEAST_ANSWERS) return Math.min(...counts);
-    throw new Error(`${counts.length} of ${nodes.length} nodes say how many nonces are used`);
+    throw new Error(
+      `only ${counts.length} of ${nodes.length} nodes returned how many nonces are used`,
+    );
   };
 }

@@ -8,12 +8,12 @@ import type { Hex } from '#settlement/requests.ts';
 import { NO_TRANSACTION } from '#settlement/signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
-/** What one key may sign, whoever asks. */
+/** The limits of one key, for every caller. */
 export interface Limits {
   readonly chainId: number;
   /** Contracts that it may call. */
   readonly to: readonly Hex[];
-  /** Names of functions: of the settlement contract, or of the token. */
+  /** Names of functions of the settlement contract, or of the token. */
   readonly functions: readonly string[];
   readonly maxGas: bigint;
   readonly maxFeePerGas: bigint;
@@ -21,14 +21,14 @@ export interface Limits {
   readonly perHour: number;
 }
 
-/** What USDC takes from anybody who has the holder's signature. */
+/** Token functions that anyone may call with the holder's signature. */
 const TOKEN_ABI = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, ' +
     'uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
   'function permit(address owner, address spender, uint256 value, uint256 deadline, bytes)',
 ]);
 
-/** By name: functions that change something. */
+/** The state-changing functions by name. */
 export const FUNCTIONS: ReadonlyMap<string, Hex> = new Map(
   [...settlementAbi, ...TOKEN_ABI].flatMap((one) =>
     one.type === 'function' && one.stateMutability === 'nonpayable'
@@ -45,13 +45,13 @@ const SELECTOR_CHARS = 10;
 
 const NOT_A_TRANSACTION: Checked = {
   ok: false,
-  reason: 'this is no unsigned EIP-1559 transaction',
+  reason: 'this is not an unsigned EIP-1559 transaction',
   code: NO_TRANSACTION,
 };
 
 /**
- * Pure: the memory of what was signed has its own say (`memory.ts`). Whatever the limits, a key
- * signs a call of its own address without data, which only uses a nonce up.
+ * Pure; `memory.ts` also checks the signed nonces. Under any limits, a key signs a call to its own
+ * address without data, which only consumes a nonce.
  */
 export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const no = (reason: string): Checked => ({ ok: false, reason });
@@ -63,16 +63,16 @@ export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   }
   if (parsed.type !== 'eip1559' || parsed.r !== undefined) return NOT_A_TRANSACTION;
   const { chainId, to, value = 0n, data = '0x', gas = 0n, maxFeePerGas = 0n } = parsed;
-  if (chainId !== limits.chainId) return no(`chain ${chainId} is not this key's`);
+  if (chainId !== limits.chainId) return no(`chain ${chainId} is not allowed for this key`);
   if (value > 0n) return no('this key may not send native coin');
-  if ((parsed.accessList ?? []).length > 0) return no('an access list is not signed');
+  if ((parsed.accessList ?? []).length > 0) return no('access lists are not signed');
   const isCancellation = to?.toLowerCase() === address.toLowerCase() && data === '0x';
   if (!isCancellation && !limits.to.some((one) => one.toLowerCase() === to?.toLowerCase())) {
-    return no(`${to ?? 'a new contract'} is no address that this key may call`);
+    return no(`${to ?? 'a new contract'} is not an address that this key may call`);
   }
   const selector = data.slice(0, SELECTOR_CHARS);
   if (!isCancellation && !limits.functions.some((name) => FUNCTIONS.get(name) === selector)) {
-    return no(`${selector} is no function that this key may call`);
+    return no(`${selector} is not a function that this key may call`);
   }
   if (gas > limits.maxGas) return no(`gas ${gas} is above this key's limit`);
   if (maxFeePerGas > limits.maxFeePerGas) {

@@ -33,9 +33,11 @@ interface Answer {
 interface Desk {
   readonly account: SigningAccount;
   readonly memory: Memory;
-  /** How many nonces the chain had used when its nodes were last asked. */
+  /** The number of used nonces when the nodes were last asked. */
   used: number;
-  /** One signature at a time: the next is judged by what this one left. */
+  /**
+   * Serializes signatures, because each is checked against the state that the previous one left.
+   */
   turn: Promise<unknown>;
 }
 
@@ -43,7 +45,7 @@ const refuse = (status: number, error: string, code?: string): Answer => {
   return { status, body: { error, ...(code === undefined ? {} : { code }) } };
 };
 
-/** Answers `POST /sign`. @returns the server, which listens. */
+/** Serves `POST /sign`. @returns the listening server. */
 export async function serveSigner(
   settings: SignerSettings,
   say: (line: string) => void,
@@ -94,7 +96,7 @@ async function answer(
   const length = Number(request.headers['content-length'] ?? Number.NaN);
   if (!(length <= MAX_BODY_BYTES)) return refuse(BAD_REQUEST, 'the body is too long');
   const asked = readRequest(await text(request));
-  if (asked === null) return refuse(BAD_REQUEST, 'address and unsigned are needed');
+  if (asked === null) return refuse(BAD_REQUEST, 'address and unsigned are required');
   const desk = desks.get(asked.address.toLowerCase());
   if (desk === undefined) return refuse(REFUSED, `${asked.address} is no account of this signer`);
   const done = desk.turn.then(() => signAt(desk, asked));
@@ -114,7 +116,9 @@ function readRequest(body: string): SignRequest | null {
   }
 }
 
-/** The nodes are asked only for a nonce that waits for them. @throws when they say nothing. */
+/**
+ * The nodes are asked only about a nonce that must wait for them. @throws if they do not answer.
+ */
 async function judge(
   desk: Desk,
   asked: Parameters<Memory['judge']>[0],

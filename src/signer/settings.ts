@@ -13,7 +13,7 @@ export interface SigningAccount {
   readonly address: Hex;
   readonly source: KeySource;
   readonly limits: Limits;
-  /** `null`: the settings name no nodes of its chain. */
+  /** `null` if the settings name no nodes of its chain. */
   readonly usedNonces: UsedNonces | null;
 }
 
@@ -21,9 +21,9 @@ export interface SignerSettings {
   readonly host: string;
   readonly port: number;
   readonly token: string;
-  /** null: plain HTTP, which callers take from their own machine only. */
+  /** `null` for plain HTTP, which callers accept only on their own machine. */
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
-  /** Where it remembers what it has signed. */
+  /** The folder of its memory of signatures. */
   readonly folder: string;
   readonly accounts: readonly SigningAccount[];
 }
@@ -32,7 +32,7 @@ const MIN_TOKEN_LENGTH = 32;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Paths are relative to the file's own folder. @throws StartError with what is wrong. */
+/** Paths are relative to the file's own folder. @throws StartError with the invalid setting. */
 export async function readSettings(file: string): Promise<SignerSettings> {
   await requireClosedFile(file, false);
   const json = JSON.parse(await readFile(file, 'utf8')) as Json;
@@ -48,8 +48,8 @@ export async function readSettings(file: string): Promise<SignerSettings> {
   const tls = json.certificate_file === undefined ? null : await readTls(here);
   if (tls === null && !isOwnMachine(host)) {
     throw new StartError(
-      `host ${host} needs certificate_file and certificate_key_file: without TLS it listens ` +
-        'at 127.0.0.1 or ::1, because the token could be read on the way',
+      `host ${host} needs certificate_file and certificate_key_file: without TLS it may only ` +
+        'listen on 127.0.0.1 or ::1, because the token could be read in transit',
     );
   }
   const place = { folder: path.dirname(file), nodes: readNodes(json.nodes) };
@@ -65,7 +65,7 @@ function isOwnMachine(host: string): boolean {
 
 type Nodes = Readonly<Record<string, readonly string[]>>;
 
-/** `{"8453": ["https://…", "https://…"]}`: by chain, of two providers. */
+/** `{"8453": ["https://…", "https://…"]}`: by chain, from two providers. */
 function readNodes(value: unknown): Nodes {
   if (value === undefined) return {};
   const chains = Object.entries((value ?? {}) as Json);
@@ -118,7 +118,7 @@ async function readAccount(
 function addressOf(value: unknown): Hex {
   const address = typeof value === 'string' ? checksummed(value) : null;
   if (address !== null) return address;
-  throw new StartError(`${value} is no (correctly checksummed) address`);
+  throw new StartError(`${value} is not a (correctly checksummed) address`);
 }
 
 function text(json: Json, name: string): string {

@@ -22,7 +22,7 @@ import { sendRaw } from '#testing/http-kit.ts';
 import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
-/** The program itself, with a key in a file and one in OpenSSL, which stands for a key service. */
+/** Runs the program itself, with a key in a file and one in OpenSSL, which plays a key service. */
 
 const COMMAND = path.join(import.meta.dirname, '../ops/signer-command.ts');
 const TOKEN = 'a'.repeat(40);
@@ -123,8 +123,8 @@ describe('npm run signer', () => {
     }
   });
 
-  it('gives the same bytes again, also after a kill, and never others for a nonce', async () => {
-    // OpenSSL draws a new number for each signature: what it signs twice differs.
+  it('gives the same transaction again after a kill, and never others for a nonce', async () => {
+    // OpenSSL draws a new random number for each signature, so signing twice would differ.
     const account = accountAt(serviceAddress);
     const first = await account.signTransaction(unsigned(1));
     assert.equal(await account.signTransaction(unsigned(1)), first);
@@ -146,18 +146,18 @@ describe('npm run signer', () => {
     assert.equal(await again.signTransaction(more), replaced);
     const lines = (await readFile(file, 'utf8')).trim().split('\n');
     for (const line of lines) JSON.parse(line);
-    assert.equal(lines.length, 3, 'each signature once, and no half line');
+    assert.equal(lines.length, 3, 'each signature once, and no partial line');
   });
 
-  it('signs nothing beyond its limits, whoever asks', async () => {
+  it('signs nothing beyond its limits, for any caller', async () => {
     const account = accountAt(fileAddress);
     const cases: readonly [Record<string, unknown>, RegExp][] = [
-      [{ data: callOf('unpauseSettling') }, /no function that this key may call/],
-      [{ data: '0x' }, /no function that this key may call/],
-      [{ to: zeroAddress }, /no address that this key may call/],
-      [{ to: undefined }, /no address that this key may call/],
+      [{ data: callOf('unpauseSettling') }, /not a function that this key may call/],
+      [{ data: '0x' }, /not a function that this key may call/],
+      [{ to: zeroAddress }, /not an address that this key may call/],
+      [{ to: undefined }, /not an address that this key may call/],
       [{ value: 1n }, /may not send native coin/],
-      [{ chainId: 1 }, /chain 1 is not this key's/],
+      [{ chainId: 1 }, /chain 1 is not allowed for this key/],
       [{ gas: 200_001n }, /gas 200001 is above/],
       [{ maxFeePerGas: 100n * GWEI + 1n }, /maxFeePerGas 100000000001 is above/],
     ];
@@ -171,16 +171,16 @@ describe('npm run signer', () => {
     await assert.rejects(thief.signTransaction(unsigned(51)), /token/);
   });
 
-  it('fills a nonce of its own whatever its functions, so that a sender goes on', async () => {
+  it('cancels its own nonce under any limits, so that a sender can continue', async () => {
     const cancellation = unsigned(52, { to: fileAddress, data: '0x', gas: 21_000n });
     assert.ok(await accountAt(fileAddress).signTransaction(cancellation));
     await assert.rejects(
       accountAt(fileAddress).signTransaction({ ...cancellation, nonce: 53, data: '0x01' } as never),
-      /no address that this key may call/,
+      /not an address that this key may call/,
     );
   });
 
-  it('knows the calls of the token that a sponsor and an enrolment make', async () => {
+  it('knows the token calls of a sponsor and of approvals', async () => {
     const [owner, spender] = [fileAddress, serviceAddress];
     const permit = permitCall(owner, spender, { value: '1', deadline: '1', signature: '0x' });
     assert.ok(permit.startsWith(FUNCTIONS.get('permit') ?? 'none'));
@@ -191,7 +191,7 @@ describe('npm run signer', () => {
     assert.ok(call.startsWith(FUNCTIONS.get('transferWithAuthorization') ?? 'none'));
   });
 
-  it('answers 400 to an invalid Host, whatever the token and the path', async () => {
+  it('responds 400 to an invalid Host, for any token and path', async () => {
     const port = Number(new URL(url).port);
     const ask = async (path: string, host: string) => {
       const lines = [`POST ${path} HTTP/1.1`, `Host: ${host}`, `Authorization: Bearer ${TOKEN}`];
@@ -205,7 +205,7 @@ describe('npm run signer', () => {
     assert.equal(await ask('/nothing', 'signer.test:8443'), 404);
   });
 
-  it('says whether it keeps a key, and signs nothing for that', async () => {
+  it('reports whether it has a key, and signs nothing for that', async () => {
     const at = (address: Hex, token = TOKEN) => ({ url, address, token });
     await checkSigner(at(fileAddress));
     await assert.rejects(checkSigner(at(fileAddress, 'b'.repeat(40))), /token/);
@@ -215,7 +215,7 @@ describe('npm run signer', () => {
     });
   });
 
-  it('ends TLS itself where it has a certificate, which callers have to trust', async () => {
+  it('serves TLS if it has a certificate, which callers must trust', async () => {
     const [cert = '', key = ''] = ['tls.crt', 'tls.key'].map((name) => path.join(folder, name));
     const make = (...hosts: string[]) =>
       execFileSync(process.execPath, [COMMAND, 'certificate', key, cert, ...hosts], {
@@ -242,7 +242,7 @@ describe('npm run signer', () => {
       const [response] = await once(ask.end('{}'), 'response');
       assert.equal(response.statusCode, 401);
       response.resume();
-      // As the callers of the signer do, in a process of their own.
+      // In a process of its own, like the callers of the signer.
       const script = `console.log((await fetch('https://localhost:${port}/sign')).status)`;
       const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
         env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
@@ -253,7 +253,7 @@ describe('npm run signer', () => {
     }
   });
 
-  /** Settings like those of the program, with these changes. */
+  /** Settings like the program's, with these changes. */
   async function settingsWith(changes: Readonly<Record<string, unknown>>): Promise<string> {
     const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
     const file = path.join(folder, 'changed.json');
@@ -275,7 +275,7 @@ describe('npm run signer', () => {
     assert.deepEqual(await once(ran, 'exit'), [1, null]);
   });
 
-  it('takes no key that others can read, and no settings that others can write', async () => {
+  it('refuses a key that others can read, and settings that others can write', async () => {
     await writeFile(path.join(folder, 'own.key'), 'key', { mode: 0o600 });
     await writeFile(path.join(folder, 'own.crt'), 'certificate');
     const tls = { certificate_file: 'own.crt', certificate_key_file: 'own.key' };
@@ -296,7 +296,7 @@ describe('npm run signer', () => {
       await chmod(place, before);
     }
     await chmod(path.join(folder, 'file.key'), 0o640);
-    assert.equal((await readSettings(file)).accounts.length, 2, 'a group of its own may read it');
+    assert.equal((await readSettings(file)).accounts.length, 2, 'its own group may read it');
   });
 
   it('signs no nonce far above the highest one', async () => {
@@ -321,7 +321,7 @@ describe('npm run signer', () => {
     const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const account = signerOf({ url: at, address: fileAddress, token: TOKEN });
     try {
-      // One of them lies, is at another chain, or says nothing.
+      // One of them lies, is on another chain, or does not answer.
       await assert.rejects(account.signTransaction(unsigned(700)), /more than 64 above 0/);
       second.chainId = () => ({ body: { result: '0x1' } });
       await assert.rejects(account.signTransaction(unsigned(700)), /1 of 2 nodes/);
@@ -335,7 +335,7 @@ describe('npm run signer', () => {
       const asked = first.calls.length;
       assert.ok(await account.signTransaction(unsigned(703)));
       assert.ok(await account.signTransaction(unsigned(701)));
-      assert.equal(first.calls.length, asked, 'then what was signed says which is next');
+      assert.equal(first.calls.length, asked, 'then the signed nonces determine the next');
     } finally {
       server.close();
       for (const node of nodes) node.stop();
@@ -354,8 +354,8 @@ describe('npm run signer', () => {
     }
   });
 
-  it('signs so many in an hour, and counts over a restart', async () => {
-    // Beside the first one and the cancellation.
+  it('signs a limited number per hour, counted across a restart', async () => {
+    // Besides the first one and the cancellation.
     for (let nonce = 1; nonce < PER_HOUR - 1; nonce++) {
       if (nonce === 3) {
         await stop('SIGKILL');
@@ -367,7 +367,7 @@ describe('npm run signer', () => {
     await assert.rejects(next, /signs 7 transactions in an hour/);
   });
 
-  it('is not believed when it signs something else, or for somebody else', async () => {
+  it('is not trusted if it signs something else, or for another account', async () => {
     const own = privateKeyToAccount(generatePrivateKey());
     const answers = {
       other: () => own.signTransaction(unsigned(0, { to: zeroAddress })),

@@ -5,7 +5,7 @@ import { messageOf, offeredLanguages, TEXT_KEYS } from '#texts/catalog.ts';
 import { pseudoText } from '#texts/pseudo.ts';
 import { writerFor } from '#texts/text.ts';
 
-test('the pseudo-language is at least 40 % longer, and has no letter of English', () => {
+test('the pseudo-language is at least 40 % longer, and has no English letter', () => {
   for (const text of ['Pay', 'No tip', 'Try', 'xyz', 'Nothing was charged. Tell the shop.']) {
     const letters = text.match(/[a-z]/gi)?.length ?? 0;
     const pseudo = pseudoText(text);
@@ -14,7 +14,7 @@ test('the pseudo-language is at least 40 % longer, and has no letter of English'
   }
 });
 
-test('a sandbox alone offers it', () => {
+test('only a sandbox offers it', () => {
   assert.equal(offeredLanguages(false).includes('qps'), true);
   assert.equal(offeredLanguages(true).includes('qps'), false);
 });
@@ -26,7 +26,7 @@ test('every text can be written in every language', () => {
   }
 });
 
-test('values are marked as the same in every language, and HTML says so', () => {
+test('values are marked as language-independent, also in HTML', () => {
   const values = { sum: '2.51 USDC', merchant: '<b>Café</b>' };
   const { text, html } = writerFor('en');
   assert.equal(text('pay.button', values), 'Pay 2.51 USDC to <b>Café</b>');

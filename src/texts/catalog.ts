@@ -45,14 +45,14 @@ export const TEXT_KEYS: ReadonlySet<string> = new Set(Object.keys(ENGLISH));
 /** Languages that have a file. */
 export const WRITTEN_LANGUAGES: readonly TextLanguage[] = [...WRITTEN.keys()];
 
-/** Also what a sandbox offers for a look at the screens. */
+/** Includes the languages that only a sandbox offers, for viewing the screens. */
 export function offeredLanguages(production: boolean): readonly TextLanguage[] {
   return production ? WRITTEN_LANGUAGES : [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE];
 }
 
 type Change = (text: string) => string;
 
-/** Each text of a message changed, and each value of it marked as the same in every language. */
+/** Applies a change to each text of a message, and marks each value as language-independent. */
 function prepared(
   elements: readonly MessageFormatElement[],
   change: Change,
@@ -84,18 +84,18 @@ function prepared(
 
 const unchanged: Change = (text) => text;
 
-/** What a text that is more than words has: values, tags, or a quoted sign. */
+/** Matches texts with more than words: values, tags, or a quoted character. */
 const IS_WRITTEN_FOR_VALUES = /[{}<>']/;
 
 function compiled(text: string, change: Change): CompiledMessage {
-  // Most texts are words alone, which need not be parsed.
+  // Most texts are only words, which need no parsing.
   if (!IS_WRITTEN_FOR_VALUES.test(text)) return change(text);
   return compile(printAST(prepared(parse(text), change)));
 }
 
 const kept = new Map<string, CompiledMessage>();
 
-/** What a text is formatted from. A language that lacks it shows it in English. */
+/** The compiled message of a text. A language that lacks it falls back to English. */
 export function messageOf(language: TextLanguage, key: string): CompiledMessage {
   const name = `${language} ${key}`;
   const known = kept.get(name);

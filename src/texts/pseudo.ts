@@ -1,4 +1,6 @@
-/** One letter for each of A to Z: a reader still knows the word, a test knows the catalog's. */
+/**
+ * A similar letter for each of A to Z: readers recognize the word, and tests the catalog's texts.
+ */
 const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
   [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'].map((letter, place) => [
     letter,
@@ -7,10 +9,10 @@ const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
 );
 
 const VOWEL = /[aeiou]/i;
-/** Longer by this part, as German and French are. */
+/** Longer by this share, as German and French are. */
 const LONGER = 0.4;
 
-/** Accented letters, and so many of them twice that the text is 40 % longer. */
+/** Accented letters, some of them doubled so that the text is 40 % longer. */
 export function pseudoText(text: string): string {
   const letters = [...text];
   let missing = Math.ceil(letters.filter((letter) => letter in LETTERS).length * LONGER);

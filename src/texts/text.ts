@@ -14,38 +14,38 @@ import type english from '../../texts/en.json';
 
 export type TextKey = Exclude<keyof typeof english, `@${string}`>;
 
-/** What is written for a tag of a text: HTML, around HTML. */
+/** Renders a tag of a text: HTML around HTML. */
 export type Tags = Readonly<Record<string, (inside: string) => string>>;
 
-/** Writes the texts of one reader. */
+/** Writes the texts for one reader. */
 export interface Writer {
   readonly language: TextLanguage;
   /** For `Intl`. */
   readonly locale: string;
-  /** For a place that holds text alone. */
+  /** For places that hold text only. */
   text(key: TextKey, values?: TextValues): string;
-  /** With marks around what is the same in every language (see `named`). */
+  /** With Unicode isolates around language-independent parts (see `named`). */
   marked(key: TextKey, values?: TextValues): string;
   /** `2.50 USDC`: every digit. */
   usdc(atoms: bigint): string;
-  /** `€2.50`: minor units of a currency of ISO 4217. */
+  /** `€2.50`: minor units of an ISO 4217 currency. */
   money(minor: number, currency: string): string;
-  /** `13%` of 1300 basis points. */
+  /** `13%` for 1300 basis points. */
   percent(basisPoints: number): string;
-  /** `1 Oct 2026, 14:00 CEST`: as the clock in the shop said it. */
+  /** `1 Oct 2026, 14:00 CEST`: the shop's local time. */
   time(at: string, timeZone: string): string;
-  /** HTML, with what no translator may change in elements that say so. */
+  /** HTML, in which untranslatable parts are marked as such. */
   html(key: TextKey, values?: TextValues, tags?: Tags): string;
 }
 
 const MARKED = /\u2068([^\u2069]*)\u2069/g;
 
-/** Of a text that is HTML otherwise. */
+/** For a text that is otherwise HTML. */
 export function markedHtml(text: string): string {
   return escapeHtml(text).replace(MARKED, '<bdi translate="no">$1</bdi>');
 }
 
-/** English stands for all regions, so its days come before its months. */
+/** English is used for all regions, so its dates have the day before the month. */
 const TIME_LOCALES: Readonly<Record<string, string>> = { en: 'en-GB' };
 
 const RECEIPT_TIME = {
@@ -57,7 +57,7 @@ const RECEIPT_TIME = {
   timeZoneName: 'short',
 } as const;
 
-/** HTML that was written for a tag, among texts. */
+/** HTML that was rendered for a tag, among texts. */
 interface Drawn {
   readonly drawn: string;
 }
@@ -81,7 +81,7 @@ function writeHtml(
 
 const ALL_POINTS = 10_000;
 
-/** With the decimals of ISO 4217: those of `Intl` follow usage. */
+/** With the decimals of ISO 4217, because those of `Intl` follow usage. */
 function moneyText(
   minor: number,
   { currency, locale }: { readonly currency: string; readonly locale: string },

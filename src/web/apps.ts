@@ -1,28 +1,31 @@
 import type { Feature } from '#core/permissions-policy.ts';
 
 /**
- * Who reads an app. Customers of a shop read the language of their browser, or else the shop's.
- * Owners of the screen, such as a shop's staff and the owner of a wallet, read the browser's
- * language and can switch it. What is not translated is English.
+ * The users of an app. Customers of a shop get the language of their browser, or otherwise the
+ * shop's. Owners of the screen, such as a shop's staff and the owner of a wallet, get the browser's
+ * language and can switch it. Untranslated apps are English.
  */
 export type Readers = 'customers' | 'owners' | 'english';
 
-/** Which page is at which path. `*`: the app decides what it shows there. */
+/** The page for each path. `*`: the app handles the rest of the path. */
 export interface WebApp {
   readonly name: string;
   readonly paths: readonly string[];
-  /** The page that the build made for it. */
+  /** The built page. */
   readonly page: string;
   readonly readers: Readers;
   /** A window of the app with this parameter in its address faces customers. */
   readonly customersAt?: string;
-  /** Can be installed: has a service worker at `/<name>/worker.js`. */
+  /** True if it can be installed: it has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
-  /** What of the browser's powers its page uses. */
+  /** The browser features that its page uses. */
   readonly uses?: readonly Feature[];
-  /** Shown by a sandbox only. */
+  /** True if only a sandbox shows it. */
   readonly sandboxOnly?: boolean;
-  /** Asked each time, and never kept: what it shows is of this moment, and an address can end. */
+  /**
+   * True if it is requested each time and never cached: its content is current, and its address can
+   * end.
+   */
   readonly unkept?: boolean;
 }
 

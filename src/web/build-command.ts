@@ -7,8 +7,8 @@ import { compressFiles, FAST } from '#web/compress.ts';
 
 /**
  * `node src/web/build-command.ts --out <folder>`: builds the web apps into the folder, each file
- * with its compressed forms beside it, which `compress-command.ts` makes smaller later. A process
- * of its own, so that the service does not keep the memory that building takes.
+ * with its compressed forms beside it, which `compress-command.ts` improves later. A separate
+ * process, so that the service does not keep the memory that building takes.
  */
 const WEB = path.join(import.meta.dirname, '../../web');
 
@@ -19,7 +19,7 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Script and style stand in the file, and its own policy lets it speak with nobody. */
+/** Script and style are inline, and its own policy forbids any connection. */
 async function buildAlone(folder: string): Promise<string> {
   await build({
     root: WEB,
@@ -47,7 +47,7 @@ async function buildAlone(folder: string): Promise<string> {
   const policy =
     `default-src 'none'; script-src ${hashOf(script)}; ` +
     `style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
-  // As functions: the texts may hold what `replace` takes for a pattern.
+  // As functions, because the texts may contain replacement patterns of `replace`.
   return bare
     .replace(
       '<head>',
@@ -62,7 +62,8 @@ if (values.out === undefined) throw new Error('--out <folder> is missing');
 const out = path.resolve(values.out);
 await build({
   root: WEB,
-  // By default Vite writes a file beside its settings, and a service owns no file of its program.
+  // By default Vite writes a file beside its configuration, but a service may not write to its
+  // program's folder.
   configLoader: 'native',
   build: { outDir: out, emptyOutDir: true },
 });

@@ -6,12 +6,12 @@ const APPS: Build = {
   name: 'tapline-web',
   what: 'the web apps',
   sources: ['web', 'texts', 'src/texts'],
-  // Tests, types and words about them change nothing.
+  // Tests, types and documentation do not affect the build.
   ignored: /\.test\.tsx?$|\.md$|(^|\/)testing\/|^web\/data\/types\//,
   command: 'src/web/build-command.ts',
 };
 
-/** The folder with the built web apps. @throws StartError when they cannot be built. */
+/** The folder with the built web apps. @throws StartError if they cannot be built. */
 export async function ensureBuilt(dataDir: string): Promise<string> {
   return ensureBuild(APPS, path.resolve(dataDir, 'web'));
 }
@@ -22,11 +22,10 @@ const COMPRESSION = {
 } as const;
 
 /**
- * Compresses built apps once as well as it can be done, which takes as long as the build: the
- * service reads the result at its next start.
- *
+ * Compresses built apps once as much as possible, which takes as long as the build; the service
+ * reads the result at its next start.
  * @param folder of {@link ensureBuilt}
- * @throws StartError when the command fails
+ * @throws StartError if the command fails
  */
 export async function ensureCompressed(folder: string): Promise<void> {
   const mark = path.join(folder, '.compressed');

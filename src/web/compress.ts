@@ -5,12 +5,12 @@ import { brotliCompress, gzip, constants as zlib } from 'node:zlib';
 
 /** Smaller files are not compressed: it would save less than the header costs. */
 const LEAST_BYTES = 512;
-/** 0.1 s for all apps: a first start waits for it. */
+/** 0.1 s for all apps, because a first start waits for it. */
 export const FAST = 5;
-/** A tenth smaller; 1.8 s of a core, which is half of the build. */
+/** A tenth smaller; takes 1.8 s of a core, half as long as the build. */
 export const SMALLEST = zlib.BROTLI_MAX_QUALITY;
 
-/** A font is packed already, and pages are filled in before they are sent. */
+/** Fonts are already compressed, and pages are filled in before they are sent. */
 const UNPACKED = /\.(html|woff2|br|gz)$/;
 
 /** Readable like the file itself; in one step, because another process may read it. */
@@ -30,8 +30,7 @@ async function compress(file: string, quality: number): Promise<void> {
 
 /**
  * Writes the compressed forms of built files beside them, each file in one step.
- *
- * @param quality of Brotli; gzip's forms are made with {@link FAST} ones.
+ * @param quality of Brotli; gzip forms are made with {@link FAST} only.
  */
 export async function compressFiles(folder: string, quality: number): Promise<void> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });

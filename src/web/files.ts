@@ -5,13 +5,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type Encoding = 'br' | 'gzip';
 
-/** One file of the build, in every form that it is sent in. */
+/** One file of the build, in every encoding in which it is sent. */
 export interface WebFile {
   readonly type: string;
   readonly plain: Buffer;
   readonly packed: Readonly<Partial<Record<Encoding, Buffer>>>;
   readonly tag: string;
-  /** Its name changes with its content. */
+  /** True if its name changes with its content. */
   readonly immutable: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function readBuilt(folder: string): Promise<ReadonlyMap<string, Web
   return files;
 }
 
-/** The smallest form that the browser takes; `q=0` is as good as absent here. */
+/** The smallest encoding that the browser accepts; `q=0` counts as absent. */
 function encodingFor(request: FastifyRequest, file: WebFile): Encoding | null {
   const accepted = String(request.headers['accept-encoding'] ?? '')
     .split(',')

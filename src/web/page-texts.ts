@@ -12,7 +12,9 @@ import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
 import type { Readers } from '#web/apps.ts';
 import type { WebFile } from '#web/files.ts';
 
-/** Per app and language, the files of its texts: the first one with the page, the other later. */
+/**
+ * The files of the texts, per app and language: the first is loaded with the page, the other later.
+ */
 export type TextFiles = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 
 export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
@@ -20,7 +22,7 @@ export function readTextFiles(files: ReadonlyMap<string, WebFile>): TextFiles {
   return JSON.parse(manifest.plain.toString()) as TextFiles;
 }
 
-/** Set where the owner of a screen chose a language (web/ui/language-choice.tsx). */
+/** Set when the user of a screen chose a language (web/ui/language-choice.tsx). */
 const COOKIE = /(?:^|;\s*)tapline_language=([a-z]{2,3})(?:;|$)/;
 
 export interface Asking {
@@ -37,8 +39,8 @@ function languageInAddress({ query }: Asking): string | undefined {
 }
 
 /**
- * The language of an answer (decisions: `?lang=`, then the browser, then the account, then
- * English). Whoever works with an app can switch it there, which a cookie keeps.
+ * The language of a response (decisions: `?lang=`, then the browser, then the account, then
+ * English). The user of an app can switch it there, which a cookie stores.
  */
 export function languageFor(
   asking: Asking,
@@ -59,14 +61,17 @@ export function languageFor(
   return chooseLanguage({ chosen, accept, account }, offeredLanguages(production));
 }
 
-/** Where a built page wants a text of the catalog, with the elements that its tags stand for. */
+/** A placeholder in a built page for a text of the catalog, with the elements for its tags. */
 const PLACE = /\{\{([\w.]+)((?:\s*<(\w+)[^>]*>[^<]*<\/\3>)*)\}\}/g;
 const ELEMENT = /(<(\w+)[^>]*>)([^<]*)<\/\2>/g;
 
-/** In an element of a place: the words of the text’s tag. */
+/** In an element of a placeholder: the words of the text’s tag. */
 const HOLE = '…';
 
-/** A place may hold a link, which gets its words, or a sum or a command, which keeps them. */
+/**
+ * An element may be a link, whose words come from the text, or an amount or a command, which keeps
+ * its own.
+ */
 function written(writer: Writer, key: string, elements: string): string {
   const found = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
     const draw = (inside: string) => `${open}${own === HOLE ? inside : own}</${tag}>`;
@@ -75,7 +80,7 @@ function written(writer: Writer, key: string, elements: string): string {
   return writer.html(key as TextKey, {}, Object.fromEntries(found));
 }
 
-/** The built page in one language: its own words, and the file with the words of its code. */
+/** The built page in one language: its own words, and the file with the texts of its code. */
 export function pageInLanguage(
   html: string,
   language: TextLanguage,
@@ -84,7 +89,7 @@ export function pageInLanguage(
   const writer = writerFor(language);
   const words = html.replaceAll(PLACE, (_place, key, elements) => written(writer, key, elements));
   const tag = `<html lang="${languageTag(language)}" dir="${directionOf(language)}">`;
-  // Modules run in the order of the page: the texts are there before any code of the app.
+  // Modules run in page order, so the texts are loaded before any code of the app.
   const head =
     `<meta name="languages" content="${escapeHtml(offered.join(' '))}">\n` +
     `<script type="module" src="./${textFile}"></script>`;

@@ -26,14 +26,14 @@ after(() => app.close());
 const get = (url: string, headers: Record<string, string> = {}) =>
   app.inject({ method: 'GET', url, headers });
 
-test('a second build of the same sources is not made', async () => {
+test('a second build of the same sources is skipped', async () => {
   const changedAt = () => statSync(path.dirname(folder)).mtimeMs;
   const before = changedAt();
   assert.equal(await ensureBuilt(tmpdir()), folder);
   assert.equal(changedAt(), before, 'a build begins with a folder beside the others');
 });
 
-test('a build is compressed once as well as it can be, and stays readable for all', async () => {
+test('a build is compressed once as much as possible, and stays readable for all', async () => {
   await ensureCompressed(folder);
   const names = readdirSync(path.join(folder, 'assets')).filter((name) =>
     /^react-.*js$/.test(name),
@@ -47,7 +47,7 @@ test('a build is compressed once as well as it can be, and stays readable for al
   assert.equal(statSync(`${file}.br`).mtimeMs, mtimeMs);
 });
 
-test('every app answers at its paths, and at any path below that it decides about', async () => {
+test('every app responds at its paths, and at any path below that it handles', async () => {
   for (const { paths, page } of WEB_APPS) {
     for (const path of paths) {
       const answer = await get(path.replace('*', 'some/where'));
@@ -58,7 +58,7 @@ test('every app answers at its paths, and at any path below that it decides abou
   }
 });
 
-test('a page finds its files below whatever path the service stands', async () => {
+test('a page finds its files at any base path of the service', async () => {
   const urls = ['/terminal', '/terminal/', '/dashboard/payments/pay_1', '/pay/abc?x=/y/z'];
   for (const url of urls) {
     const { body } = await get(url);
@@ -73,7 +73,7 @@ test('a page finds its files below whatever path the service stands', async () =
   }
 });
 
-test('a policy allows our own files, and a foreign address to the app that needs it', async () => {
+test('a policy allows our own files, and a foreign address for the app that needs it', async () => {
   for (const { paths, name } of WEB_APPS) {
     const answer = await get((paths[0] ?? '').replace('*', 'x'));
     const policy = String(answer.headers['content-security-policy']);
@@ -89,7 +89,7 @@ test('a policy allows our own files, and a foreign address to the app that needs
   }
 });
 
-test('files are sent in the form that the browser takes, and kept for ever', async () => {
+test('files are sent in an encoding that the browser accepts, and cached forever', async () => {
   const { body } = await get('/terminal');
   const [, name = ''] = /\.\/(assets\/react-[^"]+\.js)/.exec(body) ?? [];
   const plain = await get(`/${name}`);
@@ -106,7 +106,7 @@ test('files are sent in the form that the browser takes, and kept for ever', asy
   }
 });
 
-test('a page is asked for again each time, and not sent again while it is the same', async () => {
+test('a page is revalidated each time, and not sent again while it is unchanged', async () => {
   const first = await get('/terminal');
   assert.equal(first.headers['cache-control'], 'no-cache');
   const tag = present(first.headers.etag, 'an ETag');
@@ -115,7 +115,7 @@ test('a page is asked for again each time, and not sent again while it is the sa
   assert.equal(second.body, '');
 });
 
-test('the till may ask a reader of its own computer, once one was added', async () => {
+test('the till may call a reader on its own computer, once one was added', async () => {
   const policyOf = async (path: string, cookie?: string) => {
     const answer = await get(path, cookie === undefined ? {} : { cookie });
     const [, sources = ''] =
@@ -135,7 +135,7 @@ test('the till may ask a reader of its own computer, once one was added', async 
   assert.equal(again.statusCode, 200);
 });
 
-test('a service worker keeps all files of its app, and may serve that app alone', async () => {
+test('a service worker caches all files of its app, and may serve only that app', async () => {
   for (const { name, installable } of WEB_APPS) {
     const answer = await get(`/${name}/worker.js`);
     if (!installable) {
@@ -145,7 +145,7 @@ test('a service worker keeps all files of its app, and may serve that app alone'
     const allowed = String(answer.headers['service-worker-allowed']);
     const script = `https://pay.test/below/${name}/worker.js`;
     assert.equal(new URL(allowed, script).pathname, `/below/${name}`);
-    // Without it the browser stops the worker's own requests, and nothing is ever kept.
+    // Without it the browser blocks the worker's own requests, and nothing is cached.
     assert.match(String(answer.headers['content-security-policy']), /connect-src 'self'/);
     const [, json = ''] = /^globalThis\.SHELL=(.*);$/m.exec(answer.body) ?? [];
     const { files } = JSON.parse(json) as { files: string[] };
@@ -153,14 +153,14 @@ test('a service worker keeps all files of its app, and may serve that app alone'
     for (const file of files) assert.equal((await get(`/${file}`)).statusCode, 200, file);
     const { body } = await get(`/${name}`);
     for (const [, file] of body.matchAll(/"\.\/(assets\/[^"]+)"/g)) {
-      assert.ok(files.includes(file ?? ''), `${file} is kept`);
+      assert.ok(files.includes(file ?? ''), `${file} is cached`);
     }
-    // A worker that imports would not be whole.
+    // A worker with imports would be incomplete.
     assert.doesNotMatch(answer.body, /\bimport\s*[{"']/);
   }
 });
 
-test('the components are not shown in production, nor the list of what was built', async () => {
+test('the components are not shown in production, nor the list of build files', async () => {
   const production = fastify();
   await addWebRoutes(production, { folder, production: true });
   assert.equal((await production.inject('/dev/ui')).statusCode, 404);
@@ -193,7 +193,7 @@ test('a page is in the language of its address or its browser, or else English',
   assert.match(title, /^Ƥ/, 'its own words too');
 });
 
-test('customers read the shop’s language only where their browser asks for none', async () => {
+test('customers see the shop’s language only if their browser requests none', async () => {
   const shop = fastify();
   const gates = {
     pay: async (_request: FastifyRequest, _reply: FastifyReply, pageFor: PageFor) =>
@@ -212,7 +212,7 @@ test('customers read the shop’s language only where their browser asks for non
   await shop.close();
 });
 
-test('an owner’s apps are switched by a cookie, which an address outdoes', async () => {
+test('an owner’s apps are switched by a cookie, which the address overrides', async () => {
   const cookie = 'theme=dark; tapline_language=qps';
   for (const page of ['/terminal', '/wallet', '/dashboard', '/dashboard/payments']) {
     const switched = await languageIn(page, { cookie });
@@ -250,7 +250,7 @@ test('a service worker notifies in the language of its app', async () => {
   assert.equal((await read({ 'accept-language': 'qps' })).said, 'qps');
 });
 
-test('a page loads the texts of its language alone, before its code', async () => {
+test('a page loads only the texts of its language, before its code', async () => {
   const { body } = await languageIn('/pay/x?lang=qps');
   const scripts = [...body.matchAll(/<script[^>]* src="\.\/([^"]+)"/g)].map(
     ([, file = '']) => file,

@@ -12,25 +12,25 @@ import { type Readers, WEB_APPS, type WebApp } from '#web/apps.ts';
 import { readBuilt, sendFile, tagOf, type WebFile } from '#web/files.ts';
 import { languageFor, pageInLanguage, readTextFiles, type TextFiles } from '#web/page-texts.ts';
 
-/** Where page and wallet meet, and as whom this service comes. */
+/** The relay that connects page and wallet, and the id of this service. */
 export interface WalletConnect {
   readonly projectId: string;
   readonly relayUrl: string;
 }
 
 export interface WebSettings {
-  /** Where {@link ensureBuilt} left the apps. */
+  /** The folder of {@link ensureBuilt}. */
   readonly folder: string;
   readonly production: boolean;
-  /** Foreign addresses that one app's page may ask, by the app's name. */
+  /** Foreign addresses that one app's page may call, by the app's name. */
   readonly mayAsk?: Readonly<Record<string, readonly string[]>>;
-  /** By the app's name: what looks at each request for its page first. */
+  /** By the app's name: a gate that handles each request for its page first. */
   readonly gates?: Readonly<Record<string, Gate>>;
-  /** null: pages offer no wallet of another device. */
+  /** `null` if pages offer no wallet of another device. */
   readonly walletConnect?: WalletConnect | null;
 }
 
-/** Sends something else than the page, or fills it in; null: the page is sent as it is. */
+/** Sends something else than the page, or fills it in; `null` sends the page unchanged. */
 export type Gate = (
   request: FastifyRequest,
   reply: FastifyReply,
@@ -39,7 +39,7 @@ export type Gate = (
 
 type Files = ReadonlyMap<string, WebFile>;
 
-/** An entry of the build's own list of what needs what. */
+/** An entry of the build's dependency list. */
 interface BuiltEntry {
   readonly file: string;
   readonly imports?: readonly string[];
@@ -48,8 +48,8 @@ interface BuiltEntry {
 }
 
 /**
- * Nothing but our own files, no inline script or style, no foreign address. `base-uri`: the page's
- * own `<base>` is how the apps work below any path.
+ * Only our own files, no inline script or style, no foreign address. `base-uri`, because the page's
+ * own `<base>` makes the apps work below any path.
  */
 function policyOf(mayAsk: readonly string[]): string {
   return [
@@ -72,8 +72,8 @@ const COOKIE = /(?:^|;\s*)tapline_reader_port=(\d{4,5})(?:;|$)/;
 const PORTS = { least: 1024, most: 65_535 } as const;
 
 /**
- * The port of the till's own computer that its page may ask, as a source of its policy; none where
- * nobody has added a reader. It is this computer only, so a wrong number helps no stranger.
+ * The port on the till's own computer that its page may call, as a source in its policy; none if no
+ * reader was added. It names only this computer, so a wrong number helps no attacker.
  */
 function ownReaderOf(app: string, cookies: string | undefined): readonly string[] {
   if (app !== 'terminal') return [];
@@ -81,10 +81,12 @@ function ownReaderOf(app: string, cookies: string | undefined): readonly string[
   return port >= PORTS.least && port <= PORTS.most ? [`ws://127.0.0.1:${port}`] : [];
 }
 
-/** A worker obeys the policy of its own file, not of its page; it fetches what it is to keep. */
+/**
+ * A worker follows the policy of its own file, not its page's; it fetches the files that it caches.
+ */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'";
 
-/** The way from a page's own address back to the service's root, whatever path it stands below. */
+/** The relative path from a page's own address to the service's root, below any path. */
 function rootFrom(url: string): string {
   const slashes = (url.split('?')[0] ?? '').split('/').length - 2;
   return '../'.repeat(slashes) || './';
@@ -96,7 +98,7 @@ interface Serving {
   readonly production: boolean;
 }
 
-/** What an answer in the reader's language depends on. */
+/** The request headers that a localized response depends on. */
 const VARY = { owners: 'Accept-Language, Cookie', customers: 'Accept-Language' } as const;
 
 function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Readers): void {
@@ -104,12 +106,12 @@ function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Reade
   if (readers !== 'english') reply.header('Vary', VARY[readers]);
 }
 
-/** The display that a till opens for its customers is in their language, not in the cashier's. */
+/** The customer display of a till uses the customers' language, not the cashier's. */
 function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
   return customersAt !== undefined && customersAt in (query as object) ? 'customers' : readers;
 }
 
-/** The built page in each language, written when one is first asked for. */
+/** The built page in each language, rendered at its first use. */
 function createPages(
   page: WebApp,
   { files, texts, production }: Serving,
@@ -133,7 +135,7 @@ function addPage(
   serving: Serving & {
     readonly mayAsk: readonly string[];
     readonly gate: Gate | undefined;
-    /** More of the page's head. */
+    /** Additional elements of the page's head. */
     readonly meta: string;
   },
 ): void {
@@ -151,7 +153,7 @@ function addPage(
         return { html: inLanguage(language).replace('<head>', () => base), language };
       };
       const policy = policyOf([...mayAsk, ...ownReaderOf(page.name, request.headers.cookie)]);
-      // Addresses of payments and receipts are secrets of those who hold them.
+      // Addresses of payments and receipts are secrets of their holders.
       reply
         .header('Content-Security-Policy', policy)
         .header('Permissions-Policy', permissions)
@@ -164,7 +166,7 @@ function addPage(
       if (page.unkept === true) {
         return reply.header('Cache-Control', 'no-store').type(type).send(plain);
       }
-      // Who keeps the page keeps its policy: with another one it is another page.
+      // A cached page keeps its policy, so the policy is part of its tag.
       const tag = tagOf(Buffer.concat([plain, Buffer.from(policy)]));
       const file = { type, plain, packed: {}, tag, immutable: false };
       return sendFile(request, reply, file);
@@ -172,7 +174,7 @@ function addPage(
   }
 }
 
-/** Everything that an app loads, at once or later. */
+/** Every file that an app loads, at once or later. */
 function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {
@@ -187,8 +189,8 @@ function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): str
 }
 
 /**
- * What a worker says when none of its app's windows is open. A push has no content, so its words
- * hold for both reasons that it is sent for: a question, and a tap of a pass with a fixed code.
+ * The worker's notification when none of its app's windows is open. A push has no content, so its
+ * words cover both reasons for one: a question, and a tap of a pass with a fixed code.
  */
 function noticesIn({ text }: Writer) {
   return {
@@ -199,8 +201,8 @@ function noticesIn({ text }: Writer) {
 }
 
 /**
- * The worker keeps this build of this app in one language, so its own text says which ones these
- * are: browsers install it again when either has changed.
+ * The worker caches this build of this app in one language, so its own text names both: browsers
+ * install it again when either has changed.
  */
 function addWorker(
   app: FastifyInstance,
@@ -212,7 +214,7 @@ function addWorker(
   const worker = present(files.get(built['worker.ts']?.file ?? ''), 'the service worker');
   const html = present(files.get(page), page);
   const languages = offeredLanguages(production);
-  // All languages: an app without a network can still be switched.
+  // All languages, so that an app can be switched without a network.
   const textFiles = languages.flatMap((language) => texts[name]?.[language] ?? []);
   const kept = [...filesOf(page, built), ...textFiles, 'icons/tapline.svg'];
   const version = tagOf(Buffer.from([html.tag, ...kept].join('\n'))).replaceAll('"', '');
@@ -229,17 +231,17 @@ function addWorker(
     sayLanguage(reply, language, readers);
     reply
       .header('Content-Security-Policy', WORKER_POLICY)
-      // The app's own page is not below the worker's folder. Relative to this file: the apps work
-      // below any path.
+      // The app's own page is not below the worker's folder. Relative to this file, because the
+      // apps work below any path.
       .header('Service-Worker-Allowed', `../${name}`);
     return sendFile(request, reply, inLanguage(language));
   });
 }
 
-/** What the build makes of the page `/contract`, with everything in it. */
+/** The build's self-contained page `/contract`. */
 const ALONE = 'contract-alone.html';
 
-/** To be kept for the day when no server answers, so browsers save it and do not open it. */
+/** Meant to be kept for when no server responds, so browsers save it instead of opening it. */
 function addAlone(app: FastifyInstance, file: WebFile): void {
   app.get('/contract.html', async (request, reply) => {
     reply.header('Content-Disposition', 'attachment; filename="tapline-contract.html"');
@@ -247,13 +249,13 @@ function addAlone(app: FastifyInstance, file: WebFile): void {
   });
 }
 
-/** What `npm run walletconnect` leaves behind. */
+/** The output of `npm run walletconnect`. */
 const LIBRARY = path.join(import.meta.dirname, '../../web/walletconnect/dist/walletconnect.js');
 
 /** The pages on which a wallet of another device may pay. */
 const PAGES: ReadonlySet<string> = new Set(['pay', 'tag']);
 
-/** What a page says of it, and whom it may ask; null: this page has none of it. */
+/** A page's relay settings, and the addresses it may call; `null` if this page has none. */
 export function walletConnectOf(
   page: string,
   settings: WalletConnect | null,
@@ -264,7 +266,7 @@ export function walletConnectOf(
   return { meta, mayAsk: new URL(relayUrl).origin };
 }
 
-/** Serves the library to those pages. @throws StartError where it was not built. */
+/** Serves the library to those pages. @throws StartError if it was not built. */
 export async function addWalletConnect(app: FastifyInstance, library = LIBRARY): Promise<void> {
   let plain: Buffer;
   try {
@@ -278,7 +280,7 @@ export async function addWalletConnect(app: FastifyInstance, library = LIBRARY):
   app.get('/walletconnect.js', async (request, reply) => sendFile(request, reply, file));
 }
 
-/** What the build tells the server. */
+/** Files that only the server reads. */
 const NOT_SERVED: ReadonlySet<string> = new Set(['manifest.json', 'texts.json']);
 
 /** The web apps: their pages, and the files that those load. */

@@ -16,7 +16,7 @@ function read(projectId: string | null, relayUrl: string | null = null) {
   );
 }
 
-test('only the pages that are paid on know a relay, and only where one is set', () => {
+test('only the pages that take payments know a relay, and only if one is set', () => {
   assert.equal(read(null), null);
   assert.equal(walletConnectOf('pay', null), null);
   const settings = read(ID, 'wss://relay.example.com');
@@ -30,7 +30,7 @@ test('only the pages that are paid on know a relay, and only where one is set', 
   assert.equal(read(ID)?.relayUrl, 'wss://relay.walletconnect.org');
 });
 
-test('a wrong setting ends the start with one line', () => {
+test('an invalid setting ends the start with one line', () => {
   const wrong: readonly (readonly [string | null, string | null, RegExp])[] = [
     ['x', null, /PROJECT_ID must be 32 hex digits/],
     [ID.toUpperCase(), null, /PROJECT_ID must be 32 hex digits/],
@@ -44,7 +44,7 @@ test('a wrong setting ends the start with one line', () => {
   }
 });
 
-test('a start without the library says how to make it, and one with it serves it', async () => {
+test('a start without the library says how to build it, and one with it serves it', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-walletconnect-'));
   const library = path.join(folder, 'walletconnect.js');
   const app = fastify();
