@@ -34,8 +34,7 @@ const server = fork(join(import.meta.dirname, 'api-server.ts'), {
   execArgv: process.argv.slice(2),
 });
 const [{ port }] = (await once(server, 'message')) as [{ port: number }];
-const { key, terminal } = merchant.test;
-process.send?.({ port, key, terminal, databaseUrl: postgres.url });
+process.send?.({ port, key: merchant.test.key, terminal: merchant.test.terminal });
 process.on('message', async () => {
   await db.query('checkpoint');
   process.send?.({ ready: true });

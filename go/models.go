@@ -540,6 +540,9 @@ type Balance struct {
 	// Settled and not yet withdrawn, by currency.
 	Available []BalanceAvailableItem `json:"available"`
 
+	// About what `available` is worth in the account’s currency now. `null` if the account has none, or if there is no usable rate.
+	Presentment *BalancePresentment `json:"presentment"`
+
 	// Nothing can be withdrawn before this time, because the merchant is new on this network. `null` if withdrawals are possible.
 	HeldUntil *string `json:"held_until"`
 
@@ -554,6 +557,24 @@ type BalanceAvailableItem struct {
 
 	// USDC, always.
 	Currency string `json:"currency"`
+}
+
+// About what `available` is worth in the account’s currency now. `null` if the account has none, or if there is no usable rate.
+type BalancePresentment struct {
+	// The account’s currency: ISO 4217, in small letters.
+	Currency string `json:"currency"`
+
+	// Minor units of that currency.
+	Amount int64 `json:"amount"`
+
+	// USDC for one unit of the currency, as text.
+	Rate string `json:"rate"`
+
+	// When the rate held.
+	QuotedAt string `json:"quoted_at"`
+
+	// Where the rate comes from.
+	Source string `json:"source"`
 }
 
 // An event, with the object as it was when the event happened.

@@ -188,7 +188,7 @@ function functionLengths(name: string, text: string): { line: number; length: nu
  * decrease. They started at 150 and 13,207.
  */
 const ROW_INTERFACES = 113;
-const QUERY_LINES = 13_090;
+const QUERY_LINES = 12_950;
 
 test('what describes rows by hand becomes less', () => {
   const rows = product.flatMap(({ text }) => text.match(/\binterface \w+Row\b/g) ?? []);

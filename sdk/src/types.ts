@@ -496,6 +496,22 @@ export interface Balance {
     currency: 'usdc';
   }>;
   /**
+   * About what `available` is worth in the account’s currency now. `null` if the account has none,
+   * or if there is no usable rate.
+   */
+  presentment: {
+    /** The account’s currency: ISO 4217, in small letters. */
+    currency: string;
+    /** Minor units of that currency. */
+    amount: number;
+    /** USDC for one unit of the currency, as text. */
+    rate: string;
+    /** When the rate held. */
+    quoted_at: string;
+    /** Where the rate comes from. */
+    source: string;
+  } | null;
+  /**
    * Nothing can be withdrawn before this time, because the merchant is new on this network. `null`
    * if withdrawals are possible.
    */

@@ -1,17 +1,17 @@
+import { UNUSUAL } from './currency-digits.ts';
+
 /**
  * The ISO 4217 currencies of everyday payments, by their number of minor digits, without funds,
- * metals and test codes. `Intl` is not used: CLDR's digits follow usage (no cents for IDR), and a
- * wrong digit would make a sale ten or a hundred times too large.
+ * metals and test codes.
  */
 const BY_DIGITS: Readonly<Record<number, string>> = {
-  0: 'bif clp djf gnf isk jpy kmf krw pyg rwf ugx vnd vuv xaf xof xpf',
+  ...UNUSUAL,
   2: `aed afn all amd aoa ars aud awg azn bam bbd bdt bmd bnd bob brl bsd btn bwp byn bzd cad cdf
     chf cny cop crc cup cve czk dkk dop dzd egp ern etb eur fjd fkp gbp gel ghs gip gmd gtq gyd
     hkd hnl htg huf idr ils inr irr jmd kes kgs khr kpw kyd kzt lak lbp lkr lrd lsl mad mdl mga
     mkd mmk mnt mop mru mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd pab pen pgk php pkr pln
     qar ron rsd rub sar sbd scr sdg sek sgd shp sle sos srd ssp stn svc syp szl thb tjs tmt top
     try ttd twd tzs uah usd uyu uzs ved ves wst xcd xcg yer zar zmw zwg`,
-  3: 'bhd iqd jod kwd lyd omr tnd',
 };
 
 const DIGITS: ReadonlyMap<string, number> = new Map(
@@ -19,13 +19,6 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
     codes.split(/\s+/).map((code) => [code, Number(digits)] as const),
   ),
 );
-
-/** `2.50` for 250 minor units of EUR, `0.250` for 250 of KWD. */
-export function minorText(amount: number, currency: string): string {
-  const digits = minorDigits(currency) ?? 0;
-  const text = String(amount).padStart(digits + 1, '0');
-  return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
-}
 
 /** The minor digits of a currency; undefined if ISO 4217 has no such code. */
 export function minorDigits(currency: string): number | undefined {

@@ -35,7 +35,6 @@ export const ID_PREFIXES = {
   ownerChange: 'och_',
   payoutHold: 'hold_',
   proposal: 'prop_',
-  catalogueItem: 'item_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -1,18 +1,19 @@
+import { isRefusal, type Refusal } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { keyOf } from '#idempotency/request.ts';
-import { type CreateRequest, orderIdOf } from '#payments/create-request.ts';
+import { type CreateRequest, orderIdOf, type Price } from '#payments/create-request.ts';
 import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /** The order id that a request's intent gets. */
 export interface ChosenOrderId {
   readonly text: string;
-  /** The intent that has it. */
-  readonly takenBy: OrderIdRow | null;
+  /** True if an existing intent has it. */
+  readonly taken: boolean;
   /** The rebuilt intent that the request creates once more. */
   readonly rebuilt: PaymentIntent | null;
 }
@@ -61,8 +62,8 @@ export async function chooseOrderIds(
   batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
-    /** One per request: atoms, by the last known rate; `null` if none is known. */
-    readonly worths: Promise<readonly (bigint | null)[]>;
+    /** One per request. */
+    readonly prices: Promise<readonly (Price | Refusal)[]>;
   },
 ): Promise<ChosenOrderId[]> {
   const { requests } = batch;
@@ -86,13 +87,13 @@ export async function chooseOrderIds(
       return [];
     });
   }
-  const worths = await batch.worths;
+  const prices = await batch.prices;
   return withRebuilt(
     tx,
     requests.map((request, index) => ({
       request,
       choice: present(chosen.get(request), 'order id'),
-      worth: worths[index] ?? null,
+      price: present(prices[index], 'price'),
     })),
   );
 }
@@ -103,19 +104,18 @@ export async function chooseOrderIds(
  */
 const LOST_RATE_PERCENT = 10n;
 
-/**
- * A rebuilt intent has the chain's amount, which may be the sale plus a tip. If no rate is known, an
- * order id that was derived from the Idempotency-Key is enough: no other request has it.
- */
+/** A rebuilt intent has the chain's amount, which may be the sale plus a tip. */
 function isAmountOf(
   { amount }: OrderIdRow,
-  { input: { amount: asked, tipping, orderId } }: CreateRequest,
-  worth: bigint | null,
+  { input: { tipping } }: CreateRequest,
+  price: Price | Refusal,
 ): boolean {
-  if (worth === null) return orderId === null;
-  const percent = typeof asked === 'number' ? 0n : LOST_RATE_PERCENT;
-  const most = tipping === null ? worth : 2n * worth;
-  return amount * 100n >= worth * (100n - percent) && amount * 100n <= most * (100n + percent);
+  if (isRefusal(price)) return false;
+  const percent = price.quote === null ? 0n : LOST_RATE_PERCENT;
+  const most = tipping === null ? price.amount : 2n * price.amount;
+  return (
+    amount * 100n >= price.amount * (100n - percent) && amount * 100n <= most * (100n + percent)
+  );
 }
 
 /** Reads the whole intents for requests that create a rebuilt one again. */
@@ -124,18 +124,18 @@ async function withRebuilt(
   chosen: readonly {
     readonly request: CreateRequest;
     readonly choice: Choice;
-    readonly worth: bigint | null;
+    readonly price: Price | Refusal;
   }[],
 ): Promise<ChosenOrderId[]> {
-  const ids = chosen.map(({ request, choice: { row }, worth }) => {
-    return row?.recovered === true && isAmountOf(row, request, worth) ? row.id : null;
+  const ids = chosen.map(({ request, choice: { row }, price }) => {
+    return row?.recovered === true && isAmountOf(row, request, price) ? row.id : null;
   });
   const wanted = ids.filter((id) => id !== null);
   const intents = wanted.length === 0 ? [] : await selectIntents(tx, wanted);
   const byId = new Map(intents.map((intent) => [intent.id, intent]));
   return chosen.map(({ choice }, index) => ({
     text: choice.orderId,
-    takenBy: choice.row ?? null,
+    taken: choice.row !== undefined,
     rebuilt: byId.get(ids[index] ?? '') ?? null,
   }));
 }

@@ -15,20 +15,15 @@ import { updateWaiting } from '#idempotency/key-queries.ts';
 import { CEILING_REACHED, FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import { type StoredAttempt, toAttempt } from '#payments/intent-rows.ts';
+import { paidQuote } from '#payments/paid-quote.ts';
 import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
-import {
-  byAccountClock,
-  type IntentCommand,
-  type PaymentIntent,
-  transition,
-} from '#payments/payment-intent.ts';
+import { type IntentCommand, type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
 import { chargeOf } from '#payments/tip.ts';
-import { toMinorUnits } from '#prices/quote.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
 import { countSales } from '#settlement/ceiling-queries.ts';
 import {
@@ -142,7 +137,7 @@ export function newPayment(
     credential_type: method.credential,
     amount,
     tip: after.attempt.tip,
-    presentment: paidQuote(after),
+    presentment: paidQuote(after, after.attempt.tip),
     lines: after.lines,
     fee_acquirer: BigInt(facts.feeAcquirer),
     fee_protocol: BigInt(facts.feeProtocol),
@@ -158,19 +153,6 @@ export function newPayment(
     settled_at: paidAt(after, facts, stamp),
     refundable_until: addMs(minedAt, merchant.refund_window_days * DAY_MS),
   });
-}
-
-/** The quote of a paid intent, with the tip in the same currency. */
-function paidQuote(
-  after: PaymentIntent & { readonly status: 'succeeded' },
-): Payment['presentment'] {
-  const { presentment } = after;
-  if (presentment === null) return null;
-  return {
-    ...presentment,
-    expiresAt: byAccountClock(after, after.expiresAt).toISOString(),
-    tipAmount: toMinorUnits(after.attempt.tip, presentment),
-  };
 }
 
 /**

@@ -16,6 +16,12 @@ export interface TotalsRow {
   readonly refunds: number;
   readonly refunded: bigint;
   readonly declines: number;
+  /** Of sales that the shop priced in its currency; null: the figures are of the others. */
+  readonly currency: string | null;
+  /** In minor units of `currency`. */
+  readonly priced_sales: bigint;
+  readonly priced_tips: bigint;
+  readonly priced_refunded: bigint;
 }
 
 export interface TotalsOf {
@@ -27,34 +33,38 @@ export interface TotalsOf {
   readonly until: Date;
 }
 
-/**
- * Per terminal and cashier: range scans of the list indexes, whose cost grows with the rows of the
- * days.
- */
+/** Per terminal, cashier and currency: range scans of the list indexes. */
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
     `with rows as materialized (
        select p.terminal_id, i.metadata->>'cashier' as cashier, 1 as payments,
-         p.amount - p.tip as sales, p.tip, 0 as refunds, 0::bigint as refunded, 0 as declines
+         p.amount - p.tip as sales, p.tip, 0 as refunds, 0::bigint as refunded, 0 as declines,
+         p.presentment->>'currency' as currency, (p.presentment->>'amount')::bigint as priced,
+         (p.presentment->>'tipAmount')::bigint as priced_tip, 0::bigint as priced_back
        from payments p join payment_intents i on i.id = p.payment_intent_id
        where p.account_id = $1 and p.livemode = $2 and p.created >= $3 and p.created < $4
        union all
-       select p.terminal_id, r.metadata->>'cashier', 0, 0, 0, 1, r.amount, 0
+       select p.terminal_id, r.metadata->>'cashier', 0, 0, 0, 1, r.amount, 0,
+         r.presentment->>'currency', 0, 0, (r.presentment->>'amount')::bigint
        from refunds r join payments p on p.id = r.payment_id
        where r.account_id = $1 and r.livemode = $2 and r.created >= $3 and r.created < $4
          and ${checked("r.status = 'succeeded'")}
        union all
-       select i.terminal_id, i.metadata->>'cashier', 0, 0, 0, 0, 0, 1
+       select i.terminal_id, i.metadata->>'cashier', 0, 0, 0, 0, 0, 1, null, 0, 0, 0
        from payment_intents i
        where i.account_id = $1 and i.livemode = $2 and i.created >= $3 and i.created < $4
          and i.last_payment_error is not null
      )
      select r.terminal_id, t.label, r.cashier, sum(payments)::int as payments,
        sum(sales)::bigint as sales, sum(tip)::bigint as tips, sum(refunds)::int as refunds,
-       sum(refunded)::bigint as refunded, sum(declines)::int as declines
+       sum(refunded)::bigint as refunded, sum(declines)::int as declines, r.currency,
+       coalesce(sum(priced), 0)::bigint as priced_sales,
+       coalesce(sum(priced_tip), 0)::bigint as priced_tips,
+       coalesce(sum(priced_back), 0)::bigint as priced_refunded
      from rows r left join terminals t on t.id = r.terminal_id
      ${wanted.terminalId === null ? '' : 'where r.terminal_id = $5'}
-     group by r.terminal_id, t.label, r.cashier order by t.label, r.terminal_id, r.cashier`,
+     group by r.terminal_id, t.label, r.cashier, r.currency
+     order by t.label, r.terminal_id, r.cashier, r.currency`,
     [
       wanted.tenant.accountId,
       wanted.tenant.livemode,

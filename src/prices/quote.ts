@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { minorDigits } from '#core/currencies.ts';
+import { toAtoms } from '#core/exchange.ts';
 import { type Atoms, atoms, MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
-import { RATE_DECIMALS, readRate } from '#prices/rate.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 
 /** A price in the shop's currency, in minor units. */
@@ -34,28 +34,6 @@ export interface Quoted {
   readonly quote: Quote;
 }
 
-const USDC_DECIMALS = 6;
-
-/** Atoms × 10^scale = rate × minor units, both whole numbers. */
-function scaleOf(currency: string): bigint {
-  const digits = minorDigits(currency) ?? 0;
-  return 10n ** BigInt(RATE_DECIMALS + digits - USDC_DECIMALS);
-}
-
-/** The atoms of this many minor units, rounded down. */
-function toAtoms({ currency, amount }: AskedPresentment, rate: string): bigint {
-  return (readRate(rate) * BigInt(amount)) / scaleOf(currency);
-}
-
-/** The minor units that these atoms are worth, to the nearest. */
-export function toMinorUnits(
-  value: bigint,
-  { currency, rate }: Pick<Quote, 'currency' | 'rate'>,
-): number {
-  const one = readRate(rate);
-  return Number((2n * value * scaleOf(currency) + one) / (2n * one));
-}
-
 function invalid(field: 'currency' | 'amount', message: string): Refusal {
   return refuse('parameter_invalid', message, `presentment.${field}`);
 }
@@ -63,19 +41,9 @@ function invalid(field: 'currency' | 'amount', message: string): Refusal {
 function unavailable(currency: string): Refusal {
   return refuse(
     'rates_unavailable',
-    `There is no usable rate for ${currency} at the moment, so this request created nothing. ` +
-      'Send it again unchanged, with the same Idempotency-Key: if an earlier try did create the ' +
-      'sale, the answer is that sale. A new key could charge the customer twice.',
+    `There is no usable rate for ${currency} at the moment. Nothing was done. Send the same ` +
+      'request again, with the same Idempotency-Key.',
   );
-}
-
-/** The worth of a price by the last known rate, however old; `null` if none is known. */
-export function lastWorth(
-  asked: AskedPresentment,
-  rates: ReadonlyMap<string, RateRow>,
-): bigint | null {
-  const rate = rates.get(asked.currency)?.rate ?? null;
-  return rate === null ? null : toAtoms(asked, rate);
 }
 
 /**
@@ -96,7 +64,7 @@ export function quote(
   if (rate === null || quotedAt === null || until === null || until < now) {
     return unavailable(currency);
   }
-  const value = toAtoms(asked, rate);
+  const value = toAtoms(BigInt(amount), { currency, rate });
   if (value < MIN_AMOUNT || value > MAX_AMOUNT) {
     return invalid(
       'amount',

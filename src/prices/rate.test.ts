@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { minorDigits } from '#core/currencies.ts';
+import { readRate } from '#core/exchange.ts';
 import {
   afterAnswer,
   compareFeeds,
@@ -11,7 +12,6 @@ import {
   type KnownRate,
   rateText,
   readFeedNumber,
-  readRate,
 } from '#prices/rate.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');

@@ -1,9 +1,8 @@
 import { minorDigits } from '#core/currencies.ts';
+import { RATE_DECIMALS } from '#core/exchange.ts';
 
 /** Decimals of the feeds' numbers (units of a currency per dollar), held as whole numbers. */
 const FEED_DECIMALS = 20;
-/** Decimals of a rate (USDC per unit of a currency). */
-export const RATE_DECIMALS = 12;
 
 const FEED_ONE = 10n ** BigInt(FEED_DECIMALS);
 const DECIMAL = /^(0|[1-9]\d{0,14})(?:\.(\d{1,20}))?$/;
@@ -22,12 +21,6 @@ export function rateText(rate: bigint): string {
   const fraction = digits.slice(-RATE_DECIMALS).replace(/0+$/, '');
   const whole = digits.slice(0, -RATE_DECIMALS);
   return fraction === '' ? whole : `${whole}.${fraction}`;
-}
-
-/** The whole number of a rate that `rateText` wrote. */
-export function readRate(text: string): bigint {
-  const [whole = '', fraction = ''] = text.split('.');
-  return BigInt(whole + fraction.padEnd(RATE_DECIMALS, '0'));
 }
 
 /** The response of one feed. */

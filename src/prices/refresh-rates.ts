@@ -1,4 +1,5 @@
 import { addMs } from '#core/clock.ts';
+import { readRate } from '#core/exchange.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/feeds.ts';
@@ -9,7 +10,6 @@ import {
   type Found,
   type KnownRate,
   rateText,
-  readRate,
 } from '#prices/rate.ts';
 import {
   claimRefresh,

@@ -93,10 +93,7 @@ export function decideShare(
   const { presentment } = payment;
   const part = typeof asked === 'object' && asked !== null ? asked.minorUnits : null;
   if (presentment === null && part !== null) {
-    const why = payment.recovered
-      ? 'If this sale had a price in another currency, it was lost with the database'
-      : 'This sale was made in USDC';
-    return wrong('parameter_invalid', `${why}. Send amount, in atoms.`);
+    return wrong('parameter_invalid', 'This sale was made in USDC. Send amount, in atoms.');
   }
   const amount = decideAmount(payment, typeof asked === 'number' ? asked : null);
   if (isRefusal(amount)) return amount;

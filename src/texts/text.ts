@@ -1,4 +1,4 @@
-import { minorDigits, minorText } from '#core/currencies.ts';
+import { digitsOf, minorText } from '#core/currency-digits.ts';
 import { escapeHtml } from '#core/escape-html.ts';
 import { withoutMarks } from '#core/isolates.ts';
 import { localeOf, type TextLanguage } from '#core/languages.ts';
@@ -86,7 +86,7 @@ function moneyText(
   minor: number,
   { currency, locale }: { readonly currency: string; readonly locale: string },
 ): string {
-  const digits = minorDigits(currency) ?? 0;
+  const digits = digitsOf(currency);
   const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const text = minorText(Math.abs(minor), currency) as `${number}`;
   const written = new Intl.NumberFormat(locale, { style: 'currency', currency, ...shape }).format(

@@ -1,4 +1,5 @@
 import { type Answer, type Api, createApi } from './api.ts';
+import { type RefundPart, refundFields } from './refund-part.ts';
 import type {
   ChipAuthorization,
   CollectorProof,
@@ -28,6 +29,8 @@ export interface Credential {
 export interface CreateIntent {
   readonly key: string;
   readonly amount: bigint;
+  /** What the amount is minor units of; `null`: atoms of USDC. */
+  readonly currency: string | null;
   readonly splitGroup: string | null;
   /** Tip percentages that the customer may choose from. */
   readonly tipping: readonly number[] | null;
@@ -58,12 +61,18 @@ export interface ChipSignature {
 export interface CreateRefund {
   readonly key: string;
   readonly payment: string;
-  readonly amount: bigint;
+  readonly part: RefundPart;
   readonly cashier: string | null;
   /**
    * PIN of a manager for refunds above the till's limit. Jobs stored by an earlier version lack it.
    */
   readonly managerCode?: string | null;
+}
+
+/** What was paid: minor units of the currency of the sale, or atoms of USDC (`null`). */
+export interface PaidSum {
+  readonly units: bigint;
+  readonly currency: string | null;
 }
 
 /** What the customer shows: a receipt, or an order ID and the amount paid. */
@@ -72,8 +81,8 @@ export type SaleWanted =
    * A receipt number from another till also needs the amount. A receipt URL from a QR code does
    * not.
    */
-  | { readonly receipt: string; readonly amount: bigint | null }
-  | { readonly orderId: string; readonly amount: bigint };
+  | { readonly receipt: string; readonly paid: PaidSum | null }
+  | { readonly orderId: string; readonly paid: PaidSum };
 
 interface Page<T> {
   readonly data: readonly T[];
@@ -160,20 +169,26 @@ function namedCashier(cashier: string | null | undefined) {
   return cashier == null ? {} : { cashier };
 }
 
+/** The sum of a sale: in the shop's currency, or in atoms. */
+function pricedAt(amount: bigint, currency: string | null) {
+  if (currency === null) return { amount: Number(amount) };
+  return { presentment: { currency, amount: Number(amount) } };
+}
+
 function tipped(tip: bigint | null) {
   return tip === null ? {} : { tip_amount: Number(tip) };
 }
 
 function changesOf(api: Api): Changes {
   return {
-    create: ({ key, amount, splitGroup, tipping, cashier }) =>
+    create: ({ key, amount, currency, splitGroup, tipping, cashier }) =>
       api({
         method: 'POST',
         path: '/payment_intents',
         idempotencyKey: key,
         timeoutMs: QUICK_TIMEOUT_MS,
         body: {
-          amount: Number(amount),
+          ...pricedAt(amount, currency),
           ...(splitGroup === null ? {} : { split_group: splitGroup }),
           ...(tipping === null ? {} : { tipping: { percentages: tipping } }),
           ...namedCashier(cashier),
@@ -200,7 +215,7 @@ function changesOf(api: Api): Changes {
         path: `/payment_intents/${id}/cancel`,
         timeoutMs: QUICK_TIMEOUT_MS,
       }),
-    refund: ({ key, payment, amount, cashier, managerCode }) =>
+    refund: ({ key, payment, part, cashier, managerCode }) =>
       api({
         method: 'POST',
         path: '/refunds',
@@ -208,12 +223,18 @@ function changesOf(api: Api): Changes {
         timeoutMs: REFUND_TIMEOUT_MS,
         body: {
           payment,
-          amount: Number(amount),
+          ...refundFields(part),
           ...namedCashier(cashier),
           ...(managerCode == null ? {} : { manager_code: managerCode }),
         },
       }),
   };
+}
+
+function paidFields(paid: PaidSum | null) {
+  if (paid === null) return {};
+  const units = Number(paid.units);
+  return paid.currency === null ? { amount: units } : { presentment_amount: units };
 }
 
 function salesOf(api: Api): Sales {
@@ -229,11 +250,8 @@ function salesOf(api: Api): Sales {
         path: '/payments',
         query:
           'receipt' in sale
-            ? {
-                receipt: sale.receipt,
-                ...(sale.amount === null ? {} : { amount: Number(sale.amount) }),
-              }
-            : { order_id: sale.orderId, amount: Number(sale.amount) },
+            ? { receipt: sale.receipt, ...paidFields(sale.paid) }
+            : { order_id: sale.orderId, ...paidFields(sale.paid) },
         timeoutMs: QUICK_TIMEOUT_MS,
       }),
     totals: (since) =>

@@ -11,7 +11,7 @@ import {
   type Provider,
   signWith,
 } from './ethereum.ts';
-import { type PayLink, priceOf } from './link.ts';
+import { type PayLink, totalOf } from './link.ts';
 import type { Step } from './machine.ts';
 import type { Payment } from './use-payment.ts';
 import { troubleWords } from './words.ts';
@@ -23,7 +23,7 @@ export interface WayProps {
 
 /** The label of the pay button, which states the whole payment. */
 export function payWords(link: PayLink): string {
-  return t('pay.button', { sum: formatUsdc(priceOf(link)), merchant: link.merchant.name });
+  return t('pay.button', { sum: formatUsdc(totalOf(link)), merchant: link.merchant.name });
 }
 
 /** Tracks the state of a wallet that already gave this page access. */
@@ -57,7 +57,7 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
 export function InjectedWallet(props: WayProps & { readonly provider: Provider }): ReactNode {
   const { provider, step, payment } = props;
   const { link, busy } = step;
-  const needs: Needs = { chainId: link.chain_id, usdc: link.usdc, price: priceOf(link) };
+  const needs: Needs = { chainId: link.chain_id, usdc: link.usdc, price: totalOf(link) };
   const [seen, setSeen] = useLook(provider, needs);
   const trouble = seen?.trouble ?? null;
   const start = () =>

@@ -60,6 +60,6 @@ export function tokenOf(pathname: string): string {
 }
 
 /** The amount that leaves the wallet: fees are added, and cashback is paid from them. */
-export function priceOf({ total_charged: total, fees }: PayLink): bigint {
+export function totalOf({ total_charged: total, fees }: PayLink): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }

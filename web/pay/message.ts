@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { fromHex, type Hex, toHex } from '../wallet/bytes.ts';
 import type { Pin } from '../wallet/contracts.ts';
-import { type PayLink, priceOf, type TypedData } from './link.ts';
+import { type PayLink, type TypedData, totalOf } from './link.ts';
 
 /**
  * Computes the message that the wallet signs from what the page shows. This module loads when the
@@ -79,7 +79,7 @@ function sameAddress(a: string, b: string): boolean {
  * @throws OtherMessage if the service asks for anything else to be signed.
  */
 export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
-  const value = priceOf(shown);
+  const value = totalOf(shown);
   const nonce = nonceOf(shown, BigInt(shown.amount) + BigInt(shown.tip_amount));
   const { domain, message } = told;
   const wrong = [

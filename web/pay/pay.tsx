@@ -4,6 +4,7 @@ import { Button, buttonClass } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { partOf } from '../ui/part.ts';
+import { paidText, saleText, tipText } from '../ui/quoted.ts';
 import { RESULT_NAMES } from '../ui/result-names.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
@@ -13,7 +14,7 @@ import { useKept } from '../wallet/kept.ts';
 import type { Provider } from './ethereum.ts';
 import { watchWallets } from './ethereum.ts';
 import { InjectedWallet } from './injected-wallet.tsx';
-import { type PayApi, type PayLink, payApi, priceOf } from './link.ts';
+import { type PayApi, type PayLink, payApi, totalOf } from './link.ts';
 import type { Step } from './machine.ts';
 import { type Payment, usePayment } from './use-payment.ts';
 import { formatLeft } from './words.ts';
@@ -45,7 +46,7 @@ function Who({ link }: { readonly link: PayLink }): ReactNode {
           <bdi>{link.description}</bdi>
         </p>
       )}
-      <Sum atoms={priceOf(link)} />
+      <Sum atoms={totalOf(link)} price={paidText(link.presentment)} />
     </header>
   );
 }
@@ -53,29 +54,36 @@ function Who({ link }: { readonly link: PayLink }): ReactNode {
 function Part(props: {
   readonly name: string;
   readonly atoms: bigint;
+  readonly price?: string | null;
   readonly total?: boolean;
 }): ReactNode {
   return (
     <div className={props.total === true ? 'pay-total' : undefined}>
       <dt>{props.name}</dt>
       <dd>
-        <Amount exact atoms={props.atoms} />
+        <Amount exact atoms={props.atoms} price={props.price ?? null} />
       </dd>
     </div>
   );
 }
 
 function Parts({ link }: { readonly link: PayLink }): ReactNode {
-  const { amount, tip_amount: tip, fees } = link;
+  const { amount, tip_amount: tip, fees, presentment } = link;
   return (
     <dl className="pay-parts card">
-      <Part name={t('pay.part.amount')} atoms={BigInt(amount)} />
-      {tip > 0 ? <Part name={t('pay.part.tip')} atoms={BigInt(tip)} /> : null}
+      <Part name={t('pay.part.amount')} atoms={BigInt(amount)} price={saleText(presentment)} />
+      {tip > 0 ? (
+        <Part
+          name={t('pay.part.tip')}
+          atoms={BigInt(tip)}
+          price={tipText(presentment, BigInt(tip))}
+        />
+      ) : null}
       <Part name={t('pay.part.fees')} atoms={BigInt(fees.acquirer) + BigInt(fees.protocol)} />
       {fees.cashback > 0 ? (
         <Part name={t('pay.part.cashback')} atoms={-BigInt(fees.cashback)} />
       ) : null}
-      <Part name={t('pay.part.total')} atoms={priceOf(link)} total />
+      <Part name={t('pay.part.total')} atoms={totalOf(link)} total />
     </dl>
   );
 }
@@ -212,7 +220,7 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
           <Icon name={look === 'plain' ? 'info' : look} />
         )}
         <h1>{word}</h1>
-        <Sum atoms={priceOf(link)} />
+        <Sum atoms={totalOf(link)} price={paidText(link.presentment)} />
         <p>{t('pay.to', { merchant: link.merchant.name })}</p>
         <p>{t(`pay.result.${is}_hint`)}</p>
       </section>
@@ -294,6 +302,7 @@ export function Paying({ api, onOthers }: PayingProps): ReactNode {
       <TipChoice
         merchant={step.link.merchant.name}
         amount={BigInt(step.link.amount)}
+        quoted={step.link.presentment}
         percentages={asked.percentages}
         onTip={setTip}
       />

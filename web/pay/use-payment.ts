@@ -4,7 +4,7 @@ import { refusalText } from '../data/refusal-text.ts';
 import { t } from '../ui/text/t.ts';
 import type { Hex } from '../wallet/bytes.ts';
 import { Refused } from './ethereum.ts';
-import { type PayApi, type PayLink, priceOf, type Signed } from './link.ts';
+import { type PayApi, type PayLink, type Signed, totalOf } from './link.ts';
 import { next, type PayEvent, START, type Step } from './machine.ts';
 import type { Message } from './message.ts';
 
@@ -91,7 +91,7 @@ async function messageNow(
   }
   const fresh = read.value;
   if (fresh.typed_data === null) return { problem: '', read };
-  if (priceOf(fresh) !== priceOf(shown)) return { problem: t('pay.problem.price_changed'), read };
+  if (totalOf(fresh) !== totalOf(shown)) return { problem: t('pay.problem.price_changed'), read };
   const told = { ...shown, salt: fresh.salt };
   const message = messageFor(told, fresh.typed_data, from);
   checkContracts(shown.network, contractsOf(message, shown));

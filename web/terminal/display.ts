@@ -1,4 +1,5 @@
 import type { Intent } from '../data/device.ts';
+import type { Quoted } from '../ui/quoted.ts';
 import { tipPercentages } from './machine.ts';
 import type { Outcome, Phase } from './phases.ts';
 
@@ -16,23 +17,29 @@ export type Shown =
        */
       readonly intent: string;
       readonly atoms: bigint;
+      readonly quoted: Quoted | null;
       readonly percentages: readonly number[];
     }
-  | { readonly at: 'checking' | 'confirming'; readonly atoms: bigint }
-  | {
+  | ({ readonly at: 'checking' | 'confirming' } & Due)
+  | ({
       readonly at: 'pay';
-      readonly atoms: bigint;
-      readonly tip: bigint;
       readonly url: string | null;
       readonly isDeclined: boolean;
       readonly decline: Decline;
-    }
-  | {
+    } & Due)
+  | ({
       readonly at: 'result';
-      readonly atoms: bigint;
       readonly outcome: Outcome;
       readonly decline: Decline;
-    };
+    } & Due);
+
+/** What is paid, with the tip. */
+export interface Due {
+  readonly atoms: bigint;
+  readonly tip: bigint;
+  /** The price of the sale without the tip; `null` for a sale in USDC. */
+  readonly quoted: Quoted | null;
+}
 
 /** Why the last tap was declined. The display shows it in its own language. */
 type Decline = Intent['last_payment_error'];
@@ -72,26 +79,30 @@ export function shownOf(phase: Phase): Shown {
       return { at: 'idle' };
     case 'open': {
       const { intent, tip, declined: isDeclined } = phase;
-      const sale = BigInt(intent.amount);
       const percentages = tipPercentages(intent);
       if (tip === null && percentages !== null) {
-        return { at: 'tip', intent: intent.id, atoms: sale, percentages };
+        const { id, amount, presentment: quoted } = intent;
+        return { at: 'tip', intent: id, atoms: BigInt(amount), quoted, percentages };
       }
       const url = intent.payment_url;
       const decline = intent.last_payment_error;
-      return { at: 'pay', atoms: sale + (tip ?? 0n), tip: tip ?? 0n, url, isDeclined, decline };
+      return { at: 'pay', ...dueOf(intent, tip), url, isDeclined, decline };
     }
     case 'tapping':
-      return { at: 'checking', atoms: BigInt(phase.intent.amount) + (phase.tap.tip ?? 0n) };
+      return { at: 'checking', ...dueOf(phase.intent, phase.tap.tip) };
     case 'following': {
       const asks = phase.intent.status === 'requires_action';
-      const atoms = BigInt(phase.intent.amount) + (phase.tip ?? 0n);
-      return { at: asks ? 'confirming' : 'checking', atoms };
+      return { at: asks ? 'confirming' : 'checking', ...dueOf(phase.intent, phase.tip) };
     }
     case 'result': {
       const { intent, outcome } = phase;
-      const atoms = BigInt(intent.amount) + BigInt(intent.tip ?? 0);
-      return { at: 'result', atoms, outcome, decline: intent.last_payment_error };
+      const due = dueOf(intent, BigInt(intent.tip ?? 0));
+      return { at: 'result', ...due, outcome, decline: intent.last_payment_error };
     }
   }
+}
+
+function dueOf({ amount, presentment }: Intent, given: bigint | null): Due {
+  const tip = given ?? 0n;
+  return { atoms: BigInt(amount) + tip, tip, quoted: presentment };
 }

@@ -1,13 +1,14 @@
+import type { RefundPart } from '../data/refund-part.ts';
 import { NEW_TILL, type Till } from './phases.ts';
 
 /**
  * Storage key of the state that survives a reload. Its number changes with the shape of the state,
  * and older shapes are ignored.
  */
-const TILL = 'tapline.terminal.till.1';
+const TILL = 'tapline.terminal.till.2';
 const PAIRING = 'tapline.terminal.pairing';
 const SETTINGS = 'tapline.terminal.settings';
-const REFUND = 'tapline.terminal.refund';
+const REFUND = 'tapline.terminal.refund.2';
 const USB_READER = 'tapline.terminal.usb-reader';
 
 /** JSON has no bigint, so it is stored as a string. */
@@ -90,6 +91,8 @@ export interface Settings {
   /** Salted hash of the cashier's PIN, or `null` if none is set. */
   readonly pin: { readonly salt: string; readonly hash: string } | null;
   readonly locked: boolean;
+  /** What the merchant priced in when the service last said so; absent: it never has. */
+  readonly currency?: string | null;
   /** True if a second window faces the customer. */
   readonly display: boolean;
   /** Receipt printer connected to this computer, or `null`. `width` is in characters. */
@@ -119,7 +122,7 @@ export function keepSettings(settings: Settings): void {
 export interface PendingRefund {
   readonly key: string;
   readonly payment: string;
-  readonly amount: bigint;
+  readonly part: RefundPart;
   readonly cashier: string | null;
   readonly managerCode?: string | null;
 }

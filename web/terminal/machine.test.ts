@@ -43,6 +43,7 @@ const INTENT: Intent = {
 const CREATE: Create = {
   key: 'create 1',
   amount: 2_500_000n,
+  currency: null,
   splitGroup: null,
   tipping: null,
   cashier: null,

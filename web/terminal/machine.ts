@@ -1,6 +1,7 @@
 import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device.ts';
 import { refusalText } from '../data/refusal-text.ts';
+import { sumRules } from '../ui/price.ts';
 import { writeSum } from '../ui/typed-sum.ts';
 import type {
   Canceling,
@@ -93,8 +94,18 @@ function enter(till: Till, phase: Phase): Till {
   const typed = intent.source === 'terminal' ? '' : till.typed;
   const isPart = till.split !== null && intent.split_group === till.split.group;
   if (till.split === null || !isPart) return { ...till, phase, typed };
-  const split = afterPart(till.split, BigInt(intent.amount));
-  return { ...till, phase, split, typed: split === null ? '' : writeSum(nextPart(split)) };
+  const split = afterPart(till.split, partOf(intent, till.split));
+  return { ...till, phase, split, typed: proposed(split) };
+}
+
+/** What was paid of a bill, in the currency of the bill. */
+function partOf({ amount, presentment }: Intent, { currency }: Split): bigint {
+  return BigInt(presentment !== null && currency !== null ? presentment.amount : amount);
+}
+
+/** What the keypad proposes of a bill. */
+function proposed(split: Split | null): string {
+  return split === null ? '' : writeSum(nextPart(split), sumRules(split.currency));
 }
 
 function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: number): Till {
@@ -220,11 +231,7 @@ function onAction(till: Till, event: TillEvent): Till {
       return phase.at === 'keypad' ? { ...till, typed: event.text } : till;
     case 'split':
       return phase.at === 'keypad'
-        ? {
-            ...till,
-            split: event.split,
-            typed: event.split === null ? '' : writeSum(nextPart(event.split)),
-          }
+        ? { ...till, split: event.split, typed: proposed(event.split) }
         : till;
     case 'charge':
       return phase.at === 'keypad'

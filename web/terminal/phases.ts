@@ -5,6 +5,8 @@ import type { Split } from './split.ts';
 export interface Create {
   readonly key: string;
   readonly amount: bigint;
+  /** What the amount is minor units of; `null`: atoms of USDC. */
+  readonly currency: string | null;
   readonly splitGroup: string | null;
   readonly tipping: readonly number[] | null;
   /** Name of the cashier, or `null` if none was entered. */

@@ -23,6 +23,7 @@ test('equal parts add up to the bill and differ by a cent at most', () => {
 test('a bill ends when all of it is paid, in whatever amounts', () => {
   const split: Split = {
     group: 'table-7',
+    currency: null,
     total: 10_000_000n,
     paid: 0n,
     parts: equalParts(10_000_000n, 3),

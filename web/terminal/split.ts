@@ -1,6 +1,8 @@
 /** A bill that several people pay: one payment per part, all with the same `split_group`. */
 export interface Split {
   readonly group: string;
+  /** What its sums are minor units of; `null`: atoms of USDC. */
+  readonly currency: string | null;
   readonly total: bigint;
   readonly paid: bigint;
   /** Amounts still to be charged. Empty if the cashier enters each one. */
@@ -10,12 +12,15 @@ export interface Split {
 }
 
 export const MOST_PARTS = 20;
-/** Parts are whole cents if the bill is. */
+/** Parts in USDC are whole cents if the bill is. */
 const CENT = 10_000n;
 
-/** As equal as whole cents allow: the first parts take the remainder. They add up to the total. */
-export function equalParts(total: bigint, count: number): bigint[] {
-  const unit = total % CENT === 0n ? CENT : 1n;
+/**
+ * As equal as whole cents, or the currency's minor units, allow: the first parts take the
+ * remainder. They add up to the total.
+ */
+export function equalParts(total: bigint, count: number, currency: string | null = null): bigint[] {
+  const unit = currency === null && total % CENT === 0n ? CENT : 1n;
   const units = total / unit;
   const each = units / BigInt(count);
   const more = Number(units % BigInt(count));

@@ -190,3 +190,15 @@ export async function openDisplay({ page, context }: TillWindow): Promise<Page> 
   await page.getByRole('switch', { name: 'Customer display' }).click();
   return opened;
 }
+
+/** Changes how the demo account prices its sales. Only on a network of the test's own. */
+export async function setShop(
+  sandbox: SandboxFile,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const person = await signIn(sandbox);
+  const path = `/accounts/${sandbox.account}`;
+  const { version } = (await person.get(path)).body;
+  const { status, text } = await person.patch(path, { version, ...settings });
+  assert.equal(status, 200, text);
+}

@@ -4,6 +4,8 @@ import { t } from './text/t.ts';
 
 export interface AmountProps {
   readonly atoms: bigint;
+  /** What it is in the shop's currency, as text. `null`: the sale was made in USDC. */
+  readonly price?: string | null;
   /** False if a heading already names the unit, as in a column. */
   readonly unit?: boolean;
   /** True to show all digits, for amounts that are added up. */
@@ -12,13 +14,28 @@ export interface AmountProps {
   readonly still?: boolean;
 }
 
-/** Renders every amount of money: two decimals, and the exact amount on click. */
-export function Amount({
+/**
+ * Renders every amount of money: two decimals, and the exact amount on click. A sale that was
+ * priced in the shop's currency shows its price first, then the amount in USDC.
+ */
+export function Amount({ price = null, ...usdc }: AmountProps): ReactNode {
+  if (price === null) return <UsdcAmount {...usdc} />;
+  return (
+    <span className="both-sums">
+      <span className="amount">{price}</span>{' '}
+      <span className="of-price">
+        <UsdcAmount {...usdc} unit />
+      </span>
+    </span>
+  );
+}
+
+function UsdcAmount({
   atoms,
   unit = true,
   exact = false,
   still = false,
-}: AmountProps): ReactNode {
+}: Omit<AmountProps, 'price'>): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const digits = formatAtoms(atoms);
   const shown = exact ? digits : roundAtoms(atoms);

@@ -1,14 +1,19 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { refundFields } from '../data/refund-part.ts';
 import { roundAtoms } from './money.ts';
-import { readRefund } from './refund-sum.ts';
+import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.ts';
 import { writeSum } from './typed-sum.ts';
+
+/** Of a sale in USDC. */
+const inUsdc = (left: bigint) => ({ left, currency: null, isWhole: false });
+const units = ({ part }: RefundSum) => part?.units ?? null;
 
 test('the rest as people see it is all of the rest, above and below it', () => {
   for (const left of [2_005_001n, 2_004_999n, 2_000_000n, 2_014_999n]) {
-    const { atoms, crumb } = readRefund(roundAtoms(left), { left, wrote: 1n });
-    assert.deepEqual([atoms, crumb], [left, null]);
+    const read = readRefund(roundAtoms(left), { ...inUsdc(left), wrote: 1n });
+    assert.deepEqual([units(read), read.crumb], [left, null]);
   }
 });
 
@@ -22,14 +27,14 @@ test('every other sum is exact, and no more than the rest', () => {
     ['0.000001', 1n],
   ];
   for (const [text, atoms] of given) {
-    assert.equal(readRefund(text, { left, wrote: left }).atoms, atoms, text);
+    assert.equal(units(readRefund(text, { ...inUsdc(left), wrote: left })), atoms, text);
   }
 });
 
 test('what the form wrote is exact, even if it looks like the rest', () => {
   const [left, wrote] = [2_000_001n, 2_000_000n];
-  const read = readRefund(writeSum(wrote), { left, wrote });
-  assert.deepEqual([read.atoms, read.crumb], [wrote, 1n]);
+  const read = readRefund(writeSum(wrote), { ...inUsdc(left), wrote });
+  assert.deepEqual([units(read), read.crumb], [wrote, 1n]);
 });
 
 test('a rest of less than 0.01 is offered; one that can be typed is not', () => {
@@ -41,6 +46,31 @@ test('a rest of less than 0.01 is offered; one that can be typed is not', () => 
     [2_005_001n, '2.01', null],
   ];
   for (const [left, text, crumb] of crumbs) {
-    assert.equal(readRefund(text, { left, wrote: left }).crumb, crumb, text);
+    assert.equal(readRefund(text, { ...inUsdc(left), wrote: left }).crumb, crumb, text);
   }
+});
+
+const PAID = { currency: 'eur', amount: 250, rate: '1.085', tip_amount: 25 };
+const SALE = { amount: 2_983_750, amount_refunded: 0, presentment: PAID };
+
+test('a sale that was priced in a currency is refunded in it, whole or in part', () => {
+  const all = refundLeft(SALE);
+  assert.deepEqual(all, { left: 275n, currency: 'eur', isWhole: true });
+  const fields = (text: string) => {
+    const { part } = readRefund(text, { ...all, wrote: all.left });
+    return part === null ? null : refundFields(part);
+  };
+  assert.deepEqual(fields('2.75'), { presentment_amount: 275 });
+  assert.deepEqual(fields('1'), { presentment_amount: 100 });
+  assert.equal(fields('2.76'), null);
+  assert.equal(fields('1.005'), null);
+  assert.deepEqual(usdcLeft(SALE), { left: 2_983_750n, currency: null, isWhole: true });
+});
+
+test('the rest after other refunds is what the service says that it is', () => {
+  const left = refundLeft({ ...SALE, amount_refunded: 1_085_000 });
+  assert.equal(left.left, 175n);
+  const { part } = readRefund('1.75', { ...left, wrote: left.left });
+  assert.deepEqual(part && refundFields(part), {});
+  assert.equal(refundLeft({ ...SALE, amount_refunded: SALE.amount }).left, 0n);
 });

@@ -1,14 +1,53 @@
-import { formatUsdc, nearestCent } from './money.ts';
+import type { RefundPart } from '../data/refund-part.ts';
+import { nearestCent } from './money.ts';
+import { formatMoney, sumRules } from './price.ts';
+import { type PaidQuoted, paidPrice, sharePrice } from './quoted.ts';
 import { t } from './text/t.ts';
 import { readSum, type TypedSum } from './typed-sum.ts';
 
 /** A smaller remainder is shown as `< 0.01`, which cannot be typed. */
 const LEAST_REST = 10_000n;
 
+/** What can be refunded of a payment, in the unit in which it is typed. */
+export interface RefundLeft {
+  /** Minor units of the currency, or atoms of USDC (`null`). */
+  readonly left: bigint;
+  readonly currency: string | null;
+  /** Nothing was refunded before. */
+  readonly isWhole: boolean;
+}
+
+interface Refundable {
+  readonly amount: number;
+  readonly amount_refunded: number;
+  readonly presentment: PaidQuoted | null;
+}
+
+/** In the currency of the sale, if it was priced in one. */
+export function refundLeft(payment: Refundable): RefundLeft {
+  const { amount, amount_refunded: refunded, presentment } = payment;
+  const isWhole = refunded === 0;
+  const whole = paidPrice(presentment);
+  const gone = sharePrice(payment, BigInt(refunded));
+  if (whole === null || gone === null) {
+    return { left: BigInt(amount - refunded), currency: null, isWhole };
+  }
+  return {
+    left: refunded === amount ? 0n : whole.units - gone.units,
+    currency: whole.currency,
+    isWhole,
+  };
+}
+
+/** In USDC, whatever the sale was priced in. */
+export function usdcLeft({ amount, amount_refunded: refunded }: Refundable): RefundLeft {
+  return { left: BigInt(amount - refunded), currency: null, isWhole: refunded === 0 };
+}
+
 export interface RefundSum {
   readonly sum: TypedSum;
   /** The amount to refund, or `null` if it is invalid. */
-  readonly atoms: bigint | null;
+  readonly part: RefundPart | null;
   /** The problem with an amount that could be parsed. */
   readonly problem: string | null;
   /** The remainder of the payment if it is too small to refund later, else `null`. */
@@ -17,21 +56,30 @@ export interface RefundSum {
 
 /**
  * The amount of a refund. Users see the refundable amount rounded to cents, so typing that means
- * all of it. Every other amount is exact.
+ * all of it. Every other amount is exact. A sale that was priced in a currency is refunded in it.
  *
  * @param wrote The amount that the form wrote into the field.
  */
 export function readRefund(
   text: string,
-  { left, wrote }: { readonly left: bigint; readonly wrote: bigint },
+  { left, currency, isWhole, wrote }: RefundLeft & { readonly wrote: bigint },
 ): RefundSum {
-  const sum = readSum(text, { wrote });
-  const none = { sum, atoms: null, crumb: null };
+  const sum = readSum(text, { ...sumRules(currency), wrote });
+  const none = { sum, part: null, crumb: null };
   if (sum.is !== 'sum') return { ...none, problem: null };
-  const isShownRest = !sum.isWritten && sum.units === nearestCent(left);
-  const atoms = isShownRest ? left : sum.units;
-  if (atoms > left)
-    return { ...none, problem: t('ui.refund_sum.at_most', { sum: formatUsdc(left) }) };
-  const rest = left - atoms;
-  return { sum, atoms, problem: null, crumb: rest > 0n && rest < LEAST_REST ? rest : null };
+  const shownRest = currency === null ? nearestCent(left) : left;
+  const isShownRest = !sum.isWritten && sum.units === shownRest;
+  const units = isShownRest ? left : sum.units;
+  if (units > left) {
+    return { ...none, problem: t('ui.refund_sum.at_most', { sum: formatMoney(left, currency) }) };
+  }
+  const rest = left - units;
+  const isRest = currency !== null && rest === 0n && !isWhole;
+  const isCrumb = currency === null && rest > 0n && rest < LEAST_REST;
+  return {
+    sum,
+    part: { units, currency, isRest },
+    problem: null,
+    crumb: isCrumb ? rest : null,
+  };
 }

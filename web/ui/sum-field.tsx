@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { TextField, type TextFieldProps } from './field.tsx';
-import { formatUsdc } from './money.ts';
+import { formatMoney } from './price.ts';
 import { t } from './text/t.ts';
 import type { TypedSum } from './typed-sum.ts';
 
@@ -9,6 +9,8 @@ export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'
   readonly onText: (text: string) => void;
   /** The result of `readSum` for the value. */
   readonly sum: TypedSum;
+  /** What is typed in; without one, USDC. */
+  readonly currency?: string | null;
   /**
    * True if the submit button does not show the amount, so that the field must show how it was
    * understood.
@@ -18,8 +20,9 @@ export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'
 
 /** An input for an amount of money. Errors appear at once, beside the field. */
 export function SumField(props: SumFieldProps): ReactNode {
-  const { value, onText, sum, shows = false, hint, error, ...rest } = props;
-  const understood = shows && sum.is === 'sum' && !sum.isWritten ? formatUsdc(sum.units) : null;
+  const { value, onText, sum, shows = false, currency = null, hint, error, ...rest } = props;
+  const isTyped = sum.is === 'sum' && !sum.isWritten;
+  const understood = shows && isTyped ? formatMoney(sum.units, currency) : null;
   const both = (
     <>
       {hint}

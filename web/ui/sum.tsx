@@ -6,12 +6,22 @@ import { roundAtoms } from './money.ts';
 /** `9,999.99` is the longest amount that a small phone shows at full size. */
 const LONGEST = 8;
 
+/** How large a sum of these digits can be drawn. */
+export function sumClass(digits: string): string {
+  return digits.length > LONGEST ? 'sum sum-long' : 'sum';
+}
+
+export interface SumProps {
+  readonly atoms: bigint;
+  /** What it is in the shop's currency; `null` for a sale in USDC. */
+  readonly price?: string | null;
+}
+
 /** A payment's amount, as large as its digits allow. */
-export function Sum({ atoms }: { readonly atoms: bigint }): ReactNode {
-  const isLong = roundAtoms(atoms).length > LONGEST;
+export function Sum({ atoms, price = null }: SumProps): ReactNode {
   return (
-    <p className={isLong ? 'sum sum-long' : 'sum'}>
-      <Amount atoms={atoms} />
+    <p className={sumClass(price ?? roundAtoms(atoms))}>
+      <Amount atoms={atoms} price={price} />
     </p>
   );
 }

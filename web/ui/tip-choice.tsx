@@ -3,10 +3,12 @@ import { Amount } from './amount.tsx';
 import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
 import { formatUsdc, roundAtoms } from './money.ts';
+import { formatPrice, sumRules } from './price.ts';
+import { atomsOfPrice, type Quoted, saleText } from './quoted.ts';
 import { SumField } from './sum-field.tsx';
 import { rich } from './text/rich.ts';
 import { t } from './text/t.ts';
-import { readSum, type TypedSum } from './typed-sum.ts';
+import { readSum, type TypedSum, writeSum } from './typed-sum.ts';
 import './tip-choice.css';
 
 /** Tips are whole cents. */
@@ -22,7 +24,10 @@ function tipOf(amount: bigint, percentage: number): bigint {
 
 export interface TipChoiceProps {
   readonly merchant: string;
+  /** In atoms. */
   readonly amount: bigint;
+  /** The price of the sale in the shop's currency: its tip is in that currency. */
+  readonly quoted?: Quoted | null;
   readonly percentages: readonly number[];
   readonly onTip: (tip: bigint) => void;
   /** Other actions. */
@@ -34,6 +39,33 @@ interface Offer {
   readonly name: string;
   readonly label: string;
   readonly atoms: bigint;
+}
+
+/** Half a unit, one and two of the currency, for a sale of less than ten. */
+function roundTips({ currency, amount }: Quoted): bigint[] {
+  const { decimals = 0 } = sumRules(currency);
+  const one = 10n ** BigInt(decimals);
+  if (decimals === 0 || BigInt(amount) >= 10n * one) return [];
+  return [one / 2n, one, 2n * one].filter((units) => units <= BigInt(amount));
+}
+
+/** In whole minor units of the currency of the sale. */
+function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
+  const { currency, amount } = quoted;
+  const offer = (units: bigint, words: (sum: string) => Pick<Offer, 'name' | 'label'>) => {
+    const atoms = atomsOfPrice(units, quoted);
+    return { ...words(formatPrice({ currency, units })), atoms };
+  };
+  const parts = percentages.map((percentage) =>
+    offer((BigInt(amount) * BigInt(percentage)) / 100n, (sum) => ({
+      name: `${percentage} %`,
+      label: t('tip.percentage', { percent: String(percentage), sum }),
+    })),
+  );
+  const round = roundTips(quoted).map((units) =>
+    offer(units, (sum) => ({ name: sum, label: sum })),
+  );
+  return [...parts, ...round];
 }
 
 /**
@@ -56,18 +88,26 @@ function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
 }
 
 /** The typed tip, or `null` if it is not valid. */
-function ownTip(typed: TypedSum, amount: bigint): bigint | null {
-  return typed.is === 'sum' && typed.units <= amount ? typed.units : null;
+function ownTip(typed: TypedSum, { amount, quoted = null }: TipChoiceProps): bigint | null {
+  if (typed.is !== 'sum') return null;
+  const atoms = quoted === null ? typed.units : atomsOfPrice(typed.units, quoted);
+  return atoms > 0n && atoms <= amount ? atoms : null;
+}
+
+function offersFor({ amount, quoted = null, percentages }: TipChoiceProps): Offer[] {
+  return quoted === null ? offersOf(amount, percentages) : pricedOffers(quoted, percentages);
 }
 
 /** A step of its own that faces the customer: presets, a custom tip, or none. */
 export function TipChoice(props: TipChoiceProps): ReactNode {
-  const { merchant, amount, percentages, onTip, children } = props;
+  const { merchant, amount, quoted = null, onTip, children } = props;
   const [chosen, setChosen] = useState<Offer | null>(null);
   const [typed, setTyped] = useState('');
-  const own = readSum(typed);
+  const rules = sumRules(quoted?.currency ?? null);
+  const own = readSum(typed, rules);
   const isOwn = own.is !== 'empty';
-  const tip = isOwn ? ownTip(own, amount) : (chosen?.atoms ?? null);
+  const tip = isOwn ? ownTip(own, props) : (chosen?.atoms ?? null);
+  const say = (tipped: bigint) => saleText(quoted, tipped) ?? formatUsdc(amount + tipped);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (tip !== null) onTip(tip);
@@ -76,10 +116,16 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
     <form className="stack tip" onSubmit={submit} noValidate>
       <title>{t('tip.page')}</title>
       <h1>{t('tip.heading')}</h1>
-      <p>{rich('tip.charged', { sum: () => <Amount atoms={amount} /> }, { merchant })}</p>
+      <p>
+        {rich(
+          'tip.charged',
+          { sum: () => <Amount atoms={amount} price={saleText(quoted)} /> },
+          { merchant },
+        )}
+      </p>
       <fieldset className="tip-choices">
         <legend className="unseen">{t('tip.choices')}</legend>
-        {offersOf(amount, percentages).map((offer) => (
+        {offersFor(props).map((offer) => (
           <Choice
             key={offer.label}
             name="tip"
@@ -96,14 +142,14 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
       </fieldset>
       <SumField
         label={t('tip.custom')}
-        placeholder="0.00"
+        placeholder={writeSum(0n, rules)}
         value={typed}
         sum={own}
-        error={isOwn && tip === null ? t('tip.too_large', { sum: formatUsdc(amount) }) : null}
+        error={isOwn && tip === null ? t('tip.too_large', { sum: say(0n) }) : null}
         onText={setTyped}
       />
       <Button data-name="Add tip" type="submit" kind="primary" large wide disabled={tip === null}>
-        {tip === null ? t('tip.add') : t('tip.add_and_pay', { sum: formatUsdc(amount + tip) })}
+        {tip === null ? t('tip.add') : t('tip.add_and_pay', { sum: say(tip) })}
       </Button>
       <Button data-name="No tip" large wide onClick={() => onTip(0n)}>
         {t('tip.none')}

@@ -62,7 +62,7 @@ function plainOf(text: string): string {
 }
 
 /** The decimal separator of the locale, formatted with digits 0 to 9. */
-function decimalSeparator(locale: string): string {
+export function decimalSeparator(locale: string): string {
   const format = new Intl.NumberFormat(locale, { numberingSystem: 'latn' });
   return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
 }

@@ -18,6 +18,7 @@ const QUESTION: Confirmation = {
   merchant_name: 'Blue Door Café',
   amount: 2_500_000,
   currency: 'usdc',
+  presentment: null,
   tip: 0,
   order_id: 'A1',
   description: null,

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/credential-ends.ts';
 import { type ChipDeps, chipAuthorizationRoutes } from '#apis/device/authorization-routes.ts';
-import { catalogueRoute } from '#apis/device/catalogue-route.ts';
 import {
   DEVICE_INTENT_EXAMPLE,
   DeviceIntentSchema,
@@ -13,6 +12,7 @@ import { smartTapRoute } from '#apis/device/smart-tap-route.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
 import { type TestPasses, testPassesRoute } from '#apis/device/test-pass-routes.ts';
 import { totalsRoute } from '#apis/device/totals-route.ts';
+import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
 import { OrderId, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { askedSale, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
 import {
@@ -307,8 +307,15 @@ const DevicePaymentsQuery = Type.Object({
     description:
       'The amount that was paid, with the tip, in atoms, or rounded to whole cents. Needed with ' +
       'order_id, and with the receipt number of another terminal; there it may be the amount on ' +
-      'a refund’s receipt says.',
+      'a refund’s receipt.',
   }),
+  presentment_amount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_MINOR_UNITS,
+      description: 'The same in minor units of the currency of the sale. Instead of `amount`.',
+    }),
+  ),
 });
 
 function listWithoutPayer(payments: readonly Payment[], receipts: ReceiptPages) {
@@ -439,7 +446,6 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
       refundRoute(deps),
       testPassesRoute(deps),
       totalsRoute(deps),
-      catalogueRoute(deps),
     ],
   };
 }

@@ -25,14 +25,24 @@ export interface SaleQuery {
   readonly receipt?: string;
   readonly order_id?: string;
   readonly amount?: number;
+  readonly presentment_amount?: number;
 }
 
 /** True if the query looks up one sale instead of listing payments. */
-export function asksForSale({ receipt, order_id, amount }: SaleQuery): boolean {
-  return receipt !== undefined || order_id !== undefined || amount !== undefined;
+export function asksForSale(query: SaleQuery): boolean {
+  return query.receipt !== undefined || query.order_id !== undefined || namesSum(query);
 }
 
-function checkQuery({ receipt, order_id, amount }: SaleQuery): Refusal | null {
+function namesSum({ amount, presentment_amount: price }: SaleQuery): boolean {
+  return amount !== undefined || price !== undefined;
+}
+
+function checkQuery(query: SaleQuery): Refusal | null {
+  const { receipt, order_id, amount, presentment_amount: price } = query;
+  if (amount !== undefined && price !== undefined) {
+    const message = 'Send amount or presentment_amount, not both.';
+    return refuse('parameter_invalid', message, 'presentment_amount');
+  }
   if (receipt !== undefined) {
     if (order_id === undefined) return null;
     return refuse('parameter_invalid', 'Send receipt, or order_id and amount.', 'receipt');
@@ -40,7 +50,7 @@ function checkQuery({ receipt, order_id, amount }: SaleQuery): Refusal | null {
   if (order_id === undefined) {
     return refuse('parameter_missing', 'amount needs receipt or order_id.', 'order_id');
   }
-  if (amount !== undefined) return null;
+  if (namesSum(query)) return null;
   const message = 'order_id needs amount: the amount that was paid, with the tip.';
   return refuse('parameter_missing', message, 'amount');
 }
@@ -56,11 +66,10 @@ async function byNumber(
 ): Promise<Payment[]> {
   const { amount } = query;
   const numbered = await selectNumbered(db, tenant, number);
-  const shown = numbered.filter(({ payment, printedAmount }) =>
-    amount === undefined
-      ? payment.terminalId === terminalId
-      : isShownAs(payment.amount, amount) || isShownAs(printedAmount, amount),
-  );
+  const shown = numbered.filter(({ payment, printedAmount }) => {
+    if (!namesSum(query)) return payment.terminalId === terminalId;
+    return costs(payment, query) || (amount !== undefined && isShownAs(printedAmount, amount));
+  });
   return shown.map(({ payment }) => payment);
 }
 
@@ -68,6 +77,13 @@ async function byNumber(
 function isShownAs(atoms: bigint, typed: number): boolean {
   const { least, most } = shownAs(BigInt(typed));
   return atoms >= least && atoms <= most;
+}
+
+/** Whether this is what was paid, tip included. */
+function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuery): boolean {
+  const { presentment } = payment;
+  if (amount !== undefined) return isShownAs(payment.amount, amount);
+  return presentment !== null && presentment.amount + presentment.tipAmount === typed;
 }
 
 /** By the printed number or the address in the QR code, of the sale's receipt or a refund's. */
@@ -87,15 +103,11 @@ async function byReceipt(deps: FindSaleDeps, asked: SaleAsked, receipt: string) 
   return selectSettled(db, tenant, { refundId: refund.id });
 }
 
-async function byOrder(
-  { db }: FindSaleDeps,
-  tenant: Tenant,
-  { order_id, amount }: SaleQuery,
-): Promise<Payment[]> {
+async function byOrder({ db }: FindSaleDeps, tenant: Tenant, query: SaleQuery): Promise<Payment[]> {
   const page = { limit: OF_ONE_ORDER, after: null, createdGte: null, createdLt: null };
-  const filters = { order_id: order_id ?? null };
+  const filters = { order_id: query.order_id ?? null };
   const found = await selectPaymentPage(db, { tenant, filters }, page);
-  return found.filter((payment) => isShownAs(payment.amount, amount ?? 0));
+  return found.filter((payment) => costs(payment, query));
 }
 
 interface SaleAsked {

@@ -1,5 +1,6 @@
 import { selectLanguage, selectTimeZone } from '#accounts/account-queries.ts';
 import { selectBrand } from '#accounts/brand-queries.ts';
+import { selectShopSettings } from '#accounts/shop-settings.ts';
 import { DeviceSchema, SoftwareBody, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -24,6 +25,7 @@ const responses = {
       merchant_name: 'Blue Door Café',
       time_zone: 'Europe/Berlin',
       language: 'de',
+      currency: 'eur',
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
     },
@@ -37,16 +39,18 @@ async function renderDevice(
   row: TerminalRow,
 ) {
   const { accountId } = caller.tenant;
-  const [brand, timeZone, language] = await Promise.all([
+  const [brand, timeZone, language, shop] = await Promise.all([
     selectBrand(deps.db, accountId),
     selectTimeZone(deps.db, accountId),
     selectLanguage(deps.db, accountId),
+    selectShopSettings(deps.db, accountId),
   ]);
   return {
     ...terminalObject(row),
     merchant_name: caller.merchant.name,
     time_zone: timeZone,
     language,
+    currency: shop.currency,
     tag_url: tagUrl(deps, row),
     brand_path: brand === null ? null : brandPath(brand.style),
   };

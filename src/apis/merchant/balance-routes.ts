@@ -1,13 +1,16 @@
 import Type from 'typebox';
 import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
+import { selectShopSettings } from '#accounts/shop-settings.ts';
 import { answerWith, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { toMinorUnits } from '#core/exchange.ts';
 import { networkOf } from '#core/mode.ts';
 import { add, toJsonAtoms, ZERO } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
-import { AtomsOut, Currency, commonFields, Timestamp } from '#http/schema.ts';
+import { AtomsOut, Currency, commonFields, nullable, Timestamp } from '#http/schema.ts';
+import { selectRates } from '#prices/rate-queries.ts';
 import { readMerchantBalance } from '#settlement/chain/balance.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
@@ -28,6 +31,25 @@ const BalanceSchema = Type.Object(
       }),
       { description: 'Settled and not yet withdrawn, by currency.' },
     ),
+    presentment: nullable(
+      Type.Object(
+        {
+          currency: Type.String({
+            pattern: '^[a-z]{3}$',
+            description: 'The account’s currency: ISO 4217, in small letters.',
+          }),
+          amount: Type.Integer({ minimum: 0, description: 'Minor units of that currency.' }),
+          rate: Type.String({ description: 'USDC for one unit of the currency, as text.' }),
+          quoted_at: { ...Timestamp, description: 'When the rate held.' },
+          source: Type.String({ description: 'Where the rate comes from.' }),
+        },
+        {
+          description:
+            'About what `available` is worth in the account’s currency now. `null` if the ' +
+            'account has none, or if there is no usable rate.',
+        },
+      ),
+    ),
     held_until: Type.Union([Timestamp, Type.Null()], {
       description:
         'Nothing can be withdrawn before this time, because the merchant is new on this ' +
@@ -46,6 +68,7 @@ const BALANCE_EXAMPLE = {
   livemode: false,
   network: 'testnet',
   available: [{ amount: 125000000, currency: 'usdc' }],
+  presentment: null,
   held_until: null,
   as_of: '2026-10-01T12:00:21.000Z',
 } as const;
@@ -84,6 +107,17 @@ async function readFunds(
   }
 }
 
+/** What these atoms are worth in the account's currency. */
+async function worthOf(db: Sql, accountId: string, available: bigint, now: Date) {
+  const { currency } = await selectShopSettings(db, accountId);
+  if (currency === null) return null;
+  const row = (await selectRates(db, [currency])).get(currency);
+  const { rate = null, quoted_at: quotedAt = null, usable_until: until = null } = row ?? {};
+  if (rate === null || quotedAt === null || until === null || until < now) return null;
+  const amount = toMinorUnits(available, { currency, rate });
+  return { currency, amount, rate, quoted_at: quotedAt.toISOString(), source: row?.source ?? '' };
+}
+
 /** The balance, read from the chain at its newest block. */
 export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller>({
@@ -113,6 +147,7 @@ export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> 
         livemode,
         network: networkOf(livemode),
         available: [{ amount: toJsonAtoms(funds.available), currency: 'usdc' }],
+        presentment: await worthOf(deps.db, caller.tenant.accountId, funds.available, now),
         held_until: funds.heldUntil?.toISOString() ?? null,
         as_of: funds.asOf.toISOString(),
       });

@@ -55,6 +55,14 @@ export const DeviceSchema = Type.Object(
         'The language of the merchant’s customers. `null` if the merchant has not set it.',
       ),
     ),
+    currency: nullable(
+      Type.String({
+        pattern: '^[a-z]{3}$',
+        description:
+          'What the merchant prices in: ISO 4217, in small letters; `null` for USDC. The cashier ' +
+          'types sums in it.',
+      }),
+    ),
     tag_url: Type.String({
       format: 'uri',
       description: 'The address written to this terminal’s tag.',

@@ -17,6 +17,26 @@ export const figures = {
   declines: Count('Intents of these days that were declined at least once.'),
 };
 
+/** Minor units of one currency. */
+const Minor = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description}: minor units of the currency.` });
+
+const figuresOut = {
+  ...figures,
+  presentment: Type.Array(
+    Type.Object({
+      currency: Type.String({
+        pattern: '^[a-z]{3}$',
+        description: 'A currency of ISO 4217, in small letters.',
+      }),
+      sales: Minor('Sales without tips'),
+      tips: Minor('Their tips'),
+      refunded: Minor('What refunds gave back'),
+    }),
+    { description: 'The same sums of the sales that were priced in a currency, one row for each.' },
+  ),
+};
+
 const terminalFields = {
   terminal: nullable(Type.String({ description: '`null` for payments without a terminal.' })),
   label: nullable(Type.String({ description: 'The name of the terminal.' })),
@@ -36,15 +56,15 @@ export const TotalsSchema = Type.Object(
       description: 'When the shift ended, if a shift was requested.',
     }),
     time_zone: Type.String({ description: "The account's time zone, which defines the days." }),
-    total: Type.Object(figures, { description: 'The sum of the terminals below.' }),
-    terminals: Type.Array(Type.Object({ ...terminalFields, ...figures }), {
+    total: Type.Object(figuresOut, { description: 'The sum of the terminals below.' }),
+    terminals: Type.Array(Type.Object({ ...terminalFields, ...figuresOut }), {
       description: 'Terminals with any activity in these days.',
     }),
     cashiers: Type.Array(
       Type.Object({
         ...terminalFields,
         cashier: nullable(Type.String({ description: '`null` if no cashier was named.' })),
-        ...figures,
+        ...figuresOut,
       }),
       {
         description:

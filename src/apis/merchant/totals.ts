@@ -22,9 +22,52 @@ import { selectTotals, type TotalsRow } from '#payments/totals-queries.ts';
 
 const COLUMNS = ['terminal', 'label', 'cashier', ...Object.keys(figures)];
 
-const NOTHING = { payments: 0, sales: 0n, tips: 0n, refunds: 0, refunded: 0n, declines: 0 };
-type Figures = Omit<TotalsRow, 'terminal_id' | 'label' | 'cashier'>;
-type TerminalRow = Omit<TotalsRow, 'cashier'>;
+const NOTHING = {
+  ...{ payments: 0, sales: 0n, tips: 0n, refunds: 0, refunded: 0n, declines: 0 },
+  presentment: [],
+};
+
+/** Sums of the sales that were priced in one currency, in its minor units. */
+interface Priced {
+  readonly currency: string;
+  readonly sales: bigint;
+  readonly tips: bigint;
+  readonly refunded: bigint;
+}
+
+interface Figures {
+  readonly payments: number;
+  readonly sales: bigint;
+  readonly tips: bigint;
+  readonly refunds: number;
+  readonly refunded: bigint;
+  readonly declines: number;
+  readonly presentment: readonly Priced[];
+}
+
+interface TerminalTotals extends Figures {
+  readonly terminal_id: string | null;
+  readonly label: string | null;
+}
+
+interface CashierTotals extends TerminalTotals {
+  readonly cashier: string | null;
+}
+
+function addPriced(one: readonly Priced[], other: readonly Priced[]): Priced[] {
+  const sums = new Map<string, Priced>();
+  for (const part of [...one, ...other]) {
+    const { currency } = part;
+    const { sales = 0n, tips = 0n, refunded = 0n } = sums.get(currency) ?? {};
+    sums.set(currency, {
+      currency,
+      sales: sales + part.sales,
+      tips: tips + part.tips,
+      refunded: refunded + part.refunded,
+    });
+  }
+  return [...sums.values()];
+}
 
 function addFigures(one: Figures, other: Figures): Figures {
   return {
@@ -34,18 +77,36 @@ function addFigures(one: Figures, other: Figures): Figures {
     refunds: one.refunds + other.refunds,
     refunded: one.refunded + other.refunded,
     declines: one.declines + other.declines,
+    presentment: addPriced(one.presentment, other.presentment),
   };
 }
 
-/** One row per terminal. Expects the rows of a terminal next to each other. */
-function byTerminal(rows: readonly TotalsRow[]): TerminalRow[] {
-  const terminals: TerminalRow[] = [];
+/** Adds up neighboring rows that are the same. */
+function merge<Row extends Figures>(
+  rows: readonly Row[],
+  isSame: (one: Row, other: Row) => boolean,
+): Row[] {
+  const merged: Row[] = [];
   for (const row of rows) {
-    const last = terminals.at(-1);
-    if (last?.terminal_id !== row.terminal_id) terminals.push(row);
-    else terminals[terminals.length - 1] = { ...last, ...addFigures(last, row) };
+    const last = merged.at(-1);
+    if (last === undefined || !isSame(last, row)) merged.push(row);
+    else merged[merged.length - 1] = { ...last, ...addFigures(last, row) };
   }
-  return terminals;
+  return merged;
+}
+
+function ofTerminal(one: TerminalTotals, other: TerminalTotals): boolean {
+  return one.terminal_id === other.terminal_id;
+}
+
+/** The rows of all currencies of a cashier as one. */
+function byCashier(rows: readonly TotalsRow[]): CashierTotals[] {
+  const cashiers = rows.map((row): CashierTotals => {
+    const { currency, priced_sales: sales, priced_tips: tips, priced_refunded: refunded } = row;
+    const presentment = currency === null ? [] : [{ currency, sales, tips, refunded }];
+    return { ...row, presentment };
+  });
+  return merge(cashiers, (one, other) => ofTerminal(one, other) && one.cashier === other.cashier);
 }
 
 function figuresView(row: Figures) {
@@ -59,15 +120,24 @@ function figuresView(row: Figures) {
   };
 }
 
-function terminalView(row: TerminalRow) {
-  return { terminal: row.terminal_id, label: row.label, ...figuresView(row) };
+function pricedView({ currency, sales, tips, refunded }: Priced) {
+  const sums = { sales: Number(sales), tips: Number(tips), refunded: Number(refunded) };
+  return { currency, ...sums };
 }
 
-function cashierView(row: TotalsRow) {
+function answerView(row: Figures) {
+  return { ...figuresView(row), presentment: row.presentment.map(pricedView) };
+}
+
+function terminalView(row: TerminalTotals) {
+  return { terminal: row.terminal_id, label: row.label, ...answerView(row) };
+}
+
+function cashierView(row: CashierTotals) {
   return { ...terminalView(row), cashier: row.cashier };
 }
 
-function answerFile(rows: readonly TotalsRow[], name: string): Stream {
+function answerFile(rows: readonly CashierTotals[], name: string): Stream {
   const lines = rows.map((row) => csvLine(cashierView(row), COLUMNS));
   return {
     status: 200,
@@ -90,7 +160,7 @@ export async function answerTotals(
   const span = readSpan({ ...request, now }, timeZone);
   if (isRefusal(span)) return span;
   const { from, to, since, until, isShift } = span;
-  const rows = await selectTotals(db, { tenant, terminalId, since, until });
+  const rows = byCashier(await selectTotals(db, { tenant, terminalId, since, until }));
   if (query.format === 'csv') {
     const mode = tenant.livemode ? 'live' : 'test';
     return answerFile(rows, `tapline-${mode}-totals-${from}-${to}.csv`);
@@ -104,8 +174,8 @@ export async function answerTotals(
     created_gte: isShift ? since.toISOString() : null,
     created_lt: isShift ? until.toISOString() : null,
     time_zone: timeZone,
-    total: figuresView(rows.reduce<Figures>(addFigures, NOTHING)),
-    terminals: byTerminal(rows).map(terminalView),
+    total: answerView(rows.reduce<Figures>(addFigures, NOTHING)),
+    terminals: merge<TerminalTotals>(rows, ofTerminal).map(terminalView),
     cashiers: rows.map(cashierView),
   });
 }

@@ -2,12 +2,12 @@ import { getAddress } from 'viem';
 import { type Answer, answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import { renderPaid } from '#payments/paid-quote.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
-import { renderPaidQuote, toMinorUnits } from '#prices/quote.ts';
 import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/wallet-json.ts';
@@ -22,15 +22,6 @@ function renderMessage(signable: ReturnType<typeof messageOf>) {
     validBefore: Number(validBefore),
   };
   return withDomainType({ ...signable, message: { ...message, ...numbers } });
-}
-
-/** The price in the shop's currency, with the tip that the link was opened with. */
-function presentmentOf({ intent, tip }: PayLink) {
-  const { presentment } = intent;
-  if (presentment === null) return null;
-  const tipAmount = toMinorUnits(tip ?? 0n, presentment);
-  const expiresAt = byAccountClock(intent, intent.expiresAt).toISOString();
-  return renderPaidQuote({ ...presentment, tipAmount, expiresAt });
 }
 
 /**
@@ -52,7 +43,7 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
       number: merchant.merchantNumber === null ? null : numberOnContract(merchant.merchantNumber),
     },
     amount: toJsonAtoms(amount),
-    presentment: presentmentOf(link),
+    presentment: renderPaid(intent, link.tip ?? 0n),
     tip_amount: toJsonAtoms(link.tip ?? 0n),
     tipping: tipping === null ? null : { percentages: [...tipping.percentages] },
     fees: {

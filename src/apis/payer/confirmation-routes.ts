@@ -10,6 +10,7 @@ import type { Attempt } from '#payments/attempt.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { answerConfirmation, payerOf } from '#payments/confirm.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
+import { renderPaid } from '#payments/paid-quote.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 import { chargeOf } from '#payments/tip.ts';
 
@@ -47,6 +48,7 @@ function renderConfirmation(intent: PaymentIntent, merchantName: string) {
     merchant_name: merchantName,
     amount: toJsonAtoms(amount),
     currency: 'usdc',
+    presentment: renderPaid(intent, attempt?.tip ?? 0n),
     tip: attempt === null ? 0 : toJsonAtoms(attempt.tip),
     order_id: intent.orderId,
     description: intent.description,

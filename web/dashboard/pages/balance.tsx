@@ -9,6 +9,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { saleText } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -64,10 +65,10 @@ export function Balance(): ReactNode {
       <Arrived>
         <HeldNotice />
         <Loaded query={balance}>
-          {({ held_until: until, as_of }) => (
+          {({ held_until: until, as_of, presentment }) => (
             <section className="card stack">
               <div className="headline">
-                <Sum atoms={available} />
+                <Sum atoms={available} price={saleText(presentment)} />
                 <span className="soft">
                   {rich('dashboard.balance.as_of', {
                     time: () => <Time at={as_of} shape="clock" />,

@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
+import { saleText, tipText } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -21,6 +22,7 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { Course } from '../parts/course.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
+import { RateFacts } from '../parts/rate-facts.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
 
 /** Short enough to follow a tap. */
@@ -71,8 +73,10 @@ export function IntentPage(): ReactNode {
 }
 
 /** The tip that was given, or before that the choices. */
-function tipOf({ tip, tipping }: PaymentIntent): ReactNode {
-  if (tip !== null && tip > 0) return <Amount atoms={BigInt(tip)} />;
+function tipOf({ tip, tipping, presentment }: PaymentIntent): ReactNode {
+  if (tip !== null && tip > 0) {
+    return <Amount atoms={BigInt(tip)} price={tipText(presentment, BigInt(tip))} />;
+  }
   if (tipping === null) return null;
   const offered = tipping.percentages
     .map((percent) => percentText(formatNumber(percent)))
@@ -82,12 +86,12 @@ function tipOf({ tip, tipping }: PaymentIntent): ReactNode {
 
 function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
   const metadata = Object.entries(intent.metadata);
-  const { amount, last_payment_error: declined } = intent;
+  const { amount, presentment, last_payment_error: declined } = intent;
   const tip = intent.tip ?? 0;
   return (
     <>
       <div className="headline">
-        <Sum atoms={BigInt(amount + tip)} />
+        <Sum atoms={BigInt(amount + tip)} price={saleText(presentment, BigInt(tip))} />
         <ObjectStatus status={intent.status} />
         <CopyId id={intent.id} />
       </div>
@@ -107,9 +111,10 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
           <h2>{t('dashboard.intent.sale.heading')}</h2>
           <FactList>
             <Fact name={t('dashboard.intent.amount_requested.name')}>
-              {tip === 0 ? null : <Amount atoms={BigInt(amount)} />}
+              {tip === 0 ? null : <Amount atoms={BigInt(amount)} price={saleText(presentment)} />}
             </Fact>
             <Fact name={t('dashboard.field.tip')}>{tipOf(intent)}</Fact>
+            <RateFacts quoted={presentment} />
             <Fact name={t('dashboard.field.payment')}>
               {intent.payment && <ObjectLink id={intent.payment} />}
             </Fact>

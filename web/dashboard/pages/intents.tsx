@@ -9,6 +9,7 @@ import {
 } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { saleText } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -28,7 +29,14 @@ const columns = (): readonly Column<PaymentIntent>[] => [
   {
     name: t('dashboard.field.amount'),
     number: true,
-    cell: ({ id, amount, tip }) => <SaleSum id={id} amount={amount + (tip ?? 0)} tip={tip} />,
+    cell: ({ id, amount, tip, presentment }) => (
+      <SaleSum
+        id={id}
+        amount={amount + (tip ?? 0)}
+        tip={tip}
+        price={saleText(presentment, BigInt(tip ?? 0))}
+      />
+    ),
   },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   {

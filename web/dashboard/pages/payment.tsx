@@ -10,6 +10,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
+import { paidText, shareText, tipText } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -22,7 +23,8 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { Course } from '../parts/course.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
-import { leftOf, RefundDialog, refundWish } from '../parts/refund-dialog.tsx';
+import { RateFacts } from '../parts/rate-facts.tsx';
+import { RefundDialog, refundWish } from '../parts/refund-dialog.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
 import { refundColumns } from './refunds.tsx';
 
@@ -32,7 +34,7 @@ export function PaymentPage(): ReactNode {
   const [isRefunding, setIsRefunding] = useState(() => refundWish() !== null);
   const { may } = useMerchant();
   const payment = query.data;
-  const canRefund = payment !== undefined && leftOf(payment) > 0n;
+  const canRefund = payment !== undefined && payment.amount > payment.amount_refunded;
   return (
     <Page
       title={t('dashboard.field.payment')}
@@ -61,7 +63,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
   return (
     <>
       <div className="headline">
-        <Sum atoms={leftWallet(payment)} />
+        <Sum atoms={leftWallet(payment)} price={paidText(payment.presentment)} />
         <ObjectStatus status={payment.status} />
         <CopyId id={payment.id} />
       </div>
@@ -78,18 +80,22 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
   );
 }
 
-function atoms(value: number): ReactNode {
-  return <Amount exact atoms={BigInt(value)} />;
+function atoms(value: number, price: string | null = null): ReactNode {
+  return <Amount exact atoms={BigInt(value)} price={price} />;
 }
 
 function Sums({ payment }: { readonly payment: Payment }): ReactNode {
-  const { fees, tip } = payment;
+  const { fees, tip, presentment, amount_refunded: refunded } = payment;
   return (
     <section className="card stack">
       <h2>{t('dashboard.payment.money.heading')}</h2>
       <FactList>
-        <Fact name={t('dashboard.payment.you_get.name')}>{atoms(payment.net)}</Fact>
-        <Fact name={t('dashboard.payment.tip_included.name')}>{tip === 0 ? null : atoms(tip)}</Fact>
+        <Fact name={t('dashboard.payment.you_get.name')}>
+          {atoms(payment.net, paidText(presentment))}
+        </Fact>
+        <Fact name={t('dashboard.payment.tip_included.name')}>
+          {tip === 0 ? null : atoms(tip, tipText(presentment, BigInt(tip)))}
+        </Fact>
         <Fact name={t('dashboard.payment.customer_paid.name')}>
           <Amount exact atoms={leftWallet(payment)} />
         </Fact>
@@ -99,8 +105,9 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
           {fees.cashback === 0 ? null : atoms(fees.cashback)}
         </Fact>
         <Fact name={t('dashboard.field.refunded')}>
-          {payment.amount_refunded === 0 ? null : atoms(payment.amount_refunded)}
+          {refunded === 0 ? null : atoms(refunded, shareText(payment, BigInt(refunded)))}
         </Fact>
+        <RateFacts quoted={presentment} />
       </FactList>
       <p className="soft small">{t('dashboard.payment.money.fees')}</p>
     </section>

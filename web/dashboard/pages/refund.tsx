@@ -6,6 +6,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { saleText } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -17,6 +18,7 @@ import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
+import { RateFacts } from '../parts/rate-facts.tsx';
 
 /** A pending refund settles within seconds. */
 const WATCH_MS = 3_000;
@@ -42,7 +44,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   return (
     <>
       <div className="headline">
-        <Sum atoms={BigInt(refund.amount)} />
+        <Sum atoms={BigInt(refund.amount)} price={saleText(refund.presentment)} />
         <ObjectStatus status={refund.status} />
         <CopyId id={refund.id} />
       </div>
@@ -58,6 +60,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
           <Fact name={t('dashboard.field.payment')}>
             <ObjectLink id={refund.payment} />
           </Fact>
+          <RateFacts quoted={refund.presentment} />
           <Fact name={t('dashboard.refund.requested_by.name')}>
             {t(`dashboard.refund_source.${refund.source}`)}
           </Fact>

@@ -1,4 +1,5 @@
 import type { Payment } from '../../data/types/dashboard.ts';
+import { paidText } from '../../ui/quoted.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -8,7 +9,11 @@ import { SaleSum } from './sale-sum.tsx';
 import { TerminalName } from './terminal-names.tsx';
 
 export const paymentColumns = (): readonly Column<Payment>[] => [
-  { name: t('dashboard.field.amount'), number: true, cell: (payment) => <SaleSum {...payment} /> },
+  {
+    name: t('dashboard.field.amount'),
+    number: true,
+    cell: (payment) => <SaleSum {...payment} price={paidText(payment.presentment)} />,
+  },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   {
     name: t('dashboard.field.order'),

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { type RefundPart, refundFields } from '../../data/refund-part.ts';
 import type { Payment, Refund } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/send.ts';
@@ -6,10 +7,11 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatAtoms, formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { formatMoney, sumRules } from '../../ui/price.ts';
+import { saleText } from '../../ui/quoted.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
-import { readRefund } from '../../ui/refund-sum.ts';
+import { readRefund, refundLeft, usdcLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { given } from '../../ui/text/fixed.ts';
 import { rich } from '../../ui/text/rich.ts';
@@ -36,27 +38,34 @@ export function refundWish(): bigint | null {
   return sumIn(readSum(`${whole}.${decimals.padEnd(6, '0')}`));
 }
 
-export function leftOf({ amount, amount_refunded }: Payment): bigint {
-  return BigInt(amount) - BigInt(amount_refunded);
+/** Typed in the currency of the sale, except for a link that prepares a refund in USDC. */
+function useTypedRefund(payment: Payment) {
+  // The refundable amount when the dialog was opened, so that the typed amount keeps its meaning.
+  const [all] = useState(() => (refundWish() === null ? refundLeft(payment) : usdcLeft(payment)));
+  const [wrote] = useState(() => refundWish() ?? all.left);
+  const [typed, setTyped] = useState(() => writeSum(wrote, sumRules(all.currency)));
+  return { ...all, typed, setTyped, read: readRefund(typed, { ...all, wrote }) };
+}
+
+function sendWords(part: RefundPart | null): string {
+  if (part === null) return t('dashboard.button.refund');
+  return t('dashboard.refund_dialog.button', { sum: formatMoney(part.units, part.currency) });
 }
 
 /** Refunds all or part of a payment. */
 export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode {
   const { call } = useMerchant();
-  // The refundable amount when the dialog was opened, so that the typed amount keeps its meaning.
-  const [left] = useState(() => leftOf(payment));
-  const [wrote] = useState(() => refundWish() ?? left);
-  const [typed, setTyped] = useState(() => writeSum(wrote));
+  const { left, currency, typed, setTyped, read } = useTypedRefund(payment);
   const [reason, setReason] = useState('');
   const [refund, setRefund] = useState<Refund | null>(null);
-  const sending = useSend(['amount', 'reason']);
-  const { sum, atoms, problem, crumb } = readRefund(typed, { left, wrote });
+  const sending = useSend(['amount', 'presentment_amount', 'reason']);
+  const { sum, part, problem, crumb } = read;
   const send = async () => {
-    if (atoms === null)
+    if (part === null)
       return sending.refuse('amount', problem ?? t('dashboard.refund_dialog.amount_missing'));
     const body = {
       payment: payment.id,
-      amount: Number(atoms),
+      ...refundFields(part),
       ...(reason.trim() === '' ? {} : { reason: reason.trim() }),
     };
     const made = await sending.send((idempotencyKey) =>
@@ -72,7 +81,7 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
       <Form
         sending={sending}
         onSend={send}
-        send={sendWords(atoms)}
+        send={sendWords(part)}
         data-name="Refund"
         onCancel={onClose}
       >
@@ -84,8 +93,8 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
           sum={sum}
           readOnly={isSent}
           onText={setTyped}
-          hint={t('dashboard.refund_dialog.amount_hint', { left: formatAtoms(left) })}
-          error={sending.problemAt('amount') ?? problem}
+          hint={t('dashboard.refund_dialog.amount_hint', { left: formatMoney(left, currency) })}
+          error={sending.problemAt('amount') ?? sending.problemAt('presentment_amount') ?? problem}
         />
         {crumb === null || isSent ? null : (
           <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
@@ -119,12 +128,6 @@ function Reason({ onText, ...field }: ReasonProps): ReactNode {
   );
 }
 
-function sendWords(atoms: bigint | null): string {
-  return atoms === null
-    ? t('dashboard.button.refund')
-    : t('dashboard.refund_dialog.button', { sum: formatUsdc(atoms) });
-}
-
 interface RefundToldProps {
   readonly refund: Refund;
   readonly onClose: () => void;
@@ -142,7 +145,7 @@ function RefundTold({ refund, onClose }: RefundToldProps): ReactNode {
 }
 
 function Outcome({ refund }: { readonly refund: Refund }): ReactNode {
-  const amount = <Amount atoms={BigInt(refund.amount)} />;
+  const amount = <Amount atoms={BigInt(refund.amount)} price={saleText(refund.presentment)} />;
   if (refund.status === 'failed') {
     return (
       <Notice tone="bad" role="alert">

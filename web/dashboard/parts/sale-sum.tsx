@@ -9,14 +9,16 @@ export interface SaleSumProps {
   readonly amount: number;
   /** In atoms, part of the amount. */
   readonly tip?: number | null;
+  /** What the amount is in the shop's currency; `null` for a sale in USDC. */
+  readonly price: string | null;
 }
 
 /** First cell of a row: the amount, linked to the payment's page. */
-export function SaleSum({ id, amount, tip = null }: SaleSumProps): ReactNode {
+export function SaleSum({ id, amount, tip = null, price }: SaleSumProps): ReactNode {
   return (
     <>
       <RowLink id={id}>
-        <Amount atoms={BigInt(amount)} still />
+        <Amount atoms={BigInt(amount)} price={price} still />
       </RowLink>
       {tip === null || tip === 0 ? null : (
         <span className="sale-tip">

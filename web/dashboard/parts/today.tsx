@@ -2,15 +2,32 @@ import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
+import { saleText } from '../../ui/quoted.ts';
 import { t } from '../../ui/text/t.ts';
+import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';
 import { Figure } from './figure.tsx';
+import { rateValues } from './rate-facts.tsx';
 import { useStatistics } from './sales-figures.tsx';
 import { sumDays } from './sum-days.ts';
 import { useTimeZone } from './time-zone.ts';
 import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 const WEEK = 7;
+
+/** What the contract holds for the shop, and what that is worth in its currency now. */
+function BalanceFigure(): ReactNode {
+  const { data } = useRead('GET /accounts/{account}/{mode}/balance');
+  if (data === undefined) return null;
+  const { presentment } = data;
+  const atoms = BigInt(data.available[0]?.amount ?? 0);
+  const note = presentment === null ? null : t('dashboard.today.rate', rateValues(presentment));
+  return (
+    <Figure name={t('dashboard.page.balance')} note={note}>
+      <Amount atoms={atoms} price={saleText(presentment)} />
+    </Figure>
+  );
+}
 
 /** Today's sales beside the whole same day of last week, because sales depend on the weekday. */
 export function Today(): ReactNode {
@@ -33,6 +50,7 @@ export function Today(): ReactNode {
               <Figure name={t('dashboard.page.payments')} note={paymentsNote(before, weekday)}>
                 {formatNumber(sum.payments)}
               </Figure>
+              <BalanceFigure />
             </dl>
           </section>
         );

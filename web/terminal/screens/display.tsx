@@ -1,9 +1,16 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Icon } from '../../ui/icon.tsx';
 import { Qr } from '../../ui/qr.tsx';
+import { saleText } from '../../ui/quoted.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
-import { type DisplayMessage, type DisplayState, openChannel, type Shown } from '../display.ts';
+import {
+  type DisplayMessage,
+  type DisplayState,
+  type Due,
+  openChannel,
+  type Shown,
+} from '../display.ts';
 import { customerDecline, OUTCOME_LOOKS, WORDS } from '../words.ts';
 import './payment.css';
 import './display.css';
@@ -34,7 +41,8 @@ function Waiting({ words }: { readonly words: string }): ReactNode {
   );
 }
 
-function Pay({ atoms, tip, url, isDeclined, decline }: Extract<Shown, { at: 'pay' }>): ReactNode {
+function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
+  const { atoms, quoted, tip, url, isDeclined, decline } = shown;
   return (
     <section className="display-pay">
       {isDeclined ? (
@@ -44,7 +52,7 @@ function Pay({ atoms, tip, url, isDeclined, decline }: Extract<Shown, { at: 'pay
         </div>
       ) : null}
       <div className="due">
-        <Sum atoms={atoms} />
+        <Sum atoms={atoms} price={saleText(quoted, tip)} />
         {tip > 0n ? <p className="soft">{t('till.display.with_tip')}</p> : null}
       </div>
       <div className="tap-here">
@@ -64,16 +72,16 @@ function Pay({ atoms, tip, url, isDeclined, decline }: Extract<Shown, { at: 'pay
 interface FullProps {
   readonly look: 'good' | 'bad' | 'warn' | 'plain' | 'info';
   readonly title: string;
-  readonly atoms: bigint;
+  readonly due: Due;
   readonly words?: string;
 }
 
-function Full({ look, title, atoms, words = '' }: FullProps): ReactNode {
+function Full({ look, title, due, words = '' }: FullProps): ReactNode {
   return (
     <section className={`outcome is-full-${look}`} role="status">
       <Icon name={look === 'plain' ? 'info' : look === 'info' ? 'wait' : look} />
       <h2>{title}</h2>
-      <Sum atoms={atoms} />
+      <Sum atoms={due.atoms} price={saleText(due.quoted, due.tip)} />
       {words === '' ? null : <p>{words}</p>}
     </section>
   );
@@ -86,7 +94,7 @@ interface TipProps {
 
 /** The customer chooses a tip here. The till shows the same question and continues by itself. */
 function Tip({ merchant, shown }: TipProps): ReactNode {
-  const { intent, atoms, percentages } = shown;
+  const { intent, atoms, quoted, percentages } = shown;
   const tell = (tip: bigint) => {
     const channel = openChannel();
     channel?.postMessage({ type: 'tip', intent, tip } satisfies DisplayMessage);
@@ -94,7 +102,13 @@ function Tip({ merchant, shown }: TipProps): ReactNode {
   };
   return (
     <section className="display-tip">
-      <TipChoice merchant={merchant} amount={atoms} percentages={percentages} onTip={tell} />
+      <TipChoice
+        merchant={merchant}
+        amount={atoms}
+        quoted={quoted}
+        percentages={percentages}
+        onTip={tell}
+      />
     </section>
   );
 }
@@ -108,15 +122,15 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
     case 'pay':
       return <Pay {...shown} />;
     case 'checking':
-      return <Full look="info" title={t(WORDS.checking)} atoms={shown.atoms} />;
+      return <Full look="info" title={t(WORDS.checking)} due={shown} />;
     case 'confirming': {
-      return <Full look="info" title={t(WORDS.displayConfirm)} atoms={shown.atoms} />;
+      return <Full look="info" title={t(WORDS.displayConfirm)} due={shown} />;
     }
     case 'result': {
-      const { outcome, atoms, decline } = shown;
+      const { outcome, decline } = shown;
       const look = OUTCOME_LOOKS[outcome];
       const words = outcome === 'declined' ? customerDecline({ last_payment_error: decline }) : '';
-      return <Full look={look} title={t(WORDS.outcome[outcome])} atoms={atoms} words={words} />;
+      return <Full look={look} title={t(WORDS.outcome[outcome])} due={shown} words={words} />;
     }
   }
 }

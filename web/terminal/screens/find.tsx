@@ -1,9 +1,10 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
-import type { Payment } from '../../data/device.ts';
+import type { PaidSum, Payment } from '../../data/device.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { sumRules } from '../../ui/price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
@@ -39,17 +40,17 @@ function useSale({ api }: TillContext) {
   const [found, setFound] = useState<Found | null>(null);
   const [busy, setBusy] = useState(false);
   const look = useCallback(
-    async (typed: string, amount: bigint | null) => {
+    async (typed: string, paid: PaidSum | null) => {
       setBusy(true);
       const answer = await api.find(
-        isReceipt(typed) ? { receipt: typed, amount } : { orderId: typed, amount: amount ?? 0n },
+        paid === null || isReceipt(typed) ? { receipt: typed, paid } : { orderId: typed, paid },
       );
       setBusy(false);
       if (answer.is === 'refused') setFound({ is: 'problem', words: refusalText(answer.error) });
       else if (answer.is !== 'done') setFound({ is: 'problem', words: t(UNREACHED) });
       else {
         const [payment] = answer.value.data;
-        const words = t(isNumber(typed) && amount === null ? NOT_FOUND_HERE : NOT_FOUND);
+        const words = t(isNumber(typed) && paid === null ? NOT_FOUND_HERE : NOT_FOUND);
         setFound(payment === undefined ? { is: 'nothing', words } : { is: 'sale', payment });
       }
     },
@@ -58,28 +59,73 @@ function useSale({ api }: TillContext) {
   return { found, busy, look };
 }
 
+/** What was paid, as it is typed: in the shop's currency, or in USDC if the cashier says so. */
+function useTypedPaid(shop: string | null) {
+  const [text, setText] = useState('');
+  const [isUsdc, setIsUsdc] = useState(false);
+  const currency = isUsdc ? null : shop;
+  return { text, setText, setIsUsdc, currency, read: readSum(text, sumRules(currency)) };
+}
+
+type PaidFieldProps = ReturnType<typeof useTypedPaid> & {
+  readonly shop: string | null;
+  readonly hint: string;
+};
+
+function PaidField(props: PaidFieldProps): ReactNode {
+  const { text, setText, setIsUsdc, currency, read, shop, hint } = props;
+  return (
+    <>
+      <SumField
+        data-name="Amount"
+        label={t('till.amount')}
+        value={text}
+        sum={read}
+        currency={currency}
+        shows
+        onText={setText}
+        hint={hint}
+      />
+      {shop === null ? null : (
+        <Select
+          label={t('till.find.currency')}
+          hint={t('till.find.currency_hint')}
+          value={currency === null ? 'USDC' : shop.toUpperCase()}
+          onChange={({ target }) => setIsUsdc(target.value === 'USDC')}
+        >
+          <option translate="no">{shop.toUpperCase()}</option>
+          <option translate="no">USDC</option>
+        </Select>
+      )}
+    </>
+  );
+}
+
 /** The form in which the customer's receipt is typed or scanned. */
 function FindForm({
   receipt,
+  shop,
   busy,
   onLook,
 }: {
   readonly receipt: string | null;
+  /** What the shop prices in; `null` for USDC. */
+  readonly shop: string | null;
   readonly busy: boolean;
-  readonly onLook: (typed: string, amount: bigint | null) => void;
+  readonly onLook: (typed: string, paid: PaidSum | null) => void;
 }): ReactNode {
   const [typed, setTyped] = useState(receipt ?? '');
-  const [sum, setSum] = useState('');
+  const sum = useTypedPaid(shop);
   const [scanning, setScanning] = useState(false);
   const text = typed.trim();
   const isOrder = text !== '' && !isReceipt(text);
   const takesAmount = isOrder || isNumber(text);
-  const read = readSum(sum);
-  const amount = takesAmount ? sumIn(read) : null;
-  const isReady = text !== '' && (amount !== null || !(isOrder || (takesAmount && sum !== '')));
+  const units = takesAmount ? sumIn(sum.read) : null;
+  const isLeftOut = !isOrder && (!takesAmount || sum.text === '');
+  const isReady = text !== '' && (units !== null || isLeftOut);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady) onLook(text, amount);
+    if (isReady) onLook(text, units === null ? null : { units, currency: sum.currency });
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
@@ -91,15 +137,7 @@ function FindForm({
         hint={t('till.find.number_hint')}
       />
       {takesAmount ? (
-        <SumField
-          data-name="Amount"
-          label={t('till.amount')}
-          value={sum}
-          sum={read}
-          shows
-          onText={setSum}
-          hint={t(isOrder ? OF_ORDER : OF_NUMBER)}
-        />
+        <PaidField {...sum} shop={shop} hint={t(isOrder ? OF_ORDER : OF_NUMBER)} />
       ) : null}
       <div className="row">
         <Button type="submit" kind="primary" busy={busy} disabled={!isReady}>
@@ -124,7 +162,7 @@ function FindForm({
 export function FindScreen(context: TillContext & { readonly receipt: string | null }): ReactNode {
   const { receipt } = context;
   const { found, busy, look } = useSale(context);
-  const [wanted, setWanted] = useState<readonly [string, bigint | null] | null>(null);
+  const [wanted, setWanted] = useState<readonly [string, PaidSum | null] | null>(null);
   useEffect(() => setWanted(receipt === null ? null : [receipt, null]), [receipt]);
   useEffect(() => {
     if (wanted !== null) void look(...wanted);
@@ -136,8 +174,9 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
       <FindForm
         key={receipt}
         receipt={receipt}
+        shop={context.device?.currency ?? null}
         busy={busy}
-        onLook={(typed, amount) => setWanted([typed, amount])}
+        onLook={(typed, paid) => setWanted([typed, paid])}
       />
       {found === null || found.is === 'sale' ? null : (
         <Notice tone={found.is === 'nothing' ? 'info' : 'warn'} role="status">

@@ -6,6 +6,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { paidText, shareText, tipText } from '../../ui/quoted.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
@@ -21,7 +22,7 @@ import { named } from '#core/isolates.ts';
 import { t } from '../../ui/text/t.ts';
 
 function Row({ payment }: { readonly payment: Payment }): ReactNode {
-  const { id, amount, status, created, order_id: order } = payment;
+  const { id, amount, presentment, status, created, order_id: order } = payment;
   return (
     <li>
       <a
@@ -33,7 +34,7 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
         }}
       >
         <span className="entry-what">
-          <Amount still atoms={BigInt(amount)} />
+          <Amount still atoms={BigInt(amount)} price={paidText(presentment)} />
           <span className="soft small">
             <Time at={created} shape="clock" /> · {t('till.history.order_number', { order })}
           </span>
@@ -53,12 +54,13 @@ export function PaymentPage({
 }: TillContext & { readonly payment: Payment; readonly reload: () => void }): ReactNode {
   const refunded = BigInt(payment.amount_refunded);
   const tip = BigInt((payment as { tip?: number }).tip ?? 0);
+  const { presentment } = payment;
   return (
     <div className="stack">
       <title>{t('till.history.payment_page')}</title>
       <div className="row row-apart">
         <h1>
-          <Amount atoms={BigInt(payment.amount)} />
+          <Amount atoms={BigInt(payment.amount)} price={paidText(presentment)} />
         </h1>
         <ObjectStatus status={payment.status} />
       </div>
@@ -71,10 +73,15 @@ export function PaymentPage({
             payment.receipt_number === null ? null : named(payment.receipt_number),
           ],
           [t('till.history.order'), named(payment.order_id)],
-          [t('till.history.tip'), tip === 0n ? null : <Amount key="tip" atoms={tip} />],
+          [
+            t('till.history.tip'),
+            tip === 0n ? null : <Amount key="tip" atoms={tip} price={tipText(presentment, tip)} />,
+          ],
           [
             t('till.history.refunded'),
-            refunded === 0n ? null : <Amount key="refunded" atoms={refunded} />,
+            refunded === 0n ? null : (
+              <Amount key="refunded" atoms={refunded} price={shareText(payment, refunded)} />
+            ),
           ],
           [t('till.history.customer_paid'), <Amount key="total" atoms={leftWallet(payment)} />],
           [

@@ -1,12 +1,14 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
-import { formatUsdc, MAX_ATOMS } from '../../ui/money.ts';
+import { MAX_ATOMS } from '../../ui/money.ts';
+import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { formatMoney, sumRules } from '../../ui/price.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
-import { readSum, type TypedSum } from '../../ui/typed-sum.ts';
+import { decimalSeparator, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { tillCurrency } from '../currency.ts';
 import type { Create, Till } from '../phases.ts';
 import { goTo } from '../place.ts';
 import { nextPart, remaining } from '../split.ts';
@@ -21,33 +23,54 @@ const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Delete'] a
 const LONGEST = 16;
 /** Beyond this many digits the font shrinks, so that all of them stay visible. */
 const FULL_SIZE = 9;
+/** behavior.md 23.1: what it is worth is bounded by the service, which knows the rate. */
+const MAX_MINOR_UNITS = 1_000_000_000_000_000n;
 const TIP_PERCENTAGES = [10, 15, 20] as const;
 
-function Keys({ onKey }: { readonly onKey: (key: string) => void }): ReactNode {
+interface KeysProps {
+  /** `null`: the currency has no decimals, and the till no key for them. */
+  readonly separator: string | null;
+  readonly onKey: (key: string) => void;
+}
+
+function Keys({ separator, onKey }: KeysProps): ReactNode {
   return (
     <div className="keys">
-      {KEYS.map((key) => (
-        <button
-          key={key}
-          type="button"
-          className="key"
-          data-name={key}
-          aria-label={key === 'Delete' ? t('till.keypad.delete') : key}
-          onClick={() => onKey(key)}
-        >
-          {key === 'Delete' ? <TillIcon name="delete" /> : key}
-        </button>
-      ))}
+      {KEYS.map((key) => {
+        if (key === '.' && separator === null) return <span key={key} />;
+        const shown = key === '.' ? separator : key;
+        return (
+          <button
+            key={key}
+            type="button"
+            className="key"
+            data-name={key}
+            aria-label={key === 'Delete' ? t('till.keypad.delete') : (shown ?? key)}
+            onClick={() => onKey(shown ?? key)}
+          >
+            {key === 'Delete' ? <TillIcon name="delete" /> : shown}
+          </button>
+        );
+      })}
     </div>
   );
+}
+
+/** Of the till's locale, where it types in the shop's currency. */
+function separatorOf(currency: string | null): string | null {
+  const { decimals, locale } = sumRules(currency);
+  if (decimals === 0) return null;
+  return locale === undefined ? '.' : decimalSeparator(locale);
 }
 
 function SplitBanner({ view, runner }: TillContext): ReactNode {
   const { split } = view.till;
   if (split === null) return null;
   const part = split.paidParts + 1;
-  const whole = { total: () => <Amount atoms={split.total} /> };
-  const tags = { ...whole, left: () => <Amount atoms={remaining(split)} /> };
+  const { currency } = split;
+  const whole = { total: () => <Money units={split.total} currency={currency} /> };
+  const left = () => <Money units={remaining(split)} currency={currency} />;
+  const tags = { ...whole, left };
   const all = split.paidParts + split.parts.length;
   return (
     <Notice tone="info">
@@ -75,20 +98,22 @@ function CustomerSide(): ReactNode {
 
 interface Chargeable {
   readonly sum: TypedSum;
-  /** `null` if the input is not an amount that can be charged. */
-  readonly atoms: bigint | null;
+  /** In the till's currency. `null` if the input is not an amount that can be charged. */
+  readonly units: bigint | null;
   /** The problem with an amount that could be parsed. */
   readonly problem: string | null;
 }
 
-function chargeable({ typed, split }: Till): Chargeable {
-  const sum = readSum(typed, { wrote: split === null ? null : nextPart(split) });
-  if (sum.is !== 'sum') return { sum, atoms: null, problem: null };
+function chargeable({ typed, split }: Till, currency: string | null): Chargeable {
+  const wrote = split === null ? null : nextPart(split);
+  const sum = readSum(typed, { ...sumRules(currency), wrote });
+  if (sum.is !== 'sum') return { sum, units: null, problem: null };
   const tooMuch = split !== null && sum.units > remaining(split);
+  const most = currency === null ? MAX_ATOMS : MAX_MINOR_UNITS;
   const tooLarge =
-    sum.units > MAX_ATOMS ? t(WORDS.amountTooLarge, { sum: formatUsdc(MAX_ATOMS) }) : null;
+    sum.units > most ? t(WORDS.amountTooLarge, { sum: formatMoney(most, currency) }) : null;
   const problem = tooMuch ? t('till.split.problem.more_than_left') : tooLarge;
-  return { sum, atoms: problem === null ? sum.units : null, problem };
+  return { sum, units: problem === null ? sum.units : null, problem };
 }
 
 function Remarked({ view }: TillContext): ReactNode {
@@ -103,33 +128,77 @@ function Remarked({ view }: TillContext): ReactNode {
   );
 }
 
-function createOf(amount: bigint, { view, settings }: TillContext): Create {
+function createOf(
+  { units: amount, currency }: { readonly units: bigint; readonly currency: string | null },
+  { view, settings }: TillContext,
+): Create {
   return {
     key: crypto.randomUUID(),
     amount,
+    currency,
     splitGroup: view.till.split?.group ?? null,
     tipping: settings.asksForTips ? TIP_PERCENTAGES : null,
     cashier: settings.cashier || null,
   };
 }
 
-function chargeWords(atoms: bigint | null): string {
-  if (atoms === null) return t('till.charge.button');
-  return t('till.charge.button_sum', { sum: formatUsdc(atoms) });
+function chargeWords(units: bigint | null, currency: string | null): string {
+  if (units === null) return t('till.charge.button');
+  return t('till.charge.button_sum', { sum: formatMoney(units, currency) });
+}
+
+interface MoreProps extends TillContext {
+  /** What could be charged now, in the currency; null: nothing. */
+  readonly total: bigint | null;
+  readonly currency: string | null;
+}
+
+/** What else can be done at an idle till. */
+function More({ view, runner, total, currency }: MoreProps): ReactNode {
+  const [splitting, setSplitting] = useState(false);
+  return (
+    <>
+      <div className="row keypad-more">
+        <Button kind="quiet" onClick={() => goTo('history/last')}>
+          {t('till.keypad.last_payment_button')}
+        </Button>
+        <FindLink />
+        {view.till.split === null && total !== null ? (
+          <Button kind="quiet" onClick={() => setSplitting(true)}>
+            {t('till.split.open_button')}
+          </Button>
+        ) : null}
+      </div>
+      {splitting && total !== null ? (
+        <SplitDialog
+          total={total}
+          currency={currency}
+          onClose={() => setSplitting(false)}
+          onSplit={(chosen) => {
+            setSplitting(false);
+            runner.dispatch({ type: 'split', split: chosen });
+          }}
+        />
+      ) : null}
+    </>
+  );
 }
 
 /** The idle till: above all, a plain keypad. */
 export function KeypadScreen(context: TillContext): ReactNode {
   const { view, runner } = context;
-  const { typed, split } = view.till;
-  const [splitting, setSplitting] = useState(false);
+  const { typed } = view.till;
   const field = useRef<HTMLFormElement>(null);
   useEffect(() => field.current?.querySelector('input')?.focus(), []);
-  const { sum, atoms, problem } = chargeable(view.till);
+  const known = tillCurrency(context);
+  const currency = known ?? null;
+  const { sum, units, problem } = chargeable(view.till, currency);
+  const isReady = units !== null && known !== undefined;
   const type = (text: string) => runner.dispatch({ type: 'typed', text: text.slice(0, LONGEST) });
   const charge = (event: FormEvent) => {
     event.preventDefault();
-    if (atoms !== null) runner.dispatch({ type: 'charge', create: createOf(atoms, context) });
+    if (!isReady) return;
+    runner.dispatch({ type: 'charge', create: createOf({ units, currency }, context) });
   };
   return (
     <form ref={field} className="stack keypad" onSubmit={charge} noValidate>
@@ -143,38 +212,21 @@ export function KeypadScreen(context: TillContext): ReactNode {
         className={`input keypad-amount ${typed.length > FULL_SIZE ? 'keypad-amount-long' : ''}`}
         // The keys below replace the on-screen keyboard; a hardware keyboard works as well.
         inputMode="none"
-        placeholder="0.00"
+        placeholder={writeSum(0n, sumRules(currency))}
         value={typed}
         sum={sum}
         error={problem}
         onText={type}
       />
-      <Keys onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)} />
-      <Button data-name="Charge" type="submit" kind="primary" large wide disabled={atoms === null}>
-        {chargeWords(atoms)}
+      <Keys
+        separator={separatorOf(currency)}
+        onKey={(key) => type(key === 'Delete' ? typed.slice(0, -1) : `${typed}${key}`)}
+      />
+      <Button data-name="Charge" type="submit" kind="primary" large wide disabled={!isReady}>
+        {chargeWords(units, currency)}
       </Button>
-      <div className="row keypad-more">
-        <Button kind="quiet" onClick={() => goTo('history/last')}>
-          {t('till.keypad.last_payment_button')}
-        </Button>
-        <FindLink />
-        {split === null && atoms !== null ? (
-          <Button kind="quiet" onClick={() => setSplitting(true)}>
-            {t('till.split.open_button')}
-          </Button>
-        ) : null}
-      </div>
+      <More {...context} total={isReady ? units : null} currency={currency} />
       <CustomerSide />
-      {splitting && atoms !== null ? (
-        <SplitDialog
-          total={atoms}
-          onClose={() => setSplitting(false)}
-          onSplit={(chosen) => {
-            setSplitting(false);
-            runner.dispatch({ type: 'split', split: chosen });
-          }}
-        />
-      ) : null}
     </form>
   );
 }

@@ -5,6 +5,8 @@ import { leftWallet } from '../../data/left-wallet.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
+import { LargeMoney } from '../../ui/money-text.tsx';
+import { saleText, tipText } from '../../ui/quoted.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
@@ -24,13 +26,16 @@ export function WorkingScreen({
   runner,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
-  const amount = isOpening ? phase.create.amount : BigInt(phase.intent.amount);
   return (
     <div className="stack filling">
       <section className="outcome is-full-plain" role="status">
         <span className="spinner" aria-hidden="true" />
         <h1>{isOpening ? t(WORDS.opening) : t(WORDS.canceling)}</h1>
-        <Sum atoms={amount} />
+        {isOpening ? (
+          <LargeMoney units={phase.create.amount} currency={phase.create.currency} />
+        ) : (
+          <Sum atoms={BigInt(phase.intent.amount)} price={saleText(phase.intent.presentment)} />
+        )}
         <p>
           {!isOpening && asksCustomer(phase.intent) ? t(WORDS.cancelingHint) : t(WORDS.openingHint)}
         </p>
@@ -77,7 +82,7 @@ export function CheckingScreen({
   const { intent } = phase;
   const asks = phase.at === 'following' && asksCustomer(intent);
   const until = asks ? (intent.next_action?.expires_at ?? null) : null;
-  const tip = phase.at === 'tapping' ? phase.tap.tip : phase.tip;
+  const tip = (phase.at === 'tapping' ? phase.tap.tip : phase.tip) ?? 0n;
   useEffect(() => signal('wait', settings.sound), [settings.sound]);
   const word = asks ? WORDS.confirming : WORDS.checking;
   return (
@@ -90,7 +95,7 @@ export function CheckingScreen({
       >
         {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
         <h1>{t(word)}</h1>
-        <Sum atoms={BigInt(intent.amount) + (tip ?? 0n)} />
+        <Sum atoms={BigInt(intent.amount) + tip} price={saleText(intent.presentment, tip)} />
         <p>{asks ? t(WORDS.confirmingHint) : waitHint(intent)}</p>
         {asks ? null : <p>{t(WORDS.takeAway)}</p>}
         {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
@@ -117,13 +122,18 @@ function ResultFacts({
   readonly intent: Intent;
   readonly payment: Payment | null;
 }): ReactNode {
-  const sum = (atoms: bigint) => (atoms === 0n ? null : <Amount exact atoms={atoms} />);
+  const { presentment } = intent;
+  const tip = BigInt(intent.tip ?? 0);
+  const sum = (atoms: bigint, price: string | null = null) =>
+    atoms === 0n ? null : <Amount exact atoms={atoms} price={price} />;
   const fees = payment === null ? 0n : BigInt(payment.fees.acquirer + payment.fees.protocol);
   return (
     <div className="card result-facts">
       <FactList>
-        <Fact name={t('till.outcome.sale')}>{sum(BigInt(intent.amount))}</Fact>
-        <Fact name={t('till.outcome.tip')}>{sum(BigInt(intent.tip ?? 0))}</Fact>
+        <Fact name={t('till.outcome.sale')}>
+          {sum(BigInt(intent.amount), saleText(presentment))}
+        </Fact>
+        <Fact name={t('till.outcome.tip')}>{sum(tip, tipText(presentment, tip))}</Fact>
         <Fact name={t('till.outcome.network_fees')}>{sum(fees)}</Fact>
         <Fact name={t('till.outcome.cashback')}>{sum(BigInt(-(payment?.fees.cashback ?? 0)))}</Fact>
         <Fact name={t('till.outcome.customer_paid')}>
@@ -171,8 +181,14 @@ export function ResultScreen({
       >
         <Icon name={look === 'good' || look === 'bad' || look === 'warn' ? look : 'info'} />
         <h1>{t(WORDS.outcome[outcome])}</h1>
-        <Sum atoms={BigInt(intent.amount) + tip} />
-        {tip > 0n ? <p>{rich('till.with_tip', { sum: () => <Amount atoms={tip} /> })}</p> : null}
+        <Sum atoms={BigInt(intent.amount) + tip} price={saleText(intent.presentment, tip)} />
+        {tip > 0n ? (
+          <p>
+            {rich('till.with_tip', {
+              sum: () => <Amount atoms={tip} price={tipText(intent.presentment, tip)} />,
+            })}
+          </p>
+        ) : null}
         {outcome === 'paid' ? null : <p>{words}</p>}
       </section>
       <ResultFacts intent={intent} payment={payment} />

@@ -9,7 +9,7 @@ import { type Read, readText, type Unread } from '../reader/credential.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
 import { type Chip, readNfc } from '../reader/nfc.ts';
 import { asksByPress, readChipByPress } from '../reader/press.ts';
-import { readUsb, type UsbState } from '../reader/usb.ts';
+import type { UsbState } from '../reader/usb.ts';
 import type { TillRunner } from '../till.ts';
 import { strayWords, unreadWords } from '../words.ts';
 import { type Asked, type ChipAsks, useChipAsks } from './chip-asks.tsx';
@@ -49,7 +49,10 @@ function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
     const usb = keptUsbReader();
     if (usb === null) return;
     const end = new AbortController();
-    readUsb(usb, { api, onState: setState, onRead }, end.signal);
+    // Most tills have none: its code comes with the first one, from the service worker offline too.
+    import('../reader/usb.ts')
+      .then(({ readUsb }) => readUsb(usb, { api, onState: setState, onRead }, end.signal))
+      .catch(() => {});
     return () => end.abort();
   }, [onRead, api]);
   return state;

@@ -1,14 +1,17 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Payment, Refund } from '../../data/device.ts';
+import type { RefundPart as Part } from '../../data/refund-part.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatUsdc } from '../../ui/money.ts';
+import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { formatMoney, sumRules } from '../../ui/price.ts';
+import { saleText } from '../../ui/quoted.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
-import { readRefund } from '../../ui/refund-sum.ts';
+import { type RefundLeft, readRefund, refundLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t, textLanguage } from '../../ui/text/t.ts';
@@ -122,7 +125,9 @@ function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
             ? 'till.refund.end_hint.succeeded'
             : 'till.refund.end_hint.pending',
           {
-            sum: () => <Amount atoms={BigInt(refund.amount)} />,
+            sum: () => (
+              <Amount atoms={BigInt(refund.amount)} price={saleText(refund.presentment)} />
+            ),
           },
         )}
       </p>
@@ -132,23 +137,25 @@ function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
 
 interface RefundDialogProps {
   readonly payment: Payment;
-  readonly left: bigint;
+  readonly left: RefundLeft;
   readonly onClose: () => void;
   /** True if the refund needs a manager's code. */
   readonly needsCode: boolean;
-  readonly onRefund: (amount: bigint, managerCode: string | null) => void;
+  readonly onRefund: (part: Part, managerCode: string | null) => void;
 }
 
 function RefundDialog(props: RefundDialogProps): ReactNode {
-  const { payment, left, needsCode, onClose, onRefund } = props;
+  const { payment, left: all, needsCode, onClose, onRefund } = props;
+  const { left, currency } = all;
   const [code, setCode] = useState('');
   const [wrote] = useState(left);
-  const [typed, setTyped] = useState(writeSum(wrote));
-  const { sum, atoms, problem, crumb } = readRefund(typed, { left, wrote });
-  const isReady = atoms !== null && (!needsCode || code.trim().length >= 8);
+  const [typed, setTyped] = useState(writeSum(wrote, sumRules(currency)));
+  const { sum, part, problem, crumb } = readRefund(typed, { ...all, wrote });
+  const isReady = part !== null && (!needsCode || code.trim().length >= 8);
+  const most = formatMoney(left, currency);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (isReady) onRefund(atoms, needsCode ? code.trim() : null);
+    if (isReady) onRefund(part, needsCode ? code.trim() : null);
   };
   return (
     <Dialog title={t('till.refund.heading')} onClose={onClose}>
@@ -159,12 +166,8 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
           value={typed}
           sum={sum}
           onText={setTyped}
-          hint={t('till.refund.amount_hint', { sum: formatUsdc(left) })}
-          error={
-            sum.is === 'empty'
-              ? t('till.refund.problem.amount', { sum: formatUsdc(left) })
-              : problem
-          }
+          hint={t('till.refund.amount_hint', { sum: most })}
+          error={sum.is === 'empty' ? t('till.refund.problem.amount', { sum: most }) : problem}
         />
         {crumb === null ? null : (
           <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
@@ -184,8 +187,8 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
             : t('till.refund.text_to', { end: payment.payer.slice(-4) })}
         </p>
         <Button data-name="Refund" type="submit" kind="danger" large disabled={!isReady}>
-          {atoms !== null
-            ? t('till.refund.button_sum', { sum: formatUsdc(atoms) })
+          {part !== null
+            ? t('till.refund.button_sum', { sum: formatMoney(part.units, currency) })
             : t('till.refund.button')}
         </Button>
         <Button onClick={onClose}>{t('till.refund.cancel_button')}</Button>
@@ -205,7 +208,7 @@ export function RefundPart(props: RefundPartProps): ReactNode {
   const { payment, onDone, settings, device } = props;
   const { pending, outcome, start } = useRefund(props, onDone);
   const [open, setOpen] = useState(false);
-  const left = BigInt(payment.amount - payment.amount_refunded);
+  const left = refundLeft(payment);
   const isOther = device !== null && payment.terminal !== device.id;
   const needsCode = isOther || (outcome?.is === 'refused' && outcome.code === MANAGER);
   return (
@@ -216,13 +219,13 @@ export function RefundPart(props: RefundPartProps): ReactNode {
           <p>
             {rich(
               pending.payment === payment.id ? 'till.refund.pending' : 'till.refund.other_pending',
-              { sum: () => <Amount atoms={pending.amount} /> },
+              { sum: () => <Money {...pending.part} /> },
             )}
           </p>
         </Notice>
       )}
       {outcome === null ? null : <Told outcome={outcome} />}
-      {left > 0n ? (
+      {left.left > 0n ? (
         <Button data-name="Refund" disabled={pending !== null} onClick={() => setOpen(true)}>
           {t('till.refund.button')}
         </Button>
@@ -233,11 +236,11 @@ export function RefundPart(props: RefundPartProps): ReactNode {
           left={left}
           needsCode={needsCode}
           onClose={() => setOpen(false)}
-          onRefund={(amount, managerCode) => {
+          onRefund={(part, managerCode) => {
             setOpen(false);
             const cashier = settings.cashier || null;
             const key = crypto.randomUUID();
-            start({ key, payment: payment.id, amount, cashier, managerCode });
+            start({ key, payment: payment.id, part, cashier, managerCode });
           }}
         />
       ) : null}

@@ -88,6 +88,10 @@ function RunningShift(props: RunningProps): ReactNode {
     keepSettings(changed);
     setSettings(changed);
   }, []);
+  const currency = device?.currency;
+  useEffect(() => {
+    if (currency !== undefined) change({ currency });
+  }, [currency, change]);
   const begins = startsShift && device?.livemode === false && settings.shiftSince === null;
   useEffect(() => {
     if (begins) change({ shiftSince: new Date(Date.now()).toISOString() });

@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from 'react';
-import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/field.tsx';
-import { formatUsdc } from '../../ui/money.ts';
+import { Money } from '../../ui/money-text.tsx';
+import { formatMoney } from '../../ui/price.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { equalParts, MOST_PARTS, type Split } from '../split.ts';
@@ -12,19 +12,21 @@ const COUNTS = Array.from({ length: MOST_PARTS - 1 }, (_, i) => i + 2);
 
 export interface SplitDialogProps {
   readonly total: bigint;
+  /** What the total is minor units of; `null`: atoms of USDC. */
+  readonly currency: string | null;
   readonly onClose: () => void;
   readonly onSplit: (split: Split) => void;
 }
 
 /** Splits a bill into equal parts, or part by part with an amount for each person. */
-export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): ReactNode {
+export function SplitDialog({ total, currency, onClose, onSplit }: SplitDialogProps): ReactNode {
   const [count, setCount] = useState(2);
-  const parts = equalParts(total, count);
+  const parts = equalParts(total, count, currency);
   const start = (chosen: readonly bigint[]) =>
-    onSplit({ group: crypto.randomUUID(), total, paid: 0n, parts: chosen, paidParts: 0 });
+    onSplit({ group: crypto.randomUUID(), currency, total, paid: 0n, parts: chosen, paidParts: 0 });
   return (
     <Dialog title={t('till.split.heading')} onClose={onClose}>
-      <p>{rich('till.split.bill', { sum: () => <Amount atoms={total} /> })}</p>
+      <p>{rich('till.split.bill', { sum: () => <Money units={total} currency={currency} /> })}</p>
       <Select
         label={t('till.split.people')}
         value={count}
@@ -35,7 +37,7 @@ export function SplitDialog({ total, onClose, onSplit }: SplitDialogProps): Reac
         ))}
       </Select>
       <Button kind="primary" onClick={() => start(parts)}>
-        {t('till.split.equal_button', { sum: formatUsdc(parts[0] ?? total) })}
+        {t('till.split.equal_button', { sum: formatMoney(parts[0] ?? total, currency) })}
       </Button>
       <Button onClick={() => start([])}>{t('till.split.amount_button')}</Button>
       <Button kind="quiet" onClick={onClose}>

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { saleText } from '../../ui/quoted.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { t } from '../../ui/text/t.ts';
 import { TipChoice } from '../../ui/tip-choice.tsx';
@@ -17,11 +18,12 @@ export function TipScreen({
     <TipChoice
       merchant={device?.merchant_name ?? ''}
       amount={BigInt(phase.intent.amount)}
+      quoted={phase.intent.presentment}
       percentages={tipPercentages(phase.intent) ?? []}
       onTip={(tip) => runner.dispatch({ type: 'tip', tip })}
     >
       <div className="tip-cashier">
-        <Sum atoms={BigInt(phase.intent.amount)} />
+        <Sum atoms={BigInt(phase.intent.amount)} price={saleText(phase.intent.presentment)} />
         <Button
           data-name="Cancel payment"
           kind="quiet"

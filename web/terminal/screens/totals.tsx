@@ -3,8 +3,9 @@ import type { Totals } from '../../data/device.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { Facts } from '../../ui/table.tsx';
+import { Fact, FactList, Facts } from '../../ui/table.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
@@ -36,6 +37,26 @@ function useTotals({ api, settings, view }: TillContext) {
   return { totals, failed, reload };
 }
 
+/** Sales that were priced in a currency: what they come to in it. */
+function PricedSums({ figures }: { readonly figures: Figures }): ReactNode {
+  return figures.presentment.map(({ currency, sales, tips, refunded }) => {
+    const price = (units: number) => <Money units={BigInt(units)} currency={currency} />;
+    return (
+      <section key={currency} className="stack">
+        <h3>{t('till.totals.priced', { currency: currency.toUpperCase() })}</h3>
+        <FactList>
+          <Fact name={t('till.totals.sales')}>{price(sales)}</Fact>
+          <Fact name={t('till.totals.tips')}>{price(tips)}</Fact>
+          <Fact name={t('till.totals.refunded')}>{price(refunded)}</Fact>
+          <Fact name={t('till.totals.total')}>
+            <strong>{price(sales + tips - refunded)}</strong>
+          </Fact>
+        </FactList>
+      </section>
+    );
+  });
+}
+
 function Sums({ figures }: { readonly figures: Figures }): ReactNode {
   const { payments, sales, tips, refunds, refunded, declines } = figures;
   const sum = BigInt(sales) + BigInt(tips) - BigInt(refunded);
@@ -60,6 +81,7 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
     <section key={cashier ?? ''} className="card stack totals">
       <h2 dir="auto">{cashier ?? t('till.totals.no_cashier')}</h2>
       <Sums figures={figures} />
+      <PricedSums figures={figures} />
     </section>
   ));
 }
@@ -101,8 +123,9 @@ export function TotalsScreen(context: TillContext): ReactNode {
       {totals === null && !failed ? <p role="status">{t('till.totals.loading')}</p> : null}
       {totals === null ? null : (
         <>
-          <div className="card totals">
+          <div className="card stack totals">
             <Sums figures={totals.total} />
+            <PricedSums figures={totals.total} />
           </div>
           <Cashiers cashiers={totals.cashiers} />
         </>

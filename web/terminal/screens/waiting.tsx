@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { saleText, tipText } from '../../ui/quoted.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { rich } from '../../ui/text/rich.ts';
@@ -124,16 +125,18 @@ function Declined({ phase, runner }: WaitingProps): ReactNode {
 }
 
 function Invitation({ phase }: WaitingProps): ReactNode {
-  const { description, amount } = phase.intent;
-  const total = BigInt(amount) + (phase.tip ?? 0n);
+  const { description, amount, presentment } = phase.intent;
+  const tip = phase.tip ?? 0n;
   const url = phase.intent.payment_url;
   return (
     <>
       <div className="due">
-        <Sum atoms={total} />
-        {phase.tip === null || phase.tip === 0n ? null : (
+        <Sum atoms={BigInt(amount) + tip} price={saleText(presentment, tip)} />
+        {tip === 0n ? null : (
           <p className="soft">
-            {rich('till.with_tip', { sum: () => <Amount atoms={phase.tip ?? 0n} /> })}
+            {rich('till.with_tip', {
+              sum: () => <Amount atoms={tip} price={tipText(presentment, tip)} />,
+            })}
           </p>
         )}
         {description === null ? null : (

@@ -4,6 +4,7 @@ import type { PayerPayment } from '../../data/payer.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
+import { paidText, shareText, tipText } from '../../ui/quoted.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
@@ -11,11 +12,55 @@ import { Time } from '../../ui/time.tsx';
 import { rowsOf, usePayments } from '../queries.ts';
 import { More, Problem, Waiting } from './loading.tsx';
 
+/** What left the wallet, and the parts of that. */
+function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode {
+  const { acquirer, protocol, cashback } = payment.fees;
+  const fees = BigInt(acquirer + protocol - cashback);
+  const tip = BigInt(payment.tip);
+  const refunded = BigInt(payment.amount_refunded);
+  return (
+    <div className="payment-sum">
+      <strong>
+        <Amount atoms={leftWallet(payment)} price={paidText(payment.presentment)} />
+      </strong>
+      <span className="soft small">
+        {rich('wallet.history.fees', {
+          sum: () => <Amount atoms={BigInt(payment.amount)} unit={false} />,
+          fees: () => <Amount atoms={fees} unit={false} />,
+        })}
+      </span>
+      {payment.tip === 0 ? null : (
+        <span className="soft small">
+          {rich('wallet.history.tip', {
+            sum: () => (
+              <Amount atoms={tip} price={tipText(payment.presentment, tip)} unit={false} />
+            ),
+          })}
+        </span>
+      )}
+      {payment.fees.cashback === 0 ? null : (
+        <span className="soft small">
+          {rich('wallet.history.cashback', {
+            sum: () => <Amount atoms={BigInt(payment.fees.cashback)} unit={false} />,
+          })}
+        </span>
+      )}
+      {payment.amount_refunded === 0 ? null : (
+        <span className="small">
+          {rich('wallet.history.refunded', {
+            sum: () => (
+              <Amount atoms={refunded} price={shareText(payment, refunded)} unit={false} />
+            ),
+          })}
+        </span>
+      )}
+    </div>
+  );
+}
+
 /** One payment: its recipient, the amount that left the wallet, and its proof. */
 export function PaymentRow({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const receipt = receiptPath(payment.receipt_url);
-  const { acquirer, protocol, cashback } = payment.fees;
-  const fees = BigInt(acquirer + protocol - cashback);
   return (
     <li className="payment">
       <div className="payment-who">
@@ -35,38 +80,7 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
           </a>
         )}
       </div>
-      <div className="payment-sum">
-        <strong>
-          <Amount atoms={leftWallet(payment)} />
-        </strong>
-        <span className="soft small">
-          {rich('wallet.history.fees', {
-            sum: () => <Amount atoms={BigInt(payment.amount)} unit={false} />,
-            fees: () => <Amount atoms={fees} unit={false} />,
-          })}
-        </span>
-        {payment.tip === 0 ? null : (
-          <span className="soft small">
-            {rich('wallet.history.tip', {
-              sum: () => <Amount atoms={BigInt(payment.tip)} unit={false} />,
-            })}
-          </span>
-        )}
-        {payment.fees.cashback === 0 ? null : (
-          <span className="soft small">
-            {rich('wallet.history.cashback', {
-              sum: () => <Amount atoms={BigInt(payment.fees.cashback)} unit={false} />,
-            })}
-          </span>
-        )}
-        {payment.amount_refunded === 0 ? null : (
-          <span className="small">
-            {rich('wallet.history.refunded', {
-              sum: () => <Amount atoms={BigInt(payment.amount_refunded)} unit={false} />,
-            })}
-          </span>
-        )}
-      </div>
+      <PaymentSums payment={payment} />
     </li>
   );
 }

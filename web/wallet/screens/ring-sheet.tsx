@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { paidText, saleText, tipText } from '../../ui/quoted.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
@@ -67,10 +68,11 @@ interface SumProps {
 
 function Sum({ ring, charge }: SumProps): ReactNode {
   const sum = charge?.total ?? BigInt(ring.confirmation.amount);
+  const price = paidText(ring.confirmation.presentment);
   return (
     <p className={`ring-sum ${sumLength(sum)}`}>
       {/* Not a button, because a dialog would focus it. The digits are below and on `Approve`. */}
-      <Amount still atoms={sum} />
+      <Amount still atoms={sum} price={price} />
     </p>
   );
 }
@@ -89,17 +91,30 @@ function Why({ confirmation }: Ring): ReactNode {
 function Parts({ ring, charge }: SumProps): ReactNode {
   const { confirmation } = ring;
   const all = BigInt(confirmation.amount);
+  const tip = BigInt(confirmation.tip);
   return (
     <Facts
       facts={[
         [
           t('wallet.confirm.fact.sale'),
-          <Amount key="sale" exact unit={false} atoms={all - BigInt(confirmation.tip)} />,
+          <Amount
+            key="sale"
+            exact
+            unit={false}
+            atoms={all - tip}
+            price={saleText(confirmation.presentment)}
+          />,
         ],
         [
           t('wallet.confirm.fact.tip'),
-          confirmation.tip === 0 ? null : (
-            <Amount key="tip" exact unit={false} atoms={BigInt(confirmation.tip)} />
+          tip === 0n ? null : (
+            <Amount
+              key="tip"
+              exact
+              unit={false}
+              atoms={tip}
+              price={tipText(confirmation.presentment, tip)}
+            />
           ),
         ],
         [

@@ -1,0 +1,21 @@
+import type { Json } from '#core/canonical-json.ts';
+import { toMinorUnits } from '#core/exchange.ts';
+import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
+import { type PaidQuote, renderPaidQuote } from '#prices/quote.ts';
+
+/** The quote of an intent with a tip in the same currency; `null` for a sale in USDC. */
+export function paidQuote(intent: PaymentIntent, tip: bigint): PaidQuote | null {
+  const { presentment } = intent;
+  if (presentment === null) return null;
+  return {
+    ...presentment,
+    expiresAt: byAccountClock(intent, intent.expiresAt).toISOString(),
+    tipAmount: toMinorUnits(tip, presentment),
+  };
+}
+
+/** The object `presentment` of an intent with a tip. */
+export function renderPaid(intent: PaymentIntent, tip: bigint): Json {
+  const paid = paidQuote(intent, tip);
+  return paid === null ? null : renderPaidQuote(paid);
+}

@@ -1,0 +1,31 @@
+import type { ReactNode } from 'react';
+import { named } from '#core/isolates.ts';
+import type { Quoted } from '../../ui/quoted.ts';
+import { Fact } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
+import { Time } from '../../ui/time.tsx';
+
+export interface RateFactsProps {
+  /** `null` for a sale in USDC. */
+  readonly quoted: (Quoted & { readonly quoted_at: string; readonly source: string }) | null;
+}
+
+/** For `1 EUR = 1.0854 USDC`. */
+export function rateValues({ currency, rate }: Quoted): { currency: string; rate: string } {
+  return { currency: currency.toUpperCase(), rate };
+}
+
+/** The rate that was locked for a sale, when it held and whose it is. */
+export function RateFacts({ quoted }: RateFactsProps): ReactNode {
+  if (quoted === null) return null;
+  const { quoted_at: at, source } = quoted;
+  return (
+    <>
+      <Fact name={t('dashboard.rate.name')}>{t('dashboard.rate.value', rateValues(quoted))}</Fact>
+      <Fact name={t('dashboard.rate.quoted.name')}>
+        <Time at={at} />
+      </Fact>
+      <Fact name={t('dashboard.rate.source.name')}>{named(source)}</Fact>
+    </>
+  );
+}
