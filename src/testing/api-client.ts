@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkDocumented } from '#testing/documented.ts';
 
-/** A JSON object of the API: a test asserts what it is. */
+/** A JSON object of the API; tests assert its fields. */
 export interface Body {
   readonly [field: string]: unknown;
 }
@@ -20,8 +20,8 @@ export interface Caller {
 }
 
 /**
- * A client of one surface, over real HTTP, with one bearer key. What another release answers is as
- * its own documents say, which may lack what today's have.
+ * A client of one surface, over real HTTP, with one bearer key. Responses of an earlier release are
+ * checked against its own documents, which may lack today's fields.
  */
 export function caller(
   baseUrl: string,

@@ -1,6 +1,6 @@
 /**
- * What the API promises, without database, chain or time: a pure model of intents, payments,
- * refunds and tokens, which the model-based test holds the real service against.
+ * A pure model of the API, without database, chain or time: intents, payments, refunds and tokens.
+ * The model-based test compares the real service with it.
  */
 
 export type ModelStatus = 'requires_payment_method' | 'requires_action' | 'succeeded' | 'canceled';
@@ -22,7 +22,7 @@ export interface ModelIntent {
   readonly id: string;
   readonly amount: number;
   status: ModelStatus;
-  /** Who is asked, or has paid. */
+  /** The pass that is asked for confirmation, or has paid. */
   pass: ModelPass | null;
   /** The token that pays or has paid. */
   token: ModelToken | null;
@@ -48,7 +48,7 @@ export interface Model {
   balance: number;
 }
 
-/** What a command must be answered. */
+/** The expected answer to a command. */
 export type Expected =
   | { readonly kind: 'intent' }
   | { readonly kind: 'refused'; readonly status: number; readonly code: string };
@@ -60,12 +60,12 @@ const UNEXPECTED: Expected = {
   code: 'payment_intent_unexpected_state',
 };
 
-/** Sandbox policy: a first payment of this much has to be confirmed. */
+/** Sandbox policy: a first payment of at least this sum must be confirmed. */
 const CONFIRM_FROM = 50_000_000;
-/** What the policy of the pass `over_limit` allows per payment. */
+/** The limit per payment of the pass `over_limit`. */
 const PER_PAYMENT = 1_000_000;
 
-/** What always stands in the way of this pass. */
+/** The decline code that this pass always gets. */
 const HOPELESS: Partial<Record<ModelPass, string>> = {
   revoked: 'pass_revoked',
   blocked: 'risk_blocked',
@@ -120,7 +120,7 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
   if (token.amount !== intent.amount) return decline(intent, 'agent_token_mismatch');
   const holder = model.intents.find((other) => other.token === token && other !== intent);
   if (holder !== undefined) return decline(intent, 'agent_token_used');
-  // A token is the payer's: what has become of a pass of that payer is nothing to it.
+  // A token belongs to the payer: a revoked pass of that payer does not affect it.
   const code = token.pass === 'revoked' ? null : declineOf(token.pass, intent.amount);
   const expected = present(model, intent, { pass: token.pass, code });
   if (intent.pass !== null) intent.token = token;
@@ -128,7 +128,7 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
 }
 
 export function answerPayer(model: Model, intent: ModelIntent, approve: boolean): Expected {
-  // An app that lost the answer to its yes may say yes again.
+  // An app that lost the answer to its approval may approve again.
   if (approve && intent.status === 'succeeded') return INTENT;
   if (intent.status !== 'requires_action' || intent.pass === null) return UNEXPECTED;
   return approve ? settle(model, intent, intent.pass) : decline(intent, 'payer_rejected');
@@ -153,7 +153,7 @@ export function expire(intent: ModelIntent): Expected {
   return end(intent, 'expired');
 }
 
-/** @returns the refunded atoms, or the refusal. Amount null: all that is left. */
+/** @returns the refunded atoms, or the refusal. Amount `null`: all that is left. */
 export function refund(
   model: Model,
   intent: ModelIntent,
@@ -168,7 +168,7 @@ export function refund(
   return { kind: 'refund', amount: wanted };
 }
 
-/** The events of an intent that its present state implies, whatever the way to it. */
+/** The last event of an intent that follows from its present state, however it got there. */
 export function lastEventOf(intent: ModelIntent): string {
   switch (intent.status) {
     case 'requires_payment_method':

@@ -86,7 +86,7 @@ function toSettledPayment(settled: Settled): Payment {
   });
 }
 
-/** A settled payment, written straight into the tables: no chain is needed to read it. */
+/** A settled payment, written directly into the tables: reading it needs no chain. */
 export async function addTestPayment(
   db: Database,
   mode: TestMode,
@@ -119,7 +119,7 @@ export async function newestEvent(db: Database, mode: TestMode, type: string): P
   return present(rows[0], 'event').id;
 }
 
-/** Plays the chain for refunds: each one succeeds a moment after it was asked for. */
+/** Plays the chain for refunds: each one succeeds a moment after its request. */
 export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): Loop {
   return startLoop({
     name: 'played refunds',

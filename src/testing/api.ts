@@ -31,14 +31,14 @@ export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
   /** Below `/api`: `/v1/payments`. */
   readonly path: string;
-  /** null: without one. Default: the merchant's test key. */
+  /** `null`: no key. Default: the merchant's test key. */
   readonly key?: string | null;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a test reads of answers; the document's check has seen that it is there. */
+/** Fields of responses that tests read; the check against the document ensures that they exist. */
 export interface AnswerBody {
   readonly id: string;
   readonly object: string;
@@ -58,7 +58,7 @@ export interface Answered {
   readonly body: AnswerBody;
 }
 
-/** The service's one secret, as tests have it. */
+/** The service's secret in tests. */
 export const TEST_SECRET = Buffer.alloc(32, 7);
 
 export interface TestApi {
@@ -82,14 +82,14 @@ export interface TestApi {
 export interface TestApiOptions {
   readonly clock?: Clock;
   readonly log?: Log;
-  /** `RATE_LIMIT`; default: so many that no test meets it by chance. */
+  /** `RATE_LIMIT`; the default is too high for a test to reach by accident. */
   readonly rateLimit?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the server looks for its database, given where it is: a proxy in a test of faults. */
+  /** Maps the database's URL to the one that the server uses: a proxy in a test of faults. */
   readonly databaseUrlFor?: (url: string) => Promise<string>;
 }
 
-/** Above what a test sends in a second. */
+/** More than a test sends in a second. */
 const NO_LIMIT = '1000000/1';
 
 interface NodeOf {
@@ -99,7 +99,7 @@ interface NodeOf {
   readonly options: TestApiOptions;
 }
 
-/** A server with connections of its own, as a process would have them. */
+/** A server with its own connections, as in a process of its own. */
 async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const env = { RATE_LIMIT: options.rateLimit ?? NO_LIMIT, ...options.env };
   const url = (await options.databaseUrlFor?.(databaseUrl)) ?? databaseUrl;
@@ -152,8 +152,8 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
 }
 
 /**
- * The merchant API over a database of its own, with one merchant, and with chains that nobody can
- * reach: what asks a chain stays under way. Every answer is compared with the OpenAPI document.
+ * The merchant API over its own database, with one merchant, and with unreachable chains: requests
+ * that need a chain stay under way. Every response is checked against the OpenAPI document.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, url: databaseUrl, close } = await testDatabase();
@@ -204,10 +204,10 @@ export async function createTestIntent(api: TestApi, body: object = {}): Promise
   return answered.body;
 }
 
-/** Nobody listens there. */
+/** An address without a listener. */
 const NOWHERE = 'http://127.0.0.1:1';
 
-/** Both networks, with nodes that nobody can reach: what needs no chain works. */
+/** Both networks with unreachable nodes: everything that needs no chain works. */
 function openAwayChains(): Promise<Chain[]> {
   return Promise.all(
     NETWORKS.map((network, index) =>

@@ -9,12 +9,12 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { present } from '#core/assert.ts';
 import { PASS_TYPE } from '#testing/wallet-credentials.ts';
 
-/** Apple's push service, as it is published: HTTP/2, and a client's certificate. */
+/** Apple's push service as documented: HTTP/2 with a client certificate. */
 export interface ApplePushServer {
   readonly url: string;
-  /** Tokens of devices that were told, in order. */
+  /** Tokens of the devices that were notified, in order. */
   readonly told: string[];
-  /** What is answered for a token instead of 200. */
+  /** The response for a token instead of 200. */
   readonly refusals: Map<string, { readonly status: number; readonly reason: string }>;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ function refusalOf(headers: IncomingHttpHeaders, body: string, commonName: unkno
   return body === '{}' ? null : { status: 400, reason: 'PayloadEmpty' };
 }
 
-/** Whom the client's certificate names. */
+/** The subject of the client certificate. */
 function peerOf(stream: ServerHttp2Stream): PeerCertificate {
   return (present(stream.session, 'session').socket as TLSSocket).getPeerCertificate();
 }

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A security key in software: makes passkeys and answers challenges as a browser would send it. */
+/** A software security key: creates passkeys and answers challenges like a browser. */
 
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
@@ -49,7 +49,7 @@ export class Authenticator {
   readonly #keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly #id = randomBytes(16);
   counter = 0;
-  /** false: nobody unlocked it. */
+  /** False if the user has not unlocked it. */
   verified = true;
 
   constructor(options: AuthenticatorOptions) {

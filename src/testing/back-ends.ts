@@ -1,6 +1,6 @@
-// A provider's address has several nodes behind it, and each has reached a block of its own.
+// A provider's address has several nodes behind it, each at its own block.
 
-/** Where a method names the block whose state it asks for. */
+/** The index of the block parameter, by method. */
 const TAG_AT: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_getBalance: 1,
@@ -11,7 +11,7 @@ const TAG_AT: Readonly<Record<string, number>> = {
 
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
-/** The call as the chain's own node is to answer it for one that has reached this block. */
+/** The call as the chain's own node must get it, to answer like a node at this block. */
 export function asSeenAt(call: ProviderCall, seen: bigint): ProviderCall {
   const at = TAG_AT[call.method];
   if (at === undefined || call.params[at] !== 'latest') return call;
@@ -22,7 +22,7 @@ interface Placed {
   readonly blockNumber: string | null;
 }
 
-/** What a node that has reached this block says; `real` is what the chain's own node says. */
+/** The answer of a node at this block; `real` is the answer of the chain's own node. */
 export function answerSeenAt(
   call: ProviderCall,
   real: ProviderAnswer,
@@ -59,8 +59,8 @@ interface RawBlock {
 }
 
 /**
- * What a node says that has another block at the head than the others: for a moment, as the next
- * block stands on theirs. Transactions of that block are not mined for it.
+ * The answer of a node that has a different head block than the others, for a moment, since the
+ * next block builds on theirs. Transactions of that block are not mined for it.
  */
 export function answerOnFork(
   call: ProviderCall,
@@ -78,7 +78,7 @@ export function answerOnFork(
   return receipt?.blockNumber === hex(head) ? { result: null } : real;
 }
 
-/** How far a longer chain is ahead of the test's. */
+/** How far the longer chain is ahead of the test's. */
 const ELSEWHERE_BLOCKS = 1_000_000n;
 const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_chainId: '0x1',
@@ -94,7 +94,7 @@ const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_feeHistory: { reward: [['0x1']] },
 };
 
-/** What a node of a longer chain says, on which nothing of ours is. */
+/** The answer of a node on a longer chain that has none of our transactions. */
 export function answerElsewhere(call: ProviderCall, head: bigint): ProviderAnswer {
   const newest = head + ELSEWHERE_BLOCKS;
   switch (call.method) {
@@ -126,7 +126,7 @@ export interface ProviderCall {
   readonly params: readonly unknown[];
 }
 
-/** An answer to one call, as JSON-RPC has it. */
+/** The JSON-RPC answer to one call. */
 export interface ProviderAnswer {
   readonly id?: unknown;
   readonly result?: unknown;

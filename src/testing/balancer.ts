@@ -1,15 +1,15 @@
 import { type Loop, startLoop } from '#core/loop.ts';
 
-/** Asks the nodes whether they are ready, as a load balancer does, and names them in turn. */
+/** Probes the nodes' readiness, as a load balancer does, and returns ready ones in turn. */
 export interface Balancer {
-  /** The next node that is ready; the last one that was, should none be. */
+  /** The next ready node; the last one that was ready if there is none. */
   next(): string;
-  /** How many are ready. */
+  /** How many nodes are ready. */
   ready(): number;
   stop(): Promise<void>;
 }
 
-/** A balancer asks every second or so; tests have less time. */
+/** A balancer probes about once a second; tests have less time. */
 const ASK_EVERY_MS = 50;
 const ANSWER_MS = 1_000;
 

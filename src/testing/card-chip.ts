@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type CardKeys, writeSunMessage } from '#core/sun-message.ts';
 
-/** What `POST /cards` answers, for writing the chip. */
+/** The response of `POST /cards`, for writing the chip. */
 export interface CardSettings {
   readonly url_template: string;
   readonly meta_read_key: string;
@@ -18,8 +18,8 @@ export function newUid(): string {
 }
 
 /**
- * A chip (NTAG 424 DNA) that was written with a card's settings. It knows nothing but those: each
- * tap counts up, and puts its message over the zeros of the template.
+ * A chip (NTAG 424 DNA) that was written with a card's settings. It knows nothing else: each tap
+ * increments the counter, and replaces the template's zeros by its message.
  */
 export class CardChip {
   readonly #template: string;
@@ -36,7 +36,7 @@ export class CardChip {
     this.#uid = uid;
   }
 
-  /** Held to a reader once more. */
+  /** One more tap. */
   tap(): string {
     this.counter++;
     const identity = { uid: this.#uid, counter: this.counter };

@@ -4,7 +4,7 @@ import addFormats from 'ajv-formats';
 
 type Doc = { [key: string]: unknown };
 
-/** One request and what it was answered, as it went over the wire. */
+/** One request with its response, as sent over the wire. */
 export interface Exchange {
   readonly method: string;
   /** With its query, below the server's root: `/api/v1/payments?limit=1`. */
@@ -15,7 +15,7 @@ export interface Exchange {
 }
 
 const DOCUMENT = 'document';
-/** What never gets to an operation. */
+/** Responses that never reach an operation. */
 const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   401: 'api_key_',
   403: '',
@@ -26,7 +26,7 @@ const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-/** Fields that the document does not name are a fault of document or answer. */
+/** Fields that the document lacks are a fault of document or response. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (value === null || typeof value !== 'object') return value;
@@ -67,7 +67,7 @@ function listOperations(document: Doc, root: string): Operation[] {
   });
 }
 
-/** Escapes that mean nothing do not get as far as an operation. */
+/** Invalid escapes do not reach an operation. */
 function isReadable(path: string): boolean {
   try {
     decodeURI(path);
@@ -98,8 +98,8 @@ function checkCommonHeaders({ headers, status }: Exchange, where: string): void 
 }
 
 /**
- * Compares answers with the OpenAPI document: status, headers, error code and every field. Throws
- * an AssertionError that names what the document does not know.
+ * Compares responses with the OpenAPI document: status, headers, error code and every field. Throws
+ * an AssertionError that names what the document lacks.
  */
 export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exchange) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
@@ -149,7 +149,7 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
   };
 }
 
-/** A response has an example of each code that it may carry. */
+/** A response documents an example for each of its codes. */
 function checkCode(response: Doc | undefined, code: string, where: string): void {
   const content = response?.content as Record<string, { readonly examples: Doc }> | undefined;
   const codes = Object.keys(content?.['application/json']?.examples ?? {});

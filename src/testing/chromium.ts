@@ -1,13 +1,13 @@
 import chromium from '@sparticuz/chromium';
 import { type BrowserServer, chromium as playwright } from 'playwright-core';
 
-/** Where the one Chromium of a test run listens; `test/run.ts` sets it. */
+/** The address of the test run's one Chromium; `test/run.ts` sets it. */
 export const BROWSER_SETTING = 'TAPLINE_TEST_BROWSER';
 
 /**
- * A Chromium that several test files share. With its own list of switches the package would run in
- * one process, which dies with the first context, and without web security: tests of CSP and CORS
- * would say nothing.
+ * A Chromium that several test files share. With the package's default switches it would run in one
+ * process, which dies with the first context, and without web security: tests of CSP and CORS would
+ * prove nothing.
  */
 export async function launchChromium(): Promise<BrowserServer> {
   const executablePath = await chromium.executablePath();

@@ -17,7 +17,7 @@ export interface TestDatabase {
 /** Set by the test runner: one cluster for all test files. */
 const CLUSTER = 'TAPLINE_TEST_DATABASE_URL';
 const TEMPLATE_LOCK = 551_903;
-/** Enough for what a test does at once; the cluster is shared by several test files. */
+/** Enough for a test's concurrency; several test files share the cluster. */
 const TEST_CONNECTIONS = 8;
 
 function withDatabase(url: string, name: string): string {
@@ -26,7 +26,7 @@ function withDatabase(url: string, name: string): string {
   return next.toString();
 }
 
-/** Named after the migrations' content, so a changed file makes a new template. */
+/** Contains a hash of the migrations, so a changed file makes a new template. */
 function templateName(): string {
   const digest = createHash('sha256');
   for (const name of readdirSync(MIGRATIONS_FOLDER).sort()) {
@@ -66,8 +66,8 @@ async function withAdmin<T>(cluster: string, work: (admin: pg.Client) => Promise
 }
 
 /**
- * `with (force)` refuses while autovacuum happens to be at work in the database, for its worker is
- * nobody's session. A plain drop asks the worker to leave and waits; sessions are ours to end.
+ * `with (force)` fails while autovacuum is working in the database, since its worker is not a
+ * session. A plain drop asks the worker to leave and waits; we end the sessions ourselves.
  */
 async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
   await admin.query(`alter database ${name} allow_connections false`);
@@ -80,8 +80,8 @@ async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
 }
 
 /**
- * A fresh, migrated database of its own, cloned from a template (about 60 ms). Uses the cluster of
- * the test run, or starts a throwaway one when a single file is run by hand.
+ * A fresh, migrated database, cloned from a template (about 60 ms). Uses the cluster of the test
+ * run, or starts a temporary one if a single file is run by hand.
  */
 export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<TestDatabase> {
   const own = process.env[CLUSTER] === undefined ? await startThrowawayPostgres() : null;
@@ -89,7 +89,7 @@ export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<T
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await withAdmin(cluster, async (admin) => {
     const template = await ensureTemplate(admin, cluster);
-    // Nothing here survives a crash, so its pages need not go through the log: half the time.
+    // Nothing here must survive a crash, so its pages need not be logged: half the time.
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });
   const url = withDatabase(cluster, name);

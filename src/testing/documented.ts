@@ -4,7 +4,7 @@ import { createAnswerCheck, type Exchange } from '#testing/check-answer.ts';
 
 type Check = (exchange: Exchange) => void;
 
-/** The document of each surface, by the beginning of its paths. The longest that fits counts. */
+/** The document of each surface, by path prefix. The longest match counts. */
 const SURFACES: Readonly<Record<string, string>> = {
   '/api/v1/': 'openapi.json',
   '/api/device/v1/': 'openapi/device.json',
@@ -26,7 +26,10 @@ function checkOf(name: string): Check {
   return check;
 }
 
-/** Every answer that a test client gets is as the surface's OpenAPI document says, or it throws. */
+/**
+ * Checks every response of a test client against the surface's OpenAPI document, and throws if it
+ * differs.
+ */
 export function checkDocumented(
   exchange: Omit<Exchange, 'path' | 'headers'> & {
     readonly url: string;

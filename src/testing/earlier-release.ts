@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 const ROOT = path.join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** The program as it was at another commit, in a folder of its own. */
+/** The service at another commit, in its own folder. */
 export interface EarlierRelease {
   readonly root: string;
   remove(): Promise<void>;
 }
 
-/** null: this copy of the repository does not know the commit (a shallow clone, an archive). */
+/** `null` if this copy of the repository lacks the commit (a shallow clone, an archive). */
 export async function earlierRelease(commit: string): Promise<EarlierRelease | null> {
   const known = await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).then(
     () => true,

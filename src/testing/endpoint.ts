@@ -5,11 +5,11 @@ import { SCOPES, type Scope } from '#accounts/scopes.ts';
 import { newSecret } from '#core/secrets.ts';
 import { type Answered, type Call, startTestApi, type TestApi } from '#testing/api.ts';
 
-/** A request that is wrong in one way, and how it is refused. */
+/** A request with one error, and its refusal. */
 export interface WrongCall {
-  /** What is wrong with it. */
+  /** The error. */
   readonly because: string;
-  /** Takes the place of the good call's fields. */
+  /** Replaces the fields of the good call. */
   readonly call: (good: Call, api: TestApi) => Call | Promise<Call>;
   readonly status?: number;
   readonly code: string;
@@ -21,21 +21,21 @@ export interface Endpoint {
   /** Names the tests: `POST /v1/refunds`. */
   readonly name: string;
   readonly scope: Scope;
-  /** A request that succeeds with the merchant's test key. Asked for again for each test. */
+  /** A request that succeeds with the merchant's test key. Created anew for each test. */
   readonly good: (api: TestApi) => Promise<Call>;
   readonly status: 200 | 201 | 202;
-  /** What the answer to the good request says, beyond what the document says of it. */
+  /** Checks the response to the good request, in addition to the document. */
   readonly expect: (answered: Answered, api: TestApi) => void | Promise<void>;
   readonly wrong: readonly WrongCall[];
   /**
-   * What another account's or mode's key gets: `missing`, when the path names an object; `others`,
-   * when it lists its own ones; `own`, when there is nothing to be shown.
+   * What the key of another account or mode gets: `missing` if the path names an object; `others`
+   * if it lists its own objects; `own` if there is nothing to show.
    */
   readonly elsewhere: 'missing' | 'others' | 'own';
   readonly replay: 'required' | 'accepted' | 'none';
-  /** Runs once the server is there. */
+  /** Runs once the server has started. */
   readonly setUp?: (api: TestApi) => Promise<void>;
-  /** Runs before the server goes. */
+  /** Runs before the server stops. */
   readonly tearDown?: () => Promise<void>;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -74,7 +74,7 @@ function testKeys(endpoint: Endpoint, api: () => TestApi): void {
   });
 }
 
-/** What a list shows to a key. */
+/** The ids that a list returns to a key. */
 async function listedTo(api: TestApi, endpoint: Endpoint, key: string): Promise<string[]> {
   const answered = await withKey(api, endpoint, key);
   assert.equal(answered.status, 200, answered.text);
@@ -128,13 +128,13 @@ function testReplay(endpoint: Endpoint, api: () => TestApi): void {
     };
     const refused = { status: 409, code: 'idempotency_key_reused' };
     await assertRefused(api().call({ ...other, idempotencyKey }), refused);
-    // The key comes before the body in the order of checks.
+    // The key is checked before the body.
     const broken = { path: other.path, body: { amount: 'much' } };
     await assertRefused(api().call({ ...broken, idempotencyKey }), refused);
   });
 }
 
-/** Tests what every endpoint promises; what only this one does has tests of its own beside. */
+/** Tests what every endpoint promises; an endpoint's specifics have their own tests. */
 export function testEndpoint(endpoint: Endpoint): () => TestApi {
   let api: TestApi;
   const current = () => api;

@@ -1,6 +1,6 @@
 import type { Body } from '#testing/api-client.ts';
 
-/** The code of the error that an answer is; undefined: it is none. */
+/** The error code of a response; `undefined` if it is not an error. */
 export function errorCodeOf(body: Body): string | undefined {
   return (body.error as { readonly code: string } | undefined)?.code;
 }

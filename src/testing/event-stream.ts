@@ -12,16 +12,16 @@ export interface StreamOf {
 export interface OpenedStream {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** The whole text when it was refused. */
+  /** The response body if it was refused. */
   readonly text: string;
-  /** Ids in the order in which they came. */
+  /** Ids in order of arrival. */
   readonly ids: string[];
-  /** `data:` of the same events, as it came. */
+  /** `data:` of the same events, unparsed. */
   readonly data: string[];
-  /** When the last one came, in milliseconds of `performance.now()`. */
+  /** Arrival of the last one, in milliseconds of `performance.now()`. */
   lastAt: number;
   comments: number;
-  /** Stops and goes on reading from the connection. */
+  /** Pauses and resumes reading from the connection. */
   readonly response: IncomingMessage;
   readonly ended: Promise<void>;
   close(): void;
@@ -38,7 +38,7 @@ function takeBlock(stream: OpenedStream, block: string): void {
   stream.data.push(data.slice('data: '.length));
 }
 
-/** A client of server-sent events that keeps all it hears. Resolves with the headers. */
+/** A client of server-sent events that keeps everything. Resolves with the headers. */
 export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
   const { url, key, lastEventId } = wanted;
   const headers = {
@@ -72,7 +72,7 @@ export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
 
 const HEARD_WITHIN_MS = 8_000;
 
-/** Waits until so many events have come. @throws when they do not. */
+/** Waits until this many events have arrived. @throws if they do not. */
 export async function heard({ ids }: OpenedStream, count: number): Promise<void> {
   const end = performance.now() + HEARD_WITHIN_MS;
   while (ids.length < count) {

@@ -5,14 +5,14 @@ import { text } from 'node:stream/consumers';
 /** How the node in between behaves. */
 type NodeMood =
   | 'well'
-  /** Takes no connection's request: the socket is cut. */
+  /** Cuts each connection. */
   | 'down'
   /** Never answers. */
   | 'hanging'
   | 'limiting the rate'
   /** Passes broadcasts on, and cuts the connection instead of answering. */
   | 'losing answers to broadcasts'
-  /** Says yes to broadcasts and forgets them. */
+  /** Accepts broadcasts and forgets them. */
   | 'dropping broadcasts';
 
 /** A call as it reached the node. */
@@ -25,14 +25,14 @@ export interface NodeCall {
 export interface FaultyNode {
   readonly url: string;
   mood: NodeMood;
-  /** The words with which it refuses this one call; null: it answers. The others are answered. */
+  /** Returns the error for one call, or `null` to answer it. The others are answered. */
   refuse: (call: NodeCall) => string | null;
   /** Calls that reached it, by method. */
   readonly calls: Map<string, number>;
   stop(): Promise<void>;
 }
 
-/** Somebody else's node with its bad days, in front of the test's chain. */
+/** A misbehaving provider in front of the test's chain. */
 export async function startFaultyNode(target: string): Promise<FaultyNode> {
   const calls = new Map<string, number>();
   const node = { mood: 'well' as NodeMood, refuse: (_call: NodeCall): string | null => null };

@@ -6,13 +6,13 @@ import type { Doc } from '#http/openapi-schemas.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts';
 
-/** `FUZZ_SEED` repeats a run. */
+/** `FUZZ_SEED` reproduces a run. */
 export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-/** Made and sent in portions: making them all at once takes memory and shows nothing. */
+/** Generated and sent in portions: generating all at once takes memory and shows nothing. */
 const PORTION = 1_000;
 const CONCURRENCY = 24;
 const MORE = 5;
-/** Some wait 20 s for a chain that is away; nothing should take longer. */
+/** Some wait 20 s for an unreachable chain; nothing should take longer than this. */
 const HANG_MS = 45_000;
 
 const REQUEST_TIMEOUT = 408;
@@ -23,29 +23,29 @@ export interface FuzzRun {
   readonly known: KnownIds;
   readonly requests: number;
   /**
-   * The share of the operations that has to be reached: a fuzz that is refused at the door
-   * everywhere would pass as well. Which are reached is chance, so more requests are sent until
-   * enough are, up to MORE times as many.
+   * The share of operations that must be reached: a fuzz that is always refused at the door would
+   * pass as well. Which are reached is chance, so more requests are sent until enough are, up to
+   * MORE times as many.
    */
   readonly reach?: number;
-  /** Who asks: `Authorization`, or a cookie with its token. */
+  /** The credentials: `Authorization`, or a cookie with its token. */
   headersOf(request: FuzzRequest): Readonly<Record<string, string>>;
   readonly leaveOut?: readonly string[];
-  /** Looks at an answer beside the document's own check. */
+  /** Checks a response, in addition to the document. */
   onAnswer?(request: FuzzRequest, answer: FuzzAnswer): void;
 }
 
 export interface FuzzAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** null: a stream. */
+  /** `null` for a stream. */
   readonly text: string | null;
 }
 
-/** How often each operation was answered with each status. */
+/** How often each operation returned each status. */
 export type Seen = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/** A stream that has begun has no end: it is left at once, and has no text. */
+/** An open stream has no end: it is closed at once, and has no text. */
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
   body.on('error', () => {}).destroy();
@@ -73,7 +73,7 @@ function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, nu
       Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
     );
     const isFile = status === 200 && !/^application\/json(;|$)/.test(shown['content-type'] ?? '');
-    // Of a machine that stood still for longer than a request may take to arrive.
+    // Caused by a machine that stalled for longer than a request may take to arrive.
     if (text !== null && !isFile && status !== REQUEST_TIMEOUT)
       check({ method, path, status, headers: shown, text });
     assert.notEqual(status, 500, text ?? '');
@@ -89,7 +89,7 @@ function describe(request: FuzzRequest, error: unknown): Error {
 }
 
 /**
- * Sends them all. @throws at the first answer that is not documented, at any 500, and when too few
+ * Sends all requests. @throws at the first undocumented response, at any 500, and if too few
  * operations are reached.
  */
 export async function runFuzz(run: FuzzRun): Promise<Seen> {

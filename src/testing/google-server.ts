@@ -7,9 +7,9 @@ import { Value } from 'typebox/value';
 import { ISSUER, SERVICE_ACCOUNT } from '#testing/wallet-credentials.ts';
 
 /**
- * Google's token endpoint and Wallet API, as far as passes need them: requests that are not of the
- * form that Google publishes (OAuth 2.0 for service accounts; REST reference of Google Wallet) are
- * refused, and what is stored is what a phone would show.
+ * Google's token endpoint and Wallet API, as far as passes need them: requests that differ from
+ * Google's documentation (OAuth 2.0 for service accounts; REST reference of Google Wallet) are
+ * refused, and stored objects are what a phone would show.
  */
 export interface GoogleServer {
   readonly tokenUrl: string;
@@ -18,11 +18,11 @@ export interface GoogleServer {
   readonly objects: Map<string, Record<string, unknown>>;
   /** Every request to the API: method, path, status. */
   readonly calls: string[];
-  /** How many tokens were given. */
+  /** How many tokens were issued. */
   tokens(): number;
-  /** Set: how the next requests to the API are answered, whatever they ask. */
+  /** Statuses of the next API responses, whatever the request. */
   fail(statuses: readonly number[]): void;
-  /** Which key the service account signs with. */
+  /** Sets the service account's public key. */
   trust(key: KeyObject): void;
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ function checkAssertion(body: string, key: KeyObject, tokenUrl: string): void {
   assert.ok(exp > iat && exp - iat <= 3600);
 }
 
-/** What Google has stored, by its rules of POST and PUT. */
+/** Google's stored objects, with its rules for POST and PUT. */
 function createStore(objects: GoogleServer['objects']) {
   const classes = new Set<string>();
   const insertClass = (body: unknown) => {

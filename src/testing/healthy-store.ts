@@ -22,9 +22,9 @@ import {
 import { addPayment, playRefunds } from '#testing/store-payments.ts';
 import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
-/** A store where everything that the invariants speak of has happened, and all is well. */
+/** A store that contains everything the invariants cover, without a violation. */
 export interface HealthyStore extends TestStore {
-  /** Paid with a pass; a part of it is refunded. */
+  /** Paid with a pass and partly refunded. */
   readonly payment: Payment;
   readonly endpoint: {
     readonly id: string;
@@ -39,11 +39,11 @@ const REFUNDED = 500_000;
 export async function openHealthyStore(): Promise<HealthyStore> {
   const store = await openStore();
   const enabledEvents = ['payment.*', 'refund.*'];
-  // Nobody listens there: what was answered is written down by hand.
+  // An address without a listener: deliveries are recorded by hand.
   const { endpoint } = await addEndpoint(endpointsOf(store), 'http://127.0.0.1:1024/', {
     enabledEvents,
   });
-  // Only events of a later millisecond are promised to an endpoint.
+  // An endpoint only gets events of a later millisecond.
   await sleep(2);
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);
@@ -79,7 +79,7 @@ async function refund(store: TestStore, paymentId: string): Promise<void> {
   if (isRefusal(answer)) throw new Error(answer.message);
 }
 
-/** As if a worker had told the endpoint everything. */
+/** As if a worker had delivered everything. */
 async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
   const rows = await store.db.query<{ event_id: string }>(
     `with due as (delete from webhook_due returning *)
@@ -94,7 +94,7 @@ async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
 
 const WITHDRAWN = 250_000n;
 
-/** A pending withdrawal with its request. @returns its id. */
+/** A pending withdrawal with its job. @returns its id. */
 export async function addWithdrawal(store: TestStore, amount: bigint): Promise<string> {
   const { tenant, merchantNumber } = store.merchant;
   const now = store.clock.now();

@@ -9,7 +9,7 @@ import type { AnyRoute, Caller, Surface } from '#http/route.ts';
 import { buildServer, type ServerOptions } from '#http/server.ts';
 import { watchMoves } from '#testing/moves-guard.ts';
 
-/** The key that the surfaces of these tests know. */
+/** The key that the surfaces of these tests accept. */
 export const GOOD_KEY = 'good';
 
 const caller: Caller = {
@@ -20,7 +20,7 @@ const caller: Caller = {
   apiVersion: '2026-09-28',
 };
 
-/** A surface without a database: what the HTTP kit does by itself. */
+/** A surface without a database, to test the HTTP kit alone. */
 export function bareSurface(routes: readonly AnyRoute[]): Surface {
   return {
     root: '/api/v1',
@@ -68,9 +68,9 @@ export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Whether the server closed the connection before the time was up. */
+  /** True if the server closed the connection within the time. */
   readonly closed: boolean;
-  /** How many responses came. */
+  /** How many responses arrived. */
   readonly responses: number;
 }
 
@@ -91,7 +91,7 @@ function parseRaw(text: string): Omit<RawAnswer, 'closed'> {
   };
 }
 
-/** Sends bytes as they are and reads what comes until the server closes or `waitMs` is over. */
+/** Sends raw bytes and reads the responses until the server closes or `waitMs` has passed. */
 export function sendRaw(port: number, bytes: string | Buffer, waitMs = 1_000): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -3,23 +3,23 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
-/** Connections to a server that have each been answered once and say nothing more. */
+/** Connections to a server that have each got one response and are idle since. */
 export interface IdleConnections {
-  /** How many of them the server has ended. */
+  /** How many of them the server has closed. */
   lost(): number;
-  /** Asks again on each n-th of them. @returns how many were answered with 200. */
+  /** Sends a request on each n-th of them. @returns how many got 200. */
   askEvery(nth: number): Promise<number>;
-  /** Ends all of them, one half with a farewell and the other half without. */
+  /** Closes all of them, one half properly and the other half abruptly. */
   close(): Promise<void>;
 }
 
-/** The queue of a listening socket is 511 long; more at once would wait for a second try. */
+/** The backlog of a listening socket is 511; more at once would wait for a retry. */
 const WAVE = 250;
-/** Answered without the database, so that what is measured is the connections. */
+/** Answered without the database, so that only connections are measured. */
 const REQUEST = 'GET /livez HTTP/1.1\r\nHost: idle.test\r\n\r\n';
 /**
  * One address has 28,000 ports on Linux, less those that closed tests still hold: several have
- * enough. Elsewhere 127.0.0.2 has to be set up first.
+ * enough. Elsewhere 127.0.0.2 must be configured first.
  */
 const ADDRESSES =
   process.platform === 'linux'
@@ -38,11 +38,11 @@ async function open(port: number, number: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
   if (!(await ask(socket))) throw new Error('a connection was not answered with 200');
-  // What happens to it from here on is counted, and no fault of the test.
+  // Later errors are counted, and do not fail the test.
   return socket.on('error', () => {});
 }
 
-/** Opens so many connections to a local server. @throws when one is refused or not answered. */
+/** Opens this many connections to a local server. @throws if one is refused or gets no response. */
 export async function openIdleConnections(port: number, count: number): Promise<IdleConnections> {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
@@ -69,8 +69,8 @@ export async function openIdleConnections(port: number, count: number): Promise<
 }
 
 /**
- * How many files this process may have open, and so each process that it starts. (Node takes all
- * that it may when it starts.)
+ * How many files this process may open, and so each process that it starts. (Node raises its limit
+ * to the maximum at start.)
  */
 export function openFilesLimit(): number {
   const { stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
@@ -78,7 +78,7 @@ export function openFilesLimit(): number {
   return stdout.trim() === 'unlimited' ? Number.POSITIVE_INFINITY : limit;
 }
 
-/** What a process holds; null where the system does not tell (only Linux does). */
+/** Resources of a process; `null` if the system does not report them (only Linux does). */
 export async function resourcesOf(
   pid: number,
 ): Promise<{ readonly files: number; readonly megabytes: number } | null> {

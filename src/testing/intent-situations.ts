@@ -16,7 +16,7 @@ const ATTEMPT: Attempt = {
   reasonCode: null,
 };
 
-/** Only the chain knows of it. */
+/** An attempt known only from the chain. */
 export const LOST_ATTEMPT: Attempt = { ...ATTEMPT, credential: { type: 'unknown' } };
 
 export function intentIn(state: IntentState): PaymentIntent {
@@ -47,9 +47,9 @@ export function intentIn(state: IntentState): PaymentIntent {
 }
 
 export const OPEN = intentIn({ status: 'requires_payment_method' });
-/** Asked early: the confirmation runs out before the intent would. */
+/** Requested early: the confirmation expires before the intent. */
 export const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
-/** Asked late: the intent's expiry passes while its payer thinks. */
+/** Requested late: the intent expires while its payer decides. */
 const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
 export const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
 export const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });

@@ -17,30 +17,30 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement as it ran with the plan that its connection kept. */
+/** A statement as executed with its connection's cached plan. */
 export interface Reading {
   readonly statement: Executed;
-  /** The indexes that were read, and tables that were read as a whole. */
+  /** The indexes that were read, and tables that were scanned. */
   readonly scans: readonly string[];
-  /** Rows of tables and entries of indexes that were read; null: it was planned, and not run. */
+  /** How many table rows and index entries were read; `null` if it was only planned. */
   readonly rows: number | null;
   readonly pages: number;
 }
 
-/** A connection of the service's kind, with a generic plan of each statement. */
+/** A connection like the service's, with a generic plan of each statement. */
 export interface KeptPlans {
   readonly label: string;
-  /** Runs each with its kept plan, and rolls it back. */
+  /** Runs each statement with its cached plan, and rolls it back. */
   run(): Promise<Reading[]>;
   close(): Promise<void>;
 }
 
-/** A statement that inserts what is there already cannot run again. */
+/** A statement that inserts existing rows cannot run again. */
 const ALREADY_THERE = new Set(['23505', '23503', '23P01']);
 
 type Explain = (options: string, statement: Executed, index: number) => Promise<PlanNode>;
 
-/** Of the prepared statement with that number, in a transaction that is rolled back. */
+/** Explains the prepared statement with that number, in a transaction that is rolled back. */
 function explainer(client: pg.Client): Explain {
   return async (options, { values, settings }, index) => {
     const given = values.map((value) => (value === null ? 'null' : client.escapeLiteral(value)));

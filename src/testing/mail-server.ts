@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 
-/** A mail server that takes everything and keeps it: as much of SMTP as a client needs to send. */
+/** A mail server that accepts and keeps everything: as much of SMTP as a client needs to send. */
 export interface MailServer {
   readonly url: string;
-  /** The messages as they came, headers included. */
+  /** The messages as received, with headers. */
   readonly messages: readonly string[];
   stop(): Promise<void>;
 }

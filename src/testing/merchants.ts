@@ -9,7 +9,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 
-/** A merchant's things in one mode. */
+/** A merchant's objects in one mode. */
 export interface TestMode {
   readonly tenant: Tenant;
   /** A key with every scope. */

@@ -9,7 +9,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { temporaryDataDir } from '#testing/spawn-network.ts';
 import { startTestNetwork } from '#testing/test-network.ts';
 
-/** The whole service in this process, on chains whose blocks come so fast that tests can wait. */
+/** The whole service in this process, on chains with blocks fast enough for tests. */
 export interface QuickNetwork {
   readonly sandbox: SandboxFile;
   readonly secret: Buffer;
@@ -24,7 +24,7 @@ const IDLE_BLOCK_MS = 200;
 
 export async function startQuickNetwork(
   options: {
-    /** Default: one of its own, which is closed with the network. */
+    /** Default: a new one, which is closed with the network. */
     readonly database?: TestDatabase;
     readonly env?: Readonly<Record<string, string>>;
   } = {},

@@ -3,8 +3,8 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 import type { ServerOptions } from '#http/server.ts';
 
 /**
- * What a route that says it moves nothing never writes: money, who may act, and the names that
- * payers trust. Triggers of the tests' databases refuse it.
+ * Tables that a route declared to move nothing never writes: money, permissions, and the names that
+ * payers trust. Triggers of the tests' databases enforce it.
  */
 const GUARDED_TABLES = [
   ...['api_keys', 'device_keys', 'pairing_codes', 'memberships', 'invitations', 'owner_changes'],
@@ -15,13 +15,13 @@ const GUARDED_TABLES = [
   ...['wallet_changes', 'risk_settings', 'risk_blocked_payers', 'spending_policy_defaults'],
 ];
 
-/** Of tables that also note when something was last seen: what is more than that. */
+/** For tables that also record when something was last seen: the guarded columns. */
 const COLUMNS: Readonly<Record<string, string>> = {
   terminals: 'of label, name, status',
   api_keys: 'of name, scopes, ip_allowlist, expires_at, revoked_at',
 };
 
-/** Statements of such a route begin with it, so that a trigger knows whose they are. */
+/** Prefix of such a route's statements, so that a trigger recognizes them. */
 const MARK = '/* moves nothing */ ';
 
 /** Run once in the template of the tests' databases. */
@@ -49,7 +49,7 @@ function guardedSql<T extends Sql>(sql: T): T {
   return { ...sql, query };
 }
 
-/** The same database, which knows for which route a statement runs. */
+/** The same database, with statements marked by their route. */
 export function guardedDatabase(db: Database): Database {
   return {
     ...guardedSql(db),
@@ -57,6 +57,6 @@ export function guardedDatabase(db: Database): Database {
   };
 }
 
-/** For `around` of a server: every opener of the tests has it. */
+/** For a server's `around`: every server of the tests has it. */
 export const watchMoves: NonNullable<ServerOptions['around']> = ({ moves }, work) =>
   atRest.run(moves === 'nothing', work);

@@ -16,7 +16,7 @@ import { PersonClient } from '#testing/person-client.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** What every sale is about, in atoms of USDC. */
+/** The sum of every sale, in atoms of USDC. */
 export const SALE = 2_500_000;
 const MONEY = 100_000_000n;
 const WAIT_MS = 180_000;
@@ -38,20 +38,20 @@ export interface MovingShop {
   tap(intent: string, pass: string): Promise<Body>;
   /** @returns the id of the payment. */
   pay(intent: string, pass: string): Promise<string>;
-  /** The contract that the receipt of a payment names, as anybody can check it. */
+  /** The contract that a payment's receipt names, as anyone can check it. */
   settledAt(payment: string): Promise<string>;
   /** @returns the refund once it is no longer pending. */
   refund(payment: string | undefined): Promise<Body>;
   /** In atoms, as `GET /balance` says. */
   available(): Promise<number>;
   usdcOf(address: Hex): Promise<bigint>;
-  /** The payer agrees to the present contract. @returns the pass. */
+  /** The payer signs up with the present contract. @returns the pass. */
   enrol(): Promise<string>;
-  /** The merchant's owner gets the factor that going live asks for. */
+  /** Adds the factor that going live requires to the merchant's owner. */
   addFactor(): Promise<void>;
-  /** Asks to go live, or to move. */
+  /** Requests to go live, or to move. */
   askToGoLive(account?: string): Promise<void>;
-  /** Until the chain has said so. */
+  /** Waits until the chain has confirmed it. */
   untilLive(account?: string): Promise<void>;
   /** A person of the network's staff, signed in. */
   staff(): Promise<PersonClient>;
@@ -120,7 +120,7 @@ export async function openMovingShop(chainId: number): Promise<MovingShop> {
   return shop;
 }
 
-/** Goes on with the session of `before`, on another port, where it still stands. */
+/** Continues the session of `before` on another port, if it is still valid. */
 async function signIn(
   root: string,
   person: { readonly email: string; readonly password: string },

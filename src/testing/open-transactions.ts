@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Tx } from '#db/database.ts';
 
-/** A transaction that others meet under way, until the test lets it commit. */
+/** A transaction that stays open until the test lets it commit. */
 export async function underWay(
   db: Database,
   work: (tx: Tx) => Promise<unknown>,
@@ -22,7 +22,7 @@ export async function underWay(
   };
 }
 
-/** Until so many sessions of this database wait for a lock. */
+/** Waits until this many sessions of this database wait for a lock. */
 export async function waitingForLocks(db: Database, count: number): Promise<void> {
   for (;;) {
     const rows = await db.query(

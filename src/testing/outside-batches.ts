@@ -5,17 +5,17 @@ import { heldAccount } from '#testing/held-key.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 const GAS_OF_ONE = 450_000n;
-/** The relayer's own transactions offer less, so they come after these. */
+/** The relayer's own transactions offer less, so they follow these. */
 const HIGH_TIP = 5_000_000_000n;
 const FIRST_NUMBER = 5_000_000n;
 const FAR_FUTURE = 2 ** 40 - 1;
-/** Atoms, and with the fees, which round down. */
+/** Atoms, and the sum with fees, which round down. */
 const SALE = { amount: 1_000n, charged: 1_005n } as const;
 
 /**
- * Batches of one payment each by the world's last operator key, past the service, which must not
- * work with that key. They wait for the next block.
- * @returns what sends so many of them, and answers what they charge the payer.
+ * Batches of one payment each, sent by the world's last operator key outside the service, which
+ * must not use that key. They wait for the next block.
+ * @returns a function that sends this many, and returns what they charge the payer.
  */
 export function outsideBatches(
   world: RelayerWorld,

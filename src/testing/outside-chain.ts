@@ -20,12 +20,12 @@ import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
 export interface OutsideChain {
   readonly chainId: number;
   readonly usdc: Hex;
-  /** Owns the token, mints it, and blocks and pauses it. */
+  /** Owns the token: mints it, blocks accounts and pauses it. */
   readonly issuer: Key;
   walletOf(key: Hex): ReturnType<typeof walletAt>;
-  /** Sends and waits. @returns what was deployed, if anything. @throws when it reverts. */
+  /** Sends and waits. @returns the deployed address, if any. @throws if it reverts. */
   send(key: Hex, to: Hex | null, data: Hex): Promise<Hex>;
-  /** `former`: with its keys, and as the contract that follows it. */
+  /** `former`: with its keys, as its successor. */
   deploySettlement(former?: OutsideContract): Promise<OutsideContract>;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ function walletAt(rpcUrl: string, key: Hex) {
   return createWalletClient(options).extend(publicActions);
 }
 
-/** With TestUSDC, or Circle's own token where its code is there. */
+/** With TestUSDC, or Circle's own token if its code is available. */
 export async function startOutsideChain(wanted: {
   readonly chainId: number;
   readonly token: 'test' | 'real';
@@ -107,7 +107,7 @@ interface Ground {
   fund(addresses: readonly Hex[]): Promise<void>;
 }
 
-/** With keys of its own, unless it follows another one. */
+/** With new keys, unless it follows another one. */
 async function deployAt(
   { rpcUrl, chainId, usdc, payingKey, fund }: Ground,
   earlier?: OutsideContract,
@@ -145,14 +145,14 @@ async function deployAt(
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
-    // As in the sandbox: tests tap static passes, and nobody is there to be asked.
+    // As in the sandbox: tests tap static passes, and no payer can confirm.
     STATIC_PASS_CONFIRM_FROM: 'off',
   };
   const deployedAtBlock = BigInt(blockNumber ?? 0);
   return { settlement, guardian, operators, registrar, deployedAtBlock, former, env };
 }
 
-/** A payer's way in, by signatures alone: the wallet owns no coin. @returns a pass. */
+/** Sets up a payer by signatures only: the wallet has no gas. @returns a pass. */
 export async function enrolBySignature(
   account: PrivateKeyAccount,
   wallet: { readonly webUrl: string; readonly chainId: number },
@@ -171,7 +171,7 @@ export async function enrolBySignature(
     permit: await signed(ready.permit),
     policy: await signed(ready.policy),
   });
-  // It waits for the chain at most twenty seconds.
+  // It waits for the chain for at most twenty seconds.
   let { status } = asked.body;
   for (let left = 20; status === 'pending' && left > 0; left--) {
     status = (await me.get(`/approvals/${asked.body.id}`)).body.status;

@@ -29,19 +29,22 @@ import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { lastingNodeOf, nodeIndexOf, openRange, rangePath } from '../../contracts/batch-range.ts';
 import { paymentLeaf, paymentProof } from '../../contracts/payment-tree.ts';
 
-/** Acts on a network's contracts by its keys, past the service: the ledger hears nothing of it. */
+/**
+ * Acts on a network's contracts with its keys, outside the service: the ledger does not learn of
+ * it.
+ */
 export interface OutsideService {
-  /** Settles the payments by the key of the last sender. @throws unless each of them settles. */
+  /** Settles the payments with the key of the last sender. @throws unless each of them settles. */
   settle(payments: readonly PaymentCall[]): Promise<void>;
-  /** Refunds some of a payment that `settle` has made, by the same key. */
+  /** Refunds part of a payment that `settle` has made, with the same key. */
   refund(payment: PaymentCall, amount: bigint): Promise<void>;
-  /** Pays some of a merchant's balance out to its own wallet, by the same key. */
+  /** Pays part of a merchant's balance to its own wallet, with the same key. */
   withdraw(payout: Payout): Promise<void>;
-  /** A merchant that no account of the service has. @returns its number. */
+  /** A merchant without an account of the service. @returns its number. */
   addMerchant(): Promise<bigint>;
-  /** A wallet with USDC, allowance and policy that the service has never heard of. */
+  /** A wallet with USDC, allowance and policy that the service does not know. */
   addPayer(): Promise<Hex>;
-  /** A wallet with nothing but USDC that the service has never heard of. */
+  /** A wallet with USDC only that the service does not know. */
   addWallet(): Promise<PrivateKeyAccount>;
   usdcOf(address: Hex): Promise<bigint>;
 }
@@ -93,7 +96,7 @@ async function addPayer(config: NetworkConfig): Promise<Hex> {
   return payer.address;
 }
 
-/** Funded by somebody else: it has never sent a transaction itself. */
+/** Funded by someone else: it has never sent a transaction itself. */
 async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const funder = privateKeyToAccount(generatePrivateKey());
@@ -149,7 +152,7 @@ async function refund(
   await send(config, operator, config.settlement, data);
 }
 
-/** Folds all events of the contract; needs nothing of the service. */
+/** Folds all events of the contract, without the service. */
 async function proofOf(
   config: NetworkConfig,
   operator: PrivateKeyAccount,

@@ -14,9 +14,9 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** The sale of {@link PayGround.newLink}. */
+/** The sum of {@link PayGround.newLink}. */
 export const AMOUNT = 2_500_000;
-/** What it costs: 30 and 20 basis points on top, 5 of them back. */
+/** The payer's total: 30 and 20 basis points on top, 5 of them back. */
 export const PULLED = 2_511_250n;
 
 /** A merchant's terminal, its links over HTTP, and a real chain that settles them. */
@@ -28,14 +28,14 @@ export interface PayGround {
   /** The intent as the terminal sees it. */
   onTerminal(intentId: string): Promise<Readonly<Record<string, unknown>>>;
   authorize(token: string, from: Hex, signature: Hex): Promise<Reply>;
-  /** A wallet that can pay once, unless told otherwise. */
+  /** A wallet that can pay once, unless specified otherwise. */
   bare(usdc?: bigint): Promise<PrivateKeyAccount>;
-  /** How often the chain was asked for the intent. */
+  /** How many settlement jobs the intent has. */
   requestsOf(intentId: string): Promise<number>;
   mint(to: Hex, usdc: bigint): Promise<void>;
   blocklist(address: Hex): Promise<void>;
   changeRates(rates: FeeRates): Promise<void>;
-  /** What the chain is asked next, before a payment, waits until the function is called. */
+  /** Holds the next check before a payment until the function is called. */
   holdPreflight(): () => void;
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ interface Said {
   readonly last_payment_error?: { readonly decline_code: string } | null;
 }
 
-/** Status, and the error code, decline code or status of the answer, whichever says most. */
+/** Status, and the error code, decline code or status of the response, whichever says most. */
 export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): string {
   const { error, status: state, last_payment_error: declined }: Said = body;
   return `${status} ${error?.code ?? declined?.decline_code ?? state}`;
@@ -119,7 +119,7 @@ function keepApplying({ wakeups }: RelayerWorld, store: TestStore): () => Promis
   return () => applying.stop();
 }
 
-/** What others do on the chain. */
+/** Actions of others on the chain. */
 function chainActs({ network }: RelayerWorld) {
   const { admin, config, send } = network;
   const onToken = (functionName: 'mint' | 'setBlocked', args: readonly unknown[]) => {
@@ -138,7 +138,7 @@ function chainActs({ network }: RelayerWorld) {
   };
 }
 
-/** Exactly one of the answers says that it has paid. */
+/** Exactly one of the responses reports the payment. */
 export function assertPaidOnce(replies: readonly Reply[]): void {
   const told = replies.map(summary);
   assert.equal(told.filter((one) => one === '200 succeeded').length, 1, String(told));

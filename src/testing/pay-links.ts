@@ -14,7 +14,7 @@ import type { TestNetwork } from '#testing/test-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { compileContract } from '../../contracts/compile.ts';
 
-/** What a test reads of a pay link. */
+/** Fields of a pay link that tests read. */
 export interface LinkBody {
   readonly status: string;
   readonly merchant: { readonly name: string; readonly number: number };
@@ -52,30 +52,30 @@ export async function readLink(pay: Caller, token: string, from?: Hex): Promise<
   return answer.body as unknown as LinkBody;
 }
 
-/** What a wallet makes of what it is shown. */
+/** A wallet's signature of the terms that it is shown. */
 export function sign(account: PrivateKeyAccount, link: LinkBody): Promise<Hex> {
   return account.signTypedData(link.typed_data as unknown as TypedDataDefinition);
 }
 
 interface LinkWallet {
   readonly account: PrivateKeyAccount;
-  /** A contract wallet whose key the account is. */
+  /** A contract wallet whose key this account has. */
   readonly from?: Hex;
 }
 
-/** Looks and signs. @returns what pays. */
+/** Opens the link and signs. @returns the request that pays. */
 export async function signByLink(pay: Caller, token: string, wallet: LinkWallet) {
   const { account, from = account.address } = wallet;
   const signature = await sign(account, await readLink(pay, token, from));
   return () => pay.post(`/${token}/authorization`, { from, signature });
 }
 
-/** Looks, signs and pays. */
+/** Opens the link, signs and pays. */
 export async function payByLink(pay: Caller, token: string, wallet: LinkWallet) {
   return (await signByLink(pay, token, wallet))();
 }
 
-/** A wallet with nothing but USDC: no gas, no allowance, no policy. */
+/** A wallet with USDC only: no gas, no allowance, no policy. */
 export async function addBareWallet(
   network: TestNetwork,
   usdc: bigint,

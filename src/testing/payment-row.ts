@@ -1,10 +1,10 @@
 import type { PaymentRow } from '#payments/payment.ts';
 
-/** Until when the payment of `PAYMENT_ROW` may be refunded. */
+/** The settlement time of `PAYMENT_ROW`. */
 const SETTLED = new Date('2026-10-01T12:00:00.000Z');
 export const UNTIL = new Date('2027-03-30T12:00:00.000Z');
 
-/** A payment that no database holds, for decisions that need none. */
+/** A payment without a database, for decisions that need none. */
 export const PAYMENT_ROW: PaymentRow = {
   id: 'pay_1',
   recovered: false,

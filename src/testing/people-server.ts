@@ -29,7 +29,7 @@ export interface PeopleServer {
   /** Roots of the two APIs. */
   readonly dashboard: string;
   readonly operator: string;
-  /** Where pages stand. */
+  /** Base URL of the pages. */
   readonly web: string;
   readonly mails: readonly Mail[];
   sendMails(): Promise<void>;
@@ -38,7 +38,7 @@ export interface PeopleServer {
   close(): Promise<void>;
 }
 
-/** What the surfaces of one test are made from. */
+/** The dependencies of a test's surfaces. */
 export interface ServerContext {
   readonly people: PeopleDeps;
   readonly secretKey: Buffer;
@@ -47,7 +47,7 @@ export interface ServerContext {
   readonly clock: FakeClock;
 }
 
-/** A fault of ours is shown: no test here expects one. */
+/** Logs internal errors: no test here expects one. */
 const FAULTS: Log = { ...silentLog, error: stderrLog().error };
 
 const ORIGIN = 'http://localhost:4242';
@@ -83,15 +83,15 @@ function contextOf(
 
 export interface PeopleServerOptions {
   readonly key?: Buffer;
-  /** As a sandbox has it, if it is left out: a new factor counts at once. */
+  /** If omitted, as in a sandbox: a new factor counts at once. */
   readonly factorAgeMs?: number;
-  /** Default: faults of ours are shown. */
+  /** Default: internal errors are logged. */
   readonly log?: Log;
 }
 
 /**
- * Dashboard and operator API on a fresh database, with a clock that the test moves. Without
- * `surfaces` only what is about people and their sessions.
+ * Dashboard and operator API on a new database, with a clock that the test moves. Without
+ * `surfaces` only people and their sessions.
  */
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,

@@ -43,7 +43,7 @@ export async function signInAs(server: PeopleServer, email: string): Promise<Per
   return client;
 }
 
-/** Sets up an authenticator app; the session's factor is fresh then. */
+/** Sets up an authenticator app; the session's factor is fresh afterwards. */
 export async function addTotp(server: PeopleServer, client: PersonClient) {
   const begun = await client.post('/me/totp', { current_password: PASSWORD });
   assert.equal(begun.status, 200, begun.text);
@@ -72,7 +72,7 @@ export async function mailedUrl(
   return pattern.exec(found)?.[0] ?? '';
 }
 
-/** The same at a service that goes by the real time. */
+/** The same for a service on the real clock. */
 export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
   const begun = await client.post('/me/totp', { current_password: password });
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });

@@ -9,7 +9,7 @@ export interface PersonAnswer {
   readonly headers: Headers;
 }
 
-/** What a browser does for a page of the service: keeps cookies, sends the CSRF token back. */
+/** Acts like a browser on a page of the service: keeps cookies, returns the CSRF token. */
 export class PersonClient {
   readonly #root: string;
   readonly cookies = new Map<string, string>();
@@ -55,7 +55,7 @@ export class PersonClient {
     });
     this.#keepCookies(response.headers);
     const type = response.headers.get('content-type') ?? '';
-    // A feed has no end: that it opened is the answer.
+    // A feed has no end: opening it is the response.
     const isFeed = type.startsWith('text/event-stream');
     const text = isFeed ? '' : await response.text();
     if (isFeed) await response.body?.cancel();

@@ -5,7 +5,7 @@ import { migrate } from '#db/migrate.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import type { TestDatabase } from '#testing/database.ts';
 
-/** Of the cluster's folder. */
+/** Inside the cluster's folder. */
 const FOLDER = 'statements';
 
 /** `auto_explain` logs each statement that was executed, with its values. */
@@ -19,7 +19,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_directory: FOLDER,
   log_rotation_size: '0',
   log_rotation_age: '0',
-  // Statistics are taken when the test takes them.
+  // Statistics are collected when the test asks.
   autovacuum: 'off',
 };
 
@@ -28,7 +28,7 @@ export interface Executed {
   readonly text: string;
   /** As text, `$1` first. */
   readonly values: readonly (string | null)[];
-  /** The transaction's planner settings; null: the connection's. */
+  /** The transaction's planner settings; `null`: the connection's. */
   readonly settings: string | null;
 }
 
@@ -46,7 +46,7 @@ export async function openPlanLog(): Promise<PlanLog> {
   await migrate(db);
   const folder = path.join(server.cluster, FOLDER);
   return {
-    // A copy is made of a database that nobody is connected to.
+    // A database can only be copied without connections.
     database: { db, url: server.url, close: () => db.close() },
     executed: () => readStatements(folder),
     close: () => server.stop(),
@@ -66,7 +66,7 @@ interface Explained {
 
 const HEAD = /^duration: [\d.]+ ms {2}plan:\n/;
 const PLANNER_SETTINGS = /^\s*select set_config\('enable_/;
-/** The service's own: files of migrations are many statements in one text. */
+/** The service's own statements: migration files have many statements in one text. */
 const PREPARABLE = /^\s*(?:with|select|insert|update|delete)\b[^;]*$/i;
 const VALUE = /\$\d+ = (?:NULL|'((?:[^']|'')*)')/g;
 

@@ -9,24 +9,24 @@ type WholeAnswer =
   | { status: number; body: string; headers?: Record<string, string> }
   /** The connection is closed. */
   | 'cut'
-  /** It is closed on the provider's side, after half of an answer. */
+  /** Closed by the provider after half of a response. */
   | 'half-closed'
   /** Nothing comes. */
   | 'silent';
 
-/** What a provider does to an exchange. What it leaves out happens as usual. */
+/** A provider's misbehavior in an exchange. Omitted parts happen as usual. */
 export interface Behavior {
-  /** Before anything is passed on: waits, in milliseconds. */
+  /** Milliseconds to wait before anything is passed on. */
   readonly delayMs?: () => number;
-  /** The whole HTTP answer; null: this time nothing special. */
+  /** The whole HTTP response; `null`: nothing special this time. */
   readonly whole?: (calls: readonly ProviderCall[]) => WholeAnswer | null;
-  /** The block that the node which gets the call has reached. */
+  /** The block of the node that gets the call. */
   readonly sees?: (call: ProviderCall, head: bigint) => bigint;
-  /** Broadcasts reach the chain so many blocks later. */
+  /** Broadcasts reach the chain this many blocks later. */
   readonly holdsBlocks?: bigint;
   /** Calls that never reach the node. */
   readonly keeps?: (call: ProviderCall) => boolean;
-  /** The answer to one call; `undefined` leaves it out of a batch. */
+  /** The answer to one call; `undefined` omits it from a batch. */
   readonly answer?: (
     call: ProviderCall,
     real: ProviderAnswer,
@@ -50,7 +50,7 @@ const json = (code: number, message: string) =>
 const resulting = (methods: RegExp, result: unknown): Behavior => ({
   answer: (call, real) => (methods.test(call.method) ? { result } : real),
 });
-/** The node has taken it; the provider says otherwise. */
+/** The node has accepted it; the provider claims otherwise. */
 const lying = (message: string): Behavior => ({
   answer: (call, real) => (sends(call) ? error(-32_000, message) : real),
 });
@@ -65,7 +65,7 @@ const limitedRange = (most: number, code: number, message: string): Behavior => 
     call.method === 'eth_getLogs' && rangeOf(call) > most ? error(code, message) : real,
 });
 
-/** Every third receipt is not there yet. */
+/** Every third receipt is missing. */
 function comingAndGoing(): Behavior {
   let asked = 0;
   return {
@@ -78,7 +78,7 @@ function dropping(share: number): Behavior {
   return { keeps: (call) => sends(call) && sometimes(share) };
 }
 
-/** Of a node that has heard of no block since. */
+/** A node that has got no block since. */
 function standingStill(forMs: number): Behavior {
   let stopped: { readonly at: number; readonly head: bigint } | null = null;
   return {
@@ -89,7 +89,7 @@ function standingStill(forMs: number): Behavior {
   };
 }
 
-/** So many blocks behind, but not before the first one. */
+/** This many blocks behind, but not before the first one. */
 const behind = (head: bigint, blocks: number) => {
   const seen = head - BigInt(blocks);
   return seen < 0n ? 0n : seen;
@@ -97,7 +97,7 @@ const behind = (head: bigint, blocks: number) => {
 
 const READS = /^eth_(call|estimateGas|getTransactionCount|getBalance|feeHistory)$/;
 
-/** As providers are, by name. Each call makes one that has no memory of another test. */
+/** Misbehaving providers, by name. Each call creates one without memory of another test. */
 export const BEHAVIORS = {
   'limits with -32029 and HTTP 200': () => refusing(-32_029, 'Too Many Requests'),
   'limits with -32007': () => refusing(-32_007, '15/second request limit reached'),
@@ -166,7 +166,7 @@ export const BEHAVIORS = {
   'says "nonce too low" to all': () => lying('nonce too low'),
   'says "underpriced" to all': () => lying('transaction underpriced'),
   'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
-  // The last one: it is not used for a minute afterwards.
+  // Last, because it is not used for a minute afterwards.
   'has become one of another chain': () => ({
     answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
   }),

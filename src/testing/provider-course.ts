@@ -19,8 +19,8 @@ export interface ProviderCourse {
 }
 
 /**
- * The first address is left soon, for the test's sake. The second one is only as slow as the
- * machine is: to give it up would say nothing about providers.
+ * The first address is given up soon, for the test's sake. The second one is only as slow as the
+ * machine: giving it up would say nothing about providers.
  */
 const TIMEOUTS_MS = [1_000, 15_000];
 
@@ -34,7 +34,7 @@ export async function startProviderCourse(
     async (rpcUrl) => {
       proxies.push(await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl));
       const rpcUrls = proxies.map((proxy) => proxy.url);
-      // Providers of the kind refuse subscriptions: the head is polled.
+      // Such providers refuse subscriptions: the head is polled.
       return { rpcUrls, rpcTimeoutsMs: TIMEOUTS_MS, headsUrl: headsUrlOf(rpcUrls[0] ?? '') };
     },
     database,
@@ -64,17 +64,19 @@ export interface CourseResult {
 const AMOUNT = 1_000_000n;
 const REFUND = 400_000n;
 const WAIT_MS = 90_000;
-/** Mined 20 blocks late, what reverts meanwhile goes out again and is late once more. */
+/**
+ * Mined 20 blocks late, a transaction that reverts meanwhile is sent again and is late once more.
+ */
 const WAIT_BLOCKS = 60;
-/** A payment whose time runs out is declined, which is right and proves nothing here. */
+/** A payment whose deadline passes is declined, which is right and proves nothing here. */
 const LEAST_WITHIN_S = 60;
-/** Nodes that lag have heard of what sets a course up. */
+/** Lagging nodes know the blocks of the setup. */
 const KNOWN_BLOCKS = 4;
 const KNOWN_MS = 2_000;
 
 /**
  * Taps, payments and refunds while the first address behaves as named. Afterwards chain and rows
- * agree: no payment is doubled or lost, nobody is charged after a decline.
+ * agree: no payment is doubled or lost, and no one is charged after a decline.
  */
 export async function runBehavior(
   course: ProviderCourse,
@@ -112,7 +114,7 @@ export async function runBehavior(
   const refund = await world.ask({ kind: 'refund', payload });
   const [refunded] = await world.outcomes([refund], waitMs);
   assert.equal(refunded?.succeeded, true, 'the refund');
-  // What is read of the chain, logs as well, is read through the same addresses.
+  // Reads of the chain, including logs, use the same addresses.
   await onceAllNodesKnow(blockMs, async () => {
     const balance = await network.merchantBalance(merchantNumber);
     assert.equal(balance - before, BigInt(paid.length) * AMOUNT - REFUND);
@@ -123,7 +125,7 @@ export async function runBehavior(
   return { taps: rounds * 2, refunds: 1, calls };
 }
 
-/** Nodes that lag show the newest payments some blocks later. */
+/** Lagging nodes show the newest payments some blocks later. */
 async function onceAllNodesKnow(blockMs: number, check: () => Promise<void>): Promise<void> {
   const until = performance.now() + KNOWN_MS + 2 * KNOWN_BLOCKS * blockMs;
   for (;;) {

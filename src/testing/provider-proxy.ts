@@ -7,14 +7,14 @@ import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
 import { answerSeenAt, asSeenAt } from '#testing/back-ends.ts';
 import type { Behavior } from '#testing/provider-behaviors.ts';
 
-/** Somebody else's address in front of the test's chain. */
+/** A third-party provider in front of the test's chain. */
 export interface ProviderProxy {
   readonly url: string;
-  /** What it does from now on; null: all is well. */
+  /** Its misbehavior from now on; `null`: none. */
   behavior: Behavior | null;
-  /** Calls that reached it, each of a batch counted. */
+  /** Calls that reached it, counting each of a batch. */
   calls: number;
-  /** Told of each of them. */
+  /** Called for each of them. */
   readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   });
 }
 
-/** A broadcast that the chain has not got yet. */
+/** A broadcast that the chain has not received yet. */
 interface HeldBroadcast {
   readonly call: ProviderCall;
   readonly fromBlock: bigint;
@@ -124,7 +124,7 @@ async function answerAll(
   });
 }
 
-/** Answers that it took the transaction, under a wrong hash, and drops it. */
+/** Acknowledges the transaction under a wrong hash, and drops it. */
 function takenAnswer({ params }: ProviderCall, isHeld: boolean): ProviderAnswer {
   return { result: isHeld ? keccak256(params[0] as `0x${string}`) : `0x${'00'.repeat(32)}` };
 }

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 
 /**
- * What psql does with a file of ours: its variables are texts, `\gexec` runs what a query answers.
- * A fresh machine has no psql.
+ * Does what psql does with our files: its variables are texts, `\gexec` executes a query's results.
+ * A new machine has no psql.
  */
 export async function runPsqlScript(
   client: Client,

@@ -8,23 +8,23 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 
-/** Accounts commit one after the other within themselves: several keep the processors busy. */
+/** An account's commits are sequential: several keep the processors busy. */
 const COUNTERS = 32;
 /** Processes that race each other. */
 const NODES = 4;
-/** Races that are under way at once. */
+/** Concurrent races. */
 const AT_ONCE = 48;
 
-/** A store with many counters of as many merchants, and what every race has to leave behind. */
+/** A store with many counters of as many merchants, and the checks that every race must pass. */
 export interface RaceCourse {
   readonly store: TestStore;
   readonly clock: FakeClock;
   counterOf(index: number): Counter;
-  /** The store as another process sees it: what it pays shares no transaction with the others. */
+  /** The store as another process sees it: its payments share no transaction with the others. */
   nodeOf(index: number): TestStore;
-  /** Each intent is paid once or not at all, and the sums are those of the (played) chain. */
+  /** Each intent is paid once or not at all, and the sums match the (simulated) chain. */
   checkMoney(): Promise<void>;
-  /** How many of the intents are in which status. */
+  /** How many of the intents have each status. */
   statusesOf(ids: readonly string[]): Promise<Map<string, number>>;
 }
 

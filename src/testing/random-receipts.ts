@@ -5,7 +5,7 @@ import { type LineItem, linePrice, salePrice, taxTable } from '#prices/lines.ts'
 
 const EXAMPLE = RECEIPT_EXAMPLE as unknown as ShownReceipt;
 
-/** Names as shops of many countries write them, and as no one does. */
+/** Names as shops of many countries write them, and unlikely ones. */
 const NAME = fc
   .oneof(
     { weight: 4, arbitrary: fc.constantFrom('Flat white', 'Açaí 500 g', '日替わり定食（大盛り）') },

@@ -1,4 +1,4 @@
-// A relayer in a process of its own, started by relayer-world.ts and made to be killed.
+// A relayer in its own process, started by relayer-world.ts and made to be killed.
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';

@@ -11,7 +11,7 @@ import type { TestNetwork } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** Stands in front of the test's chain, and a test can make it misbehave. */
+/** A proxy in front of the test's chain that a test can make misbehave. */
 interface OddNode {
   readonly url: string;
   stop(): Promise<void>;
@@ -25,11 +25,11 @@ interface OddWorldOptions {
   readonly config?: Partial<NetworkConfig>;
   /** The chain's own node announces its blocks. */
   readonly announces?: boolean;
-  /** One of its own by default. */
+  /** Default: a new one. */
   readonly database?: TestDatabase;
 }
 
-/** A world that reaches its chain through these nodes alone. They stop with it. */
+/** A world that reaches its chain through these nodes only. They stop with it. */
 export interface OddWorld<Node> extends RelayerWorld {
   readonly nodes: readonly Node[];
 }
@@ -51,7 +51,7 @@ export async function startOddWorld<Node extends OddNode>(
   return { ...world, nodes, stop };
 }
 
-/** An odd world with a payer, blocks that come by themselves, and a relayer at work. */
+/** An odd world with a payer, automatic blocks, and a running relayer. */
 export interface BusyWorld<Node> extends OddWorld<Node> {
   readonly payer: PrivateKeyAccount;
 }
@@ -76,7 +76,7 @@ interface Sale {
   readonly amount: bigint;
 }
 
-/** Waits until it is settled. @returns the id of its payment, which the ledger knows by then. */
+/** Waits until it is settled. @returns the id of its payment, which is in the ledger by then. */
 export async function settleSale(
   world: RelayerWorld,
   sale: Sale,
@@ -103,7 +103,7 @@ export function askWithdrawal(world: RelayerWorld, amount: bigint): Promise<stri
   return world.ask({ kind: 'withdrawal', payload });
 }
 
-/** What the chain says that it has settled, in its order. */
+/** The settled numbers, in the chain's order. */
 export async function settledNumbers({ chain, config }: TestNetwork): Promise<bigint[]> {
   const { number: toBlock } = await chain.newest();
   const logs = await chain.logs({ fromBlock: 0n, toBlock });
@@ -117,7 +117,7 @@ export async function haveOutcomes(world: RelayerWorld, ids: readonly string[]):
   return outcomes.every((outcome) => outcome !== null);
 }
 
-/** As the payments domain would: it has heard of them. */
+/** Applies results as the payments domain does. */
 export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   await database.db.transaction(async (tx) => {
     const outcomes = await takeOutcomes(tx, 'payment', 10);
@@ -126,7 +126,7 @@ export async function applyOutcomes({ database }: RelayerWorld): Promise<void> {
   });
 }
 
-/** Blocks one by one, with a pause on both sides of each. @throws after `blocks` of them. */
+/** Mines blocks one by one, with a pause on both sides of each. @throws after `blocks` of them. */
 export async function mineUntil(
   network: TestNetwork,
   done: () => Promise<boolean>,
@@ -143,7 +143,7 @@ export async function mineUntil(
 
 type Switch = 'pauseSettling' | 'unpauseSettling' | 'pauseRefunding' | 'unpauseRefunding';
 
-/** Who may: the guardian stops, the admin lets go on. */
+/** The account with the role: the guardian pauses, the admin resumes. */
 function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAccount {
   return name.startsWith('pause') ? guardian : admin;
 }
@@ -151,14 +151,14 @@ function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAcc
 const switchData = (functionName: Switch) =>
   encodeFunctionData({ abi: settlementAbi, functionName });
 
-/** Stops a part of the contract, or lets it go on, in a block of its own. */
+/** Pauses or resumes a part of the contract, in a block of its own. */
 export async function switchContract(network: TestNetwork, name: Switch): Promise<void> {
   await network.send(switcher(network, name), network.config.settlement, switchData(name));
 }
 
 /**
- * The same, but left in the pool. The node orders a block by what is offered: a pause can come
- * before the relayer's transaction in one block, and its end behind it.
+ * The same, but left in the pool. The node orders a block by offered fees: a pause can come before
+ * the relayer's transaction in one block, and its end behind it.
  */
 export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint): Promise<void> {
   const { config, rpc, chain } = network;
@@ -177,7 +177,7 @@ export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint
   await rpc.call('eth_sendRawTransaction', [raw]);
 }
 
-/** The payer's own transaction, which changes what the contract may take. It bids high. */
+/** The payer's own transaction, which changes the allowance. It offers high fees. */
 export function signApproval(
   { config }: TestNetwork,
   payer: PrivateKeyAccount,

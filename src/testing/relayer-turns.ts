@@ -4,10 +4,10 @@ import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 
 const WAIT_MS = 15_000;
-/** One question can be on its way already, and the answer to the next one has to be dealt with. */
+/** One request may be under way already, and the answer to the next one must be handled. */
 const TURNS = 2;
 
-/** Resolves when so many more of these calls have come. */
+/** Resolves after this many more of these calls. */
 function callsLater(
   { watchers }: ProviderProxy,
   isMeant: (call: ProviderCall) => boolean,
@@ -29,8 +29,8 @@ function callsLater(
 }
 
 /**
- * Resolves when a loop of the relayer has asked this and has done what followed from the answer: it
- * asks again only then. What has not happened by now does not follow from what the chain says.
+ * Resolves when a loop of the relayer has asked this and has handled the answer: it asks again only
+ * then. What has not happened by now does not follow from the chain's state.
  */
 export function turnsLater(
   proxy: ProviderProxy,
@@ -40,9 +40,9 @@ export function turnsLater(
 }
 
 /**
- * Resolves when the relayer has dealt with the head that the chain has now. There must be only one
- * relayer, and it must not be preparing a refund, a withdrawal or the like: a question of theirs
- * about the newest block would count as a look at the head.
+ * Resolves when the relayer has handled the chain's present head. There must be only one relayer,
+ * and it must not be preparing a refund, a withdrawal or the like: its request for the newest block
+ * would count as a poll of the head.
  */
 export function headFollowed(proxy: ProviderProxy): Promise<void> {
   return turnsLater(
@@ -51,7 +51,7 @@ export function headFollowed(proxy: ProviderProxy): Promise<void> {
   );
 }
 
-/** Sends what waits, and awaits the node's answer. @returns how many payments were sent. */
+/** Sends waiting payments, and awaits the node's answer. @returns how many were sent. */
 export async function sendPaymentsNow(relayer: RelayerState, sender: HeldSender): Promise<number> {
   const { payments, sent } = await sendPayments(relayer, sender);
   await sent;

@@ -30,25 +30,25 @@ import {
 
 type Keys = Pick<NetworkConfig, 'relayerKeys' | 'registrarKey' | 'sponsorKey'>;
 
-/** A database, a chain and a merchant; relayers are started by the tests. */
+/** A database, a chain and a merchant; tests start the relayers. */
 export interface RelayerWorld {
   readonly network: TestNetwork;
   readonly database: TestDatabase;
   readonly merchant: TestMerchant;
   readonly wakeups: Wakeups;
-  /** What relayers of this process complained about. */
+  /** Error lines of relayers in this process. */
   readonly complaints: string[];
   /** With the keys of the network, or only with these. */
   startRelayer(keys?: Partial<Keys>): Relayer;
-  /** A relayer in a process of its own, to be killed; ends at the failpoint if one is named. */
+  /** A relayer in its own process, to be killed; it exits at the failpoint if one is named. */
   spawnRelayer(failpoint?: Failpoint, keys?: Partial<Keys>): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
   payMany(payments: readonly TestPayment[]): Promise<string[]>;
   ask<K extends OtherKind>(request: AskedFor<K>): Promise<string>;
   outcome(subjectId: string): Promise<TestOutcome | null>;
-  /** Waits until each has an outcome. @throws after `timeoutMs`. */
+  /** Waits until each has a result. @throws after `timeoutMs`. */
   outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
-  /** What the payments domain would write of a settled payment. @returns its id. */
+  /** Writes the row of a settled payment as the payments domain does. @returns its id. */
   recordPayment(subjectId: string): Promise<string>;
   count(sql: string): Promise<number>;
   stop(): Promise<void>;
@@ -62,7 +62,7 @@ interface TestPayment {
   readonly payer: PrivateKeyAccount;
   readonly amount?: bigint;
   readonly orderId?: string;
-  /** The intent; a fresh one by default. */
+  /** The intent; by default a new one. */
   readonly subjectId?: string;
   readonly settleWithinS?: number;
 }
@@ -80,7 +80,7 @@ interface RelayerProcess {
   readonly ended: Promise<unknown>;
 }
 
-/** Short, so that taking over from a killed worker takes no time in a test. */
+/** Short, so that taking over from a killed worker is quick. */
 export const TEST_LEASE_MS = 600;
 const WAIT_MS = 15_000;
 const LOOK_MS = 10;
@@ -178,7 +178,7 @@ function toRequest(
   };
 }
 
-/** Leaves the relayer payments to settle. */
+/** Creates payment jobs for the relayer. */
 function createPayer(world: Pick<RelayerWorld, 'database' | 'network' | 'merchant' | 'wakeups'>) {
   const { database, network, merchant, wakeups } = world;
   const { livemode } = network.config;
@@ -196,7 +196,7 @@ function ownNumber(kind: string) {
   return kind === 'withdrawal' ? { number: BigInt(randomInt(1, 2 ** 40)) } : {};
 }
 
-/** Each payment keeps its number over all of its requests, as an intent does. */
+/** Each payment keeps its number over all of its jobs, as an intent does. */
 function numberer(database: TestDatabase, livemode: boolean) {
   const numbers = createSettlementNumbers(database.db);
   const known = new Map<string, bigint | null>();

@@ -14,9 +14,9 @@ export interface RemoteSigner {
   /** The first one. */
   readonly key: RemoteKey;
   readonly keys: readonly RemoteKey[];
-  /** Nobody answers any more. */
+  /** It stops answering. */
   down(): Promise<void>;
-  /** At the same port, with what it remembers. */
+  /** At the same port, with its memory. */
   up(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -13,11 +13,11 @@ import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/c
 import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 
-/** How long a request is sent again, or a recovery waited for. */
+/** How long a request is repeated, or a recovery awaited. */
 export const REST_MS = 45_000;
 const AMOUNT = 2_500_000;
 
-/** What a test reads of the test network's recovery. */
+/** The fields of the test network's recovery that tests read. */
 export interface RecoveryRow {
   readonly status: string;
   readonly reason: string;
@@ -36,7 +36,7 @@ export interface CreateOptions {
   readonly amount?: number;
 }
 
-/** Two API nodes and the workers of a service whose database can be put back. */
+/** Two API nodes and the workers of a service whose database can be restored. */
 export interface RestoreGround {
   readonly ground: ChaosGround;
   readonly db: Database;
@@ -45,7 +45,7 @@ export interface RestoreGround {
   readonly nodes: ChaosProcess[];
   node(place: number): { readonly merchant: Caller; readonly terminal: Caller };
   create(place: number, order: string, options?: CreateOptions): Promise<Reply>;
-  /** Of the pass `ok`, unless another is named. */
+  /** With the pass `ok`, unless another is named. */
   tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
   /** Once, whatever the answer. */
   tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
@@ -54,14 +54,17 @@ export interface RestoreGround {
   settledOnChain(order: string): Promise<number>;
   onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
   recovery(): Promise<RecoveryRow>;
-  /** Waits until a recovery that was asked for after `asked` is done. */
+  /** Waits until a recovery requested after `asked` is done. */
   recovered(asked: bigint): Promise<RecoveryRow>;
-  /** What a payer paid is what the ledger says, per intent. */
+  /** Checks that payers' payments equal the ledger, per intent. */
   comeToRest(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Sends the same request until it is answered for good: nobody is there, or not yet, or 503. */
+/**
+ * Repeats the same request until there is a final answer: not while a node is down, starting, or
+ * answers 503.
+ */
 export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
   let answer: Reply | undefined;
   await waitUntil(async () => {
@@ -137,8 +140,8 @@ function watching(ground: ChaosGround, db: Database) {
 }
 
 /**
- * Each chain's node is reached by one address, which can be told to behave as a provider's.
- * `env`: what every process is told besides. `delays`: those of the contracts.
+ * Each chain's node is reached by one address, which can misbehave like a provider. `env`: extra
+ * settings of every process. `delays`: those of the contracts.
  */
 export async function openRestoreGround(
   workers = 1,

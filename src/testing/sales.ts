@@ -3,37 +3,37 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '#db/database.ts';
 
 export interface SalesOptions {
-  /** Where the next request goes: `http://127.0.0.1:1/api`. */
+  /** The node of the next request: `http://127.0.0.1:1/api`. */
   readonly node: () => string;
   readonly secretKey: string;
   readonly deviceKey: string;
   readonly terminal: string;
   readonly pass: string;
   readonly clients: number;
-  /** Clients that open orders and never take money, ten a second each; default 0. */
+  /** Clients that create intents without paying, ten a second each; default 0. */
   readonly writers?: number;
-  /** Milliseconds between two sales of one client; default 0. */
+  /** Milliseconds between two sales of a client; default 0. */
   readonly pauseMs?: number;
   /**
-   * `report`: whatever is not answered as it should be is a failure. `repeat`: the request is sent
-   * again, with the same key, until it is answered.
+   * `report`: each unexpected answer is a failure. `repeat`: the request is repeated with the same
+   * key until it succeeds.
    */
   readonly onFailure: 'report' | 'repeat';
 }
 
 export interface Sale {
   readonly orderId: string;
-  /** null: the create has not been answered. */
+  /** `null` until the create was answered. */
   intentId: string | null;
-  /** What the tap was answered; null: it has not been. */
+  /** The status in the tap's answer; `null` until it was answered. */
   status: string | null;
 }
 
-/** A shop that sells without a pause, over a balancer that it asks for a node at each request. */
+/** A shop that sells without a pause, through a balancer that names a node for each request. */
 export interface Sales {
   readonly sales: readonly Sale[];
   readonly failures: readonly string[];
-  /** When the newest write was answered with success, as `performance.now()` says it. */
+  /** When the newest write succeeded, by `performance.now()`. */
   lastWriteAt(): number;
   /** Resolves once every sale that was begun has ended. */
   stop(): Promise<void>;
@@ -43,7 +43,7 @@ export interface Sales {
 const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
-/** Longer than any outage that is played: until somebody is told, and all starts again. */
+/** Longer than any simulated outage, including alert and restart. */
 const REPEAT_MS = 360_000;
 
 type Body = { readonly [field: string]: unknown };
@@ -55,7 +55,7 @@ interface Post {
   readonly body: Body;
 }
 
-/** The object, or what went wrong. */
+/** The object, or the error. */
 async function attempt(node: string, { path, bearer, key, body }: Post): Promise<Body | string> {
   try {
     const response = await fetch(`${node}${path}`, {
@@ -75,7 +75,7 @@ async function attempt(node: string, { path, bearer, key, body }: Post): Promise
   }
 }
 
-/** Requests of one shop, repeated as its options say, and what came of them. */
+/** Requests of one shop, repeated according to its options, and their results. */
 function openCounter(options: SalesOptions) {
   const failures: string[] = [];
   let lastWriteAt = performance.now();
@@ -152,7 +152,7 @@ interface Booked {
   readonly payments: number;
 }
 
-/** What the shop was told and the books do not say: acknowledged sales that are lost or doubled. */
+/** What the shop was told and the books contradict: acknowledged sales that are lost or doubled. */
 export async function compareSales(db: Sql, { sales }: Pick<Sales, 'sales'>): Promise<string[]> {
   const rows = await db.query<Booked>(
     `select i.order_id, i.id, i.status, count(p.id)::int as payments

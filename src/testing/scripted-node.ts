@@ -18,7 +18,7 @@ export interface ScriptedReply {
   readonly delayMs?: number;
 }
 
-/** Somebody else's node that says what a test wants it to say. No chain is behind it. */
+/** A third-party node with scripted answers, without a chain. */
 export interface ScriptedNode {
   readonly url: string;
   /** Methods that were asked for, in their order. */
@@ -26,12 +26,12 @@ export interface ScriptedNode {
   /** Of the newest request. */
   headers: IncomingHttpHeaders;
   reply: (call: ScriptedCall) => ScriptedReply;
-  /** null: its own chain's. */
+  /** `null`: its own chain's. */
   chainId: (() => ScriptedReply) | null;
   stop(): void;
 }
 
-/** Answers with its own name unless told otherwise. */
+/** Answers with its own name by default. */
 export async function startScriptedNode(name: string, chainId: number): Promise<ScriptedNode> {
   const calls: string[] = [];
   const node = {

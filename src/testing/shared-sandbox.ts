@@ -5,21 +5,21 @@ import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * The file that describes the one sandbox of a test run; `test/run.ts` sets it. The file is there
- * once the sandbox is: tests that need none have begun before.
+ * The file that describes the one sandbox of a test run; `test/run.ts` sets it. The file appears
+ * once the sandbox is ready: tests that need none start before.
  */
 export const SANDBOX_SETTING = 'TAPLINE_TEST_SANDBOX';
 
-/** Beside the first tests of a run a start has taken half a minute. */
+/** Alongside the first tests of a run a start has taken half a minute. */
 const START_MS = 180_000;
 
 export interface SharedSandbox {
   readonly sandbox: SandboxFile;
-  /** Ends it if it is this file's own. */
+  /** Stops it if this file started it. */
   close(): Promise<void>;
 }
 
-/** A real network as `npm start` runs it. Tests that share it make terminals of their own. */
+/** A real network as `npm start` runs it. Tests that share it create their own terminals. */
 export async function startSharedSandbox(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SharedSandbox> {
@@ -37,7 +37,7 @@ export async function startSharedSandbox(
   };
 }
 
-/** The run's sandbox, or one of its own where a file is run by itself. */
+/** The run's sandbox, or a new one if a file is run by itself. */
 export async function openSharedSandbox(): Promise<SharedSandbox> {
   const file = process.env[SANDBOX_SETTING];
   if (file === undefined) return startSharedSandbox();

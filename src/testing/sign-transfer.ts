@@ -17,7 +17,10 @@ export interface SignedTransfer {
   readonly signature: Hex;
 }
 
-/** What a wallet signs so that the operator sends its USDC. `now` is the chain's, in seconds. */
+/**
+ * A wallet's signature with which the operator sends its USDC. `now` is the chain's time, in
+ * seconds.
+ */
 export async function signTransfer(
   config: NetworkConfig,
   account: PrivateKeyAccount,
@@ -36,7 +39,7 @@ export async function signTransfer(
   return { to, amount, valid_before: validBefore, nonce, signature };
 }
 
-/** The request that the service leaves for it. */
+/** The settlement job that the service creates for it. */
 export function transferPayload(
   from: Hex,
   { to, amount, valid_before, nonce, signature }: SignedTransfer,

@@ -9,16 +9,16 @@ import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
 
-/** A whole network in a process of its own, as `npm start` runs it. */
+/** A whole network in its own process, as `npm start` runs it. */
 export interface SpawnedNetwork {
   readonly sandbox: SandboxFile;
   readonly dataDir: string;
   readonly process: ChildProcess;
-  /** What it wrote to its standard error so far. */
+  /** Its standard error so far. */
   logs(): string;
-  /** SIGKILL, to this process only: database and chains go on, as after a crash. */
+  /** SIGKILL to this process only: database and chains continue, as after a crash. */
   kill(): Promise<void>;
-  /** SIGTERM, and waits for the end. @returns the exit code. */
+  /** SIGTERM; waits for the end. @returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -26,18 +26,20 @@ export interface SpawnOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** As its operator starts it: signals then go to npm, which passes them on. */
+  /** As its operator starts it: signals go to npm, which passes them on. */
   readonly throughNpm?: boolean;
-  /** The folder of the program; default: this one. */
+  /** The folder of the release; default: this one. */
   readonly root?: string;
 }
 
-/** A first start takes 3 to 6 s on a quiet machine; beside long tests it has taken more than 90. */
+/**
+ * A first start takes 3 to 6 s on a quiet machine; alongside long tests it has taken more than 90.
+ */
 const START_MS = 180_000;
 const POLL_MS = 25;
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** A folder for one test's data, and the way to remove it. */
+/** A folder for one test's data, and a function that removes it. */
 export async function temporaryDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-test-'));
   return {
@@ -121,7 +123,7 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
   };
 }
 
-/** The start script of the release in that folder, word by word. */
+/** The words of the start script of the release in that folder. */
 function startWords(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
@@ -130,11 +132,11 @@ function startWords(root: string): string[] {
 }
 
 /**
- * Node's flags as `npm start` sets them, so that what is tested and measured is what runs: they
- * keep the garbage of a busy second from staying in memory.
+ * Node's flags as `npm start` sets them, so that tests and benchmarks run what users run: they keep
+ * the garbage of a busy second from staying in memory.
  */
 export function startFlags(): string[] {
-  // The check of the Node version is no flag, and a former release has none.
+  // The check of the Node version is not a flag, and an earlier release has none.
   return startWords(ROOT).filter((word) => word.startsWith('--') && word !== '--import');
 }
 

@@ -7,8 +7,8 @@ import type {
   Transaction,
 } from '#settlement/relayer/machine/transaction.ts';
 
-// What running relayers observed, and what followed: recorded in runs with faults by
-// `test/faults/record-steps.ts`, and folded again by a test.
+// Observations of running relayers and their effects: recorded in runs with faults by
+// `test/faults/record-steps.ts`, and replayed by a test.
 
 /** A step that a relayer has taken. */
 export interface TakenStep {
@@ -18,7 +18,7 @@ export interface TakenStep {
   readonly after: Step;
 }
 
-/** One observation, and what followed from it. */
+/** One observation and its effects. */
 interface Entry {
   readonly observation: Observation;
   readonly now: Now;
@@ -26,7 +26,7 @@ interface Entry {
   readonly effects: Step['effects'];
 }
 
-/** All that one process observed of a transaction, from its rows on. */
+/** All observations of one process about a transaction, from its rows on. */
 export interface History {
   readonly start: Transaction;
   readonly entries: readonly Entry[];
@@ -34,14 +34,14 @@ export interface History {
 
 type Line = Entry & { readonly id: bigint; readonly start?: Transaction };
 
-/** Writes a line for each step. @returns the way to end it. */
+/** Writes a line for each step. @returns a function that stops it. */
 export function recordSteps(write: (line: string) => void): () => void {
   const newest = new Map<bigint, Transaction>();
   const listen = (message: unknown) => {
     const { before, observation, now, after } = message as TakenStep;
     const { transaction, effects } = after;
     const { id } = before;
-    // It was read from its rows, if it is not what the step before has left.
+    // It was read from its rows if it is not the result of the step before.
     const start = newest.get(id) === before ? {} : { start: before };
     newest.set(id, transaction);
     const line: Line = { id, ...start, observation, now, phase: transaction.phase, effects };
@@ -67,7 +67,7 @@ export function toHistories(lines: readonly string[]): History[] {
   return all;
 }
 
-/** Folds the observations again. @returns where phase or effects differ from what was recorded. */
+/** Replays the observations. @returns where phase or effects differ from the recording. */
 export function replay({ start, entries }: History, by: typeof step = step): string[] {
   let transaction = start;
   return entries.flatMap(({ observation, now, phase, effects }, index) => {

@@ -19,14 +19,14 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 
-/** Another merchant in the same database, with a counter and a clock of its own. */
+/** Another merchant in the same database, with its own counter and clock. */
 export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
   const merchant = await addMerchant(store.db, { now: clock.now() });
   const counter = await addTerminal(store.db, merchant, clock.now());
   return { ...store, ...counter, merchant, clock, pay: { ...store.pay, clock } };
 }
 
-/** A request for a new intent, as a merchant's server would send it. */
+/** A request for a new intent, as a merchant's server sends it. */
 export function newCreate(
   store: Pick<TestStore, 'clock' | 'merchant' | 'terminalId'>,
   input: Partial<NewIntent> = {},
@@ -56,7 +56,7 @@ export function newCreate(
 
 export type JsonObject = { readonly [field: string]: Json };
 
-/** What a client sees of an answer. */
+/** What a client sees of a response. */
 export interface Seen {
   readonly status: number;
   readonly replayed: boolean;
@@ -103,7 +103,7 @@ export async function addPayment(
   return payment;
 }
 
-/** Plays relayer and contract: ends every waiting refund. @returns how many there were. */
+/** Simulates relayer and contract: completes every waiting refund. @returns how many there were. */
 export async function playRefunds(
   store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>,
   failure?: FailureReason,
@@ -123,7 +123,7 @@ export async function playRefunds(
   return rows.length;
 }
 
-/** The types of the merchant's events in their order, or of those of one object. */
+/** The types of the merchant's events in order, or of one object's. */
 export async function eventTypes(
   store: Pick<TestStore, 'db' | 'merchant'>,
   objectId: string | null = null,
@@ -136,7 +136,7 @@ export async function eventTypes(
   return rows.map((row) => row.type);
 }
 
-/** What the merchant's newest event of a type carries. */
+/** The data of the merchant's newest event of a type. */
 export async function lastData(
   store: Pick<TestStore, 'db' | 'merchant'>,
   type: string,

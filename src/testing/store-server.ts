@@ -18,12 +18,12 @@ import { type Caller, caller } from '#testing/api-client.ts';
 import { startBareServer } from '#testing/http-kit.ts';
 import type { TestStore } from '#testing/store.ts';
 
-/** A store's surfaces over HTTP; the chain is what the store's preflight says. */
+/** A store's surfaces over HTTP; the store's preflight simulates the chain. */
 export interface StoreServer {
   readonly url: string;
   /** The terminal protocol with this device key; default: the store's own terminal. */
   device(key?: string): Caller;
-  /** Pay links, as wallets reach them: without a key. */
+  /** Pay links, as wallets use them: without a key. */
   readonly pay: Caller;
   /** The payer app with this session token. */
   payer(token: string): Caller;
@@ -37,16 +37,16 @@ export interface StoreServerOptions {
   readonly defaultPass?: string;
   readonly testPasses?: TestPasses;
   readonly passFiles?: PassFiles;
-  /** Where people reach the web apps; default: as configured. */
+  /** The web apps' URL; default: as configured. */
   readonly webUrl?: string;
   readonly push?: PushSettings;
-  /** Private addresses that may be named. */
+  /** Private addresses that are allowed. */
   readonly allowCidrs?: readonly string[];
   /** Of every route of the merchant API; default: each route's own. */
   readonly timeLimitMs?: number;
 }
 
-/** Chain ids of the test networks where no chain runs. */
+/** Chain ids of the test networks without a chain. */
 const CHAIN_IDS = [
   { chainId: 31_337, livemode: false },
   { chainId: 31_338, livemode: true },

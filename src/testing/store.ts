@@ -30,14 +30,14 @@ import type { FailureReason, Hex, OutcomeFacts } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
 
-/** Of all tests, so that ids of one part are those of another. */
+/** Shared by all tests, so that ids of one part are valid in another. */
 export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));
 export const TEST_RECEIPTS: ReceiptPages = { idKey: TEST_ID_KEY, webUrl: () => DEFAULT_WEB_URL };
 
-/** What the keys of cards are sealed under. */
+/** The key that seals the keys of cards. */
 export const TEST_CARD_KEY = Buffer.alloc(32, 'card key');
 
-/** A merchant that is live in test mode, with a database of its own. */
+/** A merchant that is live in test mode, with its own database. */
 export interface TestStore {
   readonly database: TestDatabase;
   readonly db: TestDatabase['db'];
@@ -60,14 +60,14 @@ export interface StoreOptions {
   readonly clock?: Clock;
   readonly preflight?: Preflight;
   readonly maxConnections?: number;
-  /** A database that is there already; closing the store leaves it open. */
+  /** An existing database; closing the store leaves it open. */
   readonly database?: TestDatabase;
   readonly wakeups?: Wakeups;
   /** Default: both networks settle. */
   readonly readiness?: Readiness;
-  /** Of the rule STATIC_PASS; default: off. */
+  /** Settings of the rule STATIC_PASS; default: off. */
   readonly staticPass?: StaticPassTerms;
-  /** The merchant as a real contract knows it. */
+  /** The merchant's number on a real contract. */
   readonly merchantNumber?: bigint;
 }
 
@@ -155,7 +155,7 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   };
 }
 
-/** A wallet that nobody has the key of: enough where the chain is not the subject. */
+/** A wallet without a known key: enough if the chain is not the subject. */
 export function anyAddress(): Hex {
   return getAddress(`0x${randomBytes(20).toString('hex')}`);
 }
@@ -179,7 +179,7 @@ let keys = 0;
 /** Where a sale happens: a merchant and one of its terminals. */
 export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
-/** A request with an Idempotency-Key that nobody has sent before, unless one is given. */
+/** A request with a new Idempotency-Key, unless one is given. */
 export function newRequest(counter: Pick<Counter, 'merchant'>, key = `key-${++keys}`) {
   return {
     tenant: counter.merchant.tenant,
@@ -254,7 +254,7 @@ export function bodyOf(answer: Answer | Refusal): IntentBody {
   return JSON.parse(answer.body);
 }
 
-/** `status`, `decline_code` or error code of an answer, whichever says most. */
+/** `status`, `decline_code` or error code of a response, whichever says most. */
 export function summaryOf(answer: Answer | Refusal): string {
   if (isRefusal(answer)) return answer.code;
   const body = JSON.parse(answer.body);
@@ -271,13 +271,13 @@ export interface Payment {
   readonly tip?: number;
   readonly key?: string;
   readonly now?: Date;
-  /** The client hangs up at once: the work goes on as after a crash of its process. */
+  /** The client disconnects at once: the work continues as after a crash of its process. */
   readonly hangUp?: boolean;
 }
 
 const payers = new WeakMap<PayDeps, PayIntent>();
 
-/** One per store, so that what is paid at the same time shares transactions as in a process. */
+/** One per store, so that concurrent payments share transactions as in a process. */
 function intentPayer(deps: PayDeps): PayIntent {
   const payer = payers.get(deps) ?? createIntentPayer(deps);
   payers.set(deps, payer);
@@ -308,8 +308,8 @@ export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusa
 type Chainlike = Pick<TestStore, 'db' | 'clock' | 'wakeups'>;
 
 /**
- * Plays relayer and contract: answers every waiting payment request, with success or with
- * `failure`, and applies the outcomes. @returns how many there were.
+ * Simulates relayer and contract: answers every waiting payment job, with success or with
+ * `failure`, and applies the results. @returns how many there were.
  */
 export async function playChain(
   store: Chainlike,
@@ -356,7 +356,7 @@ export async function playChain(
   return rows.length;
 }
 
-/** Keeps playing the chain until stopped, woken like the relayer. */
+/** Keeps simulating the chain until stopped, woken like the relayer. */
 export function keepSettling(store: Chainlike): { stop(): Promise<void> } {
   const loop = startLoop({
     name: 'played chain',

@@ -1,17 +1,17 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What a proxy does with bytes on their way: pass them on, or cut the connection. */
+/** What a proxy does with bytes: pass them on, or cut the connection. */
 export type Passage = 'pass' | 'cut' | 'pass_and_cut';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Where new connections lead. */
+  /** The target of new connections. */
   targetPort: number;
-  /** Decides over what the client sends. */
+  /** Decides about what the client sends. */
   onClientBytes: (text: string) => Passage;
-  /** Whether answers of the server wait; they are sent on as soon as this says no. */
+  /** True while the server's responses wait; they are passed on once this returns false. */
   holdAnswers: () => boolean;
-  /** Ends all connections; new ones are taken. */
+  /** Cuts all connections; new ones are accepted. */
   cutAll(): void;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
   for (const socket of [client, server]) socket.on('close', cut).on('error', cut);
 }
 
-/** A wire that can be cut, between a client and a server on this machine. */
+/** A proxy that can be cut, between a client and a server on this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

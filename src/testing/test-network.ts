@@ -29,37 +29,37 @@ import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSD
 
 export const TEST_CHAIN_ID = 31_400;
 const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
-/** Whole USDC per hour: the highest that the contract knows. */
+/** Whole USDC per hour: the contract's highest ceiling. */
 const MAX_CEILING = 2 ** 24 - 1;
 const GAS_LIMIT = 16_000_000n;
 const GAS_PRICE = 10_000_000_000n;
-/** No policy of a test runs out. */
+/** No policy of a test expires. */
 const FAR_FUTURE = 4_000_000_000;
 
-/** A chain of its own with the contracts deployed, blocks only when asked for. */
+/** A new chain with the contracts deployed, and blocks only on demand. */
 export interface TestNetwork {
   readonly config: NetworkConfig;
   readonly rpc: Rpc;
   readonly chain: Chain;
   readonly node: ThrowawayChain;
-  /** Proposer, steward and treasurer of the contract; owns the token. */
+  /** Proposer, steward and treasurer of the contract; owner of the token. */
   readonly admin: PrivateKeyAccount;
   readonly guardian: PrivateKeyAccount;
-  /** Of a watchtower. */
+  /** A watchtower's account. */
   readonly watcher: PrivateKeyAccount;
   readonly watchKey: Hex;
   mine(blocks?: number): Promise<void>;
-  /** Mines on its own until the returned function is called. */
+  /** Mines automatically until the returned function is called. */
   mineEvery(ms: number): () => Promise<void>;
   /** Waits until the node holds an unmined transaction. */
   pending(): Promise<void>;
   /** Sends a transaction and mines it. @throws when it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
-  /** By an operation of the timelock, which waits for nothing here. */
+  /** By an operation of the timelock, without a delay here. */
   govern(data: Hex): Promise<void>;
-  /** Deploys the contract that follows, with the same keys. @returns settings that name both. */
+  /** Deploys the next contract with the same keys. @returns settings that name both. */
   addContract(): Promise<NetworkConfig>;
-  /** Registers a merchant by the registrar. `key`: of its wallet. */
+  /** Registers a merchant with the registrar's key. `key`: of its wallet. */
   addMerchant(key?: Hex): Promise<TestMerchant>;
   /** Payers with USDC, allowance and policy (or without, to be declined). */
   addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;
@@ -76,13 +76,13 @@ export interface TestMerchant {
 export interface PayerOptions {
   readonly usdc?: bigint;
   readonly allowance?: bigint;
-  /** null: no policy at all. */
+  /** `null`: no policy. */
   readonly perPayment?: bigint | null;
-  /** Of their wallets; default: new ones. */
+  /** The keys of their wallets; default: new ones. */
   readonly keys?: readonly Hex[];
 }
 
-/** What of the contract a test chooses. */
+/** The contract's parameters that a test chooses. */
 export interface ContractTerms {
   /** Seconds in which a new merchant is paid nothing. */
   readonly payoutHold: number;
@@ -92,7 +92,7 @@ export type Overrides = (
   rpcUrl: string,
 ) => Partial<NetworkConfig> | Promise<Partial<NetworkConfig>>;
 
-/** A node of this chain that mines when it is told to. */
+/** Starts a node of this chain that mines on demand. */
 export type StartNode = (chainId: number) => Promise<ThrowawayChain>;
 
 const startManualAnvil: StartNode = (chainId) =>
@@ -124,7 +124,7 @@ export async function startTestNetwork(
     settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
-    // Their blocks come when a test wants them: time-outs are counted in blocks alone.
+    // Tests mine blocks on demand: time-outs are counted in blocks only.
     minBlockMs: 1,
     headPollMs: 10,
     idleHeadMs: 250,

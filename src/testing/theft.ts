@@ -6,7 +6,7 @@ import type { RelayerWorld } from '#testing/relayer-world.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 
-/** A thief acts in each block, and a watchtower looks at each block. */
+/** A thief acts in each block, and a watchtower polls each block. */
 export interface Theft {
   readonly world: RelayerWorld;
   readonly chains: readonly [Chain, Chain];
@@ -29,7 +29,9 @@ async function isStopped(world: RelayerWorld): Promise<boolean> {
   return open === 0 && done > 0;
 }
 
-/** @returns blocks from the first theft until the watchtower stopped it; `null` if it did not. */
+/**
+ * @returns how many blocks passed from the first theft until it was stopped; `null` if it was not.
+ */
 export async function watchTheft(
   { world, chains, watchKey, pauseFrom, rounds }: Theft,
   act: () => Promise<void>,

@@ -32,7 +32,7 @@ function without(code: string, names: readonly string[]): string {
     .reduce((text, selector) => text.replaceAll(`63${selector}14`, '63ffffffff14'), code);
 }
 
-/** The network's token has no EIP-2612 any more. @returns how to give it back. */
+/** Removes EIP-2612 from the network's token. @returns a function that restores it. */
 export function takePermit(token: TokenOnChain): Promise<() => Promise<void>> {
   return replaceCode(token, (code) => without(code, TAKEN));
 }
@@ -41,7 +41,7 @@ const NAME = 'Test USD Coin';
 
 /**
  * Renames the network's token, as Circle can: in its functions and in its EIP-712 domain.
- * @returns how to undo it
+ * @returns a function that undoes it.
  */
 export async function renameToken(
   token: TokenOnChain,

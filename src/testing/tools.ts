@@ -7,20 +7,20 @@ import { promisify } from 'node:util';
 const TOOLS = path.join(import.meta.dirname, '../../test/tools');
 
 /**
- * Programs of others that one test or two need: too large, or of other versions, for the folder of
- * the service. Each has a folder here, and all share one lockfile.
+ * Third-party programs that one test or two need: too large, or of other versions, for the
+ * service's folder. Each has a folder here, and all share one lockfile.
  */
 export interface Tool {
-  /** Its folder, with what test/tools has of it. */
+  /** Its folder, with its files from test/tools. */
   readonly cwd: string;
-  /** Where something is installed: `ethers`, `.bin/newman`. */
+  /** The path of something installed: `ethers`, `.bin/newman`. */
   installed(name: string): string;
 }
 
-// Their scripts are not needed, and their peers are named where they are.
+// Their scripts are not needed, and their peers are listed explicitly.
 const FLAGS = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
 
-/** Installs one tool and no other, below `folder`. */
+/** Installs only this tool, below `folder`. */
 export async function installTool(name: string, folder: string): Promise<Tool> {
   await cp(TOOLS, folder, { recursive: true });
   const args = ['ci', `--workspace=${name}`, '--prefer-offline', ...FLAGS];

@@ -8,18 +8,18 @@ import type { PassFileLocations } from '#payers/load-pass-files.ts';
 
 const run = promisify(execFile);
 
-/** What Apple and Google would have given an operator, made by a certificate authority of ours. */
+/** What Apple and Google issue to an operator, made by a test certificate authority. */
 export interface WalletCredentials {
   readonly locations: PassFileLocations & {
     readonly apple: NonNullable<PassFileLocations['apple']>;
     readonly google: NonNullable<PassFileLocations['google']>;
   };
-  /** What the signatures of the service account are checked with. */
+  /** Verifies the service account's signatures. */
   readonly googleKey: KeyObject;
   /** The path of a file in the folder. */
   at(name: string): string;
   openssl(...args: string[]): Promise<{ readonly stderr: string }>;
-  /** A server's certificate for this machine, by the same authority. */
+  /** A server certificate for this machine, by the same authority. */
   readonly server: { readonly key: string; readonly cert: string; readonly ca: string };
   remove(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export const PASS_TYPE = 'pass.com.example.pay';
 export const ISSUER = '3388000000012345678';
 export const SERVICE_ACCOUNT = 'passes@example.iam';
 
-/** `tokenUrl`: where the service account gets its tokens; default: at Google. */
+/** `tokenUrl`: where the service account gets its tokens; default: Google's. */
 export async function makeWalletCredentials(tokenUrl?: string): Promise<WalletCredentials> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-pass-'));
   const at = (name: string) => path.join(folder, name);

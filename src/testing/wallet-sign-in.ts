@@ -2,7 +2,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { createSiweMessage } from 'viem/siwe';
 import { caller } from '#testing/api-client.ts';
 
-/** What a wallet says when it signs in; a test changes what should be refused. */
+/** The message of a wallet's sign-in; a test changes what must be refused. */
 export interface SignInMessage {
   readonly chainId: number;
   readonly domain: string;
@@ -30,11 +30,11 @@ export function messageOf(account: PrivateKeyAccount, message: SignInMessage): s
 interface SignInOptions {
   readonly chainId?: number;
   readonly now?: Date;
-  /** Of the service; default: where it is asked. */
+  /** The service's URL; default: where the request is sent. */
   readonly publicUrl?: string;
 }
 
-/** Signs in as a browser would. @returns the session's token. */
+/** Signs in like a browser. @returns the session's token. */
 export async function signInWallet(
   url: string,
   account: PrivateKeyAccount,

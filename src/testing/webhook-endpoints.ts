@@ -8,7 +8,7 @@ import { createEndpoint, type RevealedEndpoint } from '#webhooks/create-endpoint
 import type { WebhookDeps } from '#webhooks/endpoint.ts';
 import { systemResolver } from '#webhooks/resolver.ts';
 
-/** An account and what its endpoints' use cases need. */
+/** An account and the dependencies of its endpoints' use cases. */
 type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
 
 /** The endpoints of a store's merchant. */
@@ -18,7 +18,7 @@ export function endpointsOf(store: TestStore): EndpointBench {
   return { db, wakeups, clock, tenant: merchant.tenant, secretKey: randomBytes(32), network };
 }
 
-/** An endpoint that listens to everything, or what `enabledEvents` says. */
+/** An endpoint that gets everything, or what `enabledEvents` names. */
 export async function addEndpoint(
   bench: EndpointBench,
   url: string,

@@ -4,7 +4,7 @@ import { appendEvents } from '#events/append.ts';
 import type { EventType } from '#events/types.ts';
 import { eventually, type WebhookBench } from '#testing/webhooks.ts';
 
-/** Writes so many events in one transaction and wakes the workers. */
+/** Writes this many events in one transaction and wakes the workers. */
 export async function writeTestEvents(
   bench: WebhookBench,
   count = 1,
@@ -27,7 +27,7 @@ export async function writeTestEvents(
 
 /**
  * Waits until the account's queue is empty. Deliveries are queued together with their event, so
- * nothing more can come of the events before.
+ * earlier events can cause no further ones.
  */
 export async function drainDeliveries(bench: WebhookBench): Promise<void> {
   const waiting = 'select from webhook_due where account_id = $1';

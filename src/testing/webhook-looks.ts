@@ -6,10 +6,10 @@ import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
- * Resolves when the worker has ended what was in flight, has looked for everything that is due now,
- * and has ended what it found. So a request that has not come by then does not come. The sign is a
- * delivery of somebody else: the look that finds it asks for all endpoints, and one that this
- * worker does not hold is claimed together with the new one.
+ * Resolves when the worker has completed what was in flight, has polled for everything that is due
+ * now, and has completed what it found. So a request that has not come by then does not come. The
+ * sign is a delivery of another endpoint: the poll that finds it covers all endpoints, and one that
+ * this worker does not hold is claimed together with the new one.
  */
 export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
   const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);
@@ -24,7 +24,7 @@ export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): 
   await receiver.close();
 }
 
-/** A worker that pauses an endpoint gives its lease back; only then can it be claimed again. */
+/** A worker that pauses an endpoint releases its lease; only then can it be claimed again. */
 export function leaseGivenBack(bench: WebhookBench, endpointId: string): Promise<true> {
   const leased =
     'select from webhook_endpoint_leases where endpoint_id = $1 and lease_owner is not null';

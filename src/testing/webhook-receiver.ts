@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** One request as a merchant's server got it. */
+/** One request as a merchant's server received it. */
 export interface Received {
   readonly method: string;
   readonly path: string;
@@ -19,9 +19,9 @@ export interface TestReceiver {
   readonly received: readonly Received[];
   /** Connections accepted so far. */
   connections(): number;
-  /** How the next requests are answered; at first: 200 and `ok`. */
+  /** Sets the responses to the next requests; at first: 200 and `ok`. */
   answer(answerer: Answerer): void;
-  /** The first `count` requests, as soon as they are there. @throws after the time limit. */
+  /** The first `count` requests, once they have arrived. @throws after the time limit. */
   waitFor(count: number, limitMs?: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** A merchant's server: keeps what it gets, answers what the test says. */
+/** A merchant's server: keeps what it receives, answers as the test says. */
 export async function startReceiver(
   host = '127.0.0.1',
   create: (listener: http.RequestListener) => http.Server = (listener) =>

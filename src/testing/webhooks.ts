@@ -13,7 +13,7 @@ import { startWebhookWorker, type WebhookWorker } from '#webhooks/worker.ts';
 
 export const LOCAL_CIDRS = ['127.0.0.0/8', '::1/128'];
 
-/** A database with one account, and everything that the webhook use cases need. */
+/** A database with one account, and the dependencies of the webhook use cases. */
 export interface WebhookBench extends WebhookDeps {
   readonly url: string;
   readonly tenant: Tenant;
@@ -71,7 +71,7 @@ export async function openBench({
   };
 }
 
-/** Waits until `check` gives a value. @throws after the time limit. */
+/** Waits until `check` returns a value. @throws after the time limit. */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | undefined | false>,

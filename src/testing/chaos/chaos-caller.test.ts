@@ -22,7 +22,7 @@ it('an answer that comes after the database was put back tells nothing', async (
   try {
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    // Of this stream no request times out.
+    // No request of this stream times out.
     const random = { ...createRandom(SEED, 'caller'), chance: () => false };
     const urls = [`http://127.0.0.1:${port}`];
     const caller = openChaosCaller({ urls, key: 'sk_test', random, journal });

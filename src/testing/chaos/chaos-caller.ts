@@ -3,12 +3,12 @@ import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import type { Random } from '#testing/chaos/chaos-random.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
 
-/** A client that does what the API's rules tell it to: same key until there is an answer. */
+/** A client that follows the API's rules: the same key until there is an answer. */
 export interface ChaosCaller {
   get(path: string): Promise<ChaosAnswer | null>;
   /**
-   * @returns null when no answer came in time, or only after the database was put back: what
-   * happened is unknown.
+   * @returns `null` if no answer came in time, or only after the database was restored: the result
+   * is unknown.
    */
   post(path: string, body?: unknown, key?: string): Promise<ChaosAnswer | null>;
   send(method: string, path: string, body?: unknown): Promise<ChaosAnswer | null>;
@@ -29,20 +29,20 @@ export interface CallerOptions {
   readonly journal: Journal;
 }
 
-/** An outage of a run lasts a few seconds; a caller without an answer for this long gives up. */
+/** An outage in a run lasts a few seconds; a caller gives up after this long. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
-/** Now and then a client times out, and asks again while the first request goes on. */
+/** Now and then a client times out, and sends the request again while the first one continues. */
 const SHORT_TIMEOUT_MS = 700;
 const TIMEOUT_MS = 35_000;
 
-/** Whether the same request has to be sent again to learn its outcome. */
+/** True if the same request must be sent again to learn its result. */
 function isOpen(answer: ChaosAnswer): boolean {
   if (answer.status >= 500 || answer.status === 429) return true;
   return errorCodeOf(answer.body) === 'idempotency_request_in_progress';
 }
 
-/** Answers that hold their key: everything but validation, permission and what is open. */
+/** True for answers that hold their key: all but validation, permission and open ones. */
 function holdsKey(answer: ChaosAnswer): boolean {
   return answer.status < 300 || answer.status === 404 || answer.status === 409;
 }
@@ -55,19 +55,19 @@ async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | nu
     const replayed = response.headers.get('idempotent-replayed') === 'true';
     return { status: response.status, text, body, replayed };
   } catch {
-    // Refused, cut, or too slow: nothing is known.
+    // Refused, cut, or too slow: the result is unknown.
     return null;
   }
 }
 
 export function openChaosCaller(options: CallerOptions): ChaosCaller {
   const { urls, key: bearer, random, journal } = options;
-  /** How often each key was sent by somebody of its own. */
+  /** How many callers have sent each key. */
   const senders = new Map<string, number>();
   const send = async (method: string, path: string, body?: unknown, key?: string) => {
     const deadline = performance.now() + GIVE_UP_MS;
     let node = random.below(urls.length);
-    // Every answer so far has said that nothing was done.
+    // True if every answer so far said that nothing was done.
     let nothingDone = true;
     if (key !== undefined) senders.set(key, (senders.get(key) ?? 0) + 1);
     while (performance.now() < deadline) {
@@ -83,7 +83,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(hasShortTimeout ? SHORT_TIMEOUT_MS : TIMEOUT_MS),
       });
-      // What was answered of a database that is gone, the one that is back need not know.
+      // An answer from the lost database says nothing about the restored one.
       const answer = journal.restores() === restores ? received : null;
       const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
       journal.count(`answer ${answer?.status ?? 'none'} ${code}`);
@@ -96,7 +96,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         return answer;
       }
       if (code !== 'service_unavailable') nothingDone = false;
-      // As a load balancer would: what does not answer is not asked again at once.
+      // As a load balancer does: a node that does not answer is skipped for now.
       if (answer === null || answer.status >= 500) node++;
       await sleep(PAUSE_MS + random.below(PAUSE_MS));
     }

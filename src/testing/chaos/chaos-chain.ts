@@ -16,22 +16,22 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** One chain of a chaos run. */
 export interface ChaosChain {
   readonly config: NetworkConfig;
-  /** An address of its node that limits, lies and loses when told to; null: none. */
+  /** A proxy before its node that limits, lies and loses on command; `null`: none. */
   readonly provider: ProviderProxy | null;
   /** kill -9: blocks since the last saved state are lost. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** The node hangs: connections stay open and nothing is answered. */
+  /** The node hangs: connections stay open without answers. */
   freeze(): void;
   thaw(): void;
   /** Replaces the newest blocks by empty ones and forgets their transactions. */
   reorganize(blocks: number): Promise<void>;
-  /** The issuer stops all transfers of the token, or lets them again. */
+  /** The issuer pauses or resumes all transfers of the token. */
   pauseToken(paused: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Where its node can be reached: also by a provider's address with bad days, or only by that. */
+/** How its node is reached: also through a misbehaving provider, or only through it. */
 export type Providers = 'none' | 'first' | 'only';
 
 const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
@@ -39,7 +39,7 @@ const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet:
 const PAUSED_MS = 10_000;
 const GAS = 100_000n;
 
-/** @returns a switch that has an effect when it resolves, whatever the chain has forgotten. */
+/** @returns a switch that has taken effect when it resolves, whatever the chain has forgotten. */
 function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   const { network, usdc, chainId } = config;
   const [rpcUrl = ''] = config.rpcUrls;
@@ -62,7 +62,7 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   };
   return async (paused: boolean) => {
     if ((await isPaused()) === paused) return;
-    // The pool may know it already: what counts is what the chain says of it.
+    // The pool may have it already: the chain's state decides.
     await send(paused).catch(() => {});
     if (await waitUntil(async () => (await isPaused()) === paused, PAUSED_MS)) return;
     throw new Error(`USDC of ${network} did not become ${paused ? 'paused' : 'unpaused'}`);
@@ -77,7 +77,7 @@ export async function openChaosChain(
     readonly providers: Providers;
     readonly blockMs: number;
     readonly profile: ProfileName;
-    /** Default: those of the sandbox. */
+    /** Default: the sandbox's. */
     readonly delays?: ContractDelays;
   },
 ): Promise<ChaosChain> {
@@ -109,7 +109,7 @@ export async function openChaosChain(
     kill: async () => {
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
-      // Ends the mining of the dead node; there is nothing left to save.
+      // Stops the mining of the dead node; there is nothing left to save.
       await node.stop();
     },
     start: async () => {

@@ -13,13 +13,13 @@ import { WAYS } from '#testing/ways/ways.ts';
 export interface ClientsOptions {
   /** `http://127.0.0.1:1/api` of every node. */
   readonly urls: readonly string[];
-  /** The clients are shared out among them. */
+  /** Clients are distributed over them. */
   readonly worlds: readonly ChaosWorld[];
   readonly journal: Journal;
-  /** A stream of its own for each client. */
+  /** A random stream for each client. */
   readonly random: (client: number) => Random;
   readonly clients: number;
-  /** Endpoints that clients may switch off and on. */
+  /** Endpoints that clients may disable and enable. */
   readonly endpoints: readonly string[];
 }
 
@@ -55,7 +55,7 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
     payment,
     last_payment_error: error,
   } = answer.body as unknown as IntentBody;
-  // Only while it is open again: the error of an attempt before stays on an intent that is paid.
+  // Only while it is open: the error of an earlier attempt stays on a paid intent.
   const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
   const intent = { id, amount, tip: tip ?? 0, status, payment, declined };
   client.journal.saw(intent);
@@ -67,7 +67,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
   const amount = random.between(1_000, 2_500_000);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
-  // Noted as it comes: by the time of the other one, the database may have been put back.
+  // Recorded at once: by the time of the other answer, the database may have been restored.
   const once = async () =>
     noteIntent(
       client,
@@ -75,7 +75,7 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
         ? await counter.caller.post('/payment_intents', { amount }, key)
         : await server.post('/payment_intents', { amount, terminal }, key),
     );
-  // A client that is not sure sends twice at the same time.
+  // A client that is unsure sends twice at the same time.
   const [made] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
   client.journal.count('create');
   return made ?? null;
@@ -99,7 +99,7 @@ async function tap(client: Client, intentId: string, pass = choosePass(client)) 
   return tapped ?? null;
 }
 
-/** Looks until the intent is neither being settled nor waiting for its payer. */
+/** Polls until the intent is neither being settled nor waiting for its payer. */
 async function follow(client: Client, intentId: string): Promise<SeenIntent | null> {
   for (let looks = 0; looks < 40; looks++) {
     const intent = noteIntent(client, await client.server.get(`/payment_intents/${intentId}`));
@@ -131,7 +131,7 @@ async function refund(client: Client, payment: string, amount: number): Promise<
 async function refundSome(client: Client, intent: SeenIntent): Promise<void> {
   const { payment, amount } = intent;
   if (payment === null) return;
-  // Two at once: together they may not take more than there is.
+  // Two at once: together they must not refund more than there is.
   const count = client.random.chance(30) ? 2 : 1;
   await Promise.all(Array.from({ length: count }, () => refund(client, payment, amount)));
 }
@@ -150,7 +150,10 @@ const sale: Scene = async (client) => {
 
 let orders = 0;
 
-/** A way of the table, with somebody who pays so; now and then presented for a second sale. */
+/**
+ * One row of the table of ways to pay, with a matching payer; sometimes presented for a second
+ * sale.
+ */
 const byAnyWay: Scene = async (client) => {
   const { random, world, counter, journal, urls } = client;
   if (world.payers.length === 0) return sale(client);
@@ -174,7 +177,7 @@ const byAnyWay: Scene = async (client) => {
     journal.count(`${way.name}: ${told.said}`);
     if (told.intent !== null) await follow(client, told.intent);
   } catch {
-    // No answer within its time: what was charged is compared at the end.
+    // No answer in time: the charge is compared at the end.
     journal.count(`${way.name}: gave up`);
   }
 };
@@ -194,7 +197,7 @@ const cancelRace: Scene = async (client) => {
   await follow(client, made.id);
 };
 
-/** Two customers hold their passes to the counter. */
+/** Two customers tap their passes for one intent. */
 const doubleTap: Scene = async (client) => {
   const made = await create(client);
   if (made === null) return;
@@ -215,7 +218,7 @@ const agentPays: Scene = async (client) => {
   const path = `/payment_intents/${made.id}/confirm`;
   noteIntent(client, await server.post(path, { agent_token: agentToken }));
   journal.count('confirm');
-  // The token is spent: a second intent must not be paid with it.
+  // The token is spent: it must not pay a second intent.
   if (random.chance(30)) {
     const second = await create(client, world.agentTerminal);
     const again = second && `/payment_intents/${second.id}/confirm`;
@@ -248,10 +251,10 @@ const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => 
   journal.count('endpoint off and on');
 };
 
-/** They play the customer with test helpers. */
+/** These play the customer with test helpers. */
 const TEST_ONLY: ReadonlySet<Scene> = new Set([agentPays, expireNow]);
 
-/** Out of a hundred. */
+/** Weights in percent. */
 const SCENES: readonly (readonly [number, Scene])[] = [
   [55, sale],
   [15, byAnyWay],

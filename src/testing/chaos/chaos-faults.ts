@@ -6,14 +6,14 @@ import type { Random } from '#testing/chaos/chaos-random.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 
-/** What can be struck, and what has to know of it. */
+/** The targets of faults, and what must be informed of them. */
 interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];
   readonly journal: Pick<Journal, 'copied' | 'restored'>;
   readonly settleWithinMs: number;
   readonly reach: Reach;
-  /** Only faults whose name holds this; empty: all. */
+  /** Only faults whose name contains this; empty: all. */
   readonly only: string;
 }
 
@@ -26,31 +26,31 @@ export interface FaultsOptions extends Field {
   readonly log: (line: string) => void;
 }
 
-/** What was drawn for one blow: whom it is about, and how it strikes. */
+/** The random choices for one fault: its targets, and how it strikes. */
 interface Plan {
   readonly targets: readonly ChaosProcess[];
-  /** Strikes, and puts right again what does not come back by itself. */
+  /** Strikes, and repairs what does not recover by itself. */
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 interface Fault {
   readonly name: string;
-  /** How often, beside the others. */
+  /** How often, relative to the others. */
   readonly weight: number;
-  /** Blocks may be lost: no fault of a chain whose blocks are final at once. */
+  /** Blocks may be lost: not for a chain whose blocks are final at once. */
   readonly undoesBlocks?: true;
-  /** Draws all that it needs before anything is struck: a replay may wait in between. */
+  /** Draws all random choices before the strike: a replay may wait in between. */
   readonly plan: (random: Random) => Plan;
 }
 
-/** An address of another chain is left for a minute, which is longer than a short run can wait. */
+/** An address of another chain is unused for a minute, longer than a short run can wait. */
 const TOO_LONG: BehaviorName = 'has become one of another chain';
 const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
   (name) => name !== TOO_LONG,
 );
-/** A recovery takes seconds: the next fault may strike while it goes on, but not always. */
+/** A recovery takes seconds: the next fault may strike during it, but not always. */
 const RECOVERED_MS = 3_000;
-/** A fault strikes this long after the one before is over. */
+/** The time between faults. */
 const PAUSE = { low: 1_500, high: 5_000 };
 
 function workersOf(processes: readonly ChaosProcess[]): ChaosProcess[] {
@@ -90,7 +90,8 @@ function processFaults(processes: readonly ChaosProcess[]): Fault[] {
       }),
     },
     {
-      // Long enough for every lease of a worker to run out while it still thinks it holds them.
+      // Long enough for every lease of a worker to expire while it still believes that it holds
+      // them.
       name: 'a process stands still',
       weight: 8,
       plan: (random) => {
@@ -142,7 +143,7 @@ function databaseFaults({ ground, processes }: Field): Fault[] {
   ];
 }
 
-/** Of either network: the seed says which. */
+/** Of one network, chosen by the seed. */
 function nodeFaults({ ground: { chains }, processes }: Field): Fault[] {
   const targets = workersOf(processes);
   return [
@@ -218,13 +219,13 @@ function chainFaults(field: Field): Fault[] {
   ];
 }
 
-/** Each takes longer than a short run has. */
+/** Each takes longer than a short run. */
 function longFaults(field: Field): Fault[] {
   const { processes, ground, settleWithinMs } = field;
   const workers = workersOf(processes);
   return [
     {
-      // Payments and refunds go on; a refund that the token refuses is tried again in a minute.
+      // Payments and refunds continue; a refund that the token refuses is retried after a minute.
       name: 'USDC paused and unpaused',
       weight: 8,
       plan: (random) => {
@@ -254,7 +255,7 @@ function longFaults(field: Field): Fault[] {
       },
     },
     {
-      // At one worker, or at both: who still has transactions on their way must not start.
+      // On one worker, or on both: one that still has open transactions must refuse to start.
       name: 'a relayer key taken out early, and put back',
       weight: 8,
       plan: (random) => {
@@ -279,7 +280,7 @@ function longFaults(field: Field): Fault[] {
   ];
 }
 
-/** What was written between the copy and its return is lost; the chains go on. */
+/** Writes between the copy and its restore are lost; the chains continue. */
 function losses({ ground: { database }, journal, processes }: Field): Fault[] {
   return [
     {
@@ -335,14 +336,14 @@ function choose(faults: readonly Fault[], random: Random): Fault {
   throw new Error('no fault was chosen');
 }
 
-/** Breaks one thing after the other until it is stopped; then everything runs. */
+/** Causes one fault after the other until it is stopped; then everything is repaired. */
 export function startFaults(options: FaultsOptions): {
   readonly struck: ReadonlyMap<string, number>;
   stop(): Promise<void>;
 } {
   const { ground, random, timetable, log } = options;
   const faults = allFaults(options);
-  // A chain that lost its newest blocks may have forgotten that transfers are allowed again.
+  // A chain that lost its newest blocks may have forgotten that transfers were resumed.
   const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
   const struck = new Map<string, number>();
   const stopping = new AbortController();

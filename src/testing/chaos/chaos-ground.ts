@@ -25,46 +25,46 @@ export interface ChaosDatabase {
   kill(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Keeps a copy of its files under this name; it is away meanwhile. */
+  /** Copies its files under this name; the database is down meanwhile. */
   copy(name: string): Promise<void>;
   /**
-   * Goes on with the copy instead of what it has: everything since is lost. `promote`: as a replica
-   * does that takes over, on a new timeline; else as when files are put back.
+   * Continues with the copy: everything since then is lost. `promote`: on a new timeline, as a
+   * promoted replica; otherwise as restored files.
    */
   putBack(name: string, how?: PutBack): Promise<void>;
-  /** A failover that loses nothing: the same log, on a new timeline. */
+  /** A failover without loss: the same log, on a new timeline. */
   failOver(): Promise<void>;
 }
 
-/** A database and two chains that outlive the product's processes, and the ways to strike them. */
+/** A database and two chains that outlive the service's processes, with faults to inject. */
 export interface ChaosGround {
-  /** Removed at the end; data folders of processes go below it. */
+  /** Removed at the end; contains the data folders of processes. */
   readonly folder: string;
   readonly database: ChaosDatabase;
   readonly testnet: ChaosChain;
   readonly mainnet: ChaosChain;
-  /** Both. */
+  /** Test network and live network. */
   readonly chains: readonly ChaosChain[];
   /** 32 bytes: the TAPLINE_SECRET of every process. */
   readonly secret: Buffer;
-  /** Has a child ended when this process ends in any way. */
+  /** Ends a child process when this process ends, however it ends. */
   endWithUs(pid: number): void;
   close(): Promise<void>;
 }
 
 const run = promisify(execFile);
-/** Longer than an answer takes from one process of this machine to another. */
+/** Longer than a response between two processes of this machine takes. */
 const ANSWERS_MS = 300;
 /**
- * With its owner and its times, which may be another's than ours. Into a folder that is there, cp
- * would put it below: an older copy would be put back.
+ * Keeps owner and times, which may be another user's. Into an existing folder cp would copy a
+ * subfolder: an older copy would be restored.
  */
 async function copyFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await run('cp', ['-a', from, to]);
 }
 
-/** A PostgreSQL in this folder that can be struck. */
+/** A PostgreSQL server in this folder, with faults to inject. */
 export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
   const { folder } = temporary;
   const postmaster = async () => {
@@ -72,7 +72,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     return Number((await readFile(file, 'utf8')).split('\n')[0]);
   };
   const start = async () => {
-    // What a replica could follow: with less PostgreSQL refuses to begin a new timeline.
+    // Settings that a replica could follow: otherwise PostgreSQL refuses to begin a new timeline.
     const settings = { wal_level: 'replica', restore_command: 'false' };
     const server = await startPostgres({ folder, log: () => {}, settings });
     temporary.endWithUs(await postmaster());
@@ -107,7 +107,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
-      // An answer that was on its way told of what the copy may lack.
+      // A response under way may contain what the copy lacks.
       await sleep(ANSWERS_MS);
       how.whileAway?.();
       await copyFiles(`${cluster}.${name}`, cluster);

@@ -1,26 +1,26 @@
-/** What clients of a chaos run were told: the promises that the end is held against. */
+/** What clients of a chaos run were told: the promises that are checked at the end. */
 export interface Journal {
-  /** Answers that a key got, and that may not change any more. */
+  /** An answer to a key, which must not change any more. */
   answered(key: string, answer: { readonly status: number; readonly text: string }): void;
-  /** An intent that some answer has shown. */
+  /** An intent as an answer has shown it. */
   saw(intent: SeenIntent): void;
   sawRefund(refund: SeenRefund): void;
   sawWithdrawal(withdrawal: SeenWithdrawal): void;
-  /** The database is about to be copied: what is told from now on may be lost with it. */
+  /** The database is about to be copied: later answers may be lost with it. */
   copied(): void;
-  /** The copy was put back. What was paid stays so; the rest that was told since is forgotten. */
+  /** The copy was restored. Payments stay paid; other answers since the copy are forgotten. */
   restored(): void;
-  /** How often a copy was put back: an answer tells nothing of a database that came after it. */
+  /** How often a copy was restored: an answer says nothing about a later database. */
   restores(): number;
   count(what: string): void;
-  /** A broken promise that a client noticed by itself. */
+  /** A broken promise that a client noticed itself. */
   complain(what: string): void;
   readonly intents: ReadonlyMap<string, SeenIntent>;
   readonly refunds: ReadonlyMap<string, SeenRefund>;
   readonly withdrawals: ReadonlyMap<string, SeenWithdrawal>;
-  /** Intents that were told to have ended, and then to have ended in another way. */
+  /** Intents that were reported as ended, and later as ended in another way. */
   readonly turns: readonly Turn[];
-  /** When each intent was told to be declined: `last_payment_error.created`. */
+  /** When each intent was reported as declined: `last_payment_error.created`. */
   readonly declines: ReadonlyMap<string, ReadonlySet<string>>;
   readonly counts: ReadonlyMap<string, number>;
   readonly complaints: readonly string[];
@@ -32,9 +32,9 @@ export interface SeenIntent {
   readonly tip: number;
   readonly status: string;
   readonly payment: string | null;
-  /** When it was last declined, so that nothing was charged; null: never. */
+  /** When it was last declined, so that nothing was charged; `null` if never. */
   readonly declined: string | null;
-  /** It may have been booked again from the chain, which does not know what of it was the tip. */
+  /** It may have been rebuilt from the chain, which does not know the tip. */
   readonly mayBeRebuilt?: true;
 }
 
@@ -59,10 +59,10 @@ export interface SeenRefund {
 }
 
 const ENDED = new Set(['succeeded', 'canceled']);
-/** Enough to see what is wrong; a fault under load would repeat itself thousands of times. */
+/** Enough for a diagnosis; a fault under load would repeat itself thousands of times. */
 const MAX_COMPLAINTS = 200;
 
-/** What a database holds, and may lose. */
+/** State that a database holds, and may lose. */
 interface Told {
   readonly answers: Map<string, string>;
   readonly intents: Map<string, SeenIntent>;
@@ -81,7 +81,7 @@ function copyOf(told: Told): Told {
   };
 }
 
-/** What is left of `told` when the copy is put back: the chain remembers who has paid. */
+/** Reduces `told` to the copy when it is restored: the chain still knows the payments. */
 function restore(told: Told, copy: Told): void {
   const paid = [...told.intents.values()].filter(({ status }) => status === 'succeeded');
   const put = <T>(into: Map<string, T>, from: Map<string, T>) => {
@@ -98,7 +98,7 @@ function restore(told: Told, copy: Told): void {
       told.intents.set(intent.id, { ...intent, mayBeRebuilt: true });
     else told.intents.set(intent.id, intent);
   }
-  // Recovery may end what was open, and finds out that what was pending is paid.
+  // Recovery may end open intents, and finds that pending ones are paid.
   for (const [id, intent] of told.intents) {
     if (!ENDED.has(intent.status)) told.intents.delete(id);
   }
@@ -123,7 +123,7 @@ export function openJournal(): Journal {
   const saw = (intent: SeenIntent) => {
     const before = told.intents.get(intent.id);
     const over = before !== undefined && ENDED.has(before.status);
-    // An older answer may arrive late, but two ends contradict each other.
+    // An older answer may arrive late, but two different ends contradict each other.
     if (over && ENDED.has(intent.status) && before.status !== intent.status) {
       turns.push({ id: intent.id, before: before.status, after: intent.status });
     }
@@ -150,7 +150,7 @@ export function openJournal(): Journal {
     },
     restored: () => {
       restores++;
-      // Of the copy a copy: it may be put back again.
+      // A copy of the copy, because it may be restored again.
       if (copy !== null) restore(told, copyOf(copy));
     },
     restores: () => restores,

@@ -4,7 +4,7 @@ import type { Journal, SeenWithdrawal } from '#testing/chaos/chaos-journal.ts';
 import type { Random } from '#testing/chaos/chaos-random.ts';
 import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
 
-/** An owner of the account, who takes money out of both networks now and then. */
+/** An account owner who sometimes withdraws on both networks. */
 export interface ChaosOwner {
   /** Withdraws until it is stopped. */
   start(random: Random, journal: Journal): { stop(): Promise<void> };
@@ -15,18 +15,18 @@ interface OwnerOptions {
   readonly urls: readonly string[];
   readonly account: string;
   readonly person: { readonly email: string; readonly password: string };
-  /** Of the authenticator app. */
+  /** The authenticator app's secret. */
   readonly secret: string;
 }
 
 const MODES = ['test', 'live'] as const;
-/** About what is sold in a few seconds, so that some are refused. */
+/** About the sales of a few seconds, so that some are refused. */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
 const PAUSE = { low: 300, high: 2_500 };
-/** An outage of a run lasts a few seconds; a caller without an answer for this long gives up. */
+/** An outage in a run lasts a few seconds; a caller gives up after this long. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
-/** A code holds for this long, and only once. */
+/** A code is valid for this long, and only once. */
 const CODE_MS = 30_000;
 
 /** Sets up the authenticator app that withdrawals need. */
@@ -56,7 +56,7 @@ interface Desk {
   client: PersonClient;
 }
 
-/** On another node: the last one may be away. Cookies and token hold everywhere. */
+/** Switches to another node: the last one may be down. Cookies and token are valid on all. */
 function moveOn(desk: Desk): void {
   const { client, random, options } = desk;
   const next = new PersonClient(`${random.pick(options.urls)}/dashboard/v1`);
@@ -66,11 +66,11 @@ function moveOn(desk: Desk): void {
 }
 
 async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer | null> {
-  // Refused, cut or away: nothing is known.
+  // Refused, cut or unreachable: the result is unknown.
   return ask().catch(() => null);
 }
 
-/** Signs in with both factors. A code that was used before is refused: the next one comes. */
+/** Signs in with both factors. A code that was used before is rejected: the next one is awaited. */
 async function signIn(desk: Desk): Promise<void> {
   const { options } = desk;
   while (!desk.isStopped()) {
@@ -88,13 +88,15 @@ async function signIn(desk: Desk): Promise<void> {
   }
 }
 
-/** @returns early when the run is over. */
+/** @returns early if the run is over. */
 async function rest(desk: Desk, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (performance.now() < until && !desk.isStopped()) await sleep(AGAIN_MS);
 }
 
-/** The same request until it is answered for good. @returns null: nothing is known of it. */
+/**
+ * Repeats the same request until there is a final answer. @returns `null` if the result is unknown.
+ */
 async function persist(
   desk: Desk,
   ask: (client: PersonClient) => Promise<PersonAnswer>,
@@ -104,7 +106,7 @@ async function persist(
     const { journal } = desk;
     const restores = journal.restores();
     const received = await attempt(() => ask(desk.client));
-    // What was answered of a database that is gone, the one that is back need not know.
+    // An answer from the lost database says nothing about the restored one.
     const answer = journal.restores() === restores ? received : null;
     const code = answer?.body.error?.code ?? '';
     journal.count(`owner answer ${answer?.status ?? 'none'} ${code}`);
@@ -135,7 +137,7 @@ async function withdraw(desk: Desk): Promise<void> {
   const once = async () =>
     note(desk, await persist(desk, (client) => client.post(path, { amount }, headers)));
   const restores = journal.restores();
-  // An owner who is not sure presses twice.
+  // An owner who is unsure clicks twice.
   const [first, second] = await Promise.all(random.chance(15) ? [once(), once()] : [once()]);
   journal.count('withdrawal');
   const remembered = journal.restores() === restores;

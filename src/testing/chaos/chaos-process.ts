@@ -11,34 +11,34 @@ import { spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
 
 export type ChaosRole = 'api' | 'worker' | 'watch';
 
-/** One process of the product, started again whenever it ends. */
+/** One process of the service, restarted whenever it ends. */
 export interface ChaosProcess {
   readonly name: string;
   readonly role: ChaosRole;
-  /** Where it serves HTTP; null without the api role. */
+  /** Its HTTP address; `null` without the api role. */
   readonly url: string | null;
-  /** Starts so far. */
+  /** How often it was started. */
   starts(): number;
-  /** Whether its present life has come up. */
+  /** True once the present instance is ready. */
   isReady(): boolean;
-  /** What its lives have written, newest last; bounded. */
+  /** Output of all instances, newest last, bounded. */
   logs(): string;
-  /** How lives ended that nobody ended, and that did not refuse to start: their last lines. */
+  /** The last lines of instances that ended unexpectedly, without refusing to start. */
   crashes(): readonly string[];
   kill(): void;
   /** SIGTERM, as at a deployment. */
   terminate(): void;
-  /** What its next lives are told besides; null: what it was told at first. */
+  /** Extra settings for the next instances; `null` restores the original ones. */
   tell(env: Readonly<Record<string, string>> | null): void;
-  /** Stands still, holding its connections and leases, for this long. */
+  /** Stops the process for this long, with its connections and leases. */
   freeze(ms: number): Promise<void>;
-  /** Ends it and does not start it again. */
+  /** Ends it without a restart. */
   close(): Promise<void>;
 }
 
-/** One process's own ways to its database and to the nodes. */
+/** A process's own wires to its database and to the nodes. */
 export interface ProcessWires {
-  /** What the process is told instead of the real addresses. */
+  /** Settings that replace the real addresses. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -46,22 +46,22 @@ export interface ProcessWires {
 export interface ChaosProcessOptions {
   readonly name: string;
   readonly role: ChaosRole;
-  /** How wrong the clock of its machine is. */
+  /** The clock error of its machine. */
   readonly clockOffMs?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Settings of the first life only: a failpoint. */
+  /** Settings of the first instance only: a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
-  /** The folder of an earlier build, which has the first life. */
+  /** The folder of an earlier build, which the first instance runs. */
   readonly firstRoot?: string | undefined;
-  /** Its own ways to database and nodes, on which a run hears it; they end with it. */
+  /** Its own wires to database and nodes, which a run listens to; closed with it. */
   readonly wires?: ProcessWires;
 }
 
-/** One address, as behind a balancer: answers hold it, and replays have to be the same. */
+/** One address, as behind a balancer: responses contain it, and replays must be equal. */
 export const PUBLIC_URL = 'http://127.0.0.1:4242';
-/** As a supervisor would: soon, but not at once. */
+/** A supervisor restarts soon, but not at once. */
 const RESTART_MS = 300;
-/** Beside long tests a start has taken more than a minute. */
+/** Alongside long tests a start has taken more than a minute. */
 const READY_MS = 180_000;
 const LOG_LENGTH_MAX = 2_000_000;
 /** The error and where it was thrown. */
@@ -76,7 +76,7 @@ function textOf(keys: readonly (SigningKey | null)[]): string {
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
-    // As in the sandbox: static passes are tapped, and nobody is there to be asked.
+    // As in the sandbox: static passes are tapped, and no payer can confirm.
     STATIC_PASS_CONFIRM_FROM: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}WS_URL`]: config.headsUrl }),
@@ -92,7 +92,7 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
   };
 }
 
-/** What every process of a run is told. */
+/** Settings of every process of a run. */
 export function groundEnv(ground: {
   readonly databaseUrl: string;
   readonly secret: Buffer;
@@ -123,7 +123,7 @@ export function chaosEnv({
 
 const DEMO_FOLDER = 'first';
 
-/** A first process makes the demo account, whose secrets the others are given as a file. */
+/** A first process creates the demo account; the others get its secrets as a file. */
 export async function makeDemo(ground: ChaosGround) {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
   const network = await spawnNetwork({ dataDir, env: chaosEnv(ground) });
@@ -156,20 +156,20 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
 interface Supervised {
   readonly child: () => ChildProcess | undefined;
   readonly starts: () => number;
-  /** Of the present life alone. */
+  /** Output of the present instance only. */
   readonly lifeLogs: () => string;
   readonly logs: () => string;
   readonly crashes: () => readonly string[];
-  /** Ends it and does not start it again; resolves when it has ended. */
+  /** Ends it without a restart; resolves when it has ended. */
   end(): Promise<void>;
 }
 
-/** A signal is ours; a start that something prevents says so in one line of this form. */
+/** A signal comes from us; a refused start prints one line of this form. */
 function crashed({ exitCode }: ChildProcess, logs: string): boolean {
   return exitCode !== null && exitCode !== 0 && !/^tapline: /m.test(logs);
 }
 
-/** Starts the process again and again, with a pause. */
+/** Restarts the process whenever it ends, after a pause. */
 function supervise(
   name: string,
   startLife: (number: number) => { readonly child: ChildProcess; logs(): string },

@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats. Each part of a chaos run has a stream of its own. */
+/** Random choices that a seed reproduces. Each part of a chaos run has its own stream. */
 export interface Random {
   /** A whole number from 0 to `limit - 1`. */
   below(limit: number): number;
@@ -22,7 +22,7 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-/** xorshift with a Weyl sequence: small, and random enough to choose what to break next. */
+/** xorshift with a Weyl sequence: small, and random enough to choose faults. */
 export function createRandom(seed: number, stream: string): Random {
   let state = (hash(`${seed} ${stream}`) | 1) >>> 0;
   let weyl = hash(`${stream} ${seed}`);

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '#testing/chaos/chaos-random.ts';
 import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 
-/** A merchant's webhook server with a temper. */
+/** A merchant's webhook server that misbehaves. */
 export interface ChaosReceiver {
   readonly url: string;
   /** Ids of the events that it has answered with a 2xx. */
   readonly accepted: ReadonlySet<string>;
-  /** From now on it answers well, as if somebody had put it right. */
+  /** From now on it behaves, as if repaired. */
   heal(): void;
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
-/** Whatever was sent SIGKILL is gone by then. */
+/** A process that got SIGKILL has ended by then. */
 export const ENDED_MS = 10_000;
-/** Starts that fail are tried again: a port or a lock of what was just killed may linger. */
+/** Failed starts are retried: a port or lock of the killed process may linger. */
 const START_TRIES = 5;
 
 export async function persistently<T>(start: () => Promise<T>): Promise<T> {

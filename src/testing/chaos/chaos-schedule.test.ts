@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => own.close());
 
-/** A client of the database whose statements a timetable hears. */
+/** A database client whose statements a timetable observes. */
 async function openClient(timetable: Timetable, process: string) {
   let sent = 0;
   const wire: Wire = await startWire({
@@ -43,7 +43,7 @@ async function openClient(timetable: Timetable, process: string) {
   return { db, sent: () => sent, close };
 }
 
-/** Writes one row after the other, and something rare half-way. */
+/** Writes one row after the other, with a rare statement half-way. */
 async function walk(db: Database): Promise<void> {
   for (let step = 1; step <= STEPS; step++) {
     await db.query(INSERT, [step]);
@@ -76,7 +76,7 @@ describe('a timetable', () => {
     const moment = { process: 'worker-1', wire: 'database', way: 'answered', text: MARK } as const;
     const recorded: Strike[] = [{ fault: FAULT, moment: { ...moment, thenMs: 0 } }];
     const timetable = openTimetable(recorded);
-    // The other worker does it this time.
+    // The other worker sends it this time.
     const { db, sent, close } = await openClient(timetable, 'worker-2');
     const all = [processOf('worker-1'), processOf('worker-2')];
     await own.db.query('delete from steps');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { Gate, type Way } from '#testing/chaos/chaos-wire.ts';
 
-/** What a process said to its database or to a node, or was answered. */
+/** A message of a process to its database or to a node, or its answer. */
 export interface Message {
   readonly process: string;
   /** `database`, or the network of the node. */
@@ -11,41 +11,41 @@ export interface Message {
   readonly text: string;
 }
 
-/** When a fault struck: so long after this message had passed. */
+/** When a fault struck: this long after the message had passed. */
 export interface Moment extends Message {
   readonly thenMs: number;
 }
 
 export interface Strike {
   readonly fault: string;
-  /** Null: nothing had passed shortly before. */
+  /** `null` if nothing had passed shortly before. */
   readonly moment: Moment | null;
 }
 
-/** What is struck, and by what. */
+/** A fault and its targets. */
 export interface Blow {
   readonly fault: string;
   readonly all: readonly ChaosProcess[];
-  /** Those of them whose messages tell when it is time; a fault of processes strikes these. */
+  /** Targets whose messages define the moment; a fault of processes strikes these. */
   readonly targets: readonly ChaosProcess[];
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 export interface Timetable {
-  /** Of a process: closed when a blow falls, so that it gets no further than it did. */
+  /** A process's gate, closed when a fault strikes, so that it gets no further. */
   gateOf(process: string): Gate;
   hear(message: Message): void;
   /** Strikes at once, or when the moment of the recorded run comes again. */
   strike(blow: Blow): Promise<void>;
-  /** What has struck so far, and when. */
+  /** The faults so far, with their moments. */
   readonly strikes: readonly Strike[];
-  /** Blows that fell at the recorded moment, of those that had one. */
+  /** How many faults struck at their recorded moment, of those that had one. */
   readonly met: () => { readonly hits: number; readonly of: number };
 }
 
-/** What passed within this before a blow may tell when it fell. */
+/** Messages this shortly before a fault may define its moment. */
 const WINDOW_MS = 30;
-/** A moment that does not come again within this is given up, and the blow falls. */
+/** A moment that does not come within this time is given up, and the fault strikes. */
 const WAIT_MS = 8_000;
 /** Longer than a signal takes. */
 const GATE_MS = 50;
@@ -68,7 +68,7 @@ function isSame(moment: Moment, heard: Message): boolean {
   );
 }
 
-/** Counts what passes. The rarest message of the last moments tells most about a moment. */
+/** Counts messages. The rarest of the last ones identifies a moment best. */
 function openEar() {
   const counts = new Map<string, number>();
   const recent: Heard[] = [];
@@ -96,7 +96,7 @@ function openEar() {
 
 type Ear = ReturnType<typeof openEar>;
 
-/** @returns which process the moment came to, or null: it did not come in time. */
+/** @returns the process that reached the moment, or `null` if none did in time. */
 function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   return new Promise((resolve) => {
     const end = (process: string | null) => {
@@ -112,7 +112,7 @@ function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   });
 }
 
-/** The one that the moment came to takes the place of the one that was struck then. */
+/** Replaces the recorded target by the process that reached the moment. */
 function inPlaceOf(
   targets: readonly ChaosProcess[],
   processes: readonly ChaosProcess[],
@@ -126,8 +126,8 @@ function inPlaceOf(
 }
 
 /**
- * Notes at which message each fault is made. Given the strikes of an earlier run, it repeats them:
- * each waits until a process of the same role sends the same message, and holds it there.
+ * Records the message at which each fault strikes. With the strikes of an earlier run it repeats
+ * them: each waits until a process of the same role sends the same message, and holds it there.
  */
 export function openTimetable(recorded: readonly Strike[] | null): Timetable {
   const ear = openEar();

@@ -1,10 +1,13 @@
 import type { ChaosCaller } from '#testing/chaos/chaos-caller.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 
-/** Enough to meet what is written meanwhile. */
+/** Enough to meet rows that are written meanwhile. */
 const PAGES = 5;
 
-/** Walks a list while others write: no object may come twice. @returns whether it got through. */
+/**
+ * Pages through a list while others write: no object may appear twice. @returns true if it reached
+ * the end.
+ */
 export async function walkList(
   server: Pick<ChaosCaller, 'get'>,
   list: string,

@@ -1,16 +1,19 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What a process sends on a wire, or is answered. */
+/** The direction of a message on a wire. */
 export type Way = 'sent' | 'answered';
 
-/** Reads what the client of one connection sends. @returns what each whole message asks for. */
+/**
+ * Parses what the client of one connection sends. @returns the statement or method of each complete
+ * message.
+ */
 export type Reader = (bytes: Buffer) => readonly string[];
 
 export interface WireOptions {
   readonly targetPort: number;
-  /** One for each connection. */
+  /** One reader per connection. */
   readonly openReader: () => Reader;
-  /** Told right after the bytes were passed on; what follows waits if it closes the gate. */
+  /** Called right after the bytes were passed on; later ones wait if it closes the gate. */
   readonly hear: (way: Way, text: string) => void;
   readonly gate: Gate;
 }
@@ -38,7 +41,7 @@ export class Gate {
     for (const go of this.#waiting) go();
   }
 
-  /** @returns how to stop hearing of it. */
+  /** @returns a function that removes the listener. */
   onOpen(go: () => void): () => void {
     this.#waiting.add(go);
     return () => this.#waiting.delete(go);
@@ -81,7 +84,7 @@ function join(client: Socket, server: Socket, { openReader, hear, gate }: WireOp
   for (const socket of [client, server]) socket.on('close', end).on('error', end);
 }
 
-/** A wire on this machine that hears what passes, and holds it while its gate is closed. */
+/** A local proxy that observes messages, and holds them while its gate is closed. */
 export async function startWire(options: WireOptions): Promise<Wire> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -10,7 +10,7 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import type { WayPayer } from '#testing/ways/payers.ts';
 
-/** Who takes part in a chaos run on one network: one merchant, many counters, many payers. */
+/** The participants of a chaos run on one network: one merchant, many counters, many payers. */
 export interface ChaosWorld {
   readonly livemode: boolean;
   readonly accountId: string;
@@ -21,9 +21,9 @@ export interface ChaosWorld {
   readonly passes: readonly string[];
   /** Passes of payers that are declined sooner or later: by a limit, by an empty wallet, … */
   readonly poorPasses: readonly string[];
-  /** Who pays by any way of the table; a chaos run adds them. */
+  /** Payers for each way to pay; a chaos run adds them. */
   readonly payers: readonly WayPayer[];
-  /** A pass of a payer that confirms each first payment at a merchant; null: there is none. */
+  /** A pass whose payer confirms each first payment at a merchant; `null`: none. */
   readonly confirmPass: string | null;
 }
 
@@ -40,9 +40,9 @@ const FUNDS = 10_000_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 /** Atoms per payment and per day of a limited payer: reached after a dozen payments. */
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
-/** In test mode, payments from here on have to be confirmed by their payer: one in 25. */
+/** In test mode, payments of at least this sum must be confirmed: one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/** Without a further answer: how long all of them take depends on how far away the node is. */
+/** Without a further answer: how long all of them take depends on the distance of the node. */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;
@@ -114,7 +114,7 @@ async function selectRich({ db, network }: Filling): Promise<Set<string>> {
   return new Set(rows.map((row) => row.label.replace('Demo: ', '')));
 }
 
-/** The demo account with more counters and payers, made while a first process works. */
+/** The demo account with more counters and payers, created while a first process runs. */
 export async function fillWorld(
   ground: Filling,
   { sandbox, size }: { readonly sandbox: SandboxFile; readonly size: WorldSize },

@@ -38,24 +38,24 @@ import { WAYS } from '#testing/ways/ways.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
-  /** How long clients and faults go on. */
+  /** How long clients and faults run. */
   readonly seconds: number;
   readonly clients: number;
   readonly size: WorldSize;
-  /** Which faults there are. */
+  /** Which faults are used. */
   readonly reach: Reach;
-  /** Of these only those whose name holds this; default: all. */
+  /** Only faults whose name contains this; default: all. */
   readonly only?: string;
-  /** From one block of either chain to the next. */
+  /** The block interval of both chains. */
   readonly blockMs: number;
-  /** What the service is told of both chains. A deterministic one never loses a block. */
+  /** The profile of both chains. A deterministic one never loses a block. */
   readonly profile: ProfileName;
   readonly log: (line: string) => void;
-  /** How long everything may take to come to rest; default: {@link REST_MS}. */
+  /** How long settling down may take; default: {@link REST_MS}. */
   readonly restMs?: number;
-  /** How long everything stays up after a broken promise, so that somebody can look; default: 0. */
+  /** How long everything stays up after a broken promise, for inspection; default: 0. */
   readonly lingerMs?: number;
-  /** Of an earlier run of the same seed: each fault waits for the message that it fell at then. */
+  /** From an earlier run of the same seed: each fault waits for the message at which it struck. */
   readonly strikes?: readonly Strike[];
 }
 
@@ -74,22 +74,22 @@ export interface ChaosReport {
   /** Lines that the processes logged as errors, by message. */
   readonly errors: Readonly<Record<string, number>>;
   readonly secondsToRest: number;
-  /** What repeats this run together with its options. */
+  /** With its options, this reproduces the run. */
   readonly strikes: readonly Strike[];
-  /** Of a replay: how many faults had a recorded moment, and how many fell at it. */
+  /** For a replay: how many faults had a recorded moment, and how many struck at it. */
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
-/** While faults strike, the rules that hold at any moment are checked this often. */
+/** While faults strike, the rules that always hold are checked this often. */
 const CHECK_EVERY_MS = 10_000;
-/** After the last fault everything comes to rest by itself within this. */
+/** After the last fault everything settles down by itself within this time. */
 const REST_MS = 150_000;
 const REST_POLL_MS = 500;
-/** One process's machine has a clock that is wrong by a minute. */
+/** One process's machine has a clock that is off by a minute. */
 const CLOCK_OFF_MS = 60_000;
-/** The shortest that there is: a payment that nobody settles ends within the run. */
+/** The shortest allowed: an unsettled payment ends within the run. */
 const SETTLE_WITHIN_S = 30;
-/** Of so many clients one sells on the live network. */
+/** One of this many clients sells on the live network. */
 const TEST_WORLDS = 3;
 
 interface Endpoint {
@@ -98,7 +98,7 @@ interface Endpoint {
   readonly accepted: ReadonlySet<string>;
 }
 
-/** What each endpoint asks for; the last one is switched off and on. */
+/** What each endpoint subscribes to; the last one is disabled and enabled. */
 const ENABLED_EVENTS = [
   ['*'],
   ['payment.*', 'refund.*'],
@@ -121,7 +121,7 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
   return endpoints;
 }
 
-/** Whatever a watchtower took for a stranger's, of any sum, would stop the run's payments. */
+/** If the watchtower took any sum for foreign, it would pause the run's payments. */
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
   return Object.fromEntries(
     chains.flatMap(({ config: { network } }) => {
@@ -162,7 +162,7 @@ async function startProcesses(
   throw failed.reason;
 }
 
-/** The rules that hold at any moment, again and again, while the database answers. */
+/** Repeatedly checks the rules that always hold, while the database answers. */
 function watchInvariants(db: Database, log: (line: string) => void) {
   const broken: string[] = [];
   let checks = 0;
@@ -173,7 +173,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
         if (found.length > 0) log(`broken: ${found.join('; ')}`);
         broken.push(...found);
       },
-      () => {}, // The database is down: the next check sees what it has become.
+      () => {}, // The database is down: the next check sees the result.
     );
   }, CHECK_EVERY_MS);
   return {
@@ -183,7 +183,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
   };
 }
 
-/** Retries, expiries and confirmations are a minute and more away: let them be due now. */
+/** Retries, expiries and confirmations are a minute or more away: makes them due now. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);
@@ -193,13 +193,13 @@ async function hurry(db: Database): Promise<void> {
   await db.query(`update payment_intents set confirm_by = now() where status = 'requires_action'`);
 }
 
-/** Waits until all rules hold. @returns what is still broken when the time is up. */
+/** Waits until all rules hold. @returns the rules that are still broken at the time limit. */
 async function comeToRest(
   db: Database,
   restMs: number,
 ): Promise<{ broken: string[]; seconds: number }> {
   const started = performance.now();
-  // A database that was killed again and again has no statistics, and plans badly without.
+  // A database that was killed repeatedly has no statistics, and plans badly without.
   await db.query('analyze').catch(() => {});
   for (;;) {
     const broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
@@ -215,13 +215,13 @@ async function count(db: Database, table: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** What an outage that we made is bound to be logged as. */
+/** Log messages that our own outages must cause. */
 const EXPECTED = new RegExp(
   'cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit' +
     '|ended: (SIGKILL|SIGTERM|0)',
 );
 
-/** Error lines that no outage explains, alike ones counted. */
+/** Error lines that no outage explains, with counts. */
 function countErrors(processes: readonly ChaosProcess[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { name, logs } of processes) {
@@ -237,7 +237,7 @@ function countErrors(processes: readonly ChaosProcess[]): Record<string, number>
   return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]).slice(0, 60));
 }
 
-/** A fault of the network, of a node or of the database is no reason to end. */
+/** A fault of the network, of a node or of the database must not end a process. */
 function crashesOf(processes: readonly ChaosProcess[]): string[] {
   return processes.flatMap(({ name, crashes }) =>
     crashes().map((lines) => `${name} ended by itself: ${lines}`),
@@ -255,7 +255,7 @@ interface Stage {
   readonly timetable: Timetable;
 }
 
-/** Clients and faults, until the time is up; then only what runs by itself. */
+/** Runs clients and faults for the given time; then only what runs by itself. */
 async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   const { seed, log } = options;
   const { ground, db, processes, worlds, endpoints, timetable } = stage;
@@ -284,7 +284,7 @@ async function play(stage: Stage, options: ChaosOptions, journal: Journal) {
   return { during: watch.broken, struck: Object.fromEntries(faults.struck) };
 }
 
-/** Each ledger against its own chain. */
+/** Compares each ledger with its own chain. */
 async function compareWithChains(db: Database, ground: ChaosGround): Promise<string[]> {
   const broken: string[] = [];
   for (const { config } of ground.chains) {
@@ -301,8 +301,8 @@ async function compareWithChains(db: Database, ground: ChaosGround): Promise<str
 }
 
 /**
- * A node that was killed last has lost blocks, and a worker has to see that before it sends again.
- * @returns what still differs when the time is up.
+ * A killed node has lost blocks, and a worker must notice before it sends again.
+ * @returns the differences at the time limit.
  */
 async function agreeWithChains(
   db: Database,
@@ -323,10 +323,10 @@ async function judge(
   restMs: number,
 ): Promise<{ broken: string[]; rest: number }> {
   const { db, ground, endpoints, outside } = stage;
-  // A sale that the ledger relies on is sent again until its payer has the money.
+  // A sale that the ledger relies on is resent until its payer has the money.
   await Promise.all(outside.map((one) => one.fundAgain()));
   const { broken, seconds } = await comeToRest(db, restMs);
-  // The last endpoint was switched off and on: what it missed is not told again.
+  // The last endpoint was disabled and enabled: missed events are not sent again.
   const always = endpoints.slice(0, -1);
   const all = [
     ...broken,
@@ -360,7 +360,7 @@ async function fillWorlds(
   return { worlds, outside: [test.outside, live.outside] };
 }
 
-/** Everything that a run needs, and one way to end all of it, half-way starts included. */
+/** Everything that a run needs, with one way to stop all of it, even after a partial start. */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
   const { blockMs, profile } = options;
@@ -394,7 +394,7 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   return { ground, db, ...filled, owner, processes, endpoints, timetable };
 }
 
-/** Says where what is broken can be looked at, and leaves it up for a while. */
+/** Prints how to inspect the failure, and keeps everything up for a while. */
 async function linger({ ground, processes }: Stage, { lingerMs = 0, log }: ChaosOptions) {
   if (lingerMs === 0) return;
   for (const { name, logs } of processes) {
@@ -429,7 +429,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   };
 }
 
-/** Plays one chaos run from a seed. Choices repeat with it; the timing of a machine does not. */
+/** Plays one chaos run from a seed. The seed reproduces the choices; the timing varies. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

@@ -4,13 +4,16 @@ import type { ProcessWires } from '#testing/chaos/chaos-process.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type Reader, startWire, type Wire } from '#testing/chaos/chaos-wire.ts';
 
-/** A statement's beginning tells it from all others. */
+/** The beginning of a statement distinguishes it from all others. */
 const LENGTH_MAX = 160;
 /** Type and length of a message; the first message of a connection has only a length. */
 const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 
-/** Prepared once per connection and named by their text: a name means the same everywhere. */
+/**
+ * Statements are prepared once per connection and named by their text: a name means the same
+ * everywhere.
+ */
 const statements = new Map<string, string>();
 
 function textAt(bytes: Buffer, from: number): { readonly text: string; readonly next: number } {
@@ -22,7 +25,7 @@ function shorten(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, LENGTH_MAX);
 }
 
-/** @returns what a whole message of PostgreSQL's protocol asks for, or null: nothing by itself. */
+/** @returns the statement of a complete PostgreSQL message, or `null` if it has none. */
 function questionOf(type: string, body: Buffer): string | null {
   if (type === 'Q') return shorten(textAt(body, 0).text);
   if (type === 'P') {
@@ -57,7 +60,7 @@ export function openPostgresReader(): Reader {
   };
 }
 
-/** Reads the methods of JSON-RPC calls over HTTP; those of one batch are one question. */
+/** Reads the methods of JSON-RPC calls over HTTP; a batch is one message. */
 export function openRpcReader(): Reader {
   return (bytes) => {
     const methods = bytes.toString('latin1').matchAll(/"method":\s*"(\w+)"/g);
@@ -66,7 +69,7 @@ export function openRpcReader(): Reader {
   };
 }
 
-/** Heads come by WebSocket from the node itself: they ask for nothing. */
+/** Heads come by WebSocket from the node itself: they contain no requests. */
 export async function openProcessWires(
   ground: Pick<ChaosGround, 'database' | 'chains'>,
   process: string,

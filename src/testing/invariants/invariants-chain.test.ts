@@ -16,7 +16,7 @@ const WITHDRAWN = 300_000n;
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;
 let stopMining: () => Promise<void>;
-/** Of a payment of which a part was refunded, and of one that was not. */
+/** A partly refunded payment, and one without a refund. */
 let refunded: string;
 let untouched: string;
 
@@ -52,18 +52,18 @@ async function ended(subject: string): Promise<string> {
   return subject;
 }
 
-/** On the chain, and in the ledger. @returns the payment's id. */
+/** On the chain and in the ledger. @returns the payment's id. */
 async function settle(amount: bigint): Promise<string> {
   return world.recordPayment(await ended(await world.pay({ payer, amount })));
 }
 
-/** On the chain alone. */
+/** On the chain only. */
 async function refund(paymentId: string, amount: bigint): Promise<void> {
   const payload = { paymentId, amount: amount.toString() };
   await ended(await world.ask({ kind: 'refund', payload }));
 }
 
-/** On the chain alone. @returns the withdrawal's id. */
+/** On the chain only. @returns the withdrawal's id. */
 async function withdraw(amount: bigint): Promise<string> {
   const merchantNumber = world.merchant.merchantNumber.toString();
   const wallet = world.merchant.wallet.address;
@@ -71,7 +71,7 @@ async function withdraw(amount: bigint): Promise<string> {
   return ended(await world.ask({ kind: 'withdrawal', payload }));
 }
 
-/** In the ledger alone. */
+/** In the ledger only. */
 async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   await world.database.db.query(
     `update payments set amount_reserved = amount_reserved + $2,
@@ -80,7 +80,7 @@ async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   );
 }
 
-/** In the ledger alone. */
+/** In the ledger only. */
 async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
   await world.database.db.query(
     `insert into withdrawals (id, account_id, livemode, position, created, updated, amount, wallet,
@@ -92,7 +92,7 @@ async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
 
 const check = () => checkAgainstChain(world.database.db, world.network.chain);
 
-/** What is found after these statements, which come to nothing. */
+/** Differences after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -100,7 +100,7 @@ function checkAfter(...damage: readonly string[]): Promise<string[]> {
   });
 }
 
-/** A figure of the payment, and what makes it another one. */
+/** Columns of the payment, each with a wrong value. */
 const FIGURES: readonly string[] = [
   `payer_address = '0x${'11'.repeat(20)}'`,
   `order_id = 'other'`,
@@ -108,13 +108,13 @@ const FIGURES: readonly string[] = [
   'fee_acquirer = fee_acquirer + 1',
   'fee_protocol = fee_protocol + 1',
   'fee_cashback = fee_cashback - 1',
-  // Its receipt says where it is.
+  // Its receipt shows where it is.
   `tx_hash = '0x${'33'.repeat(32)}'`,
   'block_number = block_number + 1',
   'log_index = log_index + 1',
 ];
 
-/** What only the relayer's own record says. */
+/** Facts that only the relayer has recorded. */
 const PLACES: readonly string[] = [
   'batch_number = batch_number + 1',
   `tx_hash = '0x${'22'.repeat(32)}'`,
@@ -214,7 +214,7 @@ describe('the ledger against the chain', () => {
   });
 });
 
-/** A node that shows these events again, or not at all: the contract itself refuses both. */
+/** A node that shows these events twice, or not at all: the contract itself prevents both. */
 function chainWithLogs(times: number, topic: string): Chain {
   const { chain } = world.network;
   return {

@@ -6,7 +6,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** The number of a withdrawal that the merchant's wallet asked the contract for by itself. */
+/** The number of a withdrawal that the merchant's wallet made itself. */
 const OF_THE_WALLET = 0n;
 /** Blocks of one `eth_getLogs`. */
 const RANGE = 500n;
@@ -24,10 +24,10 @@ interface PaymentRow {
   fee_acquirer: bigint;
   fee_protocol: bigint;
   fee_cashback: bigint;
-  /** null: the relayer's own record of it is missing. */
+  /** `null` if the relayer has no record of it. */
   batch_number: bigint | null;
   tx_hash: string | null;
-  /** Where the payment itself says that it is: its receipt tells people so. */
+  /** The transaction according to the payment itself, as its receipt shows it. */
   told_tx_hash: string | null;
   told_block: bigint | null;
   told_log_index: number | null;
@@ -47,7 +47,7 @@ export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
   return events;
 }
 
-/** Joined loosely: a payment that only its own row knows of must not drop out here. */
+/** Left joins: a payment that only has its own row must not be dropped here. */
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
@@ -62,7 +62,7 @@ async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]>
   );
 }
 
-/** Alike in every figure, and where the relayer knows it to be: a reorganization may move it. */
+/** Equal in every figure, and in the place that the relayer knows: a reorganization may move it. */
 function samePayment(row: PaymentRow, event: Settled): boolean {
   return (
     row.payer_address.toLowerCase() === event.payer.toLowerCase() &&
@@ -80,7 +80,7 @@ function samePayment(row: PaymentRow, event: Settled): boolean {
   );
 }
 
-/** One settlement per payment, one payment per settlement, alike in every figure. */
+/** One settlement per payment, one payment per settlement, equal in every figure. */
 function comparePayments(rows: readonly PaymentRow[], settled: readonly Settled[]): string[] {
   const broken: string[] = [];
   const byNumber = Map.groupBy(settled, (event) => event.number);
@@ -113,9 +113,9 @@ function compareRefunds(rows: readonly PaymentRow[], refunded: readonly Refunded
 
 interface WithdrawalRow {
   id: string;
-  /** null: neither the withdrawal nor its request has one. */
+  /** `null` if neither the withdrawal nor its job has a number. */
   number: bigint | null;
-  /** The withdrawal says another one than its request. */
+  /** The withdrawal's number differs from its job's. */
   two_numbers: boolean;
   wallet: string;
   amount: bigint;
@@ -143,7 +143,7 @@ function sameWithdrawal(row: WithdrawalRow, event: Withdrawn): boolean {
   );
 }
 
-/** One transfer per withdrawal of ours and the other way; wallets may withdraw by themselves. */
+/** One transfer per withdrawal, and vice versa; wallets may also withdraw themselves. */
 function compareWithdrawals(
   rows: readonly WithdrawalRow[],
   withdrawn: readonly Withdrawn[],
@@ -174,7 +174,7 @@ async function readCall(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
   return answer.data;
 }
 
-/** What the contract holds for a merchant: its payments less its refunds and withdrawals. */
+/** A merchant's balance on the contract: its payments less its refunds and withdrawals. */
 async function compareBalances(
   chain: Chain,
   rows: readonly PaymentRow[],
@@ -182,7 +182,7 @@ async function compareBalances(
 ): Promise<string[]> {
   const broken: string[] = [];
   for (const [merchant, payments] of Map.groupBy(rows, (row) => row.merchant_number)) {
-    if (merchant === null) continue; // Its payments differ from what the chain says already.
+    if (merchant === null) continue; // Differences of its payments were reported before.
     const paid = payments.reduce((sum, row) => sum + row.amount - row.amount_refunded, 0n);
     const taken = withdrawn
       .filter(({ merchantNumber }) => merchantNumber === merchant)
@@ -204,7 +204,7 @@ async function compareBalances(
   return broken;
 }
 
-/** The tokens of the contract are its merchants' balances and the fees that it kept. */
+/** The contract's tokens are its merchants' balances and the booked fees. */
 async function compareTokens(
   chain: Chain,
   rows: readonly PaymentRow[],
@@ -231,8 +231,8 @@ async function compareTokens(
 }
 
 /**
- * Compares the ledger with the contract's own events and balances; call it at rest.
- * @returns what differs, as sentences; empty when the ledger is what the chain says.
+ * Compares the ledger with the contract's events and balances; call it at rest.
+ * @returns the differences, as sentences; empty if there are none.
  */
 export async function checkAgainstChain(db: Sql, chain: Chain): Promise<string[]> {
   const events = await readLedger(chain);

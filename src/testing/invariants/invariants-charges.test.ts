@@ -11,14 +11,14 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const PAID = 2_000_000n;
 const REFUNDED = 500_000n;
-/** Acquirer and protocol together less the cashback: 0.45 % of what was paid. */
+/** Fees of acquirer and protocol less the cashback: 0.45 % of the payment. */
 const CHARGED = (PAID * 10_045n) / 10_000n;
 
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;
 let stranger: PrivateKeyAccount;
 let stopMining: () => Promise<void>;
-/** Intents of the payer, of which the first was refunded in part. */
+/** Intents of the payer; the first one was partly refunded. */
 let intents: string[];
 let refunded: string;
 
@@ -51,14 +51,14 @@ async function ended(subject: string): Promise<string> {
   return subject;
 }
 
-/** On the chain alone. @returns the intent. */
+/** On the chain only. @returns the intent. */
 async function settle(orderId: string): Promise<string> {
   return ended(await world.pay({ payer, amount: PAID, orderId }));
 }
 
 const check = (chain = world.network.chain) => checkCharges(world.database.db, chain);
 
-/** What is found after these statements, which come to nothing. */
+/** Differences after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -74,7 +74,7 @@ async function numberOf(intent: string | undefined): Promise<bigint> {
   return rows[0]?.number ?? 0n;
 }
 
-/** A node that shows each settlement again: the contract itself refuses that. */
+/** A node that shows each settlement twice: the contract itself prevents that. */
 function chainOfTwice(): Chain {
   const { chain } = world.network;
   const [settled] = eventTopics({ event: 'PaymentSettled', number: 1n });

@@ -13,7 +13,7 @@ interface ChargedIntent {
   number: bigint;
   id: string;
   status: string;
-  /** null: it has no payment. */
+  /** `null` if it has no payment. */
   paid_by: bigint | null;
 }
 
@@ -33,7 +33,7 @@ async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigin
   );
 }
 
-/** A payer who was charged has bought what the charge was for, once. */
+/** A charged payer has bought what the charge was for, once. */
 function compareIntents(
   intents: readonly ChargedIntent[],
   settled: readonly PaymentSettled[],
@@ -56,7 +56,7 @@ function compareIntents(
   return broken;
 }
 
-/** An order is one sale of one merchant, even if its intent was lost and made again. */
+/** An order is one sale of one merchant, even if its intent was lost and created again. */
 function compareOrders(settled: readonly PaymentSettled[]): string[] {
   const byOrder = Map.groupBy(settled, (one) => `${one.orderId} of merchant ${one.merchantNumber}`);
   return [...byOrder]
@@ -69,7 +69,7 @@ interface TokenLog {
   readonly data: Hex;
 }
 
-/** Atoms that each address gave to the contract, less what it got from there. */
+/** Atoms that each address paid to the contract, less what it received. */
 async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   const { usdc: address, settlement } = chain.config;
   const { number: head } = await chain.newest();
@@ -93,7 +93,7 @@ async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   return flows;
 }
 
-/** What each payer parted with is what the ledger says of the payer: no more, and no less. */
+/** Each payer's payments on the chain equal the ledger's. */
 async function comparePayers(db: Sql, chain: Chain): Promise<string[]> {
   const rows = await db.query<{ payer: string; paid: bigint }>(
     `select lower(payer_address) as payer, sum(amount + fee_acquirer + fee_protocol - fee_cashback
@@ -110,7 +110,7 @@ async function comparePayers(db: Sql, chain: Chain): Promise<string[]> {
     broken.push(`${payer} paid ${moved} atoms, the ledger says ${paid}`);
   }
   for (const [who, moved] of flows) {
-    // What was minted for the contract is no payer's; what merchants got is less than nothing.
+    // Tokens minted for the contract have no payer; merchants received more than they paid.
     if (known.has(who) || moved <= 0n || who === zeroAddress) continue;
     broken.push(`${who} paid ${moved} atoms, the ledger says nothing of it`);
   }
@@ -118,9 +118,9 @@ async function comparePayers(db: Sql, chain: Chain): Promise<string[]> {
 }
 
 /**
- * Compares what payers paid on the chain with the ledger, per intent and per payer. Call it at
+ * Compares payers' payments on the chain with the ledger, per intent and per payer. Call it at
  * rest.
- * @returns what differs, as sentences; empty when the ledger is what the chain says.
+ * @returns the differences, as sentences; empty if there are none.
  */
 export async function checkCharges(db: Sql, chain: Chain): Promise<string[]> {
   const events = await readLedger(chain);

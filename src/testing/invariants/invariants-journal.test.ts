@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => store?.close());
 
-/** A journal of clients that were told the truth. */
+/** A journal of clients that got true answers. */
 function honest(): Journal {
   const journal = openJournal();
   journal.saw(intent);
@@ -41,7 +41,7 @@ function honest(): Journal {
   return journal;
 }
 
-/** What is found after these statements, which come to nothing. */
+/** Violations after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -125,10 +125,10 @@ describe('what the owner was told of a withdrawal', () => {
   });
 });
 
-/** When it was declined, as an answer says it. */
+/** The time of the decline, as in a response. */
 const DECLINED = '2026-01-02T03:04:05.678Z';
 
-/** What is found when its client was told "declined", and these events say so, in this order. */
+/** Violations if its client was told "declined", and these events exist, in this order. */
 function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     const body = { data: { object: { last_payment_error: { created: DECLINED } } } };
@@ -181,7 +181,7 @@ describe('who was told "declined"', () => {
 });
 
 describe('what was told before the database was put back', () => {
-  /** What is found when these were told before and after the copy that is put back. */
+  /** Violations if these answers were given before and after the copy that is restored. */
   async function checkRestored(
     tell: (journal: Journal) => void,
     ...damage: readonly string[]
@@ -222,7 +222,7 @@ describe('what was told before the database was put back', () => {
   });
 });
 
-/** What is found when clients were told this as well. */
+/** Violations if clients also got these answers. */
 async function checkTold(tell: (journal: Journal) => void): Promise<string> {
   const journal = honest();
   tell(journal);
@@ -289,7 +289,7 @@ describe('a client of a chaos run', () => {
     readonly replayed?: boolean;
   }
 
-  /** What it complains of when its one request, sent again and again, is answered like this. */
+  /** Complaints if its one request, repeated, gets these answers. */
   async function complaintsOf(answers: readonly Said[]): Promise<readonly string[]> {
     const said = [...answers];
     receiver.answer((_received, response) => {
@@ -328,7 +328,7 @@ describe('a client of a chaos run', () => {
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
   });
 
-  /** What it complains of when a list has these ids on its pages. */
+  /** Complaints if a list has these ids on its pages. */
   async function complaintsOfWalk(pages: readonly (readonly string[])[]): Promise<string[]> {
     receiver.answer(({ path }, response) => {
       const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));

@@ -17,19 +17,19 @@ interface TransferRow {
   id: string;
   status: string;
   amount: bigint;
-  /** Of a refund its payment, of a withdrawal its wallet. */
+  /** A refund's payment, or a withdrawal's wallet. */
   place: string;
 }
 
-/** A told transfer, and the same of its row. */
+/** A transfer as reported, or as in its row. */
 interface ToldTransfer {
   readonly told: SeenRefund | SeenWithdrawal;
   readonly place: string;
-  /** What `place` is called. */
+  /** The meaning of `place`. */
   readonly placeIs: 'payment' | 'wallet';
 }
 
-/** Only what the chain has settled after all, and an alarm names, may differ from what was told. */
+/** A difference is only allowed if an alarm reports that the chain has settled it after all. */
 async function selectAlarmed(db: Sql, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.query<{ subject: string }>(
     `select subject from chain_alarms
@@ -78,7 +78,7 @@ interface AttemptRow {
 
 /**
  * A payer who was told "declined" was not charged by that attempt: another one has begun after it,
- * or the intent is not paid. The order is that of the events, which no clock makes.
+ * or the intent is not paid. The order is that of the events, which no clock determines.
  */
 async function checkDeclines(db: Sql, journal: Journal, alarmed: Set<string>): Promise<string[]> {
   const rows = await db.query<AttemptRow>(
@@ -120,7 +120,7 @@ async function checkTransfers(
   });
 }
 
-/** What a client was told once, the database still says at the end. */
+/** What a client was told once still holds in the database at the end. */
 export async function checkPromises(db: Sql, journal: Journal): Promise<string[]> {
   const { turns, intents, declines, refunds, withdrawals } = journal;
   const alarmed = await selectAlarmed(db, [

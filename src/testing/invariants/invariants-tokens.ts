@@ -29,7 +29,7 @@ interface Log {
   readonly data: Hex;
 }
 
-/** Everything that this address has logged, of one kind. */
+/** All logs of this address, of one kind. */
 async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]): Promise<Log[]> {
   const { number: head } = await chain.newest();
   const logs: Log[] = [];
@@ -42,7 +42,7 @@ async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]):
   return logs;
 }
 
-/** Atoms that came to the contract without its having anything to do with it. */
+/** Atoms that were sent to the contract without calling it. */
 async function readSurplus(chain: Chain): Promise<bigint> {
   const { usdc, settlement } = chain.config;
   const args = { to: settlement };
@@ -54,9 +54,9 @@ async function readSurplus(chain: Chain): Promise<bigint> {
 }
 
 /**
- * Explains the contract's tokens to the atom: what it owes its merchants, the fees that it has
- * booked, and what somebody sent by mistake. All of it from the chain alone.
- * @returns what differs, as a sentence; empty when nothing does.
+ * Accounts for the contract's tokens to the atom: its merchants' balances, the booked fees, and
+ * tokens sent by mistake. From the chain alone.
+ * @returns the difference, as a sentence; empty if there is none.
  */
 export async function checkTokens(chain: Chain): Promise<string[]> {
   const [count = 0n] = await ask(chain, 'merchantCount');

@@ -4,14 +4,14 @@ import { Abandon, codeOf } from '#db/database.ts';
 import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
 import { checkDeliveries, checkInvariants, PROMISES } from '#testing/invariants/invariants.ts';
 
-/** What somebody breaks: statements, of which a few are refused unless others come `first`. */
+/** Corruption by statements, a few of which need others `first`. */
 interface Damage {
-  /** Takes a constraint away, in a transaction that comes to nothing. */
+  /** Drops a constraint, in a transaction that is rolled back. */
   readonly first?: readonly string[];
   readonly sql: readonly string[];
 }
 
-/** The second half of `update payment_intents` for one that is over without a payment. */
+/** The second half of `update payment_intents` for one that ended without a payment. */
 const CANCEL = `set status = 'canceled', payment_id = null, tx_hash = null, canceled_at = now(),
   cancellation_reason = 'requested_by_customer'`;
 
@@ -25,14 +25,14 @@ function dropChecks(table: string): string {
   end $$`;
 }
 
-/** Another row like those of `where`, but for what `changes` (SQL, to a JSON object) says. */
+/** A copy of the rows of `where`, with `changes` (SQL for a JSON object) applied. */
 function copy(table: string, where: string, changes: string): string {
   return `insert into ${table}
     select (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
     from ${table} t where ${where} limit 1`;
 }
 
-/** The event is missing, and it is there twice. */
+/** The event is missing, or exists twice. */
 function wrongEvents(types: readonly string[]): Damage[] {
   return types.flatMap((type) => [
     { sql: [`delete from events where type = '${type}'`] },
@@ -40,7 +40,7 @@ function wrongEvents(types: readonly string[]): Damage[] {
   ]);
 }
 
-/** An event tells of something that has not happened. */
+/** An event of something that has not happened. */
 function falseEvent(type: string, like: string): Damage {
   return { sql: [copy('events', `type = '${like}'`, `'id', 'evt_false', 'type', '${type}'`)] };
 }
@@ -59,7 +59,7 @@ const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, 
   select livemode, kind, subject_id, number + 1000, payload, status, outcome, created, applied_at
   from chain_requests where kind = `;
 
-/** By promise: each of these has to be found, and named for it. */
+/** By promise: each of these must be detected as its violation. */
 const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
   'an intent has a payment exactly when it has succeeded': [
     { first: [WITHOUT_REFUNDS_OF_PAYMENTS], sql: ['delete from payments'] },

@@ -1,22 +1,22 @@
 import type { Sql } from '#db/database.ts';
 
 /**
- * What must hold in the database whatever was killed when. Each rule is a statement that finds the
- * rows that break it; so an empty answer is the proof, and a broken rule names its rows.
+ * What must hold in the database, whatever was killed when. Each rule is a statement that selects
+ * violating rows; so an empty result is the proof, and a broken rule names its rows.
  */
 interface Rule {
   /** The promise. */
   readonly name: string;
-  /** Selects one text column: what is wrong, per row. */
+  /** Selects one text column: one violation per row. */
   readonly sql: string;
-  /** Holds at any moment; the others only once everything has come to rest. */
+  /** True if it always holds; the others only hold once everything has settled down. */
   readonly always: boolean;
 }
 
-/** Broken rules are reported with this many of their rows. */
+/** How many rows the report of a broken rule shows. */
 const SHOWN = 5;
 
-/** Each of these has one place of its own in the order of its account and mode. */
+/** Each row of these has a unique position in the order of its account and mode. */
 const LISTED = ['events', 'payment_intents', 'payments', 'refunds', 'withdrawals', 'terminals']
   .map((table) => `select id, account_id, livemode, position, created from ${table}`)
   .join(' union all ');
@@ -100,7 +100,8 @@ const MONEY: readonly Rule[] = [
       where coalesce(s.given, 0) <> coalesce(g.count, 0) or s.given <> g.last or g.first <> 1`,
   },
   {
-    // What recovery books was accepted before the database lost it: it counts from then on.
+    // Payments that recovery books were accepted before the database lost them: they count from
+    // then on.
     name: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
@@ -264,7 +265,7 @@ const PLACES: readonly Rule[] = [
   {
     name: 'an event says its own id, type and place',
     always: true,
-    // Searched as text: to read them all as JSON every few seconds would be a load by itself.
+    // Searched as text: parsing all as JSON every few seconds would be a load by itself.
     sql: `select id || ' says ' || left(body, 200) from events
       where strpos(body, '"id":"' || id || '",') = 0
         or strpos(body, '"type":"' || type || '",') = 0
@@ -338,7 +339,7 @@ const AT_REST: readonly Rule[] = [
 
 const RULES: readonly Rule[] = [...MONEY, ...EVENTS, ...PLACES, ...AT_REST];
 
-/** The promises, as a broken one is named. */
+/** The promises, by the names that reports use. */
 export const PROMISES: readonly string[] = RULES.map(({ name }) => name);
 
 async function checkRule(db: Sql, rule: Rule): Promise<string[]> {
@@ -349,8 +350,8 @@ async function checkRule(db: Sql, rule: Rule): Promise<string[]> {
 }
 
 /**
- * Checks the database. `atRest`: all rules; otherwise those that hold at any moment.
- * @returns what is broken, as sentences; empty when all is well.
+ * Checks the database. `atRest`: all rules; otherwise those that always hold.
+ * @returns violations, as sentences; empty if there are none.
  */
 export async function checkInvariants(
   db: Sql,
@@ -363,7 +364,7 @@ export async function checkInvariants(
   return broken;
 }
 
-/** Endpoints that were enabled all the time: each event since then has its delivery. */
+/** Endpoints that were always enabled: each event since then has its delivery. */
 export async function checkDeliveries(
   db: Sql,
   endpoints: readonly { readonly id: string; readonly accepted: ReadonlySet<string> }[],
@@ -371,7 +372,7 @@ export async function checkDeliveries(
   const broken: string[] = [];
   for (const { id, accepted } of endpoints) {
     const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
-    // Of an endpoint that is gone nothing would be missed.
+    // For a deleted endpoint nothing would be missed.
     if (endpoint === undefined) broken.push(`${id} is gone`);
     const missing = await db.query<{ id: string }>(
       `select v.id from events v join webhook_endpoints e

@@ -1,7 +1,7 @@
 import type { Caller } from '#testing/api-client.ts';
 import type { Received } from '#testing/webhook-receiver.ts';
 
-/** What events tell of, and the fields that have to agree with what the API answers. */
+/** Objects of events, and the fields that must agree with the API. */
 const LISTS = {
   payment_intent: {
     path: '/payment_intents',
@@ -19,12 +19,12 @@ interface Event {
   readonly data: { readonly object: Shown };
 }
 
-/** What ends for good: an object that was lost may be missing as long as it has not. */
+/** Final states: a lost object may be missing until it has reached one. */
 const ENDED = new Set(['succeeded', 'partially_refunded', 'refunded']);
 
 /**
- * What a merchant's server holds who follows docs/guides/webhooks.md: an event that came before is
- * passed over by its id, and one whose `sequence` is below the last of its object is ignored.
+ * The state of a merchant's server that follows docs/guides/webhooks.md: a repeated event is
+ * ignored by its id, and one whose `sequence` is below the last of its object, too.
  */
 export function viewOf(received: readonly Received[]): ReadonlyMap<string, Shown> {
   const known = new Set<string>();
@@ -62,7 +62,7 @@ function differences(kind: keyof typeof LISTS, shown: Shown, held: Shown): strin
   });
 }
 
-/** @returns where a receiver's view is not what the API answers; empty when they agree. */
+/** @returns differences between a receiver's view and the API; empty if they agree. */
 export async function checkReceiver(
   merchant: Caller,
   received: readonly Received[],

@@ -10,7 +10,10 @@ import {
 } from '#testing/relayer-model/worker-moves.ts';
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
-/** Blocks within which calm settles everything: offers are raised, cancellations are mined. */
+/**
+ * Blocks within which everything settles without faults: offers are raised, cancellations are
+ * mined.
+ */
 const BLOCKS = 30;
 /** More effects than one head can have. */
 const TASKS = 40;
@@ -22,8 +25,8 @@ interface Situation {
 }
 
 /**
- * From here on nothing goes wrong: nodes answer the truth, each block takes what it can, nobody
- * dies. Then every job gets its result, as long as there is a nonce for it.
+ * From here on nothing goes wrong: nodes answer correctly, each block includes what it can, no
+ * worker dies. Then every job gets its result, as long as there is a nonce for it.
  */
 export function requireProgress(start: Situation, step: Machine['step'], bounds: Bounds): void {
   let { chain, rows } = start;
@@ -41,7 +44,7 @@ export function requireProgress(start: Situation, step: Machine['step'], bounds:
 }
 
 function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: Bounds): boolean {
-  // Another key's transaction may have taken a nonce before it was ours.
+  // Another key holder's transaction may have taken a nonce before ours.
   const isFull = slots.every(
     (_, slot) => transactions[slot] !== null || chain.mined[slot] !== null,
   );
@@ -49,7 +52,7 @@ function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: B
   return !isOpen && jobs.every(({ status }) => status === 'succeeded' || isFull);
 }
 
-/** The block that takes most, of the newest attempts. */
+/** The fullest block, of the newest attempts. */
 function calmBlock(chain: ChainState, bounds: Bounds): ChainState {
   const quiet = { ...bounds, reorganizations: 0, evictions: 0, isStolen: false };
   return chainMoves(chain, quiet).at(-1) ?? chain;
@@ -68,7 +71,7 @@ function calmTurn(start: Scene, machine: Machine): Scene {
 
 function calmMove(scene: Scene, machine: Machine): Scene | null {
   const done = carryOut(scene, machine);
-  // A signer gives its bytes.
+  // A signer returns its bytes.
   if (done.length > 0) return done.at(-1) ?? null;
   return (
     earlyAnswers(scene, machine).at(-1) ??

@@ -1,9 +1,9 @@
 import type { Bounds, Branch, ChainState } from '#testing/relayer-model/world.ts';
 
-/** How far a reorganization goes back at most. */
+/** The deepest reorganization. */
 const DEEPEST = 3;
 
-/** Everything the chain and its nodes can do next, by itself. */
+/** Everything the chain and its nodes can do next by themselves. */
 export function chainMoves(chain: ChainState, bounds: Bounds): ChainState[] {
   return [
     ...minings(chain, bounds),
@@ -12,7 +12,7 @@ export function chainMoves(chain: ChainState, bounds: Bounds): ChainState[] {
   ];
 }
 
-/** A block with nothing, or with one attempt of one sender or of both. */
+/** An empty block, or one with an attempt of one sender or of both. */
 function minings(chain: ChainState, bounds: Bounds): ChainState[] {
   const height = chain.height + 1;
   let variants: Branch['mined'][] = [chain.mined];
@@ -41,7 +41,7 @@ function bitsOf(bits: number): number[] {
   return found;
 }
 
-/** Other blocks, without our transactions, take the place of the last ones. */
+/** Other blocks, without our transactions, replace the last ones. */
 function reorganizations(chain: ChainState, bounds: Bounds): ChainState[] {
   if (chain.reorganizations >= bounds.reorganizations) return [];
   const { height, cuts, mined } = chain;

@@ -33,7 +33,7 @@ import {
 
 // Effects, one at a time: a crash can come before and after each.
 
-/** Carries the next effect out, in every way in which that can end. */
+/** Carries out the next effect, with every possible result. */
 export function carryOut(scene: Scene, machine: Machine): Scene[] {
   const [task, ...tasks] = scene.worker.tasks;
   if (task === undefined) return [];
@@ -53,7 +53,7 @@ export function carryOut(scene: Scene, machine: Machine): Scene[] {
   return commits(rest, machine, task, transaction);
 }
 
-/** Another worker has the sender: what is remembered of it is void. */
+/** Another worker has the sender: the memory of it is void. */
 function lost({ worker, ...scene }: Scene, { bounds }: Machine, sender: number): Scene {
   const isOfIt = (task: Task) =>
     'slot' in task ? bounds.slots[task.slot]?.sender === sender : 'sender' in task;
@@ -95,7 +95,7 @@ function commits(
   }
 }
 
-/** Jobs get new bytes elsewhere only when the old ones are dead, or were barred by their rows. */
+/** Jobs get new bytes elsewhere only if the old ones are dead, or barred by their rows. */
 function requireDead(
   { worker, rows }: Scene,
   _machine: Machine,
@@ -127,7 +127,7 @@ function signatures(
   return [{ ...scene, rows, worker: learn(scene.worker, machine, slot, observation) }];
 }
 
-/** Nodes show what has used the nonce, if it is another transaction. */
+/** Nodes show the transaction that used the nonce, if it is another one. */
 function inspected(
   scene: Scene,
   machine: Machine,
@@ -227,7 +227,7 @@ function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   return [delivered, ...faults];
 }
 
-/** A receipt comes with an announced head, before it is asked for. */
+/** A receipt arrives with an announced head, before it is requested. */
 export function earlyAnswers(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (!machine.bounds.isAnnounced) return [];

@@ -26,7 +26,7 @@ export interface Exploration {
   readonly violation: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** What was met in all explorations of one run. */
+/** Everything met in all explorations of one run. */
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;
@@ -81,11 +81,11 @@ function partOf(value: unknown): string {
 type State = readonly [chain: number, rows: number, first: number, second: number];
 type Moves = readonly (readonly [name: string, chain: number, rows: number, worker: number])[];
 
-/** Two explorations share nothing but what they have met. */
+/** Explorations share only what they have met. */
 export interface ExploreOptions {
   readonly step?: typeof step;
   readonly met?: Met;
-  /** Fewer where the time is short; all that the bounds allow by default. */
+  /** Fewer if time is short; by default all that the bounds allow. */
   readonly mostStates?: number;
 }
 
@@ -127,7 +127,7 @@ export function explore(bounds: Bounds, options: ExploreOptions = {}): Explorati
 }
 
 function keyOf(state: State): string {
-  // Two characters a number: there are more than 65,536 of some.
+  // Two characters per number: some have more than 65,536 values.
   let key = '';
   for (const one of state) key += String.fromCharCode(one & 0xffff, one >>> 16);
   return key;
@@ -146,7 +146,7 @@ function pathTo(
   return path.slice(1);
 }
 
-/** In so many states one is led on through calm, which takes hundreds of steps. */
+/** One in this many states is continued without faults, which takes hundreds of steps. */
 const CALM_EACH = 499;
 
 const MOVES = { 'carry out': carryOut, poll, tend, flush, 'take up': takeUp, early: earlyAnswers };
@@ -214,7 +214,7 @@ interface Numbered {
 function movesOfWorker(
   { chains, allRows, workers }: Numbered,
   machine: Machine,
-  /** For the path to a violation: what is being done. */
+  /** For the path to a violation: the present move. */
   moving: { name: string },
   at: { readonly chain: number; readonly rows: number; readonly worker: number },
 ): Moves {

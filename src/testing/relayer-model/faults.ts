@@ -9,7 +9,7 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { BoundsName } from '#testing/relayer-model/world.ts';
 
-/** A mistake in the relayer's step, the promise that it breaks, and where that shows. */
+/** A mistake in the relayer's step, the promise that it breaks, and where it shows. */
 export interface PlantedFault {
   readonly name: string;
   readonly breaks: RegExp;
@@ -23,7 +23,7 @@ type Change = (
   observation: Observation,
 ) => { readonly transaction: Transaction; readonly effects: Step['effects'] };
 
-/** The right step, and what a fault makes of it. */
+/** The right step, changed by a fault. */
 function changed(change: Change): typeof step {
   return (transaction, observation, now) => {
     const after = step(transaction, observation, now);
@@ -31,7 +31,7 @@ function changed(change: Change): typeof step {
   };
 }
 
-/** An effect is forgotten. */
+/** Omits an effect. */
 function without(kind: Step['effects'][number]['kind']): typeof step {
   return changed(({ transaction, effects }) => ({
     transaction,
@@ -39,7 +39,7 @@ function without(kind: Step['effects'][number]['kind']): typeof step {
   }));
 }
 
-/** What a cancellation carried is queued again at once, whatever became of the old bytes. */
+/** The cancelled jobs are queued again at once, whatever happened to the old bytes. */
 const requeued = (effects: Step['effects']): Step['effects'] =>
   effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
 
@@ -152,8 +152,8 @@ export const PLANTED: readonly PlantedFault[] = [
 ];
 
 /**
- * Faults that the relayer has had, each in the form that it would have in the step now. The commits
- * that mended them are named.
+ * Faults that the relayer once had, each as it would look in the step now. The commits that fixed
+ * them are named.
  */
 export const RELAPSES: readonly PlantedFault[] = [
   {
@@ -204,8 +204,8 @@ export const RELAPSES: readonly PlantedFault[] = [
 ];
 
 /**
- * As {@link RELAPSES}, where the model settles everything all the same: some settle it only later
- * than they could, and what makes the others dangerous is not in the model.
+ * Like {@link RELAPSES}, but the model settles everything nonetheless: some settle it only later
+ * than possible, and what makes the others dangerous is not in the model.
  */
 export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
   {

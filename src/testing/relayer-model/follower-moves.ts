@@ -35,7 +35,7 @@ import {
 
 // The follower.
 
-/** Reads a head and what it says of every open transaction. */
+/** Reads a head and the state of every open transaction at it. */
 export function poll(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (worker.tasks.length > 0 || worker.isTending) return [];
@@ -119,7 +119,7 @@ function receiptIn(
   const hashes = receiptsToAsk(transaction, { now, listed, everything });
   if (hashes.length === 0) return null;
   const early = earlyReceiptAt(transaction, now);
-  // A receipt that came early is checked against the branch: the second provider is asked.
+  // An early receipt is checked against the branch: the second provider is asked.
   if (early !== null && hashAt(view, Number(early.receipt.blockNumber)) === early.receipt.blockHash)
     return { kind: 'receipt', receipt: early.receipt };
   if (mood === 'silent') return { kind: 'receipt_unanswered' };
@@ -133,7 +133,7 @@ export function receiptAt(slot: number, view: Branch) {
   return receiptOf(slot, mined.attempt, mined.at, hashAt(view, mined.at));
 }
 
-/** What the receipt means for each job, as the branch shows it. */
+/** The result for each job, as the branch shows it. */
 function resultOf(
   { rows }: Scene,
   worker: Worker,
@@ -159,7 +159,7 @@ function resultOf(
   };
 }
 
-/** Looks after what should have been mined by now, as `tendSenders` does. */
+/** Handles what should have been mined by now, as `tendSenders` does. */
 export function tend(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (worker.tasks.length > 0 || !worker.isTending) return [];
@@ -179,7 +179,7 @@ function tendBy(scene: Scene, machine: Machine, view: Branch): Scene {
     if (!open.some((one) => isDue(one, now))) return;
     const known = Number(open[0]?.nonce ?? 0n);
     const told = nonceOn(view, sender, machine.bounds);
-    // Where a node reports fewer than we know, the highest of all counts, up to that.
+    // If a node reports fewer than we know, the highest of all counts, up to that.
     const highest = Math.max(...viewsOf(chain).map((one) => nonceOn(one, sender, machine.bounds)));
     const used = told >= known ? told : Math.min(highest, known);
     worker = tendSender(worker, machine, { sender, open, used });

@@ -7,7 +7,7 @@ interface Situation {
   readonly workers: readonly Worker[];
 }
 
-/** What holds in every state, whoever died and whatever the chain and its nodes did. */
+/** Holds in every state, whichever worker died and whatever the chain and its nodes did. */
 export function requireInvariants({ chain, rows, workers }: Situation, bounds: Bounds): void {
   requireJobs(rows);
   requireStored(chain, rows);
@@ -35,7 +35,7 @@ function requireJobs({ jobs, transactions }: Rows): void {
   });
 }
 
-/** Nodes hold nothing that no row has. */
+/** Nodes hold nothing that has no row. */
 function requireStored({ pool }: ChainState, { transactions }: Rows): void {
   pool.forEach((bits, slot) => {
     const stored = 2 ** (transactions[slot]?.attempts.length ?? 0);
@@ -51,7 +51,7 @@ function requireNonces({ transactions }: Rows, { slots }: Bounds): void {
   });
 }
 
-/** What the holder of a lease knows is what the rows say. */
+/** The memory of a lease's holder equals the rows. */
 function requireMemory(worker: Worker, rows: Rows, { slots }: Bounds, self: number): void {
   slots.forEach(({ sender }, slot) => {
     const held = worker.held[sender] ?? null;

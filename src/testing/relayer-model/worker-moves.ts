@@ -24,7 +24,7 @@ import {
   type Worker,
 } from '#testing/relayer-model/world.ts';
 
-/** A promise that does not hold. */
+/** A broken promise. */
 export class Violation extends Error {
   override name = 'Violation';
 }
@@ -39,7 +39,9 @@ export interface Scene {
   readonly chain: ChainState;
 }
 
-/** The step that is explored (the relayer's, or one with a fault), and who takes it. */
+/**
+ * The step under exploration (the relayer's, or one with a fault), and the worker that takes it.
+ */
 export interface Machine {
   readonly step: typeof step;
   readonly bounds: Bounds;
@@ -120,7 +122,7 @@ export function observe(
   return { worker: withOpen(worker, machine, slot, transaction), effects };
 }
 
-/** The same, and its effects become tasks. */
+/** The same; its effects become tasks. */
 export function learn(
   worker: Worker,
   machine: Machine,
@@ -131,13 +133,13 @@ export function learn(
   return withTasks(next.worker, toTasks(slot, next.effects));
 }
 
-/** Whether the worker still has the sender, as the rows say. */
+/** True if the worker still has the sender according to the rows. */
 export function isHolder(rows: Rows, worker: Worker, machine: Machine, sender: number): boolean {
   const lease = rows.leases[sender];
   return lease?.holder === machine.self && lease.fence === worker.held[sender]?.fence;
 }
 
-/** A crash: memory and all that was to be carried out is lost. */
+/** A crash: memory and pending tasks are lost. */
 export function crash(worker: Worker, { bounds }: Machine): Worker[] {
   const isEmpty = worker.head === null && worker.held.every((held) => held === null);
   if (isEmpty || worker.crashes >= bounds.crashes) return [];
@@ -166,7 +168,7 @@ export function queuedAgain(rows: Rows, slot: number, jobs: readonly number[]): 
   };
 }
 
-/** Stores another offer, as `storeOffer` does. @returns what the transaction has to learn. */
+/** Stores another offer, as `storeOffer` does. @returns the observation for the transaction. */
 export function storeOffer(
   rows: Rows,
   transaction: OpenTransaction,
@@ -237,7 +239,7 @@ function fromRow(
   return fromRows(facts, { wanted: row.wanted, query: 'always', isBarred });
 }
 
-/** Takes up a sender that the lease gives to this worker. */
+/** Takes over a sender whose lease this worker has got. */
 export function takeUp(scene: Scene, machine: Machine): Scene[] {
   const { worker, rows, chain } = scene;
   if (worker.tasks.length > 0) return [];

@@ -9,11 +9,11 @@ import type {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-// A small model of what surrounds the relayer's states: a chain that loses blocks, two nodes that
-// differ, the rows, and two workers with a lease that moves. Everything is plain and immutable, so
-// that equal states are found by their text.
+// A small model of the relayer's environment: a chain that loses blocks, two nodes that differ, the
+// rows, and two workers with a lease that moves. Everything is plain and immutable, so that equal
+// states are found by their text.
 
-/** What one exploration may meet. */
+/** The bounds of one exploration. */
 export interface Bounds {
   readonly name: string;
   /** Each transaction has a slot: a sender and a nonce. Jobs take the next free one. */
@@ -23,20 +23,20 @@ export interface Bounds {
   readonly confirmations: number;
   /** A success waits until its block is safe: two blocks below the head. */
   readonly waitsForSafe: boolean;
-  /** The keys are elsewhere: bytes are asked for after the commit. */
+  /** The keys are remote: bytes are requested after the commit. */
   readonly signsElsewhere: boolean;
   /** The first broadcast is answered once the bytes are in a block. */
   readonly isAnnounced: boolean;
-  /** A call is valid for so many blocks. */
+  /** A call is valid for this many blocks. */
   readonly validBlocks: number;
   readonly reorganizations: number;
   readonly leaseMoves: number;
   readonly crashes: number;
-  /** Pools that forget bytes. */
+  /** How often pools forget bytes. */
   readonly evictions: number;
-  /** Nodes that refuse bytes, or give no answer about receipts and results. */
+  /** How often nodes refuse bytes, or give no answer about receipts and results. */
   readonly faults: number;
-  /** Somebody else has the key of the first sender. */
+  /** A thief has the key of the first sender. */
   readonly isStolen: boolean;
   readonly steps: number;
 }
@@ -51,7 +51,7 @@ export interface Branch {
 }
 
 export interface ChainState extends Branch {
-  /** What the chain was before the last reorganization: a node may still show it. */
+  /** The chain before the last reorganization: a node may still show it. */
   readonly lost: Branch | null;
   /** By slot: attempts that nodes hold, as bits. */
   readonly pool: readonly number[];
@@ -111,7 +111,7 @@ export interface Held {
 
 export interface Worker {
   readonly head: { readonly height: number; readonly hash: Hex } | null;
-  /** By sender; `null` where it holds none, as far as it knows. */
+  /** By sender; `null` if it holds none, as far as it knows. */
   readonly held: readonly (Held | null)[];
   readonly tasks: readonly Task[];
   /** Receipts of its head are read, and its transactions are not tended yet. */
@@ -127,7 +127,7 @@ export const hashAt = ({ cuts }: Branch, height: number): Hex => {
 
 /**
  * What nodes show: the chain, the same without its newest block, or the branch that the last
- * reorganization has ended. Any of them may answer any question.
+ * reorganization ended. Any of them may answer any request.
  */
 export function viewsOf(chain: ChainState): readonly Branch[] {
   const height = chain.height - 1;
@@ -159,7 +159,7 @@ export function nowAt(height: number | null, { confirmations }: Bounds): Now {
   };
 }
 
-/** What every confirmation asks for: the head it was read at has to be so high. */
+/** What every confirmation requires: the lowest head at which it may be read. */
 export function leastHead(at: number, bounds: Bounds, isSuccess: boolean): number {
   return at + (bounds.waitsForSafe && isSuccess ? SAFE_BLOCKS : bounds.confirmations);
 }
@@ -194,7 +194,7 @@ export function nonceOn(branch: Branch, sender: number, { slots }: Bounds): numb
   return slots.filter((slot, index) => slot.sender === sender && branch.mined[index]).length;
 }
 
-/** Which jobs the chain has settled: the first call in time that carries a job does. */
+/** Jobs that the chain has settled: the first call in time that carries a job does. */
 export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, number> {
   const settled = new Map<number, number>();
   branch.mined.forEach((mined, slot) => {
@@ -209,8 +209,8 @@ export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, numbe
   return settled;
 }
 
-// Each exploration looks at some troubles together. All of them at once would have more states than
-// fit into memory; a step deeper has about two and a half times as many.
+// Each exploration combines some faults. All of them at once would have more states than fit into
+// memory; a step deeper has about two and a half times as many.
 
 const ONE_SENDER = [{ sender: 0, nonce: 0 }];
 const TWO_SENDERS = [...ONE_SENDER, { sender: 1, nonce: 0 }];
@@ -248,7 +248,7 @@ export const BOUNDS = {
 
 export type BoundsName = keyof typeof BOUNDS;
 
-/** `deeper`: so many steps more than in every run of the tests. */
+/** `deeper`: this many steps more than in every test run. */
 export function boundsOf(name: BoundsName, deeper = 0): Bounds {
   const bounds = { ...CALM, ...BOUNDS[name], name };
   return { ...bounds, steps: bounds.steps + deeper };

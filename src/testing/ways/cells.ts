@@ -5,7 +5,7 @@ import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
 import { type Attempt, type Told, WAYS, type Way } from '#testing/ways/ways.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** What of a sale is younger than the copy: what is named, and the sale itself. */
+/** What of a sale is newer than the copy: the named object, and the sale itself. */
 export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
 export type Age = (typeof AGES)[number];
 
@@ -15,12 +15,12 @@ export interface Cell {
   readonly tip: boolean;
 }
 
-/** Of passes and cards there can be new ones; wallets are what they are. */
+/** Passes and cards can be new; wallets cannot. */
 function canBeYoung(way: Way, young: Age): boolean {
   return young !== 'credential' || way.payer === 'enrolled';
 }
 
-/** Each way with each age; with and without a tip where everything is old. */
+/** Each way to pay with each age; with and without a tip if everything is old. */
 export const CELLS: readonly Cell[] = WAYS.flatMap((way) =>
   AGES.filter((young) => canBeYoung(way, young)).flatMap((young, place) => {
     const tips = way.atTill && place % 2 === 0;
@@ -34,7 +34,7 @@ export function nameOf({ way, young, tip }: Cell): string {
   return `${way.name}, ${tip ? 'with a tip' : 'no tip'}, ${age}`;
 }
 
-/** A cell under way. */
+/** A cell in progress. */
 export interface Play {
   readonly cell: Cell;
   readonly attempt: Attempt;
@@ -50,7 +50,7 @@ const TIP = 50_000;
 let orders = 0;
 const newOrder = () => `W${(++orders).toString(36).padStart(4, '0')}`;
 
-/** Those who pay, by way and by age. */
+/** The payers, by way and by age. */
 interface Cast {
   readonly payer: (cell: Cell) => WayPayer;
   readonly till: (cell: Cell) => Till;
@@ -58,7 +58,7 @@ interface Cast {
 
 async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   const [payer, till] = [cast.payer(cell), cast.till(cell)];
-  // Sums of their own, so that no two are taken for each other.
+  // Unique sums, so that no two sales are confused.
   const amount = AMOUNT + ++orders;
   const tip = cell.tip ? TIP : null;
   const wish = { amount, tip, order: newOrder() };
@@ -69,7 +69,7 @@ async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   return { cell, attempt, payer, till, amount: amount + (tip ?? 0), told: null };
 }
 
-/** Those of one payer one after the other, as a card is held to one reader at a time. */
+/** One payer's sales in sequence, as a card is held to one reader at a time. */
 async function byPayer<T, R>(
   items: readonly T[],
   payerOf: (item: T) => WayPayer,
@@ -110,11 +110,11 @@ const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
   return payer;
 };
 
-/** Cells of a world whose people are there already. */
+/** Cells whose participants exist already. */
 export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: string) {
   const old = await addCast(ways, `${label}old`);
   const cast = { payer: (cell: Cell) => at(old, cell), till: () => ways.till };
-  // Who has paid before is known; a wallet is known by nothing else.
+  // Payers of earlier sales are known; a wallet is not known otherwise.
   const unknown = WAYS.filter(({ payer }) => ['wallet', 'contract', 'bridge'].includes(payer));
   const first = await byPayer(
     unknown,
@@ -127,7 +127,7 @@ export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: s
   return { old, first, plays };
 }
 
-/** The cells of which something is younger than what is there already. */
+/** Cells with something newer than the existing participants. */
 export async function beginYoung(
   ways: WaysWorld,
   cells: readonly Cell[],
@@ -153,7 +153,7 @@ export async function beginYoung(
   return [...plays, ...renewed];
 }
 
-/** Whether the sale is in the books as its payer was told, at this node. */
+/** Checks at this node that the sale is booked as its payer was told. */
 async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
   const { told, amount, till } = play;
   if (told?.said !== 'succeeded') return [`it was told ${told?.said}`];
@@ -172,20 +172,20 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
   return wrong.flat();
 }
 
-/** Whoever is asked about a sale that is not theirs. */
+/** Declines, as a caller that has no part in the sale. */
 async function sayNo({ url, till }: WaysWorld, { intent }: Told, place: number): Promise<void> {
   const merchant = caller(`${url(place)}/v1`, till.secretKey);
   const path = `/test_helpers/payment_intents/${intent}/payer_confirm`;
   await persist(() => merchant.post(path, { approve: false }));
 }
 
-/** A pass that a loss has taken with it is one that nobody knows. */
+/** After a loss a lost pass is unknown. */
 function isAllowed({ way, young }: Cell, said: string): boolean {
   const isGone = young === 'payer' || young === 'credential';
   return way.again.includes(said) || (isGone && said === 'requires_payment_method');
 }
 
-/** Asks again as the client would, and tries to spend once more what has paid. */
+/** Repeats the client's request, and tries to spend the credential again. */
 async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
   const { cell, attempt, told } = play;
   const wrong = await checkBooked(ways, play, place);
@@ -202,13 +202,13 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
   return wrong;
 }
 
-/** @returns what is wrong with each cell, under its name; empty when nothing is. */
+/** @returns what is wrong with each cell, by name; empty if nothing is. */
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],
   place: number,
 ): Promise<string[]> {
-  // Whose merchant is gone has nobody to ask.
+  // The sales of a lost merchant cannot be queried.
   const asked = plays.filter(
     ({ cell }) => cell.young !== 'merchant' || ways.lostMerchants.size === 0,
   );

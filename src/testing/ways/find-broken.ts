@@ -13,7 +13,7 @@ async function readLost(world: RestoreGround, merchants: ReadonlySet<bigint>): P
   );
 }
 
-/** What is broken in ledger and chain, but for what lost merchants explain. */
+/** Violations in ledger and chain, except those explained by lost merchants. */
 export async function findBroken(
   world: RestoreGround,
   lostMerchants: ReadonlySet<bigint>,
@@ -28,14 +28,14 @@ export async function findBroken(
   return withoutLost([...ledger, ...chain], lost);
 }
 
-/** A settlement for a merchant whose account was lost: nobody is left to book it for. */
+/** A settlement for a merchant whose account was lost: it cannot be booked for anyone. */
 type Lost = PaymentSettled;
 
 function takenFor({ amount, feeAcquirer, feeProtocol, cashback }: Lost): bigint {
   return amount + feeAcquirer + feeProtocol - cashback;
 }
 
-/** `A … B` differ by exactly this sum, so that nothing else hides behind it. */
+/** `A … B` differ by exactly this sum, so that nothing else is hidden behind it. */
 function differsBy(line: string, pattern: RegExp, sum: bigint): boolean {
   const found = pattern.exec(line);
   if (found === null) return false;
@@ -59,7 +59,7 @@ function isOf(line: string, lost: readonly Lost[]): boolean {
   );
 }
 
-/** What is left of what is broken when lost merchants explain their part, to the atom. */
+/** The remaining violations after lost merchants explain their part, to the atom. */
 function withoutLost(broken: readonly string[], lost: readonly Lost[]): string[] {
   return lost.length === 0 ? [...broken] : broken.filter((line) => !isOf(line, lost));
 }

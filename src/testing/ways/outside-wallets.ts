@@ -15,11 +15,14 @@ import type { Hex } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 import { compileContract } from '../../../contracts/compile.ts';
 
-/** Wallets with USDC on a network's chain that the service has never heard of. */
+/** Wallets with USDC on a network's chain that the service does not know. */
 export interface OutsideWallets {
   add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
   fund(to: Hex, usdc: bigint): Promise<void>;
-  /** Gives again what left the chain with its block. On a real one it would be mined again. */
+  /**
+   * Funds wallets again whose funding left the chain with its block. A real chain would mine it
+   * again.
+   */
   fundAgain(): Promise<void>;
   /** Sends USDC by mistake. */
   transfer(to: Hex, usdc: bigint): Promise<void>;
@@ -27,12 +30,12 @@ export interface OutsideWallets {
 
 interface OutsideWallet {
   readonly from: Hex;
-  /** Its key; of a contract, the key that the contract asks. */
+  /** Its key; for a contract wallet, its owner's key. */
   readonly account: PrivateKeyAccount;
   readonly privateKey: Hex;
 }
 
-/** Of the contract: one that answers honestly. */
+/** The contract's mode: one that answers honestly. */
 const HONEST = 0;
 
 export async function outsideWallets(config: NetworkConfig): Promise<OutsideWallets> {
@@ -49,7 +52,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
     });
   await giveGas(sender.address);
   let queue: Promise<unknown> = Promise.resolve();
-  /** One after the other: they share a nonce. */
+  /** In sequence: they share a nonce. */
   const send = (to: Hex | null, data: Hex) => {
     const sent = queue.then(async () => {
       const hash = await client.sendTransaction({ chain: null, to, data, gas: 3_000_000n });

@@ -20,32 +20,32 @@ import type { Till } from '#testing/ways/shops.ts';
 import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
 
 /**
- * Who pays: somebody with passes and a policy on the chain, an agent with tokens of such a one, a
- * wallet that nobody knows until it pays, such a wallet that is a contract, or the wallet between
- * machines that buy over x402 and the merchant.
+ * The kind of payer: one with passes and a policy on the chain, an agent with such a payer's
+ * tokens, a wallet that is unknown until it pays, such a wallet that is a contract, or the wallet
+ * between machines that buy over x402 and the merchant.
  */
 export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'bridge';
 
 export interface WayPayer {
   readonly kind: PayerKind;
-  /** Who is charged. */
+  /** The address that is charged. */
   readonly from: Hex;
-  /** Whose key signs. */
+  /** The account that signs. */
   readonly account: PrivateKeyAccount;
-  /** What the chip of the pass says. */
+  /** The content of the pass's chip. */
   pass(): string;
   /** A code for the next minute. */
   code(): Promise<string>;
-  /** A phone with a key for rotating codes, and what it shows whenever somebody looks. */
+  /** A phone with a key for rotating codes. @returns a function that returns the code shown now. */
   rotating(): Promise<() => string>;
-  /** What a phone with the newest pass gives a reader; a merchant's test helper plays it. */
+  /** What a phone with the newest pass sends to a reader; a merchant's test helper simulates it. */
   phone(kind: PhoneKind, merchant: Caller): Promise<string>;
   /** Of the card in use. */
   chip(): Promise<CardChip>;
   /** From now on another pass and another card are used. */
   renew(): Promise<void>;
   agentToken(account: string, amount: number): Promise<string>;
-  /** A machine with money, which has never bought anything. */
+  /** A machine with money that has never bought anything. */
   buyer(): Promise<PrivateKeyAccount>;
   facilitator(till: Till): Promise<Facilitator>;
 }
@@ -54,24 +54,24 @@ export interface PayersGround {
   readonly db: Database;
   readonly secret: Buffer;
   readonly network: NetworkConfig;
-  /** Where the service says that it is. */
+  /** The service's public URL. */
   readonly publicUrl: string;
   readonly outside: OutsideWallets;
-  /** What has to be closed at the end. */
+  /** What must be closed at the end. */
   readonly facilitators: Facilitator[];
 }
 
 const FUNDS = 10_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
-/** A facilitator says "pending" after this, and is asked again. */
+/** After this time a facilitator answers "pending", and is asked again. */
 const SETTLE_MS = 5_000;
 
 /** A payer has at most 16 passes, some of them of other kinds. */
 const MOST_PHONES = 8;
 const PHONE = 'A phone';
 
-/** Wallets with passes, made as the demo's are. @returns the secrets of the passes by name. */
+/** Wallets with passes, created like the demo's. @returns the secrets of the passes by name. */
 async function enrol({ db, secret, network }: PayersGround, names: readonly string[]) {
   const { passes, subjects } = await createDemoPayers(db, {
     network,
@@ -91,7 +91,7 @@ async function enrol({ db, secret, network }: PayersGround, names: readonly stri
   return passes;
 }
 
-/** Opened by the first sale at a till; the merchant's key and the bridge's wallet are its own. */
+/** Opened by the first sale at a till; each has the merchant's key and the bridge's wallet. */
 function openFacilitators({ network, publicUrl, facilitators }: PayersGround, privateKey: Hex) {
   const open = new Map<string, Promise<Facilitator>>();
   const [rpcUrl = ''] = network.rpcUrls;
@@ -115,11 +115,11 @@ interface Wallet {
   readonly from: Hex;
   readonly account: PrivateKeyAccount;
   readonly privateKey: Hex;
-  /** null: nobody has enrolled it. */
+  /** `null` if it is not enrolled. */
   readonly pass: string | null;
 }
 
-/** Phones that show changing codes, in turn: a step of a phone's code pays only once. */
+/** Phones that show rotating codes, in turn: a step of a phone's code pays only once. */
 function openPhones(ask: ReturnType<typeof openApp>) {
   const phones: string[] = [];
   return async () => {
@@ -154,7 +154,8 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
     pass: () => pass ?? '',
     code: async () => {
       const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
-      // Its minute must not be over before it is presented for another sale: that would hide why.
+      // Its minute must not pass before it is presented for another sale: that would hide the
+      // reason.
       await ground.db.query(
         `update pass_codes set expires_at = expires_at + interval '1 hour'
          where expires_at > now()`,
@@ -187,7 +188,7 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
   };
 }
 
-/** One payer of each kind, in this order; `label` makes their names their own. */
+/** One payer of each kind, in this order; `label` makes their names unique. */
 export async function addPayers(
   ground: PayersGround,
   kinds: readonly PayerKind[],
@@ -215,7 +216,7 @@ export async function addPayers(
   return payers;
 }
 
-/** The payer app of somebody, who signs in once more when the session has ended. */
+/** A payer's app, which signs in again when the session has ended. */
 function openApp(
   { publicUrl, network }: { readonly publicUrl: string; readonly network: NetworkConfig },
   account: PrivateKeyAccount,
@@ -234,7 +235,7 @@ function openApp(
   return async (path: string, body?: object): Promise<Reply['body']> => {
     const answer = await persist(async () => {
       const first = await ask(path, body);
-      // The session has ended, or the wallet's last signature is too old for what was asked.
+      // The session has ended, or the wallet's last signature is too old for this request.
       if (first.status !== 401 && first.status !== 403) return first;
       app = null;
       return ask(path, body);

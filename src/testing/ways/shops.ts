@@ -10,13 +10,13 @@ import { requestOnChain } from '#settlement/requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
 import { REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
-/** A merchant's counter, with what its machines hold. Everything is of the test network. */
+/** A merchant's counter, with its machines' credentials. Everything is on the test network. */
 export interface Till {
   readonly account: string;
   readonly secretKey: string;
   readonly terminal: string;
   readonly deviceKey: string;
-  /** From which no device picks up intents. */
+  /** A terminal whose intents no device picks up. */
   readonly agentTerminal: string;
 }
 
@@ -44,7 +44,7 @@ export function demoTill({ sandbox }: RestoreGround): Till {
   };
 }
 
-/** One more counter of the same merchant; agents buy there too. */
+/** One more counter of the same merchant; agents buy there, too. */
 export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
   const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
   return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
@@ -55,7 +55,7 @@ export function shopWallet({ secret }: RestoreGround['ground'], accountId: strin
   return wallet(secret, `settlement wallet of ${accountId}`);
 }
 
-/** What the owner of a shop signs in with. */
+/** The sign-in of a shop's owner. */
 export function shopOwner(name: string) {
   return { email: `${name}@shop.test`, password: `the password of ${name}, which is long` };
 }

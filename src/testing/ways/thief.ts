@@ -14,7 +14,7 @@ import type { WaysWorld } from '#testing/ways/world.ts';
 const DRAWN_BY_NOBODY = 1n << 40n;
 const AMOUNT = 2_500_000n;
 
-/** The number that the contract knows the merchant by; null: its account was lost. */
+/** The merchant's number on the contract; `null` if its account was lost. */
 export async function merchantNumberOf(db: Database, accountId: string): Promise<bigint | null> {
   const [row] = await db.query<{ number: bigint }>(
     `select merchant_number as number from account_modes
@@ -25,8 +25,8 @@ export async function merchantNumberOf(db: Database, accountId: string): Promise
 }
 
 /**
- * Somebody has the key of a sender: they settle for the shop, of a payer who has agreed to nothing,
- * refund some of it and pay some out. @returns what a person has to be told of.
+ * A thief has a sender's key: settles payments for the shop, from a payer who has agreed to
+ * nothing, refunds part of it and pays part of it out. @returns the alarms that must be raised.
  */
 export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {
   const outside = outsideService(world.ground.testnet.config);
@@ -40,7 +40,7 @@ export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<rea
   return ['payment 2500000', 'payment 2500000', 'refund 400000', 'withdrawal 300000'];
 }
 
-/** What was found so far that the service did not do. */
+/** The foreign events found so far. */
 export async function foundForeign({ world }: WaysWorld): Promise<string[]> {
   const rows = await selectForeign(world.db);
   return rows.map(({ kind, amount }) => `${kind} ${amount}`).toSorted();

@@ -26,7 +26,7 @@ type RefundBy = (at: WaysWorld & { office: PersonClient }, refund: Refund) => Pr
 
 const keyOf = ({ payment }: Refund) => `refund ${payment}`;
 
-/** From where a payment can be refunded. */
+/** The places from which a payment can be refunded. */
 export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> = {
   API: ({ url, till }, refund) => {
     const merchant = caller(`${url(0)}/v1`, till.secretKey);

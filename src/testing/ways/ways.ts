@@ -12,18 +12,18 @@ import type { PayerKind, WayPayer } from '#testing/ways/payers.ts';
 import type { Till } from '#testing/ways/shops.ts';
 import { DECIDED_MS } from '#testing/ways/world.ts';
 
-/** What a sale is about. */
+/** The terms of a sale. */
 export interface Wish {
   /** Atoms of the sale, without its tip. */
   readonly amount: number;
-  /** Atoms; null: none is offered. */
+  /** Atoms; `null`: no tip is offered. */
   readonly tip: number | null;
-  /** At most 7 characters, each only once. */
+  /** At most 7 characters, each one unique. */
   readonly order: string;
   readonly splitGroup?: string;
 }
 
-/** What somebody who pays, or sells, was told. */
+/** What a payer or a seller was told. */
 export interface Told {
   /** The status of the intent, or the code of a refusal. */
   readonly said: string;
@@ -31,13 +31,13 @@ export interface Told {
   readonly payment: string | null;
 }
 
-/** One sale, and what its payer presents for it. */
+/** One sale, and the credential that its payer presents. */
 export interface Attempt {
-  /** null: it is made by paying. */
+  /** `null` if the payment itself creates it. */
   readonly intent: string | null;
   /** The same request each time, until it is answered. */
   pay(place: number): Promise<Told>;
-  /** Presents the same thing once more, for another sale of the same sum at this till. */
+  /** Presents the same credential once more, for another sale of the same sum at this till. */
   spendAgain(place: number, till: Till): Promise<Told>;
 }
 
@@ -49,21 +49,21 @@ export interface Shopping {
   readonly wish: Wish;
 }
 
-/** One way of paying, as customers and their machines really do it: over HTTP, from outside. */
+/** One way to pay, as customers and their machines really do it: over HTTP, from outside. */
 export interface Way {
   readonly name: string;
-  /** How its payments say that they were paid. */
+  /** The payment method that its payments report. */
   readonly method: PaymentMethod;
   readonly payer: PayerKind;
-  /** Whether it pays at a till, which splits bills and asks for tips. */
+  /** True if it pays at a till, which splits bills and asks for tips. */
   readonly atTill: boolean;
-  /** What may be said to somebody who presents it for another sale: only a pass pays again. */
+  /** Possible answers if it is presented for another sale: only a pass pays again. */
   readonly again: readonly string[];
-  /** Makes the sale and what is presented. Nothing is paid yet. */
+  /** Creates the sale and the credential. Nothing is paid yet. */
   begin(shopping: Shopping): Promise<Attempt>;
 }
 
-/** That answer. */
+/** How many nodes answer. */
 const NODES = 2;
 
 interface Door {
@@ -111,7 +111,7 @@ async function create(shopping: Shopping, place: number, order: string): Promise
 
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
-/** A till that is told "processing" asks until it knows. */
+/** A till that gets "processing" polls until there is a result. */
 async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<Told> {
   let told: Told = { said: 'processing', intent, payment: null };
   await waitUntil(async () => {
@@ -130,12 +130,12 @@ async function beginWith(
   const { order } = shopping.wish;
   const intent = await create(shopping, 0, order);
   const present = await prepare(intent);
-  // Who gets no answer asks the other node, as behind a balancer.
+  // A client without an answer tries the other node, as behind a balancer.
   const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
     let tries = 0;
     const ask = async () => {
       const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
-      // Not an outcome: the same key is asked again until there is one.
+      // Not a result: the same key is sent again until there is one.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
@@ -170,7 +170,7 @@ function tapped(
     });
 }
 
-/** A phone is held to the camera when the till asks: what it shows is old half a minute later. */
+/** A phone is held to the camera when the till asks: its code expires after half a minute. */
 function shown(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async () => {
     const show = await shopping.payer.rotating();
@@ -188,11 +188,12 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
   return String(body.payment_url).split('/').at(-1) ?? '';
 }
 
-/** A wallet scans the link that the till shows, and signs. */
+/** A wallet scans the link on the till, and signs. */
 function signed(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // The page keeps what it was opened with: a till shows no link of a sale that is being paid.
+    // The page keeps the terms it was opened with: a till shows no link of a sale that is being
+    // paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
       const token = shown.get(id) ?? linkOf(at, id);
@@ -206,14 +207,14 @@ function signed(shopping: Shopping): Promise<Attempt> {
     const signature = await sign(account, await open(door, intent));
     const body = { from, signature, ...tipOf(shopping) };
     return async (at, id, key) => {
-      // The other sale, too, has to have terms for this wallet before it can refuse the signature.
+      // The other sale must also have terms for this wallet before it can refuse the signature.
       if (id !== intent) await open(at, id);
       return at.pay.post(`/${await tokenOf(at, id)}/authorization`, body, key);
     };
   });
 }
 
-/** A chip signs at the till what the till was told, and the till hands it in. */
+/** A chip at the till signs the terms, and the till submits the signature. */
 function signedAtTill(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const { account, from } = shopping.payer;
@@ -237,8 +238,8 @@ function confirmed(shopping: Shopping): Promise<Attempt> {
 }
 
 /**
- * The table: every way in which a payment can come about. A credential that the code knows and no
- * way here uses fails `test/faults/ways.test.ts`.
+ * The table of all ways to pay. A credential in the code that no way here uses fails
+ * `test/faults/ways.test.ts`.
  */
 export const WAYS: readonly Way[] = [
   {
@@ -333,12 +334,12 @@ export const WAYS: readonly Way[] = [
 
 type Settling = Awaited<ReturnType<Shopping['payer']['facilitator']>>;
 
-/** What an x402 client sends for a resource, signed by the real package. */
+/** An x402 client's payment for a resource, signed by the real package. */
 async function signPayload(shopping: Shopping, facilitator: Settling, resource: string) {
   const { wish, payer } = shopping;
   const requirements = {
     ...facilitator.requirements({ price: wish.amount, resource }),
-    // Nothing here is about signatures that end.
+    // Long: expired signatures are not the subject here.
     maxTimeoutSeconds: 3_600,
   };
   const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };
@@ -363,7 +364,7 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const settle = async (asked: object): Promise<Told> => {
     let told: Told = { said: 'no answer', intent: null, payment: null };
     await waitUntil(async () => {
-      // Throws while a node is away, as its server would answer 500 and be asked again.
+      // Throws while a node is down, as its server would answer 500 and be retried.
       const settled = await facilitator.settle(payload, asked).catch(() => null);
       if (settled === null || settled.errorReason === 'settlement_pending') return false;
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');

@@ -18,15 +18,15 @@ import { startReceiver } from '#testing/webhook-receiver.ts';
 export interface WaysWorld {
   readonly world: RestoreGround;
   readonly payers: PayersGround;
-  /** The merchant's whose webhooks are read. */
+  /** The merchant whose webhooks are read. */
   readonly till: Till;
-  /** What every process is told besides. */
+  /** Extra settings of every process. */
   readonly env: Readonly<Record<string, string>>;
-  /** Merchants whose accounts a loss has taken with it. */
+  /** Merchants whose accounts were lost. */
   readonly lostMerchants: Set<bigint>;
   /** `http://127.0.0.1:1/api` of a node. */
   url(place: number): string;
-  /** @returns what is broken once everything has come to rest; empty when all promises hold. */
+  /** @returns violations once everything has settled down; empty if all promises hold. */
   judge(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ async function addReceiver(url: string, till: Till) {
   return receiver;
 }
 
-/** Longer than any fault here lasts on a busy machine: nothing is declined for want of time. */
+/** Longer than any fault here lasts on a busy machine: nothing is declined for lack of time. */
 const SETTLE_WITHIN_S = 120;
 /** By then a payment is paid, or never will be. */
 export const DECIDED_MS = 140_000;
