@@ -29,7 +29,7 @@ function judge(
   return `recover: ${judgment.reason}${judgment.lossShown ? ', loss shown' : ''}`;
 }
 
-describe('whether a ledger can be relied on', () => {
+describe('whether the ledger is trusted', () => {
   const cases: readonly (readonly [string, string, () => string])[] = [
     ['all is as it was', 'signing', () => judge({})],
     [

@@ -31,22 +31,22 @@ export interface NetworkGuard {
   stop(): Promise<void>;
 }
 
-/** While the network is closed, customers wait at a counter. */
+/** Short: while the network is closed, customers wait at a counter. */
 const CLOSED_LOOK_MS = 100;
-/** A node that comes back is asked soon. */
+/** A node that recovers is polled soon. */
 const UNASKED_LOOK_MS = 500;
-/** A node that does not answer by then does not keep the API waiting. */
+/** A node that takes longer does not block the API. */
 const NODE_TIMEOUT_MS = 3_000;
-/** To notice a recovery whose wake-up got lost, and to note how far the log is. */
+/** How often to check for a recovery whose wake-up was lost, and to record the WAL position. */
 const OPEN_LOOK_MS = 1_000;
-/** Until operators have said whether the database was restored, a node is asked again and again. */
+/** Until operators have said whether the database was restored, a node is polled this often. */
 const DOUBT_LOOK_MS = 2_000;
 
-/** What was found out about a network: everything that {@link judgeLedger} needs. */
+/** The facts about a network that {@link judgeLedger} needs. */
 export interface Findings {
   readonly clusterId: string;
   readonly ledger: Omit<LedgerRow, 'asked' | 'position'>;
-  /** By lower-case address; null: no node answered. */
+  /** By lower-case address; `null` if no node answered. */
   readonly chainNonces: ReadonlyMap<string, bigint> | null;
   readonly trust: LedgerTrust;
 }
@@ -54,17 +54,17 @@ export interface Findings {
 export type Judgment =
   | { readonly kind: 'stand'; readonly state: LedgerState }
   | { readonly kind: 'adopt' }
-  /** Operators have to say whether the database was restored. */
+  /** Operators must say whether the database was restored. */
   | { readonly kind: 'doubt'; readonly ahead: NoncesAhead }
   | { readonly kind: 'recover'; readonly reason: RecoveryReason; readonly lossShown: boolean };
 
 /**
- * Whether the ledger can be relied on. It has lost something when its log is behind what we have
- * seen. A nonce of ours that the chain knows and the ledger does not means one of two things: the
- * database was restored, or somebody else has the key. It shows a loss if the database is another
- * one than before. If ledger and chain had agreed on this database, somebody else has the key, and
- * the sender stops when it finds out. Otherwise, at a start, a person has to say. When no node
- * answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
+ * Decides whether the ledger can be trusted. It has lost something if its WAL is behind a position
+ * that was seen before. A nonce of ours that the chain knows and the ledger lacks means one of two
+ * things: the database was restored, or someone else has the key. It shows a loss if the database
+ * is a different one than before. If ledger and chain had agreed on this database, someone else has
+ * the key, and the sender stops when it finds out. Otherwise, at a start, operators must decide. If
+ * no node answers, and there is no sign of a loss, the ledger is served, but nothing is signed.
  */
 export function judgeLedger(found: Findings): Judgment {
   const { ledger, clusterId, chainNonces, trust } = found;
@@ -76,7 +76,7 @@ export function judgeLedger(found: Findings): Judgment {
     return { kind: 'recover', reason: isAhead ? 'nonce' : 'cluster', lossShown: isAhead };
   }
   if (isAhead && trust !== 'agreed') return { kind: 'doubt', ahead };
-  // Another process has asked, which has keys that this one lacks.
+  // Another process, which has keys that this one lacks, has asked the operators.
   if (ledger.doubted && trust !== 'agreed') return { kind: 'stand', state: 'closed' };
   if (ledger.clusterId === null) {
     return ledger.used
@@ -99,7 +99,8 @@ function noncesAhead(
 }
 
 /**
- * Chain first, ledger second: a nonce is in the ledger before it is used. null: no node answers.
+ * Chain first, ledger second: a nonce is in the ledger before it is used. `null` if no node
+ * answers.
  */
 async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | null> {
   if (!chain.isChecked()) return null;
@@ -115,10 +116,10 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
   }
 }
 
-/** The last look, as far as the next one depends on it. */
+/** The part of the last poll that the next one depends on. */
 interface Look {
   readonly state: LedgerState;
-  /** Operators have to answer first. */
+  /** Operators must answer first. */
   readonly waits: boolean;
   /** The epoch in which ledger and chain were compared. */
   readonly comparedIn: number | null;
@@ -135,7 +136,7 @@ async function ask(
   const { livemode, network } = chain.config;
   const { reason, lossShown } = judgment;
   if (await askForRecovery(db, { livemode, asked: ledger.asked, reason, lossShown })) {
-    log.warn('the ledger has to be compared with the chain', { network, reason, lossShown });
+    log.warn('the ledger must be compared with the chain', { network, reason, lossShown });
   }
   db.watch.toldOfLoss(livemode);
   wakeups.send(RECOVERY_TOPIC, network);
@@ -150,10 +151,10 @@ async function askOperators(deps: GuardDeps, ahead: NoncesAhead): Promise<void> 
     const alarm = { kind: 'restored_or_not', subject: network, details: ahead };
     await insertAlarms(tx, livemode, [alarm], clock.now());
   });
-  log.error('operators have to say whether the database was restored', { network });
+  log.error('operators must say whether the database was restored', { network });
 }
 
-/** @returns `null` if another look is due at once. */
+/** @returns `null` if another poll is due at once. */
 async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   const { db, chain } = deps;
   const { livemode } = chain.config;
@@ -172,8 +173,8 @@ async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   if (judgment.kind === 'recover') await ask(deps, judgment, ledger);
   else watch.note(walPosition(ledger.position));
   const state = judgment.kind === 'stand' ? judgment.state : 'closed';
-  // We do not know what the chain has settled, and new intents must not take a number that it
-  // knows, nor events a place that receivers have seen.
+  // The chain's state is unknown: new intents must not get a number that it knows, nor events a
+  // position that receivers have seen.
   if (state === 'serving' && last.state !== 'serving') {
     await raiseNumbers(db, livemode);
     await raisePlaces(db, livemode);
@@ -184,7 +185,7 @@ async function look(deps: GuardDeps, last: Look): Promise<Look | null> {
   return { state, waits, comparedIn: state === 'signing' ? epoch : null };
 }
 
-/** The chain is asked only if that is due and nobody recovers the ledger. */
+/** Queries the chain only if that is due and no recovery is under way. */
 async function compare({ db, chain }: GuardDeps, isDue: boolean) {
   const { livemode } = chain.config;
   const ledger = await selectLedger(db, livemode);
@@ -193,7 +194,10 @@ async function compare({ db, chain }: GuardDeps, isDue: boolean) {
   return { ledger: await selectLedger(db, livemode), chainNonces };
 }
 
-/** Operators are asked once. The question ends when a node has answered for another chain. */
+/**
+ * Operators are asked once. The question becomes void if the node turns out to belong to another
+ * chain.
+ */
 async function settleDoubt(
   deps: GuardDeps,
   judgment: Judgment,
@@ -218,9 +222,9 @@ function trustAfter({ db, chain }: GuardDeps, judgment: Judgment): LedgerTrust {
 }
 
 /**
- * Finds out whether this process may write to a network's ledger, and whether its senders may sign:
- * at start, after each connection that broke, and whenever somebody asks for a recovery. Until it
- * has looked the network is closed to this process. Every process of the service has one.
+ * Decides whether this process may write to a network's ledger, and whether its senders may sign:
+ * at start, after each broken connection, and whenever a recovery is requested. Until the first
+ * decision the network is closed to this process. Every process of the service has one.
  */
 export function guardNetwork(deps: GuardDeps): NetworkGuard {
   const { db, chain, log, wakeups } = deps;

@@ -54,7 +54,7 @@ async function assertRefused(
 
 function testKeys(endpoint: Endpoint, api: () => TestApi): void {
   const { name, scope } = endpoint;
-  test(`${name} is refused without a key, and with one that is made up`, async () => {
+  test(`${name} is refused without a key, and with an invented one`, async () => {
     const missing = { status: 401, code: 'api_key_missing' };
     await assertRefused(withKey(api(), endpoint, null), missing);
     const invalid = { status: 401, code: 'api_key_invalid' };

@@ -76,7 +76,7 @@ const HEARD_WITHIN_MS = 8_000;
 export async function heard({ ids }: OpenedStream, count: number): Promise<void> {
   const end = performance.now() + HEARD_WITHIN_MS;
   while (ids.length < count) {
-    if (performance.now() > end) throw new Error(`${ids.length} of ${count} events came`);
+    if (performance.now() > end) throw new Error(`${ids.length} of ${count} events arrived`);
     await sleep(5);
   }
 }

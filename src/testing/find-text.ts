@@ -10,7 +10,7 @@ export async function findText(sql: Sql, text: string): Promise<string[]> {
        and c.data_type in ('text', 'character varying', 'json', 'jsonb', 'ARRAY')
      order by 1, 2`,
   );
-  if (columns.length < 100) throw new Error(`only ${columns.length} columns were looked at`);
+  if (columns.length < 100) throw new Error(`only ${columns.length} columns were searched`);
   const found: string[] = [];
   for (const { table, column } of columns) {
     const rows = await sql.query(

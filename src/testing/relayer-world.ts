@@ -286,7 +286,7 @@ async function waitForOutcomes(
     const all = ids.flatMap((id) => found.get(id) ?? []);
     if (all.length === ids.length) return all;
     if (performance.now() > deadline) {
-      throw new Error(`only ${all.length} of ${ids.length} outcomes came in ${timeoutMs} ms`);
+      throw new Error(`only ${all.length} of ${ids.length} results arrived in ${timeoutMs} ms`);
     }
     await sleep(LOOK_MS);
   }

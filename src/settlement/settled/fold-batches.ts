@@ -15,10 +15,10 @@ import {
 import { openRange, peaksOf } from '../../../contracts/batch-range.ts';
 import { paymentLeaf, paymentTreeRoot } from '../../../contracts/payment-tree.ts';
 
-/** Their hashes take a fraction of a second. */
+/** Hashing these takes a fraction of a second. */
 const ROWS_AT_ONCE = 1_000;
 
-/** A batch as the chain's events tell it: its payments in the order of the tree's leaves. */
+/** A batch according to the chain's events: its payments in the order of the tree's leaves. */
 export interface SettledBatch {
   readonly contractVersion: number;
   readonly number: bigint;
@@ -46,9 +46,9 @@ export function rootOf({ payments }: SettledBatch): BatchRow['root'] {
 }
 
 /**
- * Brings the rows of batches in line with the events of whole blocks. Rows stay whose block is
- * still in the chain; from the first other one on all are replaced. Batches behind a gap are left
- * out: they come with the events of the blocks before them.
+ * Updates the rows of batches to the events of whole blocks. Rows stay if their block is still in
+ * the chain; from the first other one on all are replaced. Batches behind a gap are omitted: they
+ * come with the events of the blocks before them.
  */
 export async function foldBatches(
   tx: Tx,
@@ -69,7 +69,7 @@ export async function foldBatches(
   }
 }
 
-/** Those from the first one on whose block is another one than the row says. */
+/** From the first batch on whose block differs from its row's. */
 async function changedBatches(
   tx: Tx,
   contract: ContractBatches,
@@ -88,8 +88,8 @@ function blockOf({ payments }: SettledBatch): PaymentSettled {
 }
 
 /**
- * Rows are written as they are made: a range of blocks may hold tens of thousands of batches, and
- * PostgreSQL ends a transaction that says nothing while they are hashed.
+ * Rows are written as they are computed: a range of blocks may hold tens of thousands of batches,
+ * and PostgreSQL ends a transaction that is idle while they are hashed.
  */
 async function appendBatches(
   tx: Tx,

@@ -33,14 +33,12 @@ import { paymentLeaf, paymentProof, paymentTreeRoot } from '../../../contracts/p
 
 // A proof leads from a payment to the root of its batch, and from there to a node of the contract's
 // Merkle mountain range. Later batches overwrite that node some day, so the proof is made when its
-// refund is about to be signed, and of what the chain shows by then.
+// refund is about to be signed, from the chain's state at that time.
 
-/**
- * What a refund's call needs: the payment as it was settled, and its proof.
- */
+/** The inputs of a refund's call: the payment as it was settled, and its proof. */
 export interface RefundProof {
   readonly payment: PaymentCall;
-  /** Where the contract keeps the node that the proof leads to. */
+  /** Index of the node that the proof ends at. */
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
 }
@@ -56,9 +54,8 @@ export interface ProvedPayment extends PaymentPlace {
 }
 
 /**
- * The proof from the rows, which are read on to the newest block where they do not reach far
- * enough. `null` if they do not know the payment, or contradict each other: see {@link
- * rereadPayment}.
+ * The proof from the rows, which are updated to the newest block if they do not reach far enough.
+ * `null` if they lack the payment, or contradict each other: see {@link rereadPayment}.
  */
 export async function storedProof(
   deps: ProofDeps,
@@ -101,8 +98,8 @@ function toCall(row: ChainPaymentRow): PaymentCall {
 }
 
 /**
- * Reads the payment and the batches from the chain, for when rows are missing or a reorganization
- * has moved the payment to another batch. @returns whether the chain knows the payment.
+ * Reads the payment and the batches from the chain, if rows are missing or a reorganization has
+ * moved the payment to another batch. @returns whether the chain knows the payment.
  */
 export async function rereadPayment(deps: ProofDeps, wanted: PaymentPlace): Promise<boolean> {
   const { db, chain } = deps;
@@ -148,7 +145,7 @@ function placeOf({ config }: Chain, contractVersion: number) {
   throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
 }
 
-/** Brings the rows of batches up to the newest block, from the last block that both have. */
+/** Updates the rows of batches to the newest block, from the last block that both have. */
 export async function readBatches(
   { db, chain }: ProofDeps,
   contract: ContractBatches,
@@ -165,12 +162,13 @@ export async function readBatches(
 
 const SETTLED = present(eventTopics({ event: 'PaymentSettled', number: 0n })[0], 'topic');
 
-/** Batches whose blocks are asked for at once. */
+/** How many batches' blocks are requested at once. */
 const BLOCKS_AT_ONCE = 64;
 
 /**
- * Deletes the rows of blocks that have left the chain. As each block names the one before it, what
- * lies below a block that is still there has not changed. @returns that block; `null` if none is.
+ * Deletes the rows of blocks that have left the chain. Since each block names its parent,
+ * everything below a block that is still there is unchanged. @returns that block; `null` if none
+ * is.
  */
 async function forgetLostBatches(
   { db, chain }: ProofDeps,

@@ -6,14 +6,16 @@ import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts'
 import type { Hex } from '#settlement/requests.ts';
 import type { RangedBatch } from '../../../contracts/batch-range.ts';
 
-/** What the chain knows a payment by. */
+/** The chain's identification of a payment. */
 export interface PaymentPlace {
   readonly number: bigint;
-  /** It says which contract settled the payment, also after the merchant has moved to another. */
+  /**
+   * Contains the contract that settled the payment, even after the merchant has moved to another.
+   */
   readonly merchantNumber: bigint;
 }
 
-/** null: there is no such payment. What we signed outweighs what the chain was seen to hold. */
+/** `null` if there is no such payment. Our signed bytes outweigh what was seen on the chain. */
 export async function selectPaymentPlace(
   sql: Sql,
   paymentId: string,
@@ -47,7 +49,7 @@ export interface ChainPaymentRow {
   tx_hash: Hex;
 }
 
-/** All payments that were settled in one batch with this one, in the order of the tree's leaves. */
+/** All payments of this one's batch, in the order of the tree's leaves. */
 export async function selectBatchOf(
   sql: Sql,
   wanted: PaymentPlace & { readonly livemode: boolean },
@@ -73,7 +75,7 @@ export interface ContractBatches {
   readonly contractVersion: number;
 }
 
-/** So that two processes which read the chain at once replace no newer rows with older ones. */
+/** Keeps two processes that read the chain at once from replacing newer rows with older ones. */
 export async function lockBatches(
   tx: Tx,
   { livemode, contractVersion }: ContractBatches,
@@ -82,7 +84,7 @@ export async function lockBatches(
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
 }
 
-/** The last one of which the rows know; 0: none. */
+/** The number of the last batch with a row; 0: none. */
 export async function selectLastBatch(sql: Sql, contract: ContractBatches): Promise<bigint> {
   const rows = await sql.query<{ number: bigint }>(
     `select number from chain_batches where livemode = $1 and contract_version = $2
@@ -93,7 +95,7 @@ export async function selectLastBatch(sql: Sql, contract: ContractBatches): Prom
 }
 
 export interface BatchBlock {
-  /** Its batches. */
+  /** The first of its batches. */
   readonly first: bigint;
   readonly last: bigint;
   readonly blockNumber: bigint;
@@ -119,7 +121,7 @@ export async function selectBatchBlocks(
   );
 }
 
-/** What is known of these batches, by number. */
+/** The rows of these batches, by number. */
 export async function selectBatches(
   sql: Sql,
   contract: ContractBatches,
@@ -165,7 +167,7 @@ const INSERT_BATCHES = `
   insert into chain_batches (livemode, contract_version, ${BATCHES.names.join(', ')})
   select $1, $2, i.* from ${BATCHES.table('i')}`;
 
-/** No more than a thousand: see `columnsFrom`. */
+/** At most a thousand: see `columnsFrom`. */
 export async function insertBatches(
   tx: Tx,
   { livemode, contractVersion }: ContractBatches,
@@ -186,7 +188,7 @@ function bytesOf(hash: Hex): Uint8Array {
   return Buffer.from(hash.slice(2), 'hex');
 }
 
-/** The block's time travels with the event. */
+/** The event with its block's time. */
 export interface SettledInBlock {
   readonly payment: PaymentSettled;
   readonly blockTime: Date;
@@ -223,7 +225,7 @@ const UPSERT_CHAIN_PAYMENTS = `
     tx_hash = excluded.tx_hash, block_number = excluded.block_number,
     log_index = excluded.log_index, block_time = excluded.block_time`;
 
-/** What the chain has settled. A reorganization may have moved it: the newest place counts. */
+/** Stores settled payments. A reorganization may have moved one: the newest position counts. */
 export async function upsertChainPayments(
   tx: Tx,
   livemode: boolean,
@@ -251,7 +253,7 @@ export async function upsertChainPayments(
   }
 }
 
-/** What the chain has settled under these numbers, as its events said. */
+/** The settled payments with these numbers, as in their events. */
 export async function selectChainPayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
@@ -269,7 +271,7 @@ export async function selectChainPayments(
   );
 }
 
-/** Payments whose place differs from that of their event, with the same money. */
+/** Moves payments whose position differs from their event's, with the same money. */
 export async function movePayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },

@@ -15,10 +15,10 @@ import {
 import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** While nobody pays: the first payment may offer the fees of some minutes ago. */
+/** While nothing is paid, the first payment may offer the fees of some minutes ago. */
 export const IDLE_TIPS_MS = 300_000;
 
-/** What a payment costs that a relayer of this chain sends now. */
+/** What a payment costs now if a relayer of this chain sends it. */
 export async function presentPrice(chain: Chain, head: Block): Promise<Price> {
   const blocks = blocksLasting(chain.config, { blocks: TIP_BLOCKS, intervalMs: null });
   const tips = await recentTips(chain, { blocks, maxAgeMs: IDLE_TIPS_MS });
@@ -36,10 +36,13 @@ export function feesAt({ config }: Chain, head: Block, recent: readonly bigint[]
   });
 }
 
-/** A node alone could make each payment a thousand times dearer: of two the lower word counts. */
+/**
+ * One node alone could make each payment a thousand times dearer: of two answers the lower one
+ * counts.
+ */
 const ASKED = 2;
 
-/** The tips that so many blocks took. null: no node said. */
+/** The tips of this many blocks; `null` if no node answered. */
 export function recentTips(
   chain: Chain,
   { blocks, maxAgeMs }: { readonly blocks: bigint; readonly maxAgeMs: number },
@@ -57,7 +60,7 @@ export function recentTips(
   });
 }
 
-/** null: no answer, or none that this question can have. */
+/** `null` if there is no valid answer. */
 async function tipsOf(
   address: Address,
   params: readonly unknown[],
@@ -69,24 +72,24 @@ async function tipsOf(
   return (reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)]));
 }
 
-/** Measured with Circle's token (contracts/README.md), where no other payment shares the cost. */
+/** Measured with Circle's token (contracts/README.md), without other payments to share the cost. */
 const GAS_OF_ONE_PAYMENT = 95_000n;
 
-/** Bytes of a signed transaction with one payment, and with as many as it may have. */
+/** Bytes of a signed transaction with one payment, and with the most that it may have. */
 export const SIZES = { one: 420, full: 420 + 99 * 96 } as const;
 
 /** What a payment costs now, in wei. */
 export interface Price {
   readonly baseFeePerGas: bigint;
-  /** What is offered on top for a unit of gas. */
+  /** The tip per unit of gas. */
   readonly tip: bigint;
-  /** For publishing one payment, where the chain asks for that. */
+  /** For publishing one payment, if the chain charges for it. */
   readonly dataFee: bigint;
 }
 
 /**
- * How many payments, each sent alone, a balance pays for: the one number of log, console, metrics
- * and readiness. null: not known, or they cost nothing here.
+ * How many payments, each sent alone, a balance pays for: the same number in log, console, metrics
+ * and readiness. `null` if unknown, or if gas is free.
  */
 export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): bigint | null {
   if (balanceWei === null || price === null) return null;
@@ -94,21 +97,21 @@ export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): 
   return cost === 0n ? null : balanceWei / cost;
 }
 
-/** Whole days that so many payments last; null: not known, or nobody pays. */
+/** How many whole days these payments last; `null` if unknown, or if there are no payments. */
 export function daysLeftOf(paymentsLeft: bigint | null, perDay: number): number | null {
   if (paymentsLeft === null || perDay <= 0) return null;
   return Math.min(MANY_DAYS, Math.floor(Number(paymentsLeft) / perDay));
 }
 
-/** Ten years: nobody plans that far, and a balance without end reads badly. */
+/** Ten years: no one plans that far, and a balance without end reads badly. */
 const MANY_DAYS = 3_650;
 
-/** Whether somebody has to send coin soon. */
+/** True if gas must be sent soon. */
 export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean {
   return paymentsLeft !== null && paymentsLeft < BigInt(lowBalance);
 }
 
-/** Those that settle, by whichever worker. */
+/** Senders that settle, whichever worker holds them. */
 export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from relayer_senders
@@ -118,14 +121,14 @@ export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<n
   return rows[0]?.count ?? 0;
 }
 
-/** So many rows are looked at: of more, as many at even distances. */
+/** At most this many rows are counted; of more, a sample at even distances. */
 const LOOKED_AT = 20_000n;
 const WEEK_DAYS = 7;
 
 /**
- * Payments a day that this network has settled within the last week; of a younger one, since its
- * first request, but at least within a day. Nobody keeps an index by time for this: ids grow with
- * time, so the first one of the week is found by halving, and of many rows some are counted.
+ * Payments a day that this network has settled within the last week; for a younger one, since its
+ * first job, but at least within a day. There is no index by time for this: ids grow with time, so
+ * the first one of the week is found by bisection, and of many rows a sample is counted.
  */
 export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Promise<number> {
   const weekAgo = new Date(now.getTime() - WEEK_DAYS * DAY_MS);
@@ -160,10 +163,10 @@ export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Pr
   return ((counted?.count ?? 0) * Number(step)) / days;
 }
 
-/** A week changes little in this time, and each counting reads some thousand rows. */
+/** A week's rate changes little in this time, and each count reads some thousand rows. */
 const RATE_AGE_MS = 600_000;
 
-/** What {@link paymentsPerDay} has counted some minutes ago at most. */
+/** The result of {@link paymentsPerDay}, at most some minutes old. */
 export function weeklyRate(sql: Sql, { config, remember }: Chain): Promise<number> {
   const count = () => paymentsPerDay(sql, config.livemode, new Date());
   return remember('payments a day', RATE_AGE_MS, count);

@@ -11,7 +11,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** As a process that has counted nothing yet. */
+/** As in a process that has no cached result yet. */
 const anew = <T>(_what: string, _maxAgeMs: number, read: () => Promise<T>) => read();
 const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
   baseFeePerGas,
@@ -19,23 +19,23 @@ const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
   dataFee,
 });
 
-test('a balance is told as the payments that it pays for', () => {
+test('a balance is reported as the number of payments that it pays for', () => {
   // 95,000 gas for one payment in a transaction of its own.
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI)), 1_052n);
   assert.equal(paymentsLeftOf(COIN / 10n, at(2n * GWEI)), 526n);
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { tip: GWEI })), 526n);
   assert.equal(paymentsLeftOf(0n, at(GWEI)), 0n);
-  // Publishing each costs as much again.
+  // Publishing each one costs the same again.
   assert.equal(paymentsLeftOf(COIN / 10n, at(GWEI, { dataFee: 95_000n * GWEI })), 526n);
 });
 
-test('what nobody has measured is not told', () => {
+test('what was not measured is not reported', () => {
   assert.equal(paymentsLeftOf(null, at(GWEI)), null);
   assert.equal(paymentsLeftOf(COIN, null), null);
   assert.equal(paymentsLeftOf(COIN, at(0n)), null);
 });
 
-test('payments left are told as whole days, and as none that nobody knows', () => {
+test('payments left are reported as whole days, and not at all if unknown', () => {
   assert.equal(daysLeftOf(5_000n, 800), 6);
   assert.equal(daysLeftOf(799n, 800), 0);
   assert.equal(daysLeftOf(10n ** 20n, 0.1), 3_650, 'nobody plans further');
@@ -43,7 +43,7 @@ test('payments left are told as whole days, and as none that nobody knows', () =
   assert.equal(daysLeftOf(5_000n, 0), null, 'nobody pays');
 });
 
-describe('the coin of the senders', () => {
+describe('the gas balance of the senders', () => {
   let world: RelayerWorld;
 
   before(async () => {
@@ -52,7 +52,7 @@ describe('the coin of the senders', () => {
 
   after(() => world.stop());
 
-  it('pays for one number of payments, whoever asks: worker, console or metrics', async () => {
+  it('pays for the same number of payments in worker, console and metrics', async () => {
     const worker = await idleRelayer(world);
     const { maxPriorityFeePerGas } = present(worker.fees, 'fees');
     assert.ok(maxPriorityFeePerGas > 0n, 'the relayer offers a tip');
@@ -74,7 +74,7 @@ describe('the coin of the senders', () => {
     const now = new Date();
     const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
     assert.equal(await paymentsPerDay(db, livemode, now), 0, 'nobody has paid');
-    // One a minute, of which the other network has a third; and what settles nothing.
+    // One a minute, a third of them on the other network; and transactions that settle nothing.
     await db.query(
       `insert into chain_requests
          (livemode, kind, subject_id, payload, status, outcome, created, applied_at)
@@ -86,7 +86,7 @@ describe('the coin of the senders', () => {
       [livemode, daysAgo(10)],
     );
     const perDay = await paymentsPerDay(db, livemode, now);
-    // Of more rows than are looked at, as many at even distances are.
+    // For more rows, a sample at even distances.
     assert.ok(Math.abs(perDay - 960) < 20, `${perDay} of 960 a day`);
     assert.equal(await paymentsPerDay(db, livemode, daysAgo(-8)), 0, 'a week without any');
     const [young] = [await paymentsPerDay(db, livemode, daysAgo(9))];

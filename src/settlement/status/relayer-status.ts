@@ -18,12 +18,12 @@ import {
 /** One network's relayer as operators and metrics see it. */
 export interface RelayerStatus {
   readonly network: Network;
-  /** null: no node answers. */
+  /** `null` if no node answers. */
   readonly head: { readonly number: bigint; readonly time: Date } | null;
   readonly senders: readonly SenderState[];
   /**
-   * How many days the coin of the senders at work lasts at last week's rate, at least: payments
-   * that share a transaction cost less. null: not known, or nobody pays.
+   * How many days the gas balance of the active senders lasts at last week's rate, at least:
+   * payments that share a transaction cost less. `null` if unknown, or if there are no payments.
    */
   readonly daysLeft: number | null;
   readonly queues: readonly QueueStatusRow[];
@@ -43,25 +43,25 @@ interface SenderRow {
 }
 
 interface SenderState extends SenderRow {
-  /** The chain's coin, in wei; `null`: no node answers. */
+  /** Native balance in wei; `null` if no node answers. */
   readonly balanceWei: bigint | null;
   /**
    * How many payments the balance pays for, if each were sent alone, at the newest block's base fee
-   * and the tip that the relayer offers.
+   * and the relayer's tip.
    */
   readonly paymentsLeft: bigint | null;
-  /** Below the configured mark: somebody has to send coin to the address soon. */
+  /** Below the configured threshold: gas must be sent to the address soon. */
   readonly low: boolean;
 }
 
-/** If there are more, it is a flood, and the first of them show what is wrong. */
+/** If there are more, it is a flood, and the first of them show the cause. */
 const MAX_ALARMS = 50;
 
-/** Reads the rows, and balances and head from the chain when a node answers. */
+/** Reads the rows, and balances and head from the chain if a node answers. */
 export async function readRelayerStatus(
   sql: Sql,
   chain: Chain,
-  /** What was read from the chain may be this old: each reading costs a request per sender. */
+  /** Values read from the chain may be this old: each read costs a request per sender. */
   maxAgeMs = 0,
 ): Promise<RelayerStatus> {
   const { livemode, network, lowBalance } = chain.config;
@@ -89,13 +89,13 @@ export async function readRelayerStatus(
 }
 
 /**
- * Percent of the sponsor's target balance (`…_LOW_BALANCE` payments) that is kept for what was
- * accepted already: transfers that cannot be sent would wait until they expire.
+ * Percent of the sponsor's target balance (`…_LOW_BALANCE` payments) that is reserved for accepted
+ * transfers: those that cannot be sent would wait until they expire.
  */
 const SPONSOR_RESERVE_PERCENT = 2n;
 const SPONSOR_BALANCE_AGE_MS = 1_000;
 
-/** Whether the sponsor has coin for another transfer. True if that is not known. */
+/** True if the sponsor can pay for another transfer, or if that is unknown. */
 export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
   const { livemode, lowBalance } = chain.config;
   const rows = await selectSenderStates(sql, livemode);
@@ -108,7 +108,7 @@ export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
   return left === null || left * 100n >= BigInt(lowBalance) * SPONSOR_RESERVE_PERCENT;
 }
 
-/** Only senders at work: a key that was taken out cannot spend its coin. null: nobody knows. */
+/** Only active senders: a key that was removed cannot spend its balance. `null` if unknown. */
 function ofOperators(senders: readonly SenderState[]): bigint | null {
   const known = senders.flatMap(({ role, owner, paymentsLeft }) =>
     role === 'operator' && owner !== null ? (paymentsLeft ?? []) : [],
@@ -122,7 +122,7 @@ interface Seen {
   readonly price: Price;
 }
 
-/** An old head would look like a chain that stands still. */
+/** An old head would look like a stalled chain. */
 const HEAD_AGE_MS = 15_000;
 
 async function readChain(
@@ -165,7 +165,7 @@ export interface QueueStatusRow {
   oldest: Date;
 }
 
-/** Requests under way, and outcomes that their domain has not applied yet. */
+/** Jobs under way, and results that their domain has not applied yet. */
 export async function selectQueueStatus(sql: Sql, livemode: boolean): Promise<QueueStatusRow[]> {
   return sql.query(
     `select kind,

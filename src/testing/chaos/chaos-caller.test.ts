@@ -8,7 +8,7 @@ import { createRandom } from '#testing/chaos/chaos-random.ts';
 
 const SEED = 1;
 
-it('an answer that comes after the database was put back tells nothing', async () => {
+it('an answer that arrives after the database was restored is ignored', async () => {
   const journal = openJournal();
   let asked = 0;
   const server = createServer((request, response) => {

@@ -59,7 +59,7 @@ async function steps(): Promise<number> {
 const processOf = (name: string) => ({ name }) as ChaosProcess;
 
 describe('a timetable', () => {
-  it('notes the rarest of the messages before a blow', async () => {
+  it('records the rarest message before a fault', async () => {
     const timetable = openTimetable(null);
     const { db, close } = await openClient(timetable, 'worker-1');
     await walk(db);
@@ -72,7 +72,7 @@ describe('a timetable', () => {
     assert.ok(strike.moment.thenMs >= 0);
   });
 
-  it('strikes again at the recorded message, and holds what comes behind it', async () => {
+  it('strikes again at the recorded message, and holds later ones', async () => {
     const moment = { process: 'worker-1', wire: 'database', way: 'answered', text: MARK } as const;
     const recorded: Strike[] = [{ fault: FAULT, moment: { ...moment, thenMs: 0 } }];
     const timetable = openTimetable(recorded);
@@ -94,7 +94,7 @@ describe('a timetable', () => {
 });
 
 describe('a reader of JSON-RPC', () => {
-  it('names the methods of a batch once each, in order', () => {
+  it('returns the methods of a batch once each, in order', () => {
     const call = (method: string) => ({ jsonrpc: '2.0', id: 1, method, params: [] });
     const batch = [call('eth_getLogs'), call('eth_blockNumber'), call('eth_getLogs')];
     const read = openRpcReader();

@@ -19,7 +19,7 @@ export async function walkList(
     const answer = await server.get(`/${list}?limit=100${cursor}`);
     if (answer?.status !== 200) return false;
     for (const { id } of answer.body.data as { id: string }[]) {
-      if (seen.has(id)) journal.complain(`${id} came twice in one walk of ${list}`);
+      if (seen.has(id)) journal.complain(`${id} appeared twice in one pagination of ${list}`);
       seen.add(id);
     }
     if (answer.body.next_cursor === null) return true;

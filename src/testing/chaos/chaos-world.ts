@@ -71,7 +71,7 @@ async function waitForChain(db: Database, subjects: readonly string[]): Promise<
     if (done === subjects.length) return;
     if (done > before.done) Object.assign(before, { done, at: performance.now() });
     if (performance.now() - before.at > WAIT_MS) {
-      throw new Error(`only ${done} of ${subjects.length} requests of the payers were answered`);
+      throw new Error(`only ${done} of ${subjects.length} jobs of the payers were answered`);
     }
     await sleep(POLL_MS);
   }

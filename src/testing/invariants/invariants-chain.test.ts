@@ -120,43 +120,43 @@ const PLACES: readonly string[] = [
   `tx_hash = '0x${'22'.repeat(32)}'`,
 ];
 
-describe('the ledger against the chain', () => {
-  it('is found alike in every figure', async () => {
+describe('the ledger compared with the chain', () => {
+  it('is equal in every figure', async () => {
     assert.deepEqual(await check(), []);
   });
 
   for (const change of FIGURES) {
-    it(`is found to differ after: ${change}`, async () => {
+    it(`differs after: ${change}`, async () => {
       const broken = await checkAfter(`update payments set ${change} where id = '${untouched}'`);
       assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
     });
   }
 
   for (const change of PLACES) {
-    it(`is found to differ after the relayer's record says: ${change}`, async () => {
+    it(`differs after the relayer's record is changed: ${change}`, async () => {
       const broken = await checkAfter(`update chain_payments set ${change}`);
       assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
     });
   }
 
-  it('is found to differ when it loses the record of where a payment was settled', async () => {
+  it('differs without the record of where a payment was settled', async () => {
     const broken = await checkAfter('delete from chain_payments');
     assert.ok(broken.includes(`${untouched} differs from its settlement`), broken.join('\n'));
   });
 
-  it('is found to have a payment that was never settled', async () => {
+  it('differs with a payment that was never settled', async () => {
     const invented = await checkAfter(
       `update payments set settlement_number = 1000 where id = '${untouched}'`,
     );
     assert.ok(invented.includes(`${untouched} was not settled on the chain`), invented.join('\n'));
   });
 
-  it('is found to lack a payment', async () => {
+  it('differs without a payment', async () => {
     const lost = await checkAfter(`delete from payments where id = '${untouched}'`);
     assert.match(lost.join('\n'), /settlement \d+ of the chain is no payment of ours/);
   });
 
-  it('is found to have two payments of one settlement', async () => {
+  it('differs with two payments of one settlement', async () => {
     const twice = await checkAfter(
       'alter table payments drop constraint payments_livemode_settlement_number_key',
       'alter table payments drop constraint payments_payment_intent_id_key',
@@ -166,7 +166,7 @@ describe('the ledger against the chain', () => {
     assert.match(twice.join('\n'), /settlement \d+ of the chain is 2 payments of ours/);
   });
 
-  it('is found to have a refund that was never paid', async () => {
+  it('differs with a refund that was never paid', async () => {
     const broken = await checkAfter(
       `update payments set amount_reserved = 7, amount_refunded = 7 where id = '${untouched}'`,
     );
@@ -174,28 +174,28 @@ describe('the ledger against the chain', () => {
     assert.ok(broken.includes(found), broken.join('\n'));
   });
 
-  it('is found to have a withdrawal that was never paid', async () => {
+  it('differs with a withdrawal that was never paid', async () => {
     const broken = await checkAfter(`update withdrawals set id = 'wdr_other'`);
     assert.match(broken.join('\n'), /wdr_other was not withdrawn on the chain/);
     assert.match(broken.join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
   });
 
-  it('is found to have a withdrawal of another amount', async () => {
+  it('differs with a withdrawal of another amount', async () => {
     const broken = await checkAfter('update withdrawals set amount = amount + 1');
     assert.match(broken.join('\n'), /differs from its withdrawal/);
   });
 
-  it('is found to have paid a withdrawal to another wallet', async () => {
+  it('differs with a withdrawal to another wallet', async () => {
     const broken = await checkAfter(`update withdrawals set wallet = '0x${'33'.repeat(20)}'`);
     assert.match(broken.join('\n'), /differs from its withdrawal/);
   });
 
-  it('is found to know a withdrawal by another number', async () => {
+  it('differs with another number of a withdrawal', async () => {
     const broken = await checkAfter('update withdrawals set number = 77');
     assert.match(broken.join('\n'), /has another number than its request/);
   });
 
-  it('is found to have two withdrawals of one transfer', async () => {
+  it('differs with two withdrawals of one transfer', async () => {
     const broken = await checkAfter(
       `insert into withdrawals select (jsonb_populate_record(w, '{"id": "wdr_second"}')).*
        from withdrawals w`,
@@ -207,7 +207,7 @@ describe('the ledger against the chain', () => {
     assert.match(broken.join('\n'), /transfer \d+ of the chain is 2 withdrawals of ours/);
   });
 
-  it('is found to owe another merchant', async () => {
+  it('differs with a payment to another merchant', async () => {
     const broken = await checkAfter('update account_modes set merchant_number = 77');
     assert.match(broken.join('\n'), /merchant 77 has 0 on the chain, \d+ in the ledger/);
     assert.ok(broken.includes(`${untouched} differs from its settlement`));
@@ -230,41 +230,41 @@ function topicOf(event: 'PaymentSettled' | 'Withdrawn' | 'PaymentRefunded'): str
   return String(eventTopics({ event, number: 1n })[0]);
 }
 
-describe('the chain against the ledger', () => {
-  it('is found to have settled a payment twice', async () => {
+describe('the chain compared with the ledger', () => {
+  it('differs with a payment that was settled twice', async () => {
     const twice = chainWithLogs(2, topicOf('PaymentSettled'));
     const broken = await checkAgainstChain(world.database.db, twice);
     assert.ok(broken.includes(`${untouched} was settled 2 times`), broken.join('\n'));
   });
 
-  it('is found to have refunded a payment twice', async () => {
+  it('differs with a refund that was paid twice', async () => {
     const twice = chainWithLogs(2, topicOf('PaymentRefunded'));
     const broken = await checkAgainstChain(world.database.db, twice);
     const sums = `${2n * REFUNDED} on the chain, ${REFUNDED} in the ledger`;
     assert.deepEqual(broken, [`${refunded} was refunded ${sums}`]);
   });
 
-  it('is found to have paid a withdrawal twice', async () => {
+  it('differs with a withdrawal that was paid twice', async () => {
     const twice = chainWithLogs(2, topicOf('Withdrawn'));
     const broken = await checkAgainstChain(world.database.db, twice);
     assert.match(broken.join('\n'), /was withdrawn 2 times/);
   });
 
-  it('is found to have taken from a merchant without an event of it', async () => {
+  it("differs if a merchant's balance shrank without an event", async () => {
     const silent = chainWithLogs(0, topicOf('Withdrawn'));
     const broken = (await checkAgainstChain(world.database.db, silent)).join('\n');
     assert.match(broken, /merchant \d+ has \d+ on the chain, \d+ in the ledger/);
     assert.match(broken, /the contract holds \d+ USDC atoms, the ledger knows \d+/);
   });
 
-  it('is found to have settled what the ledger does not know', async () => {
+  it('differs with a settlement that the ledger lacks', async () => {
     const intent = await ended(await world.pay({ payer, amount: PAID }));
     assert.match((await check()).join('\n'), /settlement \d+ of the chain is no payment of ours/);
     await world.recordPayment(intent);
     assert.deepEqual(await check(), []);
   });
 
-  it('is found to have refunded what the ledger does not know', async () => {
+  it('differs with a refund that the ledger lacks', async () => {
     await refund(untouched, 9n);
     const found = `${untouched} was refunded 9 on the chain, 0 in the ledger`;
     assert.ok((await check()).includes(found));
@@ -272,20 +272,20 @@ describe('the chain against the ledger', () => {
     assert.deepEqual(await check(), []);
   });
 
-  it('is found to have paid a withdrawal that the ledger does not know', async () => {
+  it('differs with a withdrawal that the ledger lacks', async () => {
     const id = await withdraw(11n);
     assert.match((await check()).join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
     await bookWithdrawal(id, 11n);
     assert.deepEqual(await check(), []);
   });
 
-  it('is found to have forgotten everything', async () => {
+  it('differs without any events', async () => {
     const empty: Chain = { ...world.network.chain, logs: async () => [] };
     const broken = await checkAgainstChain(world.database.db, empty);
     assert.ok(broken.includes(`${untouched} was not settled on the chain`), broken.join('\n'));
   });
 
-  it('is found to hold tokens that no payment brought', async () => {
+  it('differs with tokens that no payment brought', async () => {
     const { network } = world;
     const { settlement, usdc } = network.config;
     const gift = { abi: testUsdcAbi, functionName: 'mint', args: [settlement, 1n] } as const;

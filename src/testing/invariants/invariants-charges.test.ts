@@ -91,12 +91,12 @@ async function call(from: PrivateKeyAccount, data: `0x${string}`): Promise<void>
   await world.network.send(from, world.network.config.usdc, data);
 }
 
-describe('what was charged', () => {
-  it('is found to be what the ledger says', async () => {
+describe('the check of charges', () => {
+  it('passes if they equal the ledger', async () => {
     assert.deepEqual(await check(), []);
   });
 
-  it('is missed when the intent was told to be canceled', async () => {
+  it('fails if the intent was reported as canceled', async () => {
     const broken = await checkAfter(
       `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
          canceled_at = now(), cancellation_reason = 'expired' where id = '${intents[1]}'`,
@@ -104,7 +104,7 @@ describe('what was charged', () => {
     assert.deepEqual(broken, [`${intents[1]} is canceled and was charged`]);
   });
 
-  it('is missed when the intent was told to be declined', async () => {
+  it('fails if the intent was reported as declined', async () => {
     const broken = await checkAfter(
       `update payment_intents set status = 'requires_payment_method', payment_id = null,
          tx_hash = null where id = '${intents[1]}'`,
@@ -112,7 +112,7 @@ describe('what was charged', () => {
     assert.deepEqual(broken, [`${intents[1]} is requires_payment_method and was charged`]);
   });
 
-  it('is missed when the payment names another settlement', async () => {
+  it('fails if the payment names another settlement', async () => {
     const broken = await checkAfter(
       `update payments set settlement_number = 1000 where payment_intent_id = '${intents[1]}'`,
     );
@@ -120,7 +120,7 @@ describe('what was charged', () => {
     assert.deepEqual(broken, [`${intents[1]} was charged by ${number}, not by 1000`]);
   });
 
-  it('is missed when one intent was charged under two numbers', async () => {
+  it('fails if one intent was charged under two numbers', async () => {
     const other = await numberOf(intents[0]);
     const broken = await checkAfter(
       `update payment_intents set settlement_number = null where id = '${intents[0]}'`,
@@ -130,13 +130,13 @@ describe('what was charged', () => {
     assert.ok(broken.includes(`${intents[1]} was charged 2 times`), broken.join('\n'));
   });
 
-  it('is missed when it was settled twice', async () => {
+  it('fails if it was settled twice', async () => {
     const broken = await check(chainOfTwice());
     assert.ok(broken.includes(`${intents[1]} was charged 2 times`), broken.join('\n'));
     assert.match(broken.join('\n'), /order ORDER-2 of merchant \d+ was charged 2 times/);
   });
 
-  it('is missed when no intent has its number', async () => {
+  it('fails if no intent has its number', async () => {
     const broken = await checkAfter('update payment_intents set settlement_number = null');
     const number = await numberOf(intents[1]);
     const found = `${payer.address} was charged for no intent: ${number}`;
@@ -151,21 +151,21 @@ describe('what was charged', () => {
     'amount_refunded = amount_refunded + 1, amount_reserved = amount_reserved + 1',
     `payer_address = '0x${'11'.repeat(20)}'`,
   ]) {
-    it(`is missed when the ledger says: ${change}`, async () => {
+    it(`fails after the ledger is changed: ${change}`, async () => {
       const broken = await checkAfter(`update payments set ${change} where id = '${refunded}'`);
       const sums = new RegExp(`${payer.address.toLowerCase()} paid \\d+ atoms, the ledger says`);
       assert.match(broken.join('\n'), sums);
     });
   }
 
-  it('is missed when the ledger knows nothing of a payer', async () => {
+  it('fails if the ledger lacks a payer', async () => {
     const broken = await checkAfter('delete from payments');
     const sum = 2n * CHARGED - REFUNDED;
     const found = `${payer.address.toLowerCase()} paid ${sum} atoms, the ledger says nothing of it`;
     assert.ok(broken.includes(found), broken.join('\n'));
   });
 
-  it('is missed when tokens left a wallet in another way than by a settlement', async () => {
+  it('fails if tokens left a wallet other than by a settlement', async () => {
     const args = [world.network.config.settlement, 3n] as const;
     const transfer = { abi: testUsdcAbi, functionName: 'transfer', args } as const;
     await call(stranger, encodeFunctionData(transfer));
@@ -173,7 +173,7 @@ describe('what was charged', () => {
     assert.deepEqual(await check(), [found]);
   });
 
-  it('is missed when one order was charged under two intents', async () => {
+  it('fails if one order was charged under two intents', async () => {
     await settle('ORDER-1');
     assert.match((await check()).join('\n'), /order ORDER-1 of merchant \d+ was charged 2 times/);
   });

@@ -52,12 +52,12 @@ function checkAfter(...damage: readonly string[]): Promise<string> {
 const CANCELED = `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
   canceled_at = now(), cancellation_reason = 'requested_by_customer' where status = 'succeeded'`;
 
-describe('what clients were told', () => {
-  it('is found to be so when it is', async () => {
+describe('the check of what clients were told', () => {
+  it('passes if it is true', async () => {
     assert.deepEqual(await checkPromises(store.db, honest()), []);
   });
 
-  it('is missed when an intent is lost', async () => {
+  it('fails if an intent is lost', async () => {
     const found = await checkAfter(
       'delete from refunds',
       'delete from payments',
@@ -67,35 +67,35 @@ describe('what clients were told', () => {
     assert.match(found, new RegExp(`${refund.id} was answered and is lost`));
   });
 
-  it('is missed when an intent has another amount', async () => {
+  it('fails if an intent has another amount', async () => {
     const found = await checkAfter('update payment_intents set amount = amount + 1');
     assert.equal(found, `${intent.id} has another amount`);
   });
 
-  it('is missed when an intent has another end', async () => {
+  it('fails if an intent has another end', async () => {
     assert.equal(await checkAfter(CANCELED), `${intent.id} was told succeeded and is canceled`);
   });
 
-  it('is missed when an intent has another payment', async () => {
+  it('fails if an intent has another payment', async () => {
     const found = await checkAfter(
       `update payment_intents set payment_id = 'pay_other' where payment_id is not null`,
     );
     assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
   });
 
-  it('is missed when a refund has another amount', async () => {
+  it('fails if a refund has another amount', async () => {
     const found = await checkAfter('update refunds set amount = amount + 1');
     assert.equal(found, `${refund.id} has another amount`);
   });
 
-  it('is missed when a refund is of another payment', async () => {
+  it('fails if a refund is of another payment', async () => {
     const found = await checkAfter(
       `update refunds set payment_id = (select id from payments where id <> payment_id limit 1)`,
     );
     assert.equal(found, `${refund.id} has another payment`);
   });
 
-  it('is missed when a refund has another end', async () => {
+  it('fails if a refund has another end', async () => {
     const found = await checkAfter(
       `update refunds set status = 'failed', failure_code = 'settlement_failed'`,
     );
@@ -103,23 +103,23 @@ describe('what clients were told', () => {
   });
 });
 
-describe('what the owner was told of a withdrawal', () => {
-  it('is missed when it is lost', async () => {
+describe('the check of what the owner was told of a withdrawal', () => {
+  it('fails if it is lost', async () => {
     const found = await checkAfter('delete from withdrawals');
     assert.equal(found, `${withdrawal.id} was answered and is lost`);
   });
 
-  it('is missed when it has another amount', async () => {
+  it('fails if it has another amount', async () => {
     const found = await checkAfter('update withdrawals set amount = amount + 1');
     assert.equal(found, `${withdrawal.id} has another amount`);
   });
 
-  it('is missed when it went to another wallet', async () => {
+  it('fails if it went to another wallet', async () => {
     const found = await checkAfter(`update withdrawals set wallet = '0x1'`);
     assert.equal(found, `${withdrawal.id} has another wallet`);
   });
 
-  it('is missed when it has another end', async () => {
+  it('fails if it has another end', async () => {
     const found = await checkAfter(`update withdrawals set status = 'failed'`);
     assert.equal(found, `${withdrawal.id} was told succeeded and is failed`);
   });
@@ -154,33 +154,33 @@ function checkDeclined(types: readonly string[], ...damage: readonly string[]): 
 const ALARM = `insert into chain_alarms (livemode, kind, subject, details, created)
   select livemode, 'settled_after_decline', id, '{}', now() from payment_intents`;
 
-describe('who was told "declined"', () => {
-  it('may pay by an attempt that begins later', async () => {
+describe('the check of a payer who was told "declined"', () => {
+  it('passes if a later attempt pays', async () => {
     assert.equal(await checkDeclined(['processing', 'payment_failed', 'processing']), '');
   });
 
-  it('is missed when the chain was charged by the attempt that had been declined', async () => {
+  it('fails if the declined attempt was charged', async () => {
     const found = await checkDeclined(['processing', 'payment_failed']);
     assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
   });
 
-  it('is missed when no event tells of it', async () => {
+  it('fails if no event reports it', async () => {
     const found = await checkDeclined(['processing']);
     assert.equal(found, `${intent.id} was told declined at ${DECLINED}, without an event`);
   });
 
-  it('may have been charged when an alarm names it', async () => {
+  it('passes if an alarm names the charge', async () => {
     assert.equal(await checkDeclined(['processing', 'payment_failed'], ALARM), '');
   });
 
-  it('may not have been charged when only another intent is named', async () => {
+  it('fails if an alarm names only another intent', async () => {
     const others = `${ALARM} where id <> '${intent.id}'`;
     const found = await checkDeclined(['processing', 'payment_failed'], others);
     assert.equal(found, `${intent.id} was told declined at ${DECLINED}, and was charged`);
   });
 });
 
-describe('what was told before the database was put back', () => {
+describe('what was told before the database was restored', () => {
   /** Violations if these answers were given before and after the copy that is restored. */
   async function checkRestored(
     tell: (journal: Journal) => void,
@@ -196,7 +196,7 @@ describe('what was told before the database was put back', () => {
     });
   }
 
-  it('may be lost, but not what was paid', async () => {
+  it('may be lost, except payments', async () => {
     const told = (journal: Journal) => {
       journal.saw({ ...intent, id: 'pi_open', status: 'requires_payment_method', payment: null });
       journal.saw({ ...intent, id: 'pi_canceled', status: 'canceled', payment: null });
@@ -215,7 +215,7 @@ describe('what was told before the database was put back', () => {
     assert.equal(await checkTold(withTip(500_000)), `${intent.id} changed its amount`);
   });
 
-  it('is missed when what was paid has another payment', async () => {
+  it('fails the check if a payment has another id', async () => {
     const other = `update payment_intents set payment_id = 'pay_other' where id = '${intent.id}'`;
     const found = await checkRestored((journal) => journal.saw(intent), other);
     assert.equal(found, `${intent.id} was told payment ${intent.payment} and has pay_other`);
@@ -230,43 +230,43 @@ async function checkTold(tell: (journal: Journal) => void): Promise<string> {
 }
 
 describe('answers that contradict each other', () => {
-  it('are found when one key was answered in two ways', async () => {
+  it('are found if one key got two answers', async () => {
     const found = await checkTold((journal) =>
       journal.answered('key', { status: 201, text: '{"id":"other"}' }),
     );
     assert.equal(found, 'key key answered first 201 {} then 201 {"id":"other"}');
   });
 
-  it('are found when one key was answered with two statuses', async () => {
+  it('are found if one key got two statuses', async () => {
     const found = await checkTold((journal) =>
       journal.answered('key', { status: 200, text: '{}' }),
     );
     assert.equal(found, 'key key answered first 201 {} then 200 {}');
   });
 
-  it('are found when an intent ended in two ways', async () => {
+  it('are found if an intent ended in two ways', async () => {
     const found = await checkTold((journal) => journal.saw({ ...intent, status: 'canceled' }));
     assert.equal(found, `${intent.id} was succeeded and became canceled`);
   });
 
-  it('are found when an owner was told two ends of a withdrawal', async () => {
+  it('are found if an owner was told two ends of a withdrawal', async () => {
     const found = await checkTold((journal) =>
       journal.sawWithdrawal({ ...withdrawal, status: 'failed' }),
     );
     assert.equal(found, `${withdrawal.id} was succeeded and became failed`);
   });
 
-  it('are found when an intent changed its amount', async () => {
+  it('are found if an intent changed its amount', async () => {
     const found = await checkTold((journal) => journal.saw({ ...intent, amount: 1 }));
     assert.equal(found, `${intent.id} changed its amount`);
   });
 
-  it('are found when a refund ended in two ways', async () => {
+  it('are found if a refund ended in two ways', async () => {
     const found = await checkTold((journal) => journal.sawRefund({ ...refund, status: 'failed' }));
     assert.equal(found, `${refund.id} was succeeded and became failed`);
   });
 
-  it('are no older answers that come late', async () => {
+  it('do not include older answers that arrive late', async () => {
     const found = await checkTold((journal) => {
       journal.saw({ ...intent, status: 'processing', payment: null });
       journal.sawRefund({ ...refund, status: 'pending' });
@@ -311,19 +311,19 @@ describe('a client of a chaos run', () => {
     assert.match(complaint ?? '', /^500 to POST \/payment_intents/);
   });
 
-  it('complains of what was done though every answer said that nothing was', async () => {
+  it('complains of work that was done though every answer denied it', async () => {
     const nothing = { status: 503, code: 'service_unavailable' };
     const [complaint] = await complaintsOf([nothing, nothing, { status: 201, replayed: true }]);
     assert.match(complaint ?? '', /was done though all answers said it was not/);
   });
 
-  it('does not complain of what may have been done, and was', async () => {
+  it('does not complain of work that may have been done, and was', async () => {
     const nothing = { status: 503, code: 'service_unavailable' };
     const unknown = { status: 503, code: 'outcome_unknown' };
     assert.deepEqual(await complaintsOf([nothing, unknown, { status: 201, replayed: true }]), []);
   });
 
-  it('does not complain of what was refused and done later', async () => {
+  it('does not complain of work that was refused and done later', async () => {
     const nothing = { status: 503, code: 'service_unavailable' };
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
   });
@@ -343,15 +343,15 @@ describe('a client of a chaos run', () => {
     return [...journal.complaints];
   }
 
-  it('complains of an object that came twice in one walk of a list', async () => {
+  it('complains of an object that appears twice in one pagination of a list', async () => {
     const twice = await complaintsOfWalk([
       ['evt_1', 'evt_2'],
       ['evt_2', 'evt_3'],
     ]);
-    assert.deepEqual(twice, ['evt_2 came twice in one walk of events']);
+    assert.deepEqual(twice, ['evt_2 appeared twice in one pagination of events']);
   });
 
-  it('does not complain of a walk that meets everything once', async () => {
+  it('does not complain of a pagination that meets everything once', async () => {
     assert.deepEqual(await complaintsOfWalk([['evt_1'], ['evt_2'], []]), []);
   });
 });

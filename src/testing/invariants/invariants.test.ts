@@ -339,11 +339,11 @@ before(async () => {
 after(() => store?.close());
 
 describe('the invariant checker', () => {
-  it('finds nothing in a database that is well', async () => {
+  it('finds nothing in a correct database', async () => {
     assert.deepEqual(await checkInvariants(store.db, { atRest: true }), []);
   });
 
-  it('has no promise that nobody has seen broken', () => {
+  it('has seen each of its promises broken', () => {
     assert.deepEqual(Object.keys(DAMAGES).sort(), [...PROMISES].sort());
   });
 
@@ -402,7 +402,7 @@ describe('the check of deliveries', () => {
     assert.match(broken.join(), /has 1 successes that its receiver never answered/);
   });
 
-  it('finds an endpoint that is gone', async () => {
+  it('finds a deleted endpoint', async () => {
     assert.match((await checkAfter('delete from webhook_endpoints')).join(), /is gone/);
   });
 });

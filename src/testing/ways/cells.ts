@@ -106,7 +106,7 @@ async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPaye
 
 const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
   const payer = payers[WAYS.indexOf(way)];
-  if (payer === undefined) throw new Error(`nobody pays by ${way.name}`);
+  if (payer === undefined) throw new Error(`no payer for ${way.name}`);
   return payer;
 };
 
