@@ -1,5 +1,6 @@
 import { type Charts, openCharts } from '#apis/dashboard/charts.ts';
 import { dayIn } from '#core/calendar.ts';
+import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/postgres.ts';
@@ -20,8 +21,6 @@ const DAYS = 30;
 const SHOWN_DAYS = 14;
 const LOOKS = 200;
 const CLIENTS = 4;
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 /** The rows end with the last day that is over: a bench at noon measures what one at night does. */
 const END = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const MOMENTS = [

@@ -15,7 +15,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 /** A lower count means that the functions stop before their statements. */
 const FEWEST_STATEMENTS = 600;
-const FEWEST_TABLES = 36;
+const FEWEST_TABLES = 60;
 /** They require a valid id or bytes before they send anything; their own tests run them. */
 const NOT_REACHED = ['insertBatches', 'searchPayments', 'selectDelivery', 'upsertChainPayments'];
 const PREPARABLE = /^\s*(select|insert|update|delete|merge|with|values)\b/i;
@@ -58,18 +58,24 @@ function anything(flavor: Flavor): unknown {
   return whole;
 }
 
-/** Objects whose missing properties are placeholders, too. */
-const OBJECTS = /^(tenant|filters|wanted)$/;
+/** Objects whose missing properties are placeholders, too. A `method` may be one, or a text. */
+const OBJECTS = /^(tenant|filters|wanted|request|fees|place)$/;
+const WITH_METHOD = /^(tenant|filters|wanted|request|fees|place|method)$/;
 
 const FLAVORS: readonly Flavor[] = [
   { items: 1, length: 1, property: (whole, name) => FORMED[name] ?? whole },
   { items: 0, length: 1, property: (whole, name) => FORMED[name] ?? whole },
-  ...[null, undefined].map((missing) => ({
-    items: 0,
-    length: 0,
+  ...[
+    { missing: null, items: 0, objects: OBJECTS },
+    { missing: undefined, items: 0, objects: OBJECTS },
+    { missing: null, items: 1, objects: OBJECTS },
+    { missing: null, items: 1, objects: WITH_METHOD },
+  ].map(({ missing, items, objects }) => ({
+    items,
+    length: items,
     property: (whole: unknown, name: string) => {
       if (name === 'status') return null;
-      return OBJECTS.test(name) ? whole : (FORMED[name] ?? missing);
+      return objects.test(name) ? whole : (FORMED[name] ?? missing);
     },
   })),
 ];

@@ -2,27 +2,33 @@ import { present } from '#core/assert.ts';
 import type { Language } from '#core/languages.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
 
-export interface AccountRow {
-  readonly id: string;
-  readonly name: string;
-  readonly status: 'active' | 'disabled';
-  readonly disabled_reason: string | null;
-  readonly kyb_status: KybStatus;
-  readonly refund_window_days: number;
-  readonly refund_daily_limit: bigint;
+export const accounts = table('accounts', {
+  id: 'text',
+  name: 'text',
+  status: as<'active' | 'disabled'>('text'),
+  disabled_reason: 'text?',
+  kyb_status: as<KybStatus>('text'),
+  refund_window_days: 'int',
+  refund_daily_limit: 'bigint',
   /** An IANA time zone, in which its people count days. Limits use UTC days. */
-  readonly time_zone: string;
+  time_zone: 'text',
   /** The language for customers whose browsers request none; `null` for English. */
-  readonly language: Language | null;
-  readonly version: number;
-  readonly created: Date;
-}
+  language: as<Language | null>('text?'),
+  version: 'int',
+  created: 'timestamptz',
+});
 
-const COLUMNS = `id, name, status, disabled_reason, kyb_status, refund_window_days,
-  refund_daily_limit, time_zone, language, version, created`;
+export type AccountRow = Row<typeof accounts>;
+
+/** The account (`a`) of something else that is read. */
+export const NAMED_ACCOUNT = accounts.pick(
+  { account_name: 'name', account_status: 'status', kyb_status: 'kyb_status' },
+  'a',
+);
 
 export async function insertAccount(
   tx: Tx,
@@ -39,8 +45,7 @@ export async function insertAccount(
 }
 
 export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | undefined> {
-  const rows = await sql.query<AccountRow>(`select ${COLUMNS} from accounts where id = $1`, [id]);
-  return rows[0];
+  return accounts.find(sql, 'where id = $1', [id]);
 }
 
 /** UTC for an account that does not exist, since it has nothing to count. */
@@ -62,11 +67,7 @@ export async function selectLanguage(sql: Sql, accountId: string): Promise<Langu
 }
 
 export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
-  const rows = await tx.query<AccountRow>(
-    `select ${COLUMNS} from accounts where id = $1 for update`,
-    [id],
-  );
-  return rows[0];
+  return accounts.find(tx, 'where id = $1 for update', [id]);
 }
 
 /** The account of a member or key of that account, so it exists. */
@@ -74,56 +75,42 @@ export async function lockOwnAccount(tx: Tx, id: string): Promise<AccountRow> {
   return present(await lockAccount(tx, id), 'account');
 }
 
-export interface AccountUpdate {
-  readonly name: string;
-  readonly status: 'active' | 'disabled';
-  readonly disabledReason: string | null;
-  readonly kybStatus: KybStatus;
-  readonly refundWindowDays: number;
-  readonly refundDailyLimit: bigint;
-  readonly timeZone: string;
-  readonly language: Language | null;
-}
+/** What its owners choose. */
+export type SettingsUpdate = Pick<
+  AccountRow,
+  'name' | 'refund_window_days' | 'refund_daily_limit' | 'time_zone' | 'language'
+>;
+
+const VERSION = 'version = version + 1';
+
+type AccountUpdate = Partial<Omit<AccountRow, 'id' | 'version' | 'created'>>;
 
 /** The row must be locked, and at `version`. */
 export async function updateAccount(
   tx: Tx,
-  change: { readonly id: string; readonly version: number },
+  { id, version }: Pick<AccountRow, 'id' | 'version'>,
   update: AccountUpdate,
 ): Promise<AccountRow[]> {
-  return tx.query<AccountRow>(
-    `update accounts set name = $3, status = $4, disabled_reason = $5, kyb_status = $6,
-       refund_window_days = $7, refund_daily_limit = $8, time_zone = $9, language = $10,
-       version = version + 1
-     where id = $1 and version = $2 returning ${COLUMNS}`,
-    [
-      change.id,
-      change.version,
-      update.name,
-      update.status,
-      update.disabledReason,
-      update.kybStatus,
-      update.refundWindowDays,
-      update.refundDailyLimit,
-      update.timeZone,
-      update.language,
-    ],
-  );
+  const where = 'id = $1 and version = $2';
+  return accounts.update(tx, update, { where, values: [id, version], also: VERSION });
 }
 
-export interface ModeRow {
-  readonly livemode: boolean;
-  readonly merchant_number: bigint | null;
-  readonly settlement_wallet: string | null;
-  readonly live_at: Date | null;
-}
+export const accountModes = table(
+  'account_modes',
+  {
+    livemode: 'boolean',
+    merchant_number: 'bigint?',
+    settlement_wallet: 'text?',
+    live_at: 'timestamptz?',
+  },
+  /** How far the test clock of the account and mode is ahead. */
+  { ahead_seconds: 'bigint' },
+);
+
+export type ModeRow = Row<typeof accountModes>;
 
 export async function selectModes(sql: Sql, accountId: string): Promise<ModeRow[]> {
-  return sql.query(
-    `select livemode, merchant_number, settlement_wallet, live_at from account_modes
-     where account_id = $1 order by livemode`,
-    [accountId],
-  );
+  return accountModes.list(sql, 'where account_id = $1 order by livemode', [accountId]);
 }
 
 /** In the order of their ids. */
@@ -152,10 +139,6 @@ export async function selectMode(
   sql: Sql,
   wanted: { readonly accountId: string; readonly livemode: boolean },
 ): Promise<ModeRow | undefined> {
-  const rows = await sql.query<ModeRow>(
-    `select livemode, merchant_number, settlement_wallet, live_at from account_modes
-     where account_id = $1 and livemode = $2`,
-    [wanted.accountId, wanted.livemode],
-  );
-  return rows[0];
+  const values = [wanted.accountId, wanted.livemode];
+  return accountModes.find(sql, 'where account_id = $1 and livemode = $2', values);
 }

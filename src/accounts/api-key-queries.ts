@@ -29,8 +29,9 @@ export const apiKeys = table(
 export type ApiKeyRow = Row<typeof apiKeys>;
 
 export async function selectApiKeys(sql: Sql, tenant: Tenant): Promise<ApiKeyRow[]> {
-  return sql.query(
-    `select ${apiKeys.columns} from api_keys where account_id = $1 and livemode = $2
+  return apiKeys.list(
+    sql,
+    `where account_id = $1 and livemode = $2
      order by created desc, id desc`,
     [tenant.accountId, tenant.livemode],
   );
@@ -52,12 +53,11 @@ export async function lockApiKey(
   tenant: Tenant,
   id: string,
 ): Promise<ApiKeyRow | undefined> {
-  const rows = await tx.query<ApiKeyRow>(
-    `select ${apiKeys.columns} from api_keys where id = $3 and ${ofTenant('$1', '$2')}
-     for update`,
-    [tenant.accountId, tenant.livemode, id],
-  );
-  return rows[0];
+  return apiKeys.find(tx, `where id = $3 and ${ofTenant('$1', '$2')} for update`, [
+    tenant.accountId,
+    tenant.livemode,
+    id,
+  ]);
 }
 
 export async function updateApiKey(

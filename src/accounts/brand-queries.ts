@@ -1,20 +1,19 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 
 /** A merchant's logo and color, at least one of them. */
-export interface BrandRow {
+export const accountBrands = table('account_brands', {
   /** Six hex digits. */
-  readonly color: string | null;
-  readonly logo_id: string | null;
-  /** The name of its style sheet: see `brandStyles`. */
-  readonly style: string;
-}
+  color: 'text?',
+  logo_id: 'text?',
+  /** Names the file of its styles: see `brandStyles`. */
+  style: 'text',
+});
+
+export type BrandRow = Row<typeof accountBrands>;
 
 export async function selectBrand(sql: Sql, accountId: string): Promise<BrandRow | null> {
-  const rows = await sql.query<BrandRow>(
-    'select color, logo_id, style from account_brands where account_id = $1',
-    [accountId],
-  );
-  return rows[0] ?? null;
+  return (await accountBrands.find(sql, 'where account_id = $1', [accountId])) ?? null;
 }
 
 export async function saveBrand(

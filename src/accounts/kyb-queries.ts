@@ -1,3 +1,4 @@
+import { accounts } from '#accounts/account-queries.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
@@ -15,17 +16,11 @@ export const kybSubmissions = table('kyb_submissions', {
 
 export type SubmissionRow = Row<typeof kybSubmissions>;
 
-const SUBMISSION = `${kybSubmissions.columns}`;
-
 export async function selectSubmission(
   sql: Sql,
   accountId: string,
 ): Promise<SubmissionRow | undefined> {
-  const rows = await sql.query<SubmissionRow>(
-    `select ${SUBMISSION} from kyb_submissions where account_id = $1`,
-    [accountId],
-  );
-  return rows[0];
+  return kybSubmissions.find(sql, 'where account_id = $1', [accountId]);
 }
 
 /** Writes the details if they are still at `version` (0 if there are none yet). */
@@ -44,7 +39,7 @@ export async function saveDetails(
      on conflict (account_id) do update
      set details = excluded.details, updated = excluded.updated, version = k.version + 1
      where k.version = $2
-     returning ${SUBMISSION}`,
+     returning ${kybSubmissions.columns}`,
     [change.accountId, change.version, JSON.stringify(change.details), change.now],
   );
 }
@@ -97,10 +92,7 @@ export const kybDocuments = table(
 export type DocumentRow = Row<typeof kybDocuments>;
 
 export async function selectDocuments(sql: Sql, accountId: string): Promise<DocumentRow[]> {
-  return sql.query(
-    `select ${kybDocuments.columns} from kyb_documents where account_id = $1 order by created, id`,
-    [accountId],
-  );
+  return kybDocuments.list(sql, 'where account_id = $1 order by created, id', [accountId]);
 }
 
 export async function selectDocumentContent(
@@ -125,17 +117,16 @@ export async function deleteDocument(
   return rows[0];
 }
 
-export interface QueueRow {
-  readonly account_id: string;
-  readonly name: string;
-  readonly submitted_at: Date;
-  readonly documents: number;
-}
+const WAITING = kybSubmissions.pick(['account_id'], 'k');
+const NAME = accounts.pick(['name'], 'a');
+
+export type QueueRow = Row<typeof WAITING> &
+  Row<typeof NAME> & { submitted_at: Date; documents: number };
 
 /** The accounts that wait for a decision, the longest wait first. */
 export async function selectQueue(sql: Sql, limit: number): Promise<QueueRow[]> {
   return sql.query(
-    `select k.account_id, a.name, k.submitted_at,
+    `select ${WAITING}, ${NAME}, k.submitted_at,
        (select count(*)::int from kyb_documents d where d.account_id = k.account_id) as documents
      from kyb_submissions k join accounts a on a.id = k.account_id
      where k.submitted_at is not null and k.decided_at is null

@@ -91,16 +91,7 @@ async function moveTo(
 ): Promise<AccountRow> {
   const { account, status, reason } = change;
   const { accountId, now } = ref;
-  const rows = await updateAccount(tx, account, {
-    name: account.name,
-    status: account.status,
-    disabledReason: account.disabled_reason,
-    kybStatus: status,
-    refundWindowDays: account.refund_window_days,
-    refundDailyLimit: account.refund_daily_limit,
-    timeZone: account.time_zone,
-    language: account.language,
-  });
+  const rows = await updateAccount(tx, account, { kyb_status: status });
   const after = only(rows, 'account');
   if (status !== 'pending') await announceDecision(tx, after, { reason, now });
   await recordEntry(tx, {

@@ -1,34 +1,33 @@
-import type { Scope } from '#accounts/scopes.ts';
+import { accountModes, accounts, NAMED_ACCOUNT } from '#accounts/account-queries.ts';
+import { apiKeys } from '#accounts/api-key-queries.ts';
 import type { Sql } from '#db/database.ts';
+import type { Row } from '#db/table.ts';
+
+const KEY = apiKeys.pick(
+  [
+    'hash',
+    'id',
+    'account_id',
+    'livemode',
+    'scopes',
+    'ip_allowlist',
+    'api_version',
+    'expires_at',
+    'revoked_at',
+  ],
+  'k',
+);
+const MODE = accountModes.pick(['merchant_number', 'ahead_seconds'], 'm');
 
 /** A key with its account's permissions. */
-export interface KeyMerchantRow {
-  hash: Buffer;
-  id: string;
-  account_id: string;
-  livemode: boolean;
-  scopes: Scope[];
-  ip_allowlist: string[];
-  api_version: string;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  account_name: string;
-  account_status: 'active' | 'disabled';
-  kyb_status: string;
-  merchant_number: bigint | null;
-  /** How far the test clock of the account and mode is ahead. */
-  ahead_seconds: bigint;
-}
+export type KeyMerchantRow = Row<typeof KEY> & Row<typeof NAMED_ACCOUNT> & Row<typeof MODE>;
 
 export async function selectKeyMerchants(
   sql: Sql,
   hashes: readonly Buffer[],
 ): Promise<KeyMerchantRow[]> {
   return sql.query(
-    `select k.hash, k.id, k.account_id, k.livemode, k.scopes, k.ip_allowlist, k.api_version,
-       k.expires_at, k.revoked_at, a.name as account_name, a.status as account_status,
-       a.kyb_status, m.merchant_number, m.ahead_seconds
-     from api_keys k
+    `select ${KEY}, ${NAMED_ACCOUNT}, ${MODE} from api_keys k
      join accounts a on a.id = k.account_id
      join account_modes m on m.account_id = k.account_id and m.livemode = k.livemode
      where k.hash = any($1)`,
@@ -51,25 +50,28 @@ export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date
   );
 }
 
-export interface MerchantRow {
-  account_id: string;
-  livemode: boolean;
-  name: string;
-  status: 'active' | 'disabled';
-  kyb_status: string;
-  merchant_number: bigint | null;
-  refund_window_days: number;
-  refund_daily_limit: bigint;
-}
+const MERCHANT = accounts.pick(
+  {
+    account_id: 'id',
+    name: 'name',
+    status: 'status',
+    kyb_status: 'kyb_status',
+    refund_window_days: 'refund_window_days',
+    refund_daily_limit: 'refund_daily_limit',
+  },
+  'a',
+);
+const MERCHANT_MODE = accountModes.pick(['livemode', 'merchant_number'], 'm');
+
+export type MerchantRow = Row<typeof MERCHANT> & Row<typeof MERCHANT_MODE>;
 
 export async function selectMerchants(
   sql: Sql,
   accountIds: readonly string[],
 ): Promise<MerchantRow[]> {
   return sql.query(
-    `select a.id as account_id, m.livemode, a.name, a.status, a.kyb_status, m.merchant_number,
-       a.refund_window_days, a.refund_daily_limit
-     from accounts a join account_modes m on m.account_id = a.id
+    `select ${MERCHANT}, ${MERCHANT_MODE} from accounts a
+     join account_modes m on m.account_id = a.id
      where a.id = any($1)`,
     [accountIds],
   );

@@ -1,12 +1,14 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 
-export interface NameRequestRow {
-  readonly account_id: string;
-  /** The name that payers see until the decision. */
-  readonly present_name: string;
-  readonly name: string;
-  readonly created: Date;
-}
+export const nameRequests = table('account_name_requests', {
+  account_id: 'text',
+  name: 'text',
+  created: 'timestamptz',
+});
+
+/** With the name that payers see until the decision. */
+export type NameRequestRow = Row<typeof nameRequests> & { present_name: string };
 
 /** A newer request replaces the previous one. */
 export async function saveNameRequest(
@@ -47,7 +49,7 @@ export async function selectRequestedName(sql: Sql, accountId: string): Promise<
 /** Names that wait for a decision, the longest wait first. */
 export async function selectNameRequests(sql: Sql, limit: number): Promise<NameRequestRow[]> {
   return sql.query(
-    `select r.account_id, a.name as present_name, r.name, r.created
+    `select ${nameRequests.of('r')}, a.name as present_name
      from account_name_requests r join accounts a on a.id = r.account_id
      order by r.created limit $1`,
     [limit],

@@ -1,8 +1,8 @@
 import {
   type AccountRow,
-  type AccountUpdate,
   type KybStatus,
   lockAccount,
+  type SettingsUpdate,
   updateAccount,
 } from '#accounts/account-queries.ts';
 import { saveNameRequest, takeNameRequest } from '#accounts/name-request-queries.ts';
@@ -76,7 +76,7 @@ export async function editAccount(
   tx: Tx,
   ref: AccountRef,
   edit: SettingsEdit,
-  mayChange: (before: AccountRow, after: AccountUpdate) => Promise<Refusal | null>,
+  mayChange: (before: AccountRow, after: SettingsUpdate) => Promise<Refusal | null>,
 ): Promise<AccountRow | Refusal> {
   const { timeZone } = edit;
   const wrong =
@@ -88,14 +88,11 @@ export async function editAccount(
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
   const limit = edit.refundDailyLimit;
-  const change: AccountUpdate = {
+  const change = {
     name,
-    status: before.status,
-    disabledReason: before.disabled_reason,
-    kybStatus: before.kyb_status,
-    refundWindowDays: edit.refundWindowDays ?? before.refund_window_days,
-    refundDailyLimit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
-    timeZone: timeZone ?? before.time_zone,
+    refund_window_days: edit.refundWindowDays ?? before.refund_window_days,
+    refund_daily_limit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
+    time_zone: timeZone ?? before.time_zone,
     language: edit.language === undefined ? before.language : edit.language,
   };
   const refused = await mayChange(before, change);
@@ -191,8 +188,8 @@ export async function decideName(
   if (asked === undefined) return nobodyAsked();
   const { approved, reason } = decision;
   const { name: old } = before;
-  const change = { ...unchanged(before), name: approved ? asked : old };
-  const after = only(await updateAccount(tx, before, change), 'account');
+  const name = approved ? asked : old;
+  const after = only(await updateAccount(tx, before, { name }), 'account');
   const mail = nameMail({ old, asked }, approved ? null : reason);
   for (const to of await selectOwnerEmails(tx, accountId)) {
     await queueMail(tx, secretKey, { to, ...mail, now });
@@ -214,19 +211,6 @@ export function nobodyAsked(): Refusal {
   return refuse('unexpected_state', 'This account has not requested another name.');
 }
 
-function unchanged(account: AccountRow): AccountUpdate {
-  return {
-    name: account.name,
-    status: account.status,
-    disabledReason: account.disabled_reason,
-    kybStatus: account.kyb_status,
-    refundWindowDays: account.refund_window_days,
-    refundDailyLimit: account.refund_daily_limit,
-    timeZone: account.time_zone,
-    language: account.language,
-  };
-}
-
 /** Disables an account (every key gets 403 within a second), or enables it again. */
 export async function setAccountStatus(
   tx: Tx,
@@ -237,9 +221,8 @@ export async function setAccountStatus(
   if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
   if (before.status === change.status) return before;
   const rows = await updateAccount(tx, before, {
-    ...unchanged(before),
     status: change.status,
-    disabledReason: change.status === 'disabled' ? change.reason : null,
+    disabled_reason: change.status === 'disabled' ? change.reason : null,
   });
   await recordEntry(tx, {
     auditLog: ref.accountId,

@@ -7,7 +7,7 @@ export const auditEntries = table('audit_log', {
   chain: 'text',
   sequence: 'bigint',
   created: 'timestamptz',
-  actor: as<Json>('jsonb'),
+  actor: as<Exclude<Json, null>>('jsonb'),
   action: 'text',
   object_id: 'text',
   livemode: 'boolean?',
@@ -54,11 +54,11 @@ export async function selectEntries(
   sql: Sql,
   wanted: { readonly auditLog: string; readonly after: bigint; readonly limit: number },
 ): Promise<AuditRow[]> {
-  return sql.query(
-    `select ${auditEntries.columns} from audit_log where chain = $1 and sequence > $2
-     order by sequence limit $3`,
-    [wanted.auditLog, wanted.after, wanted.limit],
-  );
+  return auditEntries.list(sql, 'where chain = $1 and sequence > $2 order by sequence limit $3', [
+    wanted.auditLog,
+    wanted.after,
+    wanted.limit,
+  ]);
 }
 
 /** Newest first, for people. */
@@ -72,9 +72,9 @@ export async function selectNewest(
   },
 ): Promise<AuditRow[]> {
   const { auditLog, before, objectId, limit } = wanted;
-  return sql.query(
-    `select ${auditEntries.columns} from audit_log
-     where chain = $1 and sequence < $2 ${objectId === null ? '' : 'and object_id = $4'}
+  return auditEntries.list(
+    sql,
+    `where chain = $1 and sequence < $2 ${objectId === null ? '' : 'and object_id = $4'}
      order by sequence desc limit $3`,
     [auditLog, before ?? BEHIND_ALL_NUMBERS, limit, ...(objectId === null ? [] : [objectId])],
   );

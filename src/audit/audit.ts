@@ -77,7 +77,7 @@ export function entryHash(row: Omit<AuditRow, 'hash'>): Buffer {
   return createHash('sha256').update(row.previous_hash).update(canonicalJson(content)).digest();
 }
 
-function whoIs(actor: Actor): Json {
+function whoIs(actor: Actor): Exclude<Json, null> {
   if (actor.type === 'system') return { type: 'system', name: actor.name };
   return { type: actor.type, user: actor.userId, email: actor.email };
 }

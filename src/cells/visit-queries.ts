@@ -1,21 +1,20 @@
 import type { Json } from '#core/canonical-json.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 
-/** The answer that a cell got about a credential presented there. */
-export interface VisitRow {
-  intent_id: string;
-  answer: Json;
-}
+/** The answers that cells got about credentials presented there. */
+export const visits = table('visits', {
+  intent_id: 'text',
+  answer: as<Exclude<Json, null>>('jsonb'),
+});
+
+type VisitRow = Row<typeof visits>;
 
 export async function selectVisit(
   sql: Sql,
   { presented, cell }: { readonly presented: Buffer; readonly cell: number },
 ): Promise<VisitRow | undefined> {
-  const rows = await sql.query<VisitRow>(
-    'select intent_id, answer from visits where presented = $1 and cell = $2',
-    [presented, cell],
-  );
-  return rows[0];
+  return visits.find(sql, 'where presented = $1 and cell = $2', [presented, cell]);
 }
 
 /** The newest answer to a cell replaces the previous one. */

@@ -4,13 +4,13 @@ import { columnsFrom, type RowOf } from '#db/columns.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 const TYPES = {
-  name: 'text',
-  hash: 'bytea',
-  notes: 'jsonb',
-  open: 'boolean',
-  count: 'int',
-  atoms: 'bigint',
-  created: 'timestamptz',
+  name: 'text?',
+  hash: 'bytea?',
+  notes: 'jsonb?',
+  open: 'boolean?',
+  count: 'int?',
+  atoms: 'bigint?',
+  created: 'timestamptz?',
 } as const;
 type Row = RowOf<typeof TYPES>;
 
@@ -35,7 +35,7 @@ const ROWS: readonly Row[] = [
   {
     name: '',
     hash: Buffer.alloc(0),
-    notes: '[]',
+    notes: [{ table: 7 }],
     open: false,
     count: -(2 ** 31),
     atoms: -(2n ** 63n),
@@ -67,7 +67,7 @@ async function readBack(rows: readonly Row[]): Promise<unknown[]> {
 function asRead({ notes, atoms, ...rest }: Row): unknown {
   return {
     ...rest,
-    notes: notes === null ? null : JSON.parse(notes),
+    notes: typeof notes === 'string' ? JSON.parse(notes) : notes,
     atoms: atoms === null ? null : BigInt(atoms),
   };
 }

@@ -6,8 +6,8 @@ import type { Sql } from '#db/database.ts';
 interface Values {
   readonly text: string;
   readonly bytea: Uint8Array;
-  /** JSON text. */
-  readonly jsonb: string;
+  /** An object, or the text of any JSON. */
+  readonly jsonb: object | string;
   readonly boolean: boolean;
   readonly int: number;
   /** A number must be a safe integer. */
@@ -17,12 +17,35 @@ interface Values {
 
 export type ColumnType = keyof Values;
 
-export type ColumnTypes = Readonly<Record<string, ColumnType>>;
+declare const AS: unique symbol;
 
-/** A row with these columns. */
+/** A column with fewer values than its type allows. */
+export interface Narrowed<T, S extends string = string> {
+  readonly spec: S;
+  readonly [AS]?: T;
+}
+
+/** The type of a column, with `?` if it may be null. */
+export type ColumnSpec = ColumnType | `${ColumnType}?` | Narrowed<unknown>;
+
+export type ColumnTypes = Readonly<Record<string, ColumnSpec>>;
+
+type ValueOf<S> =
+  S extends Narrowed<infer T>
+    ? T
+    : S extends `${infer T extends ColumnType}?`
+      ? Values[T] | null
+      : S extends ColumnType
+        ? Values[S]
+        : never;
+
+/** A row with these columns, as it is sent. */
 export type RowOf<Types extends ColumnTypes> = {
-  readonly [Name in keyof Types]: Values[Types[Name]] | null;
+  readonly [Name in keyof Types]: ValueOf<Types[Name]>;
 };
+
+/** The rows that these columns take. */
+export type Sent<C> = C extends Columns<infer Types> ? RowOf<Types> : never;
 
 export interface Columns<Types extends ColumnTypes> {
   readonly names: readonly (keyof Types & string)[];
@@ -106,7 +129,9 @@ type Write<Type extends ColumnType> = (to: Writer, value: Values[Type]) => void;
 
 const WRITES: { readonly [Type in ColumnType]: Write<Type> } = {
   text: (to, value) => to.text(value),
-  jsonb: (to, value) => to.text(value, JSONB_VERSION),
+  jsonb: (to, value) => {
+    to.text(typeof value === 'string' ? value : JSON.stringify(value), JSONB_VERSION);
+  },
   bytea: (to, value) => {
     to.reserve(LENGTH_BYTES + value.length);
     to.int(value.length);
@@ -145,12 +170,12 @@ function writeHead(to: Writer, type: ColumnType, count: number): void {
   to.int(1);
 }
 
-function writeColumn<Type extends ColumnType>(
+function writeColumn(
   to: Writer,
-  type: Type,
-  { rows, name }: { readonly rows: readonly RowOf<Record<string, Type>>[]; readonly name: string },
+  type: ColumnType,
+  { rows, name }: { readonly rows: readonly Record<string, unknown>[]; readonly name: string },
 ): void {
-  const write = WRITES[type];
+  const write = WRITES[type] as (to: Writer, value: unknown) => void;
   writeHead(to, type, rows.length);
   for (const row of rows) {
     const value = row[name] ?? null;
@@ -170,7 +195,10 @@ export function columnsFrom<const Types extends ColumnTypes>(
   first: number,
   types: Types,
 ): Columns<Types> {
-  const entries = Object.entries(types);
+  const entries = Object.entries(types).map(([name, spec]) => {
+    const type = typeof spec === 'string' ? spec : spec.spec;
+    return [name, type.replace('?', '') as ColumnType] as const;
+  });
   const order = new Map(entries.map(([name, type], index) => [name, { index, type }]));
   const all = (name: string) => {
     const column = order.get(name);

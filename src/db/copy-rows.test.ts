@@ -4,13 +4,12 @@ import { openRowAppender, type RowAppender } from '#db/copy-rows.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 let database: TestDatabase;
-let appender: RowAppender;
+let appender: RowAppender<{ n: number; t: string }>;
 
 before(async () => {
   database = await testDatabase();
   await database.db.query('create table noted (n int not null check (n >= 0), t text)');
-  const into = { table: 'noted', columns: ['n', 't'], maxBytes: 64 * 1024 };
-  appender = openRowAppender(database.db, into);
+  appender = openRowAppender(database.db, { name: 'noted', columns: 'n, t' }, 64 * 1024);
 });
 
 beforeEach(async () => {
@@ -27,7 +26,7 @@ const stored = () =>
 
 test('rows that the table refuses do not affect others', async () => {
   const refused = new Set([0, 7, 8, 99]);
-  for (let n = 0; n < 100; n++) appender.add([refused.has(n) ? -1 : n, `row ${n}`]);
+  for (let n = 0; n < 100; n++) appender.add({ n: refused.has(n) ? -1 : n, t: `row ${n}` });
   assert.equal(await appender.flush(), refused.size);
   const expected = Array.from({ length: 100 }, (_, n) => n).filter((n) => !refused.has(n));
   assert.deepEqual(
@@ -37,14 +36,14 @@ test('rows that the table refuses do not affect others', async () => {
 });
 
 test('a flush of only refused rows stores nothing and ends', async () => {
-  for (let n = 0; n < 5; n++) appender.add([-1, '']);
+  for (let n = 0; n < 5; n++) appender.add({ n: -1, t: '' });
   assert.equal(await appender.flush(), 5);
   assert.deepEqual(await stored(), []);
 });
 
 test("a NUL, half a surrogate and COPY's special characters arrive as text", async () => {
   const texts = ['a\0b', 'a\ud800b', 'tab\tnew\nline\r\\N', '\\.'];
-  for (const [n, text] of texts.entries()) appender.add([n, text]);
+  for (const [n, text] of texts.entries()) appender.add({ n, t: text });
   assert.equal(await appender.flush(), 0);
   assert.deepEqual(
     (await stored()).map(({ t }) => t),

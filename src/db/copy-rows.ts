@@ -7,12 +7,9 @@ import { codeOf, type Database } from '#db/database.ts';
  * burden the garbage collector. The commit does not wait for the disk, so a crash may lose the last
  * rows.
  */
-export interface RowAppender {
-  /**
-   * Values in the order of the columns. Returns false if too much is waiting and the row was
-   * dropped.
-   */
-  add(row: readonly CopyValue[]): boolean;
+export interface RowAppender<R> {
+  /** Returns false if too much is waiting and the row was dropped. */
+  add(row: R): boolean;
   /** Rows that wait for the next flush. */
   readonly waiting: number;
   /**
@@ -24,7 +21,7 @@ export interface RowAppender {
   close(): Promise<void>;
 }
 
-export type CopyValue = string | number | boolean | null;
+type CopyValue = string | number | boolean | Date | null;
 
 /** The methods that node-postgres calls on a custom query. */
 interface CopyConnection {
@@ -46,6 +43,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 function copyText(value: CopyValue): string {
   if (value === null) return '\\N';
+  if (value instanceof Date) return value.toISOString();
   if (typeof value !== 'string') return String(value);
   if (!SPECIAL.test(value)) return value;
   return value.replaceAll(ALL_SPECIAL, (character) => ESCAPES[character] ?? '');
@@ -85,19 +83,17 @@ async function store(copy: (data: Buffer) => Promise<void>, data: Buffer): Promi
   }
 }
 
-export function openRowAppender(
+/** @param maxBytes the limit of waiting bytes; two buffers of this size are kept. */
+export function openRowAppender<R extends { readonly [N in keyof R]: CopyValue }>(
   db: Database,
-  into: {
-    readonly table: string;
-    readonly columns: readonly string[];
-    /** The limit of waiting bytes; two buffers of this size are kept. */
-    readonly maxBytes: number;
-  },
-): RowAppender {
-  const text = `copy ${into.table} (${into.columns.join(', ')}) from stdin`;
+  into: { readonly name: string; readonly columns: string },
+  maxBytes: number,
+): RowAppender<R> {
+  const text = `copy ${into.name} (${into.columns}) from stdin`;
+  const names = into.columns.split(', ') as (keyof R)[];
   let client: pg.Client | null = null;
-  let filling = Buffer.allocUnsafe(into.maxBytes);
-  let spare = Buffer.allocUnsafe(into.maxBytes);
+  let filling = Buffer.allocUnsafe(maxBytes);
+  let spare = Buffer.allocUnsafe(maxBytes);
   let length = 0;
   let rows = 0;
 
@@ -119,9 +115,9 @@ export function openRowAppender(
   };
   return {
     add: (row) => {
-      if (length > into.maxBytes - MAX_ROW_BYTES) return false;
+      if (length > maxBytes - MAX_ROW_BYTES) return false;
       let line = '';
-      for (const value of row) line += `${copyText(value)}\t`;
+      for (const name of names) line += `${copyText(row[name])}\t`;
       length += filling.write(line, length);
       // Replaces the last tab with the end of the line.
       filling[length - 1] = NEW_LINE;

@@ -29,6 +29,24 @@ test('an insert writes its values, JSON as text, and returns the stored row', as
   ]);
 });
 
+test('an update numbers its values after those of its condition', async () => {
+  const sent: unknown[] = [];
+  const tx = {
+    inTransaction: true as const,
+    query: async <Row>(text: string, values: readonly unknown[] = []) => {
+      sent.push(text, values);
+      return [] as Row[];
+    },
+  };
+  const which = { where: 'id = $1 and count = $2', values: ['a', 1], also: 'count = count + 1' };
+  await things.update(tx, { rule: { b: 1 }, hash: Buffer.from('c') }, which);
+  assert.deepEqual(sent, [
+    'update things set rule = $3::text::jsonb, hash = $4, count = count + 1 ' +
+      'where id = $1 and count = $2 returning id, rule, count',
+    ['a', 1, '{"b":1}', Buffer.from('c')],
+  ]);
+});
+
 test('an unknown column name never becomes part of a statement', async () => {
   const tx = { inTransaction: true as const, query: () => assert.fail('it was sent') };
   const row: object = { 'id) select 1 --': 'a' };

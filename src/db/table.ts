@@ -1,10 +1,17 @@
 import { only, present } from '#core/assert.ts';
-import { type Columns, type ColumnType, columnsFrom } from '#db/columns.ts';
-import type { Tx } from '#db/database.ts';
+import {
+  type ColumnSpec,
+  type Columns,
+  type ColumnTypes,
+  columnsFrom,
+  type Narrowed,
+  type RowOf,
+} from '#db/columns.ts';
+import type { Sql, Tx } from '#db/database.ts';
 
 /**
- * A table, declared once: its columns with their types, from which the row type, the column lists
- * and the inserts follow. Queries stay SQL.
+ * A table, declared once: its columns with their types, from which the row type, the column lists,
+ * the reads of whole rows and the writes follow. Queries stay SQL.
  */
 
 /** The types of read values: see `type-parsers.ts`. */
@@ -18,6 +25,7 @@ interface Read {
   readonly timestamptz: Date;
   readonly 'text[]': string[];
   readonly 'timestamptz[]': Date[];
+  readonly real: number;
   readonly uuid: string;
 }
 
@@ -26,19 +34,16 @@ type TypeName = keyof Read;
 /** A PostgreSQL type, with `?` if the column may be null. */
 type Spec = TypeName | `${TypeName}?`;
 
-declare const AS: unique symbol;
+declare const ROW: unique symbol;
 
-/** A column with fewer values than its type allows. */
-export interface Narrowed<T, S extends Spec = Spec> {
-  readonly spec: S;
-  readonly [AS]?: T;
-}
-
-export function as<T>(spec: Spec): Narrowed<T> {
+/** Columns with `?` need a type with `null`, and other columns a type without it. */
+export function as<T>(
+  spec: unknown extends T ? Spec : null extends T ? `${TypeName}?` : TypeName,
+): Narrowed<T, Spec> {
   return { spec };
 }
 
-type Specs = Readonly<Record<string, Spec | Narrowed<unknown>>>;
+type Specs = Readonly<Record<string, Spec | Narrowed<unknown, Spec>>>;
 
 type ValueOf<S> =
   S extends Narrowed<infer T>
@@ -49,11 +54,13 @@ type ValueOf<S> =
         ? Read[S]
         : never;
 
-type Written<S> = {
-  readonly [N in keyof S]?: ValueOf<S[N]> extends readonly (infer E)[]
+/** A number in place of a bigint must be a safe integer. */
+type WrittenValue<T> = T extends bigint
+  ? bigint | number
+  : T extends readonly (infer E)[]
     ? readonly E[]
-    : ValueOf<S[N]>;
-};
+    : T;
+type Written<S> = { readonly [N in keyof S]?: WrittenValue<ValueOf<S[N]>> };
 /** Rejects names that are not columns, which a spread would otherwise let through. */
 type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
@@ -61,21 +68,29 @@ type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 /** Never a separate connection, so that a row commits with the rows it belongs to. */
 type Inserting = Pick<Tx, 'query' | 'inTransaction'>;
 
-/** A row of the table as it is read. */
-export type Row<T> = T extends Table<infer S, infer _> ? Values<S> : never;
+/** A column list for `select` and `returning`, with the type of its rows. */
+export type Part<R> = string & { readonly [ROW]?: R };
 
-type TypeOf<S> = S extends { readonly spec: infer T }
-  ? TypeOf<T>
-  : S extends `${infer T extends ColumnType}?`
-    ? T
-    : S;
-type Types<S, N extends keyof S> = { readonly [K in N]: TypeOf<S[K]> & ColumnType };
+type Names<N> = readonly N[] | { readonly [as: string]: N };
+
+type Picked<V, P> = P extends readonly (infer N extends keyof V)[]
+  ? Pick<V, N>
+  : { -readonly [N in keyof P]: V[P[N] & keyof V] };
+
+/** A row on the far side of an outer join. */
+export type Joined<R> = { [N in keyof R]: R[N] | null };
+
+/** The type of a read row, of a table or a part of its columns. */
+export type Row<T> = T extends { readonly [ROW]?: infer R } ? R : never;
+
+type Batch<S, N extends keyof S, O> = { readonly [K in N]: S[K] & ColumnSpec } & O;
 
 /**
  * @param S the columns that are read. @param U those that are only written, or read by other
  * statements.
  */
 export interface Table<S extends Specs, U extends Specs = Specs> {
+  readonly [ROW]?: Values<S>;
   readonly name: string;
   /** All columns, by name. */
   readonly types: Readonly<Record<string, Spec>>;
@@ -83,10 +98,90 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
   readonly columns: string;
   /** The same, for the table under that alias. */
   of(alias: string): string;
+  /** A part of the columns, for the table under that alias; new names come before old ones. */
+  pick<const P extends Names<keyof (S & U) & string>>(
+    names: P,
+    alias?: string,
+  ): Part<Picked<Values<S & U>, P>>;
+  /** @param rest the statement after the table name: conditions, order, locks. */
+  list(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S>[]>;
+  /** The first row of that list. */
+  find(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S> | undefined>;
   /** Inserts a row with these columns; the others get their defaults. @returns the stored row. */
   insert<R extends Written<S & U>>(tx: Inserting, row: R & Without<R, S & U>): Promise<Values<S>>;
-  /** These columns of many rows, as parameters of a statement from its first one on. */
-  batch<const N extends keyof (S & U) & string>(...names: readonly N[]): Columns<Types<S & U, N>>;
+  /** The same with a conflict clause. @returns undefined if it left the table as it was. */
+  upsert<R extends Written<S & U>>(
+    tx: Inserting,
+    row: R & Without<R, S & U>,
+    conflict: string,
+  ): Promise<Values<S> | undefined>;
+  /**
+   * Inserts rows that all have the same columns; the others get their defaults.
+   * @param rest the end of the statement: an order, a conflict clause.
+   */
+  insertAll<R extends Written<S & U>>(
+    tx: Inserting,
+    rows: readonly (R & Without<R, S & U>)[],
+    rest?: string,
+  ): Promise<void>;
+  /** Sets these columns; `also` holds assignments in SQL. @returns the stored rows. */
+  update<R extends Written<S & U>>(
+    tx: Inserting,
+    set: R & Without<R, S & U>,
+    which: { readonly where: string; readonly values: readonly unknown[]; readonly also?: string },
+  ): Promise<Values<S>[]>;
+  /** These columns and others of many rows, as parameters: see {@link columnsFrom}. */
+  batch<
+    const N extends keyof (S & U) & string,
+    const O extends ColumnTypes = Readonly<Record<never, ColumnSpec>>,
+  >(first: number, names: readonly N[], others?: O): Columns<Batch<S & U, N, O>>;
+}
+
+function listOf(names: Names<string>, alias?: string): string {
+  const before = alias === undefined ? '' : `${alias}.`;
+  if (Array.isArray(names)) return names.map((one) => `${before}${one}`).join(', ');
+  return Object.entries<string>({ ...names })
+    .map(([as, one]) => `${before}${one} as ${as}`)
+    .join(', ');
+}
+
+/** Calls `make` once per list of columns. The lists are written in our code, so there are few. */
+function byShape<T>(make: (names: readonly string[]) => T): (row: object) => T {
+  const made = new Map<string, T>();
+  return (row) => {
+    const names = Object.keys(row);
+    const shape = names.join(' ');
+    const known = made.get(shape) ?? make(names);
+    made.set(shape, known);
+    return known;
+  };
+}
+
+/** The texts and values of statements that write to a table. */
+function writing(name: string, types: Readonly<Record<string, string>>) {
+  // Names become text of the statement, so they must never come from a value.
+  const typeOf = (one: string) => present(types[one], `column ${one} of ${name}`).replace('?', '');
+  const place = (one: string, at: number) => {
+    return `$${at}${typeOf(one) === 'jsonb' ? '::text::jsonb' : ''}`;
+  };
+  const insertOf = byShape((names) => {
+    const places = names.map((one, at) => place(one, at + 1));
+    return `insert into ${name} (${listOf(names)}) values (${places.join(', ')})`;
+  });
+  const typesOf = (names: readonly string[]) => {
+    return Object.fromEntries(names.map((one) => [one, typeOf(one)])) as ColumnTypes;
+  };
+  const insertAllOf = byShape((names) => {
+    const batch = columnsFrom(1, typesOf(names));
+    const list = listOf(names);
+    return { batch, text: `insert into ${name} (${list}) select ${list} from ${batch.table('t')}` };
+  });
+  const valuesOf = (row: object) => {
+    return Object.entries<unknown>({ ...row }).map(([one, value]) => {
+      return typeOf(one) === 'jsonb' && value !== null ? JSON.stringify(value) : value;
+    });
+  };
+  return { place, insertOf, typesOf, insertAllOf, valuesOf };
 }
 
 export function table<const S extends Specs, const U extends Specs = Record<never, Spec>>(
@@ -94,44 +189,51 @@ export function table<const S extends Specs, const U extends Specs = Record<neve
   read: S,
   unread?: U,
 ): Table<S, U> {
-  const specs = Object.entries<Spec | Narrowed<unknown>>({ ...read, ...unread });
+  const specs: Specs = { ...read, ...unread };
   const types = Object.fromEntries(
-    specs.map(([one, spec]) => [one, typeof spec === 'string' ? spec : spec.spec]),
+    Object.entries(specs).map(([one, spec]) => [one, typeof spec === 'string' ? spec : spec.spec]),
   );
-  const columns = Object.keys(read);
-  const isJson = (one: string) => types[one]?.startsWith('jsonb') === true;
-  /** By the columns that they write. */
-  const inserts = new Map<string, string>();
-  const insertOf = (shape: string, names: readonly string[]) => {
-    // Names become text of the statement, so they must never come from a value.
-    for (const one of names) present(types[one], `column ${one} of ${name}`);
-    const places = names.map((one, at) => `$${at + 1}${isJson(one) ? '::text::jsonb' : ''}`);
-    return `insert into ${name} (${shape}) values (${places.join(', ')})
-     returning ${columns.join(', ')}`;
-  };
+  const whole = Object.keys(read);
+  const columns = listOf(whole);
+  const { place, insertOf, typesOf, insertAllOf, valuesOf } = writing(name, types);
   return {
     name,
     types,
-    columns: columns.join(', '),
-    of: (alias) => columns.map((one) => `${alias}.${one}`).join(', '),
-    insert: async (tx, row) => {
-      const names = Object.keys(row);
-      const shape = names.join(', ');
-      const text = inserts.get(shape) ?? insertOf(shape, names);
-      inserts.set(shape, text);
-      const values = names.map((one) => {
-        const value: unknown = row[one as keyof typeof row];
-        return isJson(one) && value !== null ? JSON.stringify(value) : value;
-      });
-      return only(await tx.query<Values<S>>(text, values), `new row of ${name}`);
+    columns,
+    of: (alias) => listOf(whole, alias),
+    pick: listOf,
+    list: (sql, rest, values) => sql.query(`select ${columns} from ${name} ${rest}`, values),
+    find: async (sql, rest, values) => {
+      const text = `select ${columns} from ${name} ${rest}`;
+      return (await sql.query<Values<S>>(text, values))[0];
     },
-    batch: (...names) =>
-      columnsFrom(
-        1,
-        Object.fromEntries(names.map((one) => [one, types[one]?.replace('?', '')])) as Types<
-          S & U,
-          (typeof names)[number]
-        >,
-      ),
+    insert: async (tx, row) => {
+      const text = `${insertOf(row)} returning ${columns}`;
+      return only(await tx.query<Values<S>>(text, valuesOf(row)), `new row of ${name}`);
+    },
+    upsert: async (tx, row, conflict) => {
+      const text = `${insertOf(row)} ${conflict} returning ${columns}`;
+      return (await tx.query<Values<S>>(text, valuesOf(row)))[0];
+    },
+    insertAll: async (tx, rows, rest = '') => {
+      if (rows[0] === undefined) return;
+      const { batch, text } = insertAllOf(rows[0]);
+      await batch.run(tx, `${text} ${rest}`, { rows: rows as readonly RowOf<ColumnTypes>[] });
+    },
+    update: (tx, set, { where, values, also }) => {
+      const places = Object.keys(set).map((one, at) => {
+        return `${one} = ${place(one, values.length + at + 1)}`;
+      });
+      const all = also === undefined ? places : [...places, also];
+      const text = `update ${name} set ${all.join(', ')} where ${where} returning ${columns}`;
+      return tx.query(text, [...values, ...valuesOf(set)]);
+    },
+    batch: (first, names, others) => {
+      const all = { ...typesOf(names), ...others };
+      return columnsFrom(
+        first,
+        all as Batch<S & U, (typeof names)[number], NonNullable<typeof others>>,
+      );
+    },
   };
 }

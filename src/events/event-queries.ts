@@ -3,13 +3,20 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { boundsOf, LEAST_POSITION, type Page } from '#db/paging.ts';
 import { checked } from '#db/plan-shapes.ts';
+import { type Row, table } from '#db/table.ts';
 
-export interface EventRow {
-  created: Date;
-  position: bigint;
-  /** The JSON text, exactly as it is delivered. */
-  body: string;
-}
+export const events = table(
+  'events',
+  {
+    created: 'timestamptz',
+    position: 'bigint',
+    /** The JSON text, exactly as it is delivered. */
+    body: 'text',
+  },
+  { id: 'text', type: 'text' },
+);
+
+export type EventRow = Row<typeof events>;
 
 /** One event of the tenant, if it is not older than `since`. */
 export async function selectEvent(
@@ -17,12 +24,11 @@ export async function selectEvent(
   tenant: Tenant,
   wanted: { readonly id: string; readonly since: Date },
 ): Promise<EventRow | undefined> {
-  const rows = await sql.query<EventRow>(
-    `select created, position, body from events
-     where id = $1 and created = $2 and created >= $3 and account_id = $4 and livemode = $5`,
+  return events.find(
+    sql,
+    'where id = $1 and created = $2 and created >= $3 and account_id = $4 and livemode = $5',
     [wanted.id, idTime('event', wanted.id), wanted.since, tenant.accountId, tenant.livemode],
   );
-  return rows[0];
 }
 
 /** Bounds of a page, as parameters $1 to $7 of the statements below. */
@@ -37,9 +43,9 @@ const NEWEST_FIRST = 'order by created desc, position desc limit $7';
 
 /** One page of all events, newest first, plus one row. */
 export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promise<EventRow[]> {
-  return sql.query(
-    `select created, position, body from events
-     where account_id = $1 and livemode = $2 and ${WITHIN('created', 'position')} ${NEWEST_FIRST}`,
+  return events.list(
+    sql,
+    `where account_id = $1 and livemode = $2 and ${WITHIN('created', 'position')} ${NEWEST_FIRST}`,
     pageValues(tenant, page),
   );
 }
@@ -59,9 +65,9 @@ export async function selectEventsOfTypes(
   page: Page,
 ): Promise<EventRow[]> {
   return sql.query(
-    `select e.created, e.position, e.body from unnest($8::text[]) as wanted (type)
+    `select ${events.of('e')} from unnest($8::text[]) as wanted (type)
      cross join lateral (
-       select created, position, body from events e
+       select ${events.columns} from events e
        where ${OF_TYPE} ${OF_TYPE_ORDER}
      ) e
      ${NEWEST_FIRST}`,
@@ -81,7 +87,7 @@ export async function selectUndeliveredEvents(
   const within = `event_type = any($8) and ${WITHIN('event_created', 'event_position')}
     order by event_created desc, event_position desc limit $7`;
   return sql.query(
-    `select e.created, e.position, e.body from (
+    `select ${events.of('e')} from (
        select distinct on (event_created, event_position) event_created, event_position, event_id
        from webhook_endpoints p
        cross join lateral (
@@ -116,9 +122,9 @@ export async function selectDeliveredEvents(
   const hasDue = hasOne('webhook_due', '');
   const hasFailed = hasOne('webhook_deliveries', "d.status = 'failed' and");
   return sql.query(
-    `select e.created, e.position, e.body from unnest($8::text[]) as wanted (type)
+    `select ${events.of('e')} from unnest($8::text[]) as wanted (type)
      cross join lateral (
-       select created, position, body from events e
+       select ${events.columns} from events e
        where ${OF_TYPE} and ${checked(`not ${hasDue} and not ${hasFailed}`)} ${OF_TYPE_ORDER}
      ) e
      ${NEWEST_FIRST}`,

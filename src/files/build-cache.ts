@@ -4,6 +4,7 @@ import { lstat, mkdir, readdir, readFile, rename, rm, utimes } from 'node:fs/pro
 import { setPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { DAY_MS } from '#core/durations.ts';
 import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder } from '#files/own-files.ts';
 
@@ -16,7 +17,7 @@ const BUILD_PRIORITY = 10;
  * A build unused by any start for this long is deleted. Copies of the repository may share its
  * `node_modules`, each with its own sources and build.
  */
-const KEPT_MS = 86_400_000;
+const KEPT_MS = DAY_MS;
 
 /** The result of a command that runs when its sources have changed, stored in a folder. */
 export interface Build {

@@ -3,26 +3,28 @@ import type { Tenant } from '#core/mode.ts';
 import { columnsFrom } from '#db/columns.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import { type IdempotentRequest, keyOf } from '#idempotency/request.ts';
 
-export interface KeyRow {
-  key: string;
-  fingerprint: Buffer;
-  method: string;
-  path: string;
-  status: 'in_progress' | 'completed';
-  resource: string | null;
-  response_status: number | null;
-  response_body: string | null;
-  created: Date;
-  expires_at: Date;
-}
+export const idempotencyKeys = table('idempotency_keys', {
+  account_id: 'text',
+  livemode: 'boolean',
+  caller: 'text',
+  key: 'text',
+  fingerprint: 'bytea',
+  method: 'text',
+  path: 'text',
+  status: as<'in_progress' | 'completed'>('text'),
+  resource: 'text?',
+  response_status: 'int?',
+  response_body: 'text?',
+  created: 'timestamptz',
+  expires_at: 'timestamptz',
+});
 
-interface ScopedKeyRow extends KeyRow {
-  account_id: string;
-  livemode: boolean;
-  caller: string;
-}
+type ScopedKeyRow = Row<typeof idempotencyKeys>;
+
+export type KeyRow = Omit<ScopedKeyRow, 'account_id' | 'livemode' | 'caller'>;
 
 async function selectRows(
   sql: Sql,
@@ -34,9 +36,7 @@ async function selectRows(
     `select k.* from unnest($1::text[], $2::boolean[], $3::text[],
            $4::text[]) as wanted (account_id, livemode, caller, key)
        cross join lateral (
-         select account_id, livemode, caller, key, fingerprint, method, path, status, resource,
-           response_status, response_body, created, expires_at
-         from idempotency_keys i
+         select ${idempotencyKeys.columns} from idempotency_keys i
          where i.account_id = wanted.account_id and i.livemode = wanted.livemode
            and i.caller = wanted.caller and i.key = wanted.key
          offset 0) k`,
@@ -109,36 +109,11 @@ export interface StoredKey {
   readonly expiresAt: Date;
 }
 
-const NEW_KEY_COLUMNS = `account_id, livemode, caller, key, fingerprint, method, path,
-  status, resource, response_status, response_body, created, expires_at`;
-
-const NEW_KEYS = columnsFrom(1, {
-  account_id: 'text',
-  livemode: 'boolean',
-  caller: 'text',
-  key: 'text',
-  fingerprint: 'bytea',
-  method: 'text',
-  path: 'text',
-  status: 'text',
-  resource: 'text',
-  response_status: 'int',
-  response_body: 'text',
-  created: 'timestamptz',
-  expires_at: 'timestamptz',
-});
-
-const INSERT_KEYS = `
-  insert into idempotency_keys (${NEW_KEY_COLUMNS})
-  select ${NEW_KEY_COLUMNS} from ${NEW_KEYS.table('t')}
-  order by account_id, livemode, caller, key`;
-
 /**
  * Stores requests that were decided in this transaction. If another request has taken a key since
  * the look-up, this is a unique violation: the transaction runs again and finds the row.
  */
 export async function insertKeys(tx: Tx, stored: readonly StoredKey[]): Promise<void> {
-  if (stored.length === 0) return;
   const rows = stored.map(({ request, resource, answer, created, expiresAt }) => ({
     account_id: request.tenant.accountId,
     livemode: request.tenant.livemode,
@@ -147,14 +122,14 @@ export async function insertKeys(tx: Tx, stored: readonly StoredKey[]): Promise<
     fingerprint: request.fingerprint,
     method: request.method,
     path: request.path,
-    status: answer === null ? 'in_progress' : 'completed',
+    status: answer === null ? ('in_progress' as const) : ('completed' as const),
     resource,
     response_status: answer?.status ?? null,
     response_body: answer?.body ?? null,
     created,
     expires_at: expiresAt,
   }));
-  await NEW_KEYS.run(tx, INSERT_KEYS, { rows });
+  await idempotencyKeys.insertAll(tx, rows, 'order by account_id, livemode, caller, key');
 }
 
 /** Makes other requests with the same key wait until the end of the transaction. */
@@ -167,14 +142,12 @@ export async function selectKey(
   tenant: Tenant,
   wanted: { readonly caller: string; readonly key: string; readonly now: Date },
 ): Promise<KeyRow | undefined> {
-  const rows = await sql.query<KeyRow>(
-    `select key, fingerprint, method, path, status, resource, response_status, response_body,
-       created, expires_at
-     from idempotency_keys
-     where account_id = $1 and livemode = $2 and caller = $3 and key = $4 and expires_at > $5`,
+  return idempotencyKeys.find(
+    sql,
+    `where account_id = $1 and livemode = $2 and caller = $3 and key = $4
+       and expires_at > $5`,
     [tenant.accountId, tenant.livemode, wanted.caller, wanted.key, wanted.now],
   );
-  return rows[0];
 }
 
 /** Stores the response unless one is already stored. The first stored wins. */

@@ -37,11 +37,7 @@ export async function lockAgentTokens(
 
 /** One of them, by its id. */
 export async function lockAgentToken(tx: Tx, id: string): Promise<AgentTokenRow | undefined> {
-  const rows = await tx.query<AgentTokenRow>(
-    `select ${agentTokens.columns} from agent_tokens where id = $1 for update`,
-    [id],
-  );
-  return rows[0];
+  return agentTokens.find(tx, 'where id = $1 for update', [id]);
 }
 
 /** A payer's agent tokens, those first that are not revoked. */

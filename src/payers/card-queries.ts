@@ -29,8 +29,7 @@ export function selectCards(sql: Sql, payerId: string, page: OwnPage): Promise<C
 }
 
 export async function selectCard(sql: Sql, id: string): Promise<CardRow | undefined> {
-  const rows = await sql.query<CardRow>(`select ${cards.columns} from cards where id = $1`, [id]);
-  return rows[0];
+  return cards.find(sql, 'where id = $1', [id]);
 }
 
 export async function countActiveCards(tx: Tx, payerId: string): Promise<number> {
@@ -55,11 +54,7 @@ export async function selectPayersOfCards(
 
 /** Locks cards in the order of their ids, so that taps of one card are decided one at a time. */
 export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow[]> {
-  return tx.query(
-    `select ${cards.columns} from cards where id = any($1)
-     order by id for update`,
-    [ids],
-  );
+  return cards.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
 /** An accepted tap. */

@@ -15,44 +15,9 @@ export const chips = table('chips', {
 
 export type ChipRow = Row<typeof chips>;
 
-/** @returns undefined if the address is already registered. */
-export async function insertChip(
-  tx: Tx,
-  chip: {
-    readonly id: string;
-    readonly payerId: string;
-    readonly livemode: boolean;
-    readonly address: string;
-    readonly label: string;
-    readonly perPaymentLimit: bigint | null;
-    readonly blockedAt: Date | null;
-    readonly now: Date;
-  },
-): Promise<ChipRow | undefined> {
-  const rows = await tx.query<ChipRow>(
-    `insert into chips (id, payer_id, livemode, address, label, per_payment_limit, blocked_at,
-       created)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (livemode, address) do nothing returning ${chips.columns}`,
-    [
-      chip.id,
-      chip.payerId,
-      chip.livemode,
-      chip.address,
-      chip.label,
-      chip.perPaymentLimit,
-      chip.blockedAt,
-      chip.now,
-    ],
-  );
-  return rows[0];
-}
-
 /** The oldest first; a payer has only a few. */
 export async function selectChips(sql: Sql, payerId: string): Promise<ChipRow[]> {
-  return sql.query(`select ${chips.columns} from chips where payer_id = $1 order by created, id`, [
-    payerId,
-  ]);
+  return chips.list(sql, 'where payer_id = $1 order by created, id', [payerId]);
 }
 
 /** By its id or its address. */
@@ -62,12 +27,11 @@ export interface NamedChip {
 }
 
 export async function lockChip(tx: Tx, wanted: NamedChip): Promise<ChipRow | undefined> {
-  const rows = await tx.query<ChipRow>(
-    `select ${chips.columns} from chips
-     where payer_id = $1 and (id = $2 or lower(address) = lower($2)) for update`,
+  return chips.find(
+    tx,
+    'where payer_id = $1 and (id = $2 or lower(address) = lower($2)) for update',
     [wanted.payerId, wanted.name],
   );
-  return rows[0];
 }
 
 export async function updateChip(
@@ -89,9 +53,5 @@ export async function deleteChip(tx: Tx, id: string): Promise<void> {
  * to it.
  */
 export async function lockChipsOf(tx: Tx, addresses: readonly string[]): Promise<ChipRow[]> {
-  return tx.query(
-    `select ${chips.columns} from chips where address = any($1::text[])
-     order by id for update`,
-    [addresses],
-  );
+  return chips.list(tx, 'where address = any($1::text[]) order by id for update', [addresses]);
 }

@@ -4,7 +4,7 @@ import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Tx } from '#db/database.ts';
-import { type ChipRow, insertChip, selectChips } from '#payers/chip-queries.ts';
+import { type ChipRow, chips, selectChips } from '#payers/chip-queries.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
@@ -38,7 +38,7 @@ export async function registerChip(
   payer: PayerRow,
   made: NewChip & { readonly now: Date },
 ): Promise<ChipRow | Refusal> {
-  const { signature, blocked, now, ...rest } = made;
+  const { signature, blocked, now, label, perPaymentLimit: limit } = made;
   const address = getAddress(made.address);
   const message = chipProof(payer, address);
   const isOfChip = await verifyMessage({ address, message, signature }).catch(() => false);
@@ -53,15 +53,11 @@ export async function registerChip(
   if ((await selectChips(tx, payer.id)).length >= MAX_CHIPS) {
     return refuse('unexpected_state', `At most ${MAX_CHIPS} chips. Delete one first.`);
   }
-  const row = await insertChip(tx, {
-    ...rest,
-    id: newId('chip', now),
-    payerId: payer.id,
-    livemode: payer.livemode,
-    address,
-    blockedAt: blocked ? now : null,
-    now,
-  });
+  const chip = {
+    ...{ id: newId('chip', now), payer_id: payer.id, livemode: payer.livemode, address, label },
+    ...{ per_payment_limit: limit, blocked_at: blocked ? now : null, created: now },
+  };
+  const row = await chips.upsert(tx, chip, 'on conflict (livemode, address) do nothing');
   // A thief of the chip must not remove its limit by registering it to another wallet.
   return row ?? refuse('unexpected_state', 'This chip is registered already.');
 }

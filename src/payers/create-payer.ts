@@ -11,6 +11,6 @@ export async function createPayer(
 ): Promise<PayerRow> {
   const { livemode, now } = input;
   const address = getAddress(input.address);
-  const row = await insertPayer(tx, { id: newId('payer', now), livemode, address, now });
+  const row = await insertPayer(tx, { id: newId('payer', now), livemode, address, created: now });
   return present(row, 'payer');
 }

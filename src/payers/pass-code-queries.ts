@@ -1,12 +1,15 @@
 import type { Sql, Tx } from '#db/database.ts';
-import { type PassRow, type PayerRow, payers } from '#payers/payer-queries.ts';
+import { type Row, table } from '#db/table.ts';
+import { type PassRow, type PayerRow, passes, payers } from '#payers/payer-queries.ts';
+
+export const passCodes = table('pass_codes', {
+  hash: 'bytea',
+  expires_at: 'timestamptz',
+  used_at: 'timestamptz?',
+});
 
 /** A code that is valid for one minute, and its pass. */
-export interface PassCodeRow extends PassRow {
-  hash: Buffer;
-  expires_at: Date;
-  used_at: Date | null;
-}
+export type PassCodeRow = PassRow & Row<typeof passCodes>;
 
 export async function insertPassCode(
   tx: Tx,
@@ -42,7 +45,7 @@ export async function selectPayersOfCodes(
  */
 export async function lockPassCodes(tx: Tx, hashes: readonly Buffer[]): Promise<PassCodeRow[]> {
   return tx.query(
-    `select c.hash, c.expires_at, c.used_at, p.id, p.payer_id, p.label, p.created, p.revoked_at
+    `select ${passCodes.of('c')}, ${passes.of('p')}
      from pass_codes c join passes p on p.id = c.pass_id
      where c.hash = any($1) order by c.hash for update of c`,
     [hashes],

@@ -16,21 +16,17 @@ export const payers = table('payers', {
 export type PayerRow = Row<typeof payers>;
 
 export async function selectPayer(sql: Sql, id: string): Promise<PayerRow | undefined> {
-  const rows = await sql.query<PayerRow>(`select ${payers.columns} from payers where id = $1`, [
-    id,
-  ]);
-  return rows[0];
+  return payers.find(sql, 'where id = $1', [id]);
 }
 
 export async function selectPayerByAddress(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly address: string },
 ): Promise<PayerRow | undefined> {
-  const rows = await sql.query<PayerRow>(
-    `select ${payers.columns} from payers where livemode = $1 and address = $2`,
-    [wanted.livemode, wanted.address],
-  );
-  return rows[0];
+  return payers.find(sql, 'where livemode = $1 and address = $2', [
+    wanted.livemode,
+    wanted.address,
+  ]);
 }
 
 /**
@@ -38,20 +34,12 @@ export async function selectPayerByAddress(
  * payments cannot exceed limits and counts.
  */
 export async function lockPayer(tx: Tx, id: string): Promise<PayerRow | undefined> {
-  const rows = await tx.query<PayerRow>(
-    `select ${payers.columns} from payers where id = $1 for update`,
-    [id],
-  );
-  return rows[0];
+  return payers.find(tx, 'where id = $1 for update', [id]);
 }
 
 /** The same for several payers in a fixed order, so that no two transactions deadlock. */
 export async function lockPayers(tx: Tx, ids: readonly string[]): Promise<PayerRow[]> {
-  return tx.query(
-    `select ${payers.columns} from payers where id = any($1)
-     order by id for update`,
-    [ids],
-  );
+  return payers.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
 /** The payers of these passes and agent tokens, by the hash of the credential in hex. */
@@ -71,22 +59,13 @@ export async function selectPayersByCredential(
   );
 }
 
-/** @returns the payer of this wallet, new or known. */
+/** Inserts the payer, or reads the one with this wallet. */
 export async function insertPayer(
   tx: Tx,
-  payer: {
-    readonly id: string;
-    readonly livemode: boolean;
-    readonly address: string;
-    readonly now: Date;
-  },
+  payer: Pick<PayerRow, 'id' | 'livemode' | 'address' | 'created'>,
 ): Promise<PayerRow | undefined> {
-  const rows = await tx.query<PayerRow>(
-    `insert into payers (id, livemode, address, created) values ($1, $2, $3, $4)
-     on conflict (livemode, address) do nothing returning ${payers.columns}`,
-    [payer.id, payer.livemode, payer.address, payer.now],
-  );
-  return rows[0] ?? selectPayerByAddress(tx, payer);
+  const made = await payers.upsert(tx, payer, 'on conflict (livemode, address) do nothing');
+  return made ?? selectPayerByAddress(tx, payer);
 }
 
 export async function updatePayerLimits(
@@ -144,15 +123,11 @@ export async function selectPassesByHash(
 }
 
 export async function selectPassByHash(sql: Sql, hash: Buffer): Promise<PassRow | undefined> {
-  const rows = await sql.query<PassRow>(`select ${passes.columns} from passes where hash = $1`, [
-    hash,
-  ]);
-  return rows[0];
+  return passes.find(sql, 'where hash = $1', [hash]);
 }
 
 export async function selectPass(sql: Sql, id: string): Promise<PassRow | undefined> {
-  const rows = await sql.query<PassRow>(`select ${passes.columns} from passes where id = $1`, [id]);
-  return rows[0];
+  return passes.find(sql, 'where id = $1', [id]);
 }
 
 /** A payer's passes, the active ones first. */

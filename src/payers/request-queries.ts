@@ -18,7 +18,7 @@ export async function selectPayerRequests(
   sql: Sql,
   ids: readonly string[],
 ): Promise<PayerRequestRow[]> {
-  return sql.query(`select ${payerRequests.columns} from payer_requests where id = any($1)`, [ids]);
+  return payerRequests.list(sql, 'where id = any($1)', [ids]);
 }
 
 export async function countPendingRequests(
@@ -56,17 +56,12 @@ export async function updatePayerRequests(
   );
 }
 
-/** The fields of payer_transfers that are read. */
-interface TransferRow {
-  request_id: string;
-}
-
 /** `null` if this wallet has not submitted an authorization with this nonce. */
 export async function selectTransfer(
   sql: Sql,
   wanted: { readonly payerId: string; readonly nonce: string },
-): Promise<TransferRow | null> {
-  const rows = await sql.query<TransferRow>(
+): Promise<{ request_id: string } | null> {
+  const rows = await sql.query<{ request_id: string }>(
     'select request_id from payer_transfers where payer_id = $1 and nonce = $2',
     [wanted.payerId, wanted.nonce],
   );

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { PayerRow } from '#payers/payer-queries.ts';
+import { type PayerRow, payers } from '#payers/payer-queries.ts';
 
 export async function insertNonce(
   sql: Sql,
@@ -66,10 +66,8 @@ export async function deleteSession(sql: Sql, hash: Buffer): Promise<void> {
   await sql.query('delete from payer_sessions where hash = $1', [hash]);
 }
 
-/** A payer, and when the wallet last signed for this session. */
-export interface SessionPayerRow extends PayerRow {
-  signed_at: Date;
-}
+/** A payer, with the time of the wallet's latest signature for this session. */
+export type SessionPayerRow = PayerRow & { signed_at: Date };
 
 /** The payer of this session, unless it has ended. */
 export async function selectSessionPayer(
@@ -78,8 +76,7 @@ export async function selectSessionPayer(
   now: Date,
 ): Promise<SessionPayerRow | undefined> {
   const rows = await sql.query<SessionPayerRow>(
-    `select coalesce(s.signed_at, s.created) as signed_at, p.id, p.livemode, p.address, p.created,
-       p.blocked_at, p.limit_per_payment, p.limit_per_day, p.confirm_first_payment
+    `select coalesce(s.signed_at, s.created) as signed_at, ${payers.of('p')}
      from payer_sessions s join payers p on p.id = s.payer_id
      where s.hash = $1 and s.expires_at > $2`,
     [hash, now],

@@ -10,8 +10,7 @@ import {
   selectPage,
   TENANT_KEY,
 } from '#db/paging.ts';
-import { INTENT_COLUMNS } from '#payments/intent-queries.ts';
-import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
+import { type IntentRow, paymentIntents, toIntent } from '#payments/intent-rows.ts';
 import { asOf, type IntentStatus, type PaymentIntent } from '#payments/payment-intent.ts';
 
 export interface IntentFilters {
@@ -86,7 +85,7 @@ export async function selectIntentPage(
   const { status = null, ...filters } = wanted.filters;
   const list = {
     table: 'payment_intents',
-    columns: INTENT_COLUMNS,
+    columns: paymentIntents.columns,
     filters,
     indexes: INDEXES,
     ...(status === null ? {} : { anyOf: inStatus(status, wanted.now) }),

@@ -1,16 +1,10 @@
 import { assert } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
-import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked, ofTenant, wholeKey } from '#db/plan-shapes.ts';
-import { type IntentRow, toIntent, toStateColumns } from '#payments/intent-rows.ts';
+import type { Row } from '#db/table.ts';
+import { type IntentRow, paymentIntents, toIntent, toStateColumns } from '#payments/intent-rows.ts';
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
-
-export const INTENT_COLUMNS = `id, settlement_number, recovered,
-  account_id, livemode, position, created, ahead_seconds, amount, presentment, lines, tipping,
-  terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
-  tapped_at, status, attempt, confirm_by, last_payment_error, payment_id, tx_hash,
-  cancellation_reason, canceled_at, traceparent`;
 
 /**
  * The merchant number that the contract pays for an intent (`i`): the account's number when the
@@ -25,7 +19,7 @@ export const MERCHANT_OF_INTENT = `coalesce(
   (select m.merchant_number from account_modes m
    where m.account_id = i.account_id and m.livemode = i.livemode))`;
 
-const PAYABLE_COLUMNS = `${INTENT_COLUMNS}, ${MERCHANT_OF_INTENT} as merchant_number`;
+const PAYABLE_COLUMNS = `${paymentIntents.columns}, ${MERCHANT_OF_INTENT} as merchant_number`;
 
 /** Intents with the merchant number, for those about to be paid. */
 export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
@@ -38,11 +32,7 @@ export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<P
 
 /** Reads that wait at the same time in one process share one statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
-  const rows = await sql.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents where id = any($1)`,
-    [ids],
-  );
-  return rows.map(toIntent);
+  return (await paymentIntents.list(sql, 'where id = any($1)', [ids])).map(toIntent);
 }
 
 export async function selectIntent(
@@ -50,12 +40,9 @@ export async function selectIntent(
   tenant: Tenant,
   id: string,
 ): Promise<PaymentIntent | null> {
-  const rows = await sql.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents
-     where id = $1 and ${ofTenant('$2', '$3')}`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0] === undefined ? null : toIntent(rows[0]);
+  const values = [id, tenant.accountId, tenant.livemode];
+  const row = await paymentIntents.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, values);
+  return row === undefined ? null : toIntent(row);
 }
 
 /** Locks the intent until the end of the transaction, so that one decision is made at a time. */
@@ -64,12 +51,10 @@ export async function lockIntent(
   tenant: Tenant,
   id: string,
 ): Promise<PaymentIntent | null> {
-  const rows = await tx.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents
-     where id = $1 and ${ofTenant('$2', '$3')} for update`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0] === undefined ? null : toIntent(rows[0]);
+  const values = [id, tenant.accountId, tenant.livemode];
+  const rest = `where id = $1 and ${ofTenant('$2', '$3')} for update`;
+  const row = await paymentIntents.find(tx, rest, values);
+  return row === undefined ? null : toIntent(row);
 }
 
 /** Locks several in the order of their ids, so that no two transactions deadlock. */
@@ -89,7 +74,7 @@ export async function selectAskedIntents(
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select i.* from unnest($1::text[]) as payer (id) cross join lateral (
-       select ${INTENT_COLUMNS} from payment_intents
+       select ${paymentIntents.columns} from payment_intents
        where attempt ->> 'payerId' = payer.id and status in ('requires_action', 'processing')
          and ${checked("status = 'requires_action'")}
        offset 0) i
@@ -104,8 +89,9 @@ export async function lockOverdueIntents(
   tx: Tx,
   wanted: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
 ): Promise<PaymentIntent[]> {
-  const rows = await tx.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents where id = any(array(
+  const rows = await paymentIntents.list(
+    tx,
+    `where id = any(array(
        (select id from payment_intents
         where status = 'requires_payment_method' and expires_at <= $1
           and ${checked('livemode = any($3)')}
@@ -129,8 +115,9 @@ export async function lockUnpaidIntents(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
 ): Promise<PaymentIntent[]> {
-  const rows = await tx.query<IntentRow>(
-    `select ${INTENT_COLUMNS} from payment_intents where id in (
+  const rows = await paymentIntents.list(
+    tx,
+    `where id in (
        select id from (
          select id, settlement_number from payment_intents
            where status = 'requires_payment_method' and livemode = $1
@@ -186,7 +173,7 @@ export async function selectNextForTerminals(
 ): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select i.* from unnest($1::text[]) as asks (id) cross join lateral (
-       select ${INTENT_COLUMNS} from payment_intents
+       select ${paymentIntents.columns} from payment_intents
        where terminal_id = asks.id and status = 'requires_payment_method'
          and ${checked('expires_at > $2')}
        order by terminal_id, position limit 1) i`,
@@ -219,39 +206,6 @@ export async function updateDeadlines(tx: Tx, id: string, expiresAt: Date): Prom
   await tx.query('update payment_intents set expires_at = $2 where id = $1', [id, expiresAt]);
 }
 
-/** The columns of an intent that has not been tapped. */
-export const NEW_INTENT_COLUMNS = `id, account_id, livemode, position, created, amount,
-  terminal_id, order_id, description, metadata, source, split_group, expires_at, picked_up_at,
-  status, settlement_number, ahead_seconds, tipping, traceparent, presentment, lines`;
-
-const NEW_INTENTS = columnsFrom(1, {
-  id: 'text',
-  account_id: 'text',
-  livemode: 'boolean',
-  position: 'bigint',
-  created: 'timestamptz',
-  amount: 'bigint',
-  terminal_id: 'text',
-  order_id: 'text',
-  description: 'text',
-  metadata: 'jsonb',
-  source: 'text',
-  split_group: 'text',
-  expires_at: 'timestamptz',
-  picked_up_at: 'timestamptz',
-  status: 'text',
-  settlement_number: 'bigint',
-  ahead_seconds: 'bigint',
-  tipping: 'jsonb',
-  traceparent: 'text',
-  presentment: 'jsonb',
-  lines: 'jsonb',
-});
-
-const INSERT_INTENTS = `
-  insert into payment_intents (${NEW_INTENT_COLUMNS})
-  select ${NEW_INTENT_COLUMNS} from ${NEW_INTENTS.table('t')}`;
-
 export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): Promise<void> {
   const rows = intents.map((intent) => ({
     id: intent.id,
@@ -263,7 +217,7 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     terminal_id: intent.terminalId,
     order_id: intent.orderId,
     description: intent.description,
-    metadata: jsonText(intent.metadata),
+    metadata: intent.metadata,
     source: intent.source,
     split_group: intent.splitGroup,
     expires_at: intent.expiresAt,
@@ -271,27 +225,30 @@ export async function insertIntents(tx: Tx, intents: readonly PaymentIntent[]): 
     status: intent.status,
     settlement_number: intent.settlementNumber,
     ahead_seconds: intent.aheadSeconds,
-    tipping: jsonText(intent.tipping),
+    tipping: intent.tipping,
     traceparent: intent.traceparent ?? null,
-    presentment: jsonText(intent.presentment),
-    lines: jsonText(intent.lines),
+    presentment: intent.presentment,
+    lines: intent.lines,
   }));
-  await NEW_INTENTS.run(tx, INSERT_INTENTS, { rows });
+  await paymentIntents.insertAll(tx, rows);
 }
 
-const NEW_STATES = columnsFrom(1, {
-  id: 'text',
-  from_status: 'text',
-  status: 'text',
-  attempt: 'jsonb',
-  confirm_by: 'timestamptz',
-  last_payment_error: 'jsonb',
-  payment_id: 'text',
-  tx_hash: 'text',
-  cancellation_reason: 'text',
-  canceled_at: 'timestamptz',
-  tapped_at: 'timestamptz',
-});
+const NEW_STATES = paymentIntents.batch(
+  1,
+  [
+    'id',
+    'status',
+    'attempt',
+    'confirm_by',
+    'last_payment_error',
+    'payment_id',
+    'tx_hash',
+    'cancellation_reason',
+    'canceled_at',
+    'tapped_at',
+  ],
+  { from_status: 'text' },
+);
 
 const UPDATE_STATES = `
   update payment_intents i
@@ -312,29 +269,28 @@ export async function updateIntentStates(
   changes: readonly { readonly from: IntentStatus; readonly intent: PaymentIntent }[],
 ): Promise<void> {
   const rows = changes.map(({ from, intent }) => {
-    const state = toStateColumns(intent);
     return {
-      ...state,
+      ...toStateColumns(intent),
       id: intent.id,
       from_status: from,
       tapped_at: intent.tappedAt,
-      attempt: jsonText(state.attempt),
-      last_payment_error: jsonText(state.last_payment_error),
     };
   });
   const updated = await NEW_STATES.run(tx, UPDATE_STATES, { rows });
   assert(updated.length === rows.length, 'an intent changed under its lock');
 }
 
-export interface OrderIdRow {
-  account_id: string;
-  livemode: boolean;
-  order_id: string;
-  /** The intent that has the order id. */
-  id: string;
-  amount: bigint;
-  recovered: boolean;
-}
+/** Which intent has an order id. */
+const ORDER_ID = paymentIntents.pick([
+  'account_id',
+  'livemode',
+  'order_id',
+  'id',
+  'amount',
+  'recovered',
+]);
+
+export type OrderIdRow = Row<typeof ORDER_ID>;
 
 export async function selectOrderIdsInUse(
   tx: Tx,
@@ -345,7 +301,7 @@ export async function selectOrderIdsInUse(
     `select i.* from unnest($1::text[], $2::boolean[], $3::text[])
          as wanted (account_id, livemode, order_id)
        cross join lateral (
-         select account_id, livemode, order_id, id, amount, recovered from payment_intents p
+         select ${ORDER_ID} from payment_intents p
          where ${wholeKey(
            ['p.order_id', 'p.account_id', 'p.livemode'],
            ['wanted.order_id', 'wanted.account_id', 'wanted.livemode'],
@@ -371,9 +327,7 @@ export async function selectTerminalStatuses(
   sql: Sql,
   ids: readonly string[],
 ): Promise<TerminalStatusRow[]> {
-  return sql.query(
-    `select id, account_id, livemode, status from terminals
-     where id = any($1)`,
-    [ids],
-  );
+  return sql.query(`select id, account_id, livemode, status from terminals where id = any($1)`, [
+    ids,
+  ]);
 }

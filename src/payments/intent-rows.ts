@@ -1,5 +1,6 @@
 import { assertNever, present } from '#core/assert.ts';
 import { type Atoms, atoms } from '#core/money.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import type { PaymentError } from '#payments/decline.ts';
 import type {
@@ -23,41 +24,41 @@ export function toAttempt({ tip = '0', ...attempt }: StoredAttempt): Attempt {
   return { ...attempt, tip: atoms(BigInt(tip)) };
 }
 
-/** A row of payment_intents. */
-export interface IntentRow {
-  id: string;
-  settlement_number: bigint | null;
-  recovered: boolean;
-  account_id: string;
-  livemode: boolean;
-  position: bigint;
-  created: Date;
-  ahead_seconds: bigint;
-  amount: bigint;
-  presentment: Quote | null;
-  lines: SaleLines | null;
-  tipping: Tipping | null;
-  terminal_id: string;
-  order_id: string;
-  description: string | null;
-  metadata: Record<string, string>;
-  source: 'api' | 'terminal';
-  split_group: string | null;
-  expires_at: Date;
-  picked_up_at: Date | null;
-  tapped_at: Date | null;
-  status: IntentStatus;
-  attempt: StoredAttempt | null;
-  confirm_by: Date | null;
-  last_payment_error: PaymentError | null;
-  payment_id: string | null;
-  tx_hash: string | null;
-  cancellation_reason: CancellationReason | null;
-  canceled_at: Date | null;
-  traceparent: string | null;
-  /** Read only for payment. */
-  merchant_number?: bigint | null;
-}
+export const paymentIntents = table('payment_intents', {
+  id: 'text',
+  settlement_number: 'bigint?',
+  recovered: 'boolean',
+  account_id: 'text',
+  livemode: 'boolean',
+  position: 'bigint',
+  created: 'timestamptz',
+  ahead_seconds: 'bigint',
+  amount: 'bigint',
+  presentment: as<Quote | null>('jsonb?'),
+  lines: as<SaleLines | null>('jsonb?'),
+  tipping: as<Tipping | null>('jsonb?'),
+  terminal_id: 'text',
+  order_id: 'text',
+  description: 'text?',
+  metadata: as<Record<string, string>>('jsonb'),
+  source: as<'api' | 'terminal'>('text'),
+  split_group: 'text?',
+  expires_at: 'timestamptz',
+  picked_up_at: 'timestamptz?',
+  tapped_at: 'timestamptz?',
+  status: as<IntentStatus>('text'),
+  attempt: as<StoredAttempt | null>('jsonb?'),
+  confirm_by: 'timestamptz?',
+  last_payment_error: as<PaymentError | null>('jsonb?'),
+  payment_id: 'text?',
+  tx_hash: 'text?',
+  cancellation_reason: as<CancellationReason | null>('text?'),
+  canceled_at: 'timestamptz?',
+  traceparent: 'text?',
+});
+
+/** With the merchant number where the row is read for a payment. */
+export type IntentRow = Row<typeof paymentIntents> & { merchant_number?: bigint | null };
 
 function attemptOf(row: IntentRow): Attempt {
   return toAttempt(present(row.attempt, 'attempt'));
@@ -124,16 +125,17 @@ export function toIntent(row: IntentRow): PaymentIntent {
 }
 
 /** The columns that a transition may change. */
-export interface StateColumns {
-  status: IntentStatus;
-  attempt: StoredAttempt | null;
-  confirm_by: Date | null;
-  last_payment_error: PaymentError | null;
-  payment_id: string | null;
-  tx_hash: string | null;
-  cancellation_reason: CancellationReason | null;
-  canceled_at: Date | null;
-}
+export type StateColumns = Pick<
+  IntentRow,
+  | 'status'
+  | 'attempt'
+  | 'confirm_by'
+  | 'last_payment_error'
+  | 'payment_id'
+  | 'tx_hash'
+  | 'cancellation_reason'
+  | 'canceled_at'
+>;
 
 export function toStateColumns(intent: PaymentIntent): StateColumns {
   const none: StateColumns = {

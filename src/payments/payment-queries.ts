@@ -1,34 +1,27 @@
 import type { Tenant } from '#core/mode.ts';
-import { columnsFrom, jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Branch, HIDDEN_TENANT_KEY, type Page, type Place, selectPage } from '#db/paging.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
-import { type Payment, type PaymentRow, type PaymentStatus, toPayment } from '#payments/payment.ts';
-
-export const PAYMENT_COLUMNS = `id, recovered,
-  account_id, livemode, position, created, ahead_seconds, payment_intent_id, terminal_id,
-  payer_id, payer_address, order_id, receipt_number,
-  split_group, method_type, credential_type, amount,
-  tip, fee_acquirer, fee_protocol, fee_cashback, amount_reserved, amount_refunded, chain_id,
-  settlement_number, batch_number, tx_hash, block_number, log_index, settled_at,
-  refundable_until, presentment, lines`;
+import {
+  type Payment,
+  type PaymentRow,
+  type PaymentStatus,
+  payments,
+  toPayment,
+} from '#payments/payment.ts';
 
 export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
-  const rows = await sql.query<PaymentRow>(
-    `select ${PAYMENT_COLUMNS} from payments where id = $1 and ${ofTenant('$2', '$3')}`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0] === undefined ? null : toPayment(rows[0]);
+  const values = [id, tenant.accountId, tenant.livemode];
+  const row = await payments.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, values);
+  return row === undefined ? null : toPayment(row);
 }
 
 /** Locks the payment, so that refunds of one payment are decided one at a time. */
 export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
-  const rows = await tx.query<PaymentRow>(
-    `select ${PAYMENT_COLUMNS} from payments
-     where id = $1 and ${ofTenant('$2', '$3')} for update`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0] === undefined ? null : toPayment(rows[0]);
+  const values = [id, tenant.accountId, tenant.livemode];
+  const rest = `where id = $1 and ${ofTenant('$2', '$3')} for update`;
+  const row = await payments.find(tx, rest, values);
+  return row === undefined ? null : toPayment(row);
 }
 
 export interface PaymentFilters {
@@ -75,7 +68,7 @@ export async function selectPaymentPage(
   const { status = null, order_id: orderId = null, ...others } = wanted.filters;
   const list = {
     table: 'payments',
-    columns: PAYMENT_COLUMNS,
+    columns: payments.columns,
     filters: { ...others, order_id: orderId },
     indexes: INDEXES,
     ...(orderId === null ? {} : { found: { sql: OF_ORDER, value: orderId } }),
@@ -105,48 +98,8 @@ export async function selectPayerPayments(
   return rows.map((row) => ({ payment: toPayment(row), merchantName: row.merchant_name }));
 }
 
-const NEW_PAYMENTS = columnsFrom(1, {
-  id: 'text',
-  recovered: 'boolean',
-  account_id: 'text',
-  livemode: 'boolean',
-  position: 'bigint',
-  created: 'timestamptz',
-  ahead_seconds: 'bigint',
-  payment_intent_id: 'text',
-  terminal_id: 'text',
-  payer_id: 'text',
-  payer_address: 'text',
-  order_id: 'text',
-  receipt_number: 'text',
-  split_group: 'text',
-  method_type: 'text',
-  credential_type: 'text',
-  amount: 'bigint',
-  tip: 'bigint',
-  fee_acquirer: 'bigint',
-  fee_protocol: 'bigint',
-  fee_cashback: 'bigint',
-  chain_id: 'bigint',
-  settlement_number: 'bigint',
-  batch_number: 'bigint',
-  tx_hash: 'text',
-  block_number: 'bigint',
-  log_index: 'int',
-  settled_at: 'timestamptz',
-  refundable_until: 'timestamptz',
-  presentment: 'jsonb',
-  lines: 'jsonb',
-});
-
-const NEW_PAYMENT_COLUMNS = NEW_PAYMENTS.names.join(', ');
-
-const INSERT_PAYMENTS = `
-  insert into payments (${NEW_PAYMENT_COLUMNS})
-  select ${NEW_PAYMENT_COLUMNS} from ${NEW_PAYMENTS.table('t')}`;
-
-export async function insertPayments(tx: Tx, payments: readonly Payment[]): Promise<void> {
-  const rows = payments.map((payment) => ({
+export async function insertPayments(tx: Tx, settled: readonly Payment[]): Promise<void> {
+  const rows = settled.map((payment) => ({
     id: payment.id,
     recovered: payment.recovered,
     account_id: payment.tenant.accountId,
@@ -176,8 +129,8 @@ export async function insertPayments(tx: Tx, payments: readonly Payment[]): Prom
     log_index: payment.place.logIndex,
     settled_at: payment.settledAt,
     refundable_until: payment.refundableUntil,
-    presentment: jsonText(payment.presentment),
-    lines: jsonText(payment.lines),
+    presentment: payment.presentment,
+    lines: payment.lines,
   }));
-  await NEW_PAYMENTS.run(tx, INSERT_PAYMENTS, { rows });
+  await payments.insertAll(tx, rows);
 }

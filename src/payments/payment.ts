@@ -1,6 +1,7 @@
 import { assertNever } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Atoms, add, atoms } from '#core/money.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { SaleLines } from '#prices/lines.ts';
 import type { PaidQuote } from '#prices/quote.ts';
 
@@ -68,42 +69,43 @@ export interface Payment {
   readonly refundableUntil: Date;
 }
 
-/** A row of payments. */
-export interface PaymentRow {
-  id: string;
-  recovered: boolean;
-  account_id: string;
-  livemode: boolean;
-  position: bigint;
-  created: Date;
-  ahead_seconds: bigint;
-  payment_intent_id: string;
-  terminal_id: string;
-  payer_id: string;
-  payer_address: string;
-  order_id: string;
-  receipt_number: string | null;
-  split_group: string | null;
-  method_type: PaymentMethod['type'];
-  credential_type: PaymentMethod['credential'];
-  amount: bigint;
-  tip: bigint;
-  presentment: PaidQuote | null;
-  lines: SaleLines | null;
-  fee_acquirer: bigint;
-  fee_protocol: bigint;
-  fee_cashback: bigint;
-  amount_reserved: bigint;
-  amount_refunded: bigint;
-  chain_id: bigint;
-  settlement_number: bigint;
-  batch_number: bigint;
-  tx_hash: string;
-  block_number: bigint;
-  log_index: number;
-  settled_at: Date;
-  refundable_until: Date;
-}
+export const payments = table('payments', {
+  id: 'text',
+  recovered: 'boolean',
+  account_id: 'text',
+  livemode: 'boolean',
+  position: 'bigint',
+  created: 'timestamptz',
+  ahead_seconds: 'bigint',
+  payment_intent_id: 'text',
+  terminal_id: 'text',
+  payer_id: 'text',
+  payer_address: 'text',
+  order_id: 'text',
+  receipt_number: 'text?',
+  split_group: 'text?',
+  method_type: as<PaymentMethod['type']>('text'),
+  credential_type: as<PaymentMethod['credential']>('text'),
+  amount: 'bigint',
+  tip: 'bigint',
+  presentment: as<PaidQuote | null>('jsonb?'),
+  lines: as<SaleLines | null>('jsonb?'),
+  fee_acquirer: 'bigint',
+  fee_protocol: 'bigint',
+  fee_cashback: 'bigint',
+  amount_reserved: 'bigint',
+  amount_refunded: 'bigint',
+  chain_id: 'bigint',
+  settlement_number: 'bigint',
+  batch_number: 'bigint',
+  tx_hash: 'text',
+  block_number: 'bigint',
+  log_index: 'int',
+  settled_at: 'timestamptz',
+  refundable_until: 'timestamptz',
+});
+
+export type PaymentRow = Row<typeof payments>;
 
 /** Derived, never stored, so that it cannot contradict the amounts. */
 export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {

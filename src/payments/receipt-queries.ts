@@ -1,8 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
-import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
-import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
+import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
 import type { SaleLines } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
@@ -59,7 +58,7 @@ export async function selectReceipt(
   const [row] = await sql.query<Row>(
     `select p.*, ${MERCHANT}, a.time_zone,
        coalesce(c.merchant_number, m.merchant_number) as merchant_number, i.description
-     from (select ${PAYMENT_COLUMNS} from payments
+     from (select ${payments.columns} from payments
            where livemode = $1 and settlement_number = $2) p
      join accounts a on a.id = p.account_id
      join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
@@ -142,7 +141,7 @@ export async function selectNumbered(
   number: string,
 ): Promise<NumberedPayment[]> {
   const rows = await sql.query<PaymentRow & { printed_amount: bigint }>(
-    `select ${PAYMENT_COLUMNS}, coalesce((
+    `select ${payments.columns}, coalesce((
        select amount from refunds where ${NUMBER_KEY}), amount) as printed_amount
      from payments where id = any(array(
        select id from payments where ${NUMBER_KEY}
@@ -163,12 +162,9 @@ export async function selectSettled(
     'refundId' in wanted
       ? ['id = (select payment_id from refunds where id = $3)', wanted.refundId]
       : ['(livemode, settlement_number) = ($2, $3)', wanted.settlementNumber];
-  const rows = await sql.query<PaymentRow>(
-    `select ${PAYMENT_COLUMNS} from payments
-     where ${ofTenant('$1', '$2')} and ${condition}`,
-    [tenant.accountId, tenant.livemode, value],
-  );
-  return rows.map(toPayment);
+  const values = [tenant.accountId, tenant.livemode, value];
+  const rest = `where ${ofTenant('$1', '$2')} and ${condition}`;
+  return (await payments.list(sql, rest, values)).map(toPayment);
 }
 
 /** The lifetime limit of mails per receipt, which `receipt_mails` also enforces. */

@@ -24,12 +24,12 @@ export type GoLiveRow = Row<typeof goLiveRequests>;
 
 /** The newest attempt of the account and mode. */
 export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow | undefined> {
-  const rows = await sql.query<GoLiveRow>(
-    `select ${goLiveRequests.columns} from go_live_requests where account_id = $1 and livemode = $2
+  return goLiveRequests.find(
+    sql,
+    `where account_id = $1 and livemode = $2
      order by created desc, id desc limit 1`,
     [tenant.accountId, tenant.livemode],
   );
-  return rows[0];
 }
 
 /** Ends the waiting attempt, if the dashboard has one. */
@@ -117,44 +117,33 @@ export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<stri
 }
 
 /** A signed consent that waits for an owner. */
-export const goLivePreparations = table('go_live_preparations', {
-  wallet: 'text',
-  /** Unix seconds: the signature is invalid after that. */
-  deadline: as<number>('bigint'),
-  signature: as<Hex>('text'),
-  prepared_by: 'text',
-  created: 'timestamptz',
-});
+export const goLivePreparations = table(
+  'go_live_preparations',
+  {
+    wallet: 'text',
+    /** Unix seconds: the signature is invalid after that. */
+    deadline: as<number>('bigint'),
+    signature: as<Hex>('text'),
+    prepared_by: 'text',
+    created: 'timestamptz',
+  },
+  { account_id: 'text', livemode: 'boolean' },
+);
 
 export type PreparationRow = Row<typeof goLivePreparations>;
 
 /** Replaces the previous one, if there is one. */
 export async function replacePreparation(
   tx: Tx,
-  change: {
-    readonly tenant: Tenant;
-    readonly consent: Pick<PreparationRow, 'wallet' | 'deadline' | 'signature'>;
-    readonly preparedBy: string;
-    readonly now: Date;
-  },
+  { accountId, livemode }: Tenant,
+  preparation: PreparationRow,
 ): Promise<void> {
-  const { tenant, consent } = change;
-  await tx.query(
-    `insert into go_live_preparations
-       (account_id, livemode, ${goLivePreparations.columns})
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (account_id, livemode) do update
+  await goLivePreparations.upsert(
+    tx,
+    { account_id: accountId, livemode, ...preparation },
+    `on conflict (account_id, livemode) do update
      set wallet = excluded.wallet, deadline = excluded.deadline, signature = excluded.signature,
        prepared_by = excluded.prepared_by, created = excluded.created`,
-    [
-      tenant.accountId,
-      tenant.livemode,
-      consent.wallet,
-      consent.deadline,
-      consent.signature,
-      change.preparedBy,
-      change.now,
-    ],
   );
 }
 
@@ -163,9 +152,9 @@ export async function selectPreparation(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly now: Date },
 ): Promise<PreparationRow | undefined> {
-  const rows = await sql.query<Omit<PreparationRow, 'deadline'> & { deadline: bigint }>(
-    `select ${goLivePreparations.columns} from go_live_preparations
-     where account_id = $1 and livemode = $2 and deadline > $3`,
+  const rows = await goLivePreparations.list(
+    sql,
+    'where account_id = $1 and livemode = $2 and deadline > $3',
     [wanted.tenant.accountId, wanted.tenant.livemode, Math.floor(wanted.now.getTime() / 1000)],
   );
   const [row] = rows;

@@ -128,8 +128,9 @@ export async function prepareGoLive(deps: GoLiveWork, wish: GoLiveInput): Promis
   const refused = await deps.db.transaction(async (tx) => {
     const early = await checkMayGoLive(tx, tenant, { contractVersion, wallet });
     if (early !== null) return early;
-    const preparedBy = actorId(actor);
-    await replacePreparation(tx, { tenant, consent: { ...consent, wallet }, preparedBy, now });
+    const { deadline, signature } = consent;
+    const signed = { wallet, deadline, signature, prepared_by: actorId(actor), created: now };
+    await replacePreparation(tx, tenant, signed);
     await mailOwners(tx, { accountId, secretKey, now }, preparedMail({ tenant, wallet }));
     await recordEntry(tx, {
       auditLog: accountId,

@@ -1,28 +1,32 @@
+import { accounts } from '#accounts/account-queries.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import type { OwnerChangeKind } from '#people/owner-change-queries.ts';
+import { ownerChanges } from '#people/owner-change-queries.ts';
 
-interface AnyHoldLinkRow {
-  readonly account_id: string;
-  readonly email: string;
-  readonly account_name: string;
-  readonly created: Date;
-}
+export const payoutHoldLinks = table('payout_hold_links', {
+  change_id: 'text?',
+  account_id: 'text',
+  email: 'text',
+  created: 'timestamptz',
+  livemode: 'boolean?',
+  merchant_number: 'bigint?',
+  wallet: 'text?',
+});
+
+const NAME = accounts.pick({ account_name: 'name' }, 'a');
+const CHANGE = ownerChanges.pick({ kind: 'kind', subject: 'email' }, 'c');
+
+type AnyLink = Row<typeof payoutHoldLinks> & Row<typeof NAME>;
+type Wallet = 'livemode' | 'merchant_number' | 'wallet';
 
 /** A valid link, and the change of owners that it belongs to. */
-export interface OwnersLinkRow extends AnyHoldLinkRow {
-  readonly change_id: string;
-  readonly kind: OwnerChangeKind;
-  readonly subject: string;
-}
+export type OwnersLinkRow = Omit<AnyLink, 'change_id' | Wallet> &
+  Row<typeof CHANGE> & { change_id: string };
 
 /** A valid link, and the announced wallet. */
-export interface WalletLinkRow extends AnyHoldLinkRow {
-  readonly change_id: null;
-  readonly livemode: boolean;
-  readonly merchant_number: bigint;
-  readonly wallet: string;
-}
+export type WalletLinkRow = Omit<AnyLink, 'change_id' | Wallet> & {
+  [N in Wallet]: NonNullable<AnyLink[N]>;
+} & { change_id: null };
 
 export type HoldLinkRow = OwnersLinkRow | WalletLinkRow;
 
@@ -31,8 +35,7 @@ export async function selectHoldLink(
   wanted: { readonly hash: Buffer; readonly now: Date },
 ): Promise<HoldLinkRow | undefined> {
   const rows = await sql.query<HoldLinkRow>(
-    `select l.change_id, l.account_id, l.email, a.name as account_name, c.kind,
-       c.email as subject, l.created, l.livemode, l.merchant_number, l.wallet
+    `select ${payoutHoldLinks.of('l')}, ${NAME}, ${CHANGE}
      from payout_hold_links l
      left join owner_changes c on c.id = l.change_id
      join accounts a on a.id = l.account_id
@@ -85,11 +88,7 @@ export const payoutHolds = table('payout_holds', {
 export type HoldRow = Row<typeof payoutHolds>;
 
 export async function selectOpenHold(sql: Sql, accountId: string): Promise<HoldRow | undefined> {
-  const rows = await sql.query<HoldRow>(
-    'select id, held_by, created from payout_holds where account_id = $1 and lifted_at is null',
-    [accountId],
-  );
-  return rows[0];
+  return payoutHolds.find(sql, 'where account_id = $1 and lifted_at is null', [accountId]);
 }
 
 export async function updateHoldLifted(

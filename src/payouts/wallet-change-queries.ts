@@ -29,30 +29,26 @@ export async function selectWalletChange(
   sql: Sql,
   tenant: Tenant,
 ): Promise<WalletChangeRow | undefined> {
-  const rows = await sql.query<WalletChangeRow>(
-    `select ${walletChanges.columns} from wallet_changes where account_id = $1 and livemode = $2
+  return walletChanges.find(
+    sql,
+    `where account_id = $1 and livemode = $2
      order by status = 'announced' desc, created desc, id desc limit 1`,
     [tenant.accountId, tenant.livemode],
   );
-  return rows[0];
 }
 
 /** The open changes of the account and mode, on each of its contracts. */
 export async function lockOpenWalletChanges(tx: Tx, tenant: Tenant): Promise<WalletChangeRow[]> {
-  return tx.query<WalletChangeRow>(
-    `select ${walletChanges.columns} from wallet_changes
-     where account_id = $1 and livemode = $2 and status in ('pending', 'announced')
+  return walletChanges.list(
+    tx,
+    `where account_id = $1 and livemode = $2 and status in ('pending', 'announced')
      order by id for update`,
     [tenant.accountId, tenant.livemode],
   );
 }
 
 export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChangeRow | undefined> {
-  const rows = await tx.query<WalletChangeRow>(
-    `select ${walletChanges.columns} from wallet_changes where id = $1 for update`,
-    [id],
-  );
-  return rows[0];
+  return walletChanges.find(tx, 'where id = $1 for update', [id]);
 }
 
 /**

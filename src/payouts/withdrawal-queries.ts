@@ -31,11 +31,10 @@ export async function selectNumberedWithdrawal(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<WithdrawalRow | undefined> {
-  const rows = await tx.query<WithdrawalRow>(
-    `select ${withdrawals.columns} from withdrawals where livemode = $1 and number = $2`,
-    [wanted.livemode, wanted.number],
-  );
-  return rows[0];
+  return withdrawals.find(tx, 'where livemode = $1 and number = $2', [
+    wanted.livemode,
+    wanted.number,
+  ]);
 }
 
 /**
@@ -70,11 +69,11 @@ export async function selectWithdrawal(
   tenant: Tenant,
   id: string,
 ): Promise<WithdrawalRow | undefined> {
-  const rows = await sql.query<WithdrawalRow>(
-    `select ${withdrawals.columns} from withdrawals where id = $3 and ${ofTenant('$1', '$2')}`,
-    [tenant.accountId, tenant.livemode, id],
-  );
-  return rows[0];
+  return withdrawals.find(sql, `where id = $3 and ${ofTenant('$1', '$2')}`, [
+    tenant.accountId,
+    tenant.livemode,
+    id,
+  ]);
 }
 
 export async function selectWithdrawalPage(
@@ -87,10 +86,7 @@ export async function selectWithdrawalPage(
 }
 
 export async function lockWithdrawals(tx: Tx, ids: readonly string[]): Promise<WithdrawalRow[]> {
-  return tx.query(
-    `select ${withdrawals.columns} from withdrawals where id = any($1) order by id for update`,
-    [ids],
-  );
+  return withdrawals.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
 /** Rebuilt from the chain, where it has this number. */

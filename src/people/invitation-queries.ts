@@ -3,15 +3,19 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Role } from '#people/roles.ts';
 
-export const invitations = table('invitations', {
-  id: 'text',
-  account_id: 'text',
-  email: 'text',
-  role: as<Role>('text'),
-  invited_by: 'text',
-  created: 'timestamptz',
-  expires_at: 'timestamptz',
-});
+export const invitations = table(
+  'invitations',
+  {
+    id: 'text',
+    account_id: 'text',
+    email: 'text',
+    role: as<Role>('text'),
+    invited_by: 'text',
+    created: 'timestamptz',
+    expires_at: 'timestamptz',
+  },
+  { accepted_at: 'timestamptz?' },
+);
 
 export type InvitationRow = Row<typeof invitations>;
 
@@ -62,9 +66,9 @@ export async function selectInvitations(
   sql: Sql,
   wanted: { readonly accountId: string; readonly now: Date },
 ): Promise<InvitationRow[]> {
-  return sql.query(
-    `select ${invitations.columns} from invitations
-     where account_id = $1 and ${OPEN} and expires_at > $2 order by created desc, id desc`,
+  return invitations.list(
+    sql,
+    `where account_id = $1 and ${OPEN} and expires_at > $2 order by created desc, id desc`,
     [wanted.accountId, wanted.now],
   );
 }

@@ -1,17 +1,22 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { Role } from '#people/roles.ts';
+import { users } from '#people/user-queries.ts';
 
-export interface MemberRow {
-  readonly user_id: string;
-  readonly role: Role;
-  readonly version: number;
-  readonly created: Date;
-  readonly email: string;
-  readonly name: string;
-  readonly two_factor: boolean;
-}
+export const memberships = table('memberships', {
+  account_id: 'text',
+  user_id: 'text',
+  role: as<Role>('text'),
+  created: 'timestamptz',
+  version: 'int',
+});
 
-const MEMBER = `m.user_id, m.role, m.version, m.created, u.email, u.name,
+const MEMBERSHIP = memberships.pick(['user_id', 'role', 'version', 'created'], 'm');
+const PERSON = users.pick(['email', 'name'], 'u');
+
+export type MemberRow = Row<typeof MEMBERSHIP> & Row<typeof PERSON> & { two_factor: boolean };
+
+const MEMBER = `${MEMBERSHIP}, ${PERSON},
   (u.totp_confirmed_at is not null
     or exists (select from passkeys p where p.user_id = u.id)) as two_factor`;
 
@@ -70,17 +75,17 @@ export async function deleteMembership(
   ]);
 }
 
-export interface UserAccountRow {
-  readonly account_id: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly status: 'active' | 'disabled';
-  readonly kyb_status: string;
-}
+const OWN_ROLE = memberships.pick(['account_id', 'role'], 'm');
+
+export type UserAccountRow = Row<typeof OWN_ROLE> & {
+  name: string;
+  status: 'active' | 'disabled';
+  kyb_status: string;
+};
 
 export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAccountRow[]> {
   return sql.query(
-    `select m.account_id, a.name, m.role, a.status, a.kyb_status
+    `select ${OWN_ROLE}, a.name, a.status, a.kyb_status
      from memberships m join accounts a on a.id = m.account_id
      where m.user_id = $1 order by m.created, m.account_id`,
     [userId],

@@ -1,23 +1,16 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, table } from '#db/table.ts';
 
 export type OwnerChangeKind = 'invited' | 'joined' | 'promoted' | 'demoted' | 'removed' | 'left';
 
-export interface OwnerChangeRow {
-  readonly id: string;
-  readonly accountId: string;
-  readonly kind: OwnerChangeKind;
-  readonly email: string;
-  readonly changedBy: string;
-  readonly now: Date;
-}
-
-export async function insertOwnerChange(tx: Tx, change: OwnerChangeRow): Promise<void> {
-  await tx.query(
-    `insert into owner_changes (id, account_id, kind, email, changed_by, created)
-     values ($1, $2, $3, $4, $5, $6)`,
-    [change.id, change.accountId, change.kind, change.email, change.changedBy, change.now],
-  );
-}
+export const ownerChanges = table('owner_changes', {
+  id: 'text',
+  account_id: 'text',
+  kind: as<OwnerChangeKind>('text'),
+  email: 'text',
+  changed_by: 'text',
+  created: 'timestamptz',
+});
 
 /** When the owners last changed. An invitation changes nothing before it is accepted. */
 export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {

@@ -10,8 +10,8 @@ import { accountInMail } from '#people/mail-words.ts';
 import {
   type HoldLinkAbout,
   insertHoldLink,
-  insertOwnerChange,
   type OwnerChangeKind,
+  ownerChanges,
   selectLastOwnerChange,
 } from '#people/owner-change-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
@@ -94,7 +94,10 @@ export async function noteOwnerChange(
   const { accountId, kind, email, now } = change;
   const changeId = newId('ownerChange', now);
   const changedBy = actorId(change.actor);
-  await insertOwnerChange(tx, { id: changeId, accountId, kind, email, changedBy, now });
+  await ownerChanges.insert(tx, {
+    ...{ id: changeId, account_id: accountId, kind, email },
+    ...{ changed_by: changedBy, created: now },
+  });
   for (const to of new Set(change.owners)) {
     const subject = 'The owners of your Tapline account are changing';
     const url = await issueHoldLink(tx, people, { about: { changeId }, accountId, to, now });

@@ -25,51 +25,11 @@ export async function countPasskeys(sql: Sql, userId: string): Promise<number> {
 }
 
 export async function selectPasskeys(sql: Sql, userId: string): Promise<PasskeyRow[]> {
-  return sql.query(
-    `select ${passkeys.columns} from passkeys where user_id = $1 order by created, id`,
-    [userId],
-  );
+  return passkeys.list(sql, 'where user_id = $1 order by created, id', [userId]);
 }
 
 export async function lockPasskey(tx: Tx, credentialId: string): Promise<PasskeyRow | undefined> {
-  const rows = await tx.query<PasskeyRow>(
-    `select ${passkeys.columns} from passkeys where credential_id = $1 for update`,
-    [credentialId],
-  );
-  return rows[0];
-}
-
-/** False if the credential is already registered. */
-export async function insertPasskey(
-  tx: Tx,
-  passkey: {
-    readonly id: string;
-    readonly userId: string;
-    readonly credentialId: string;
-    readonly publicKey: Buffer;
-    readonly counter: number;
-    readonly transports: readonly string[];
-    readonly name: string;
-    readonly now: Date;
-  },
-): Promise<boolean> {
-  const rows = await tx.query(
-    `insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name,
-       created)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
-     on conflict (credential_id) do nothing returning id`,
-    [
-      passkey.id,
-      passkey.userId,
-      passkey.credentialId,
-      passkey.publicKey,
-      passkey.counter,
-      passkey.transports,
-      passkey.name,
-      passkey.now,
-    ],
-  );
-  return rows.length === 1;
+  return passkeys.find(tx, 'where credential_id = $1 for update', [credentialId]);
 }
 
 export async function updatePasskeyUse(

@@ -9,12 +9,7 @@ import { readName } from '#core/names.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { mailFactorAdded, mailFactorChange } from '#people/factor-changes.ts';
 import { passkeyRefused, recall, remember } from '#people/passkey-challenges.ts';
-import {
-  countPasskeys,
-  deletePasskey,
-  insertPasskey,
-  selectPasskeys,
-} from '#people/passkey-queries.ts';
+import { countPasskeys, deletePasskey, passkeys, selectPasskeys } from '#people/passkey-queries.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import type { FactorRef } from '#people/second-factor.ts';
 import { type OpenedSession, strengthenSession } from '#people/sessions.ts';
@@ -98,17 +93,15 @@ export async function addPasskey(
       return refuse('unexpected_state', `At most ${MAX_PASSKEYS} passkeys. Remove one first.`);
     }
     const id = newId('passkey', ref.now);
-    const added = await insertPasskey(tx, {
-      id,
-      userId: user.id,
-      credentialId: credential.id,
-      publicKey: Buffer.from(credential.publicKey),
+    const passkey = {
+      ...{ id, name, user_id: user.id, credential_id: credential.id, created: ref.now },
+      public_key: Buffer.from(credential.publicKey),
       counter: credential.counter,
       transports: credential.transports ?? [],
-      name,
-      now: ref.now,
-    });
-    if (!added) return refuse('already_exists', 'This passkey is already registered.', 'response');
+    };
+    const added = await passkeys.upsert(tx, passkey, 'on conflict (credential_id) do nothing');
+    if (added === undefined)
+      return refuse('already_exists', 'This passkey is already registered.', 'response');
     await deleteDevicesOf(tx, user.id);
     const mail = { user: locked, change: 'passkey_added', hadPasskeys: before > 0 } as const;
     await mailFactorAdded(tx, deps, { ...mail, now: ref.now });

@@ -23,12 +23,10 @@ export async function selectPersonLink(
   sql: Sql,
   wanted: { readonly hash: Buffer; readonly now: Date },
 ): Promise<PersonLinkRow | undefined> {
-  const rows = await sql.query<PersonLinkRow>(
-    `select ${personLinks.columns} from person_links
-     where hash = $1 and expires_at > $2 and used_at is null`,
-    [wanted.hash, wanted.now],
-  );
-  return rows[0];
+  return personLinks.find(sql, 'where hash = $1 and expires_at > $2 and used_at is null', [
+    wanted.hash,
+    wanted.now,
+  ]);
 }
 
 /** Consumes the link; undefined if it was used, or has expired. */

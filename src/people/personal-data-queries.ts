@@ -1,21 +1,16 @@
-import type { Json } from '#core/canonical-json.ts';
+import { auditEntries } from '#audit/audit-queries.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
+import { invitations } from '#people/invitation-queries.ts';
+import { memberships } from '#people/membership-queries.ts';
+import { users } from '#people/user-queries.ts';
 
-export interface PersonRow {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly created: Date;
-  readonly totp_confirmed_at: Date | null;
-}
+const PERSON = users.pick(['id', 'email', 'name', 'created', 'totp_confirmed_at']);
+
+export type PersonRow = Row<typeof PERSON>;
 
 export async function selectPerson(sql: Sql, userId: string): Promise<PersonRow | undefined> {
-  const rows = await sql.query<PersonRow>(
-    'select id, email, name, created, totp_confirmed_at from users where id = $1',
-    [userId],
-  );
-  return rows[0];
+  return (await sql.query<PersonRow>(`select ${PERSON} from users where id = $1`, [userId]))[0];
 }
 
 export const knownDevices = table('known_devices', {
@@ -28,36 +23,24 @@ export const knownDevices = table('known_devices', {
 export type PersonDeviceRow = Row<typeof knownDevices>;
 
 export async function selectDevicesOf(sql: Sql, userId: string): Promise<PersonDeviceRow[]> {
-  return sql.query(
-    `select ${knownDevices.columns} from known_devices
-     where user_id = $1 order by last_used_at desc`,
-    [userId],
-  );
+  return knownDevices.list(sql, 'where user_id = $1 order by last_used_at desc', [userId]);
 }
 
-export interface PersonInvitationRow {
-  readonly account_id: string;
-  readonly role: string;
-  readonly created: Date;
-  readonly accepted_at: Date | null;
-}
+const INVITED = invitations.pick(['account_id', 'role', 'created', 'accepted_at']);
+
+export type PersonInvitationRow = Row<typeof INVITED>;
 
 export async function selectInvitationsTo(sql: Sql, email: string): Promise<PersonInvitationRow[]> {
   return sql.query(
-    `select account_id, role, created, accepted_at from invitations
+    `select ${INVITED} from invitations
      where email = $1 order by created desc`,
     [email],
   );
 }
 
-export interface PersonActionRow {
-  readonly created: Date;
-  readonly action: string;
-  readonly object_id: string;
-  readonly before: Json;
-  readonly after: Json;
-  readonly address: string | null;
-}
+const ACTION = auditEntries.pick(['created', 'action', 'object_id', 'before', 'after', 'address']);
+
+export type PersonActionRow = Row<typeof ACTION>;
 
 /** This person's actions according to the audit log, newest first. */
 export async function selectActionsOf(
@@ -65,23 +48,20 @@ export async function selectActionsOf(
   wanted: { readonly userId: string; readonly limit: number },
 ): Promise<PersonActionRow[]> {
   return sql.query(
-    `select created, action, object_id, before, after, address from audit_log
+    `select ${ACTION} from audit_log
      where actor ->> 'user' = $1 order by created desc limit $2`,
     [wanted.userId, wanted.limit],
   );
 }
 
-export interface TeamMateRow {
-  readonly account_id: string;
-  readonly account_name: string;
-  readonly user_id: string;
-  readonly role: string;
-}
+const TEAM_MATE = memberships.pick(['account_id', 'user_id', 'role'], 'm');
+
+export type TeamMateRow = Row<typeof TEAM_MATE> & { account_name: string };
 
 /** Locks all memberships of all accounts of this person, in one order for all transactions. */
 export async function lockTeamsOf(tx: Tx, userId: string): Promise<TeamMateRow[]> {
   return tx.query(
-    `select m.account_id, a.name as account_name, m.user_id, m.role
+    `select ${TEAM_MATE}, a.name as account_name
      from memberships m join accounts a on a.id = m.account_id
      where m.account_id in (select account_id from memberships where user_id = $1)
      order by m.account_id, m.user_id for update of m`,

@@ -1,79 +1,64 @@
 import type { Sql, Tx } from '#db/database.ts';
-import type { Role } from '#people/roles.ts';
-import type { Realm, StaffRole } from '#people/user-queries.ts';
+import { as, type Joined, type Row, table } from '#db/table.ts';
+import { memberships } from '#people/membership-queries.ts';
+import { users } from '#people/user-queries.ts';
 
-export interface NewSessionRow {
-  readonly id: string;
-  readonly userId: string;
-  readonly hash: Buffer;
-  readonly level: 'password' | 'full';
-  readonly secondFactorAt: Date | null;
-  readonly address: string;
-  readonly userAgent: string;
-  readonly now: Date;
-  readonly expiresAt: Date;
-}
+export const sessions = table(
+  'sessions',
+  {
+    id: 'text',
+    user_id: 'text',
+    rotated_at: 'timestamptz',
+    rotation_seen_at: 'timestamptz?',
+    level: as<'password' | 'full'>('text'),
+    second_factor_at: 'timestamptz?',
+    created: 'timestamptz',
+    last_seen_at: 'timestamptz',
+    expires_at: 'timestamptz',
+  },
+  { hash: 'bytea', address: 'text', user_agent: 'text' },
+);
 
-export async function insertSession(tx: Tx, session: NewSessionRow): Promise<void> {
-  await tx.query(
-    `insert into sessions (id, user_id, hash, rotated_at, level, second_factor_at, address,
-       user_agent, created, last_seen_at, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $4, $4, $9)`,
-    [
-      session.id,
-      session.userId,
-      session.hash,
-      session.now,
-      session.level,
-      session.secondFactorAt,
-      session.address,
-      session.userAgent,
-      session.expiresAt,
-    ],
-  );
+const USER = users.pick(
+  {
+    realm: 'realm',
+    email: 'email',
+    user_name: 'name',
+    user_status: 'status',
+    staff_role: 'staff_role',
+    factor_trusted_from: 'factor_trusted_from',
+  },
+  'u',
+);
+const ROLE = memberships.pick(['role'], 'm');
+interface SessionFacts {
+  is_current: boolean;
+  has_previous: boolean;
+  has_factor: boolean;
+  account_name: string | null;
+  account_status: 'active' | 'disabled' | null;
+  kyb_status: string | null;
+  merchant_number: bigint | null;
+  /** Whether it takes real money; `null` without an account. */
+  account_is_live: boolean | null;
 }
 
 /** A session with its user, and with the user's role in one account and mode. */
-export interface SessionRow {
-  readonly id: string;
-  readonly user_id: string;
-  readonly is_current: boolean;
-  readonly has_previous: boolean;
-  readonly rotated_at: Date;
-  readonly rotation_seen_at: Date | null;
-  readonly level: 'password' | 'full';
-  readonly second_factor_at: Date | null;
-  readonly created: Date;
-  readonly last_seen_at: Date;
-  readonly expires_at: Date;
-  readonly realm: Realm;
-  readonly email: string;
-  readonly user_name: string;
-  readonly user_status: 'active' | 'disabled';
-  readonly staff_role: StaffRole;
-  readonly factor_trusted_from: Date | null;
-  readonly has_factor: boolean;
-  readonly role: Role | null;
-  readonly account_name: string | null;
-  readonly account_status: 'active' | 'disabled' | null;
-  readonly kyb_status: string | null;
-  readonly merchant_number: bigint | null;
-  /** True if the account takes real money; `null` without an account. */
-  readonly account_is_live: boolean | null;
-}
+export type SessionRow = Row<typeof sessions> &
+  Row<typeof USER> &
+  Joined<Row<typeof ROLE>> &
+  SessionFacts;
 
 export async function selectSession(
   sql: Sql,
   wanted: { readonly hash: Buffer; readonly accountId: string | null; readonly livemode: boolean },
 ): Promise<SessionRow | undefined> {
   const rows = await sql.query<SessionRow>(
-    `select s.id, s.user_id, s.hash = $1 as is_current, s.previous_hash is not null as has_previous,
-       s.rotated_at, s.rotation_seen_at, s.level, s.second_factor_at, s.created, s.last_seen_at,
-       s.expires_at, u.realm, u.email, u.name as user_name, u.status as user_status,
-       u.staff_role, u.factor_trusted_from, m.role,
+    `select ${sessions.of('s')}, ${USER}, ${ROLE},
+       a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number,
+       s.hash = $1 as is_current, s.previous_hash is not null as has_previous,
        (u.totp_confirmed_at is not null
          or exists (select from passkeys p where p.user_id = u.id)) as has_factor,
-       a.name as account_name, a.status as account_status, a.kyb_status, am.merchant_number,
        (select live.live_at is not null from account_modes live
         where live.account_id = m.account_id and live.livemode) as account_is_live
      from sessions s
@@ -149,21 +134,23 @@ export async function updateStrength(
   );
 }
 
-export interface OwnSessionRow {
-  readonly id: string;
-  readonly address: string;
-  readonly user_agent: string;
-  readonly created: Date;
-  readonly last_seen_at: Date;
-  readonly expires_at: Date;
-}
+const OWN_SESSION = sessions.pick([
+  'id',
+  'address',
+  'user_agent',
+  'created',
+  'last_seen_at',
+  'expires_at',
+]);
+
+export type OwnSessionRow = Row<typeof OWN_SESSION>;
 
 export async function selectSessionsOf(
   sql: Sql,
   wanted: { readonly userId: string; readonly now: Date },
 ): Promise<OwnSessionRow[]> {
   return sql.query(
-    `select id, address, user_agent, created, last_seen_at, expires_at from sessions
+    `select ${OWN_SESSION} from sessions
      where user_id = $1 and level = 'full' and expires_at > $2 order by last_seen_at desc, id`,
     [wanted.userId, wanted.now],
   );

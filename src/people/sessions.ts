@@ -9,9 +9,9 @@ import type { Tx } from '#db/database.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { keepFactors } from '#people/second-factor-queries.ts';
 import {
-  insertSession,
   type SessionRow,
   selectSession,
+  sessions,
   updateSeen,
   updateStrength,
   updateToken,
@@ -56,16 +56,18 @@ export async function openSession(
   const id = newId('session', visit.now);
   const lifetime = level === 'full' ? LIFETIME[opening.realm].totalMs : PASSWORD_LEVEL_MS;
   const expiresAt = addMs(visit.now, lifetime);
-  await insertSession(tx, {
+  await sessions.insert(tx, {
     id,
-    userId: opening.userId,
+    user_id: opening.userId,
     hash: hashSecret(token),
     level,
-    secondFactorAt: opening.secondFactorAt,
+    second_factor_at: opening.secondFactorAt,
     address: visit.address,
-    userAgent: redactOwn(visit.userAgent).slice(0, 300),
-    now: visit.now,
-    expiresAt,
+    user_agent: redactOwn(visit.userAgent).slice(0, 300),
+    rotated_at: visit.now,
+    created: visit.now,
+    last_seen_at: visit.now,
+    expires_at: expiresAt,
   });
   if (opening.secondFactorAt !== null) await keepFactors(tx, opening.userId);
   return { sessionId: id, token, expiresAt };

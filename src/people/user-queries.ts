@@ -34,24 +34,15 @@ export async function selectUserByEmail(
   sql: Sql,
   wanted: { readonly realm: Realm; readonly email: string },
 ): Promise<UserRow | undefined> {
-  const rows = await sql.query<UserRow>(
-    `select ${users.columns} from users where realm = $1 and email = $2`,
-    [wanted.realm, wanted.email],
-  );
-  return rows[0];
+  return users.find(sql, 'where realm = $1 and email = $2', [wanted.realm, wanted.email]);
 }
 
 export async function selectUser(sql: Sql, id: string): Promise<UserRow | undefined> {
-  const rows = await sql.query<UserRow>(`select ${users.columns} from users where id = $1`, [id]);
-  return rows[0];
+  return users.find(sql, 'where id = $1', [id]);
 }
 
 export async function lockUser(tx: Tx, id: string): Promise<UserRow | undefined> {
-  const rows = await tx.query<UserRow>(
-    `select ${users.columns} from users where id = $1 for update`,
-    [id],
-  );
-  return rows[0];
+  return users.find(tx, 'where id = $1 for update', [id]);
 }
 
 export async function updatePassword(
@@ -92,8 +83,5 @@ export async function updateStaffRole(
 }
 
 export async function selectOperators(sql: Sql): Promise<UserRow[]> {
-  return sql.query(
-    `select ${users.columns} from users
-     where realm = 'operator' and erased_at is null order by created, id`,
-  );
+  return users.list(sql, `where realm = 'operator' and erased_at is null order by created, id`, []);
 }

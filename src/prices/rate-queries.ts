@@ -1,14 +1,25 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 
-/** A row of exchange_rates, as a sale reads it. */
-export interface RateRow {
-  readonly currency: string;
+export const exchangeRates = table('exchange_rates', {
+  currency: 'text',
   /** USDC for one unit; `null` if the feeds know the currency but have not agreed on a rate. */
-  readonly rate: string | null;
-  readonly quoted_at: Date | null;
-  readonly usable_until: Date | null;
-  readonly source: string | null;
-}
+  rate: 'text?',
+  quoted_at: 'timestamptz?',
+  usable_until: 'timestamptz?',
+  source: 'text?',
+  jumped_rate: 'text?',
+  jumped_since: 'timestamptz?',
+  jumped_seen: 'timestamptz?',
+});
+
+/** Includes a rate that jumped. */
+export type StoredRate = Row<typeof exchangeRates>;
+
+const RATE = exchangeRates.pick(['currency', 'rate', 'quoted_at', 'usable_until', 'source']);
+
+/** As a sale reads it. */
+export type RateRow = Row<typeof RATE>;
 
 /** The rates of these currencies, and of the dollar, whose row shows that rates exist at all. */
 export async function selectRates(
@@ -16,18 +27,10 @@ export async function selectRates(
   currencies: readonly string[],
 ): Promise<Map<string, RateRow>> {
   const rows = await sql.query<RateRow>(
-    `select currency, rate, quoted_at, usable_until, source from exchange_rates
-     where currency = any($1)`,
+    `select ${RATE} from exchange_rates where currency = any($1)`,
     [[...new Set([...currencies, 'usd'])]],
   );
   return new Map(rows.map((row) => [row.currency, row]));
-}
-
-/** Includes a rate that jumped. */
-export interface StoredRate extends RateRow {
-  readonly jumped_rate: string | null;
-  readonly jumped_since: Date | null;
-  readonly jumped_seen: Date | null;
 }
 
 /**
@@ -51,35 +54,31 @@ export async function claimRefresh(
 /** Locks the table of rates against other refreshes, and reads it. */
 export async function lockRates(tx: Tx): Promise<StoredRate[]> {
   await tx.query('select from rate_refresh for update');
-  return tx.query(
-    `select currency, rate, quoted_at, usable_until, source, jumped_rate, jumped_since, jumped_seen
-     from exchange_rates`,
-  );
+  return exchangeRates.list(tx, '', []);
 }
 
+const RATES = exchangeRates.batch(1, [
+  'currency',
+  'rate',
+  'quoted_at',
+  'usable_until',
+  'source',
+  'jumped_rate',
+  'jumped_since',
+  'jumped_seen',
+]);
+
+const UPSERT_RATES = `
+  insert into exchange_rates (${RATES.names.join(', ')})
+  select ${RATES.names.join(', ')} from ${RATES.table('t')}
+  on conflict (currency) do update
+  set rate = excluded.rate, quoted_at = excluded.quoted_at,
+    usable_until = excluded.usable_until, source = excluded.source,
+    jumped_rate = excluded.jumped_rate, jumped_since = excluded.jumped_since,
+    jumped_seen = excluded.jumped_seen`;
+
 export async function upsertRates(tx: Tx, rates: readonly StoredRate[]): Promise<void> {
-  const column = <Name extends keyof StoredRate>(name: Name) => rates.map((rate) => rate[name]);
-  await tx.query(
-    `insert into exchange_rates
-       (currency, rate, quoted_at, usable_until, source, jumped_rate, jumped_since, jumped_seen)
-     select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[],
-       $6::text[], $7::timestamptz[], $8::timestamptz[])
-     on conflict (currency) do update
-     set rate = excluded.rate, quoted_at = excluded.quoted_at,
-       usable_until = excluded.usable_until, source = excluded.source,
-       jumped_rate = excluded.jumped_rate, jumped_since = excluded.jumped_since,
-       jumped_seen = excluded.jumped_seen`,
-    [
-      column('currency'),
-      column('rate'),
-      column('quoted_at'),
-      column('usable_until'),
-      column('source'),
-      column('jumped_rate'),
-      column('jumped_since'),
-      column('jumped_seen'),
-    ],
-  );
+  await RATES.run(tx, UPSERT_RATES, { rows: rates });
 }
 
 /**

@@ -1,39 +1,41 @@
 import { assert, assertNever, only, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import { atoms } from '#core/money.ts';
-import { jsonText } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { PastQuote } from '#prices/quote.ts';
 import type { Refund, RefundFailure, RefundState, RefundStatus } from '#refunds/refund.ts';
 import type { Earlier } from '#refunds/share.ts';
 
-interface RefundRow {
-  id: string;
-  reference: Buffer | null;
-  recovered: boolean;
-  account_id: string;
-  livemode: boolean;
-  position: bigint;
-  created: Date;
-  updated: Date;
-  payment_id: string;
-  receipt_number: string | null;
-  amount: bigint;
-  presentment: PastQuote | null;
-  presentment_part: bigint | null;
-  status: RefundStatus;
-  reason: string | null;
-  failure_code: RefundFailure | null;
-  tx_hash: string | null;
-  source: 'api' | 'terminal' | 'dashboard';
-  metadata: Record<string, string>;
-}
+export const refunds = table(
+  'refunds',
+  {
+    id: 'text',
+    reference: 'bytea?',
+    recovered: 'boolean',
+    account_id: 'text',
+    livemode: 'boolean',
+    position: 'bigint',
+    created: 'timestamptz',
+    updated: 'timestamptz',
+    payment_id: 'text',
+    receipt_number: 'text?',
+    amount: 'bigint',
+    presentment: as<PastQuote | null>('jsonb?'),
+    presentment_part: 'bigint?',
+    status: as<RefundStatus>('text'),
+    reason: 'text?',
+    failure_code: as<RefundFailure | null>('text?'),
+    tx_hash: 'text?',
+    source: as<'api' | 'terminal' | 'dashboard'>('text'),
+    metadata: as<Record<string, string>>('jsonb'),
+  },
+  { failure_message: 'text?' },
+);
 
-const COLUMNS = `id, reference, recovered,
-  account_id, livemode, position, created, updated, payment_id, receipt_number, amount,
-  presentment, presentment_part, status, reason, failure_code, tx_hash, source, metadata`;
+type RefundRow = Row<typeof refunds>;
 
 function stateOf(row: RefundRow): RefundState {
   switch (row.status) {
@@ -72,11 +74,9 @@ function toRefund(row: RefundRow): Refund {
 }
 
 export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promise<Refund | null> {
-  const rows = await sql.query<RefundRow>(
-    `select ${COLUMNS} from refunds where id = $1 and ${ofTenant('$2', '$3')}`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0] === undefined ? null : toRefund(rows[0]);
+  const values = [id, tenant.accountId, tenant.livemode];
+  const row = await refunds.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, values);
+  return row === undefined ? null : toRefund(row);
 }
 
 /** The refund with this reference on the contract, of any account. */
@@ -84,27 +84,18 @@ export async function selectReferencedRefund(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly reference: Buffer },
 ): Promise<Refund | null> {
-  const rows = await tx.query<RefundRow>(
-    `select ${COLUMNS} from refunds where livemode = $1 and reference = $2`,
-    [wanted.livemode, wanted.reference],
-  );
-  return rows[0] === undefined ? null : toRefund(rows[0]);
+  const values = [wanted.livemode, wanted.reference];
+  const row = await refunds.find(tx, 'where livemode = $1 and reference = $2', values);
+  return row === undefined ? null : toRefund(row);
 }
 
 export async function selectRefunds(sql: Sql, ids: readonly string[]): Promise<Refund[]> {
-  const rows = await sql.query<RefundRow>(`select ${COLUMNS} from refunds where id = any($1)`, [
-    ids,
-  ]);
-  return rows.map(toRefund);
+  return (await refunds.list(sql, 'where id = any($1)', [ids])).map(toRefund);
 }
 
 /** Locks refunds in the order of their ids. */
 export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refund[]> {
-  const rows = await tx.query<RefundRow>(
-    `select ${COLUMNS} from refunds where id = any($1) order by id for update`,
-    [ids],
-  );
-  return rows.map(toRefund);
+  return (await refunds.list(tx, 'where id = any($1) order by id for update', [ids])).map(toRefund);
 }
 
 /** An intent has at most one payment. */
@@ -129,7 +120,7 @@ export async function selectRefundPage(
   const { paymentIntentId = null } = wanted;
   const list = {
     table: 'refunds',
-    columns: COLUMNS,
+    columns: refunds.columns,
     filters: { payment_id: wanted.paymentId, status: wanted.status },
     indexes: INDEXES,
     ...(paymentIntentId === null ? {} : { found: { sql: OF_INTENT, value: paymentIntentId } }),
@@ -174,33 +165,25 @@ export async function insertRefund(
   refund: Refund,
   failureMessage: string | null,
 ): Promise<void> {
-  const failed = refund.status === 'failed' ? refund.failure : null;
-  await tx.query(
-    `insert into refunds (id, account_id, livemode, position, created, updated, payment_id, amount,
-       status, reason, failure_code, failure_message, source, metadata, reference, presentment,
-       presentment_part)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::text::jsonb, $15,
-       $16::text::jsonb, $17)`,
-    [
-      refund.id,
-      refund.tenant.accountId,
-      refund.tenant.livemode,
-      refund.position,
-      refund.created,
-      refund.updated,
-      refund.paymentId,
-      refund.amount,
-      refund.status,
-      refund.reason,
-      failed,
-      failureMessage,
-      refund.source,
-      JSON.stringify(refund.metadata),
-      refund.reference,
-      jsonText(refund.presentment),
-      refund.part,
-    ],
-  );
+  await refunds.insert(tx, {
+    id: refund.id,
+    account_id: refund.tenant.accountId,
+    livemode: refund.tenant.livemode,
+    position: refund.position,
+    created: refund.created,
+    updated: refund.updated,
+    payment_id: refund.paymentId,
+    amount: refund.amount,
+    status: refund.status,
+    reason: refund.reason,
+    failure_code: refund.status === 'failed' ? refund.failure : null,
+    failure_message: failureMessage,
+    source: refund.source,
+    metadata: refund.metadata,
+    reference: refund.reference,
+    presentment: refund.presentment,
+    presentment_part: refund.part,
+  });
 }
 
 /** Reserves the amount of a pending refund; the table's check refuses more than the payment. */
@@ -268,8 +251,8 @@ export async function updateEnded(
 }
 
 /** Writes the numbers of refunds that have just succeeded, while their locks are held. */
-export async function updateReceiptNumbers(tx: Tx, refunds: readonly Refund[]): Promise<void> {
-  const numbered = refunds.filter(({ receiptNumber }) => receiptNumber !== null);
+export async function updateReceiptNumbers(tx: Tx, ended: readonly Refund[]): Promise<void> {
+  const numbered = ended.filter(({ receiptNumber }) => receiptNumber !== null);
   if (numbered.length === 0) return;
   await tx.query(
     `update refunds r set receipt_number = n.receipt_number

@@ -1,72 +1,27 @@
 import type { Tenant } from '#core/mode.ts';
-import type { CopyValue } from '#db/copy-rows.ts';
 import type { Sql } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 
-/** A row of request_log. */
-export interface RequestRow {
-  id: string;
-  created: Date;
-  account_id: string | null;
-  livemode: boolean | null;
-  caller_id: string | null;
-  operation: string | null;
-  method: string;
-  path: string;
-  status: number;
-  code: string | null;
-  object_id: string | null;
-  idempotency_key: string | null;
-  api_version: string;
-  duration_ms: number;
-  address: string;
-  user_agent: string | null;
-}
+export const requestLog = table('request_log', {
+  id: 'text',
+  created: 'timestamptz',
+  account_id: 'text?',
+  livemode: 'boolean?',
+  caller_id: 'text?',
+  operation: 'text?',
+  method: 'text',
+  path: 'text',
+  status: 'int',
+  code: 'text?',
+  object_id: 'text?',
+  idempotency_key: 'text?',
+  api_version: 'text',
+  duration_ms: 'real',
+  address: 'text',
+  user_agent: 'text?',
+});
 
-const COLUMN_NAMES = [
-  'id',
-  'created',
-  'account_id',
-  'livemode',
-  'caller_id',
-  'operation',
-  'method',
-  'path',
-  'status',
-  'code',
-  'object_id',
-  'idempotency_key',
-  'api_version',
-  'duration_ms',
-  'address',
-  'user_agent',
-] as const satisfies readonly (keyof RequestRow)[];
-
-export const REQUEST_LOG = { table: 'request_log', columns: COLUMN_NAMES } as const;
-
-/**
- * The row's values in the order of {@link REQUEST_LOG}'s columns. (Called for each request, so it
- * avoids a loop.)
- */
-export function toValues(row: RequestRow): CopyValue[] {
-  return [
-    row.id,
-    row.created.toISOString(),
-    row.account_id,
-    row.livemode,
-    row.caller_id,
-    row.operation,
-    row.method,
-    row.path,
-    row.status,
-    row.code,
-    row.object_id,
-    row.idempotency_key,
-    row.api_version,
-    row.duration_ms,
-    row.address,
-    row.user_agent,
-  ];
-}
+export type RequestRow = Row<typeof requestLog>;
 
 export interface RequestFilters {
   readonly status: number | null;
@@ -87,8 +42,6 @@ export interface RequestPage {
   /** The last row of the previous page. */
   readonly after: { readonly created: Date; readonly id: string } | null;
 }
-
-const COLUMNS = COLUMN_NAMES.join(', ');
 
 /** One page, newest first, plus one row to know whether there are more. */
 export async function selectRequests(
@@ -117,11 +70,8 @@ export async function selectRequests(
     const { created, id } = page.after;
     conditions.push(`(created, id) < (${parameter(created)}, ${parameter(id)})`);
   }
-  return sql.query(
-    `select ${COLUMNS} from request_log where ${conditions.join(' and ')}
-     order by created desc, id desc limit ${parameter(page.limit + 1)}`,
-    values,
-  );
+  const order = `order by created desc, id desc limit ${parameter(page.limit + 1)}`;
+  return requestLog.list(sql, `where ${conditions.join(' and ')} ${order}`, values);
 }
 
 /** `created` is the time in the id: it leads to the day's partition and to the row. */
@@ -130,10 +80,7 @@ export async function selectRequest(
   tenant: Tenant,
   wanted: { readonly id: string; readonly created: Date },
 ): Promise<RequestRow | null> {
-  const rows = await sql.query<RequestRow>(
-    `select ${COLUMNS} from request_log
-     where account_id = $1 and livemode = $2 and created = $3 and id = $4`,
-    [tenant.accountId, tenant.livemode, wanted.created, wanted.id],
-  );
-  return rows[0] ?? null;
+  const rest = 'where account_id = $1 and livemode = $2 and created = $3 and id = $4';
+  const values = [tenant.accountId, tenant.livemode, wanted.created, wanted.id];
+  return (await requestLog.find(sql, rest, values)) ?? null;
 }

@@ -4,7 +4,7 @@ import { redactOwn } from '#core/redact.ts';
 import { openRowAppender } from '#db/copy-rows.ts';
 import type { Database } from '#db/database.ts';
 import { type Call, tookMs } from '#http/call.ts';
-import { REQUEST_LOG, type RequestRow, toValues } from '#request-log/request-log-queries.ts';
+import { type RequestRow, requestLog } from '#request-log/request-log-queries.ts';
 
 export interface RequestLog {
   /** Records an answered request. Returns at once and never throws. */
@@ -64,7 +64,7 @@ function toRow(request: FastifyRequest, call: Call, status: number): RequestRow 
 
 /** Writes answered requests to the request log, many per statement, after the responses. */
 export function createRequestLog(deps: { readonly db: Database; readonly log: Log }): RequestLog {
-  const appender = openRowAppender(deps.db, { ...REQUEST_LOG, maxBytes: MAX_WAITING_BYTES });
+  const appender = openRowAppender(deps.db, requestLog, MAX_WAITING_BYTES);
   let dropped = 0;
   let writing: Promise<void> | null = null;
 
@@ -87,7 +87,7 @@ export function createRequestLog(deps: { readonly db: Database; readonly log: Lo
   timer.unref();
   return {
     note: (request, call, status) => {
-      if (!appender.add(toValues(toRow(request, call, status)))) dropped++;
+      if (!appender.add(toRow(request, call, status))) dropped++;
       if (appender.waiting >= MAX_BATCH) flush();
     },
     get dropped() {

@@ -78,9 +78,9 @@ export async function selectBlockedPayers(
   tenant: Tenant,
   limit: number,
 ): Promise<BlockedPayerRow[]> {
-  return sql.query(
-    `select ${riskBlockedPayers.columns} from risk_blocked_payers
-     where account_id = $1 and livemode = $2 order by address limit $3`,
+  return riskBlockedPayers.list(
+    sql,
+    'where account_id = $1 and livemode = $2 order by address limit $3',
     [tenant.accountId, tenant.livemode, limit],
   );
 }

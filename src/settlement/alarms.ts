@@ -48,13 +48,17 @@ export async function alarmUnfit(
   found.log.error('settlement alarm: outcome_unfit', { subject: subjectId, ...details });
 }
 
-export const chainAlarms = table('chain_alarms', {
-  id: 'bigint',
-  kind: 'text',
-  subject: 'text',
-  details: as<unknown>('jsonb'),
-  created: 'timestamptz',
-});
+export const chainAlarms = table(
+  'chain_alarms',
+  {
+    id: 'bigint',
+    kind: 'text',
+    subject: 'text',
+    details: as<unknown>('jsonb'),
+    created: 'timestamptz',
+  },
+  { livemode: 'boolean' },
+);
 
 export type AlarmRow = Row<typeof chainAlarms>;
 
@@ -63,9 +67,9 @@ export async function selectOpenAlarms(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly limit: number },
 ): Promise<AlarmRow[]> {
-  return sql.query(
-    `select ${chainAlarms.columns} from chain_alarms
-     where livemode = $1 and resolved_at is null order by id desc limit $2`,
+  return chainAlarms.list(
+    sql,
+    'where livemode = $1 and resolved_at is null order by id desc limit $2',
     [wanted.livemode, wanted.limit],
   );
 }

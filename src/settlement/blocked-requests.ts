@@ -1,14 +1,14 @@
 import type { Sql, Tx } from '#db/database.ts';
+import type { Row } from '#db/table.ts';
+import { chainRequests } from '#settlement/request-queries.ts';
 import type { Failure } from '#settlement/requests.ts';
 
 const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked', txHash: null };
 
-/** The reason why a refund or withdrawal is not sent at present. */
-export interface BlockedRow {
-  readonly blocked_since: Date;
-  /** The text of the refusal. */
-  readonly blocked_by: string;
-}
+const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
+
+/** The reason why a refund or withdrawal is not sent at present, as the text of the refusal. */
+export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
 
 /** The contract refuses it for now: it stays queued, and the reason is shown. */
 export async function markBlocked(
@@ -30,7 +30,7 @@ export async function selectBlocked(
   subjectId: string,
 ): Promise<BlockedRow | undefined> {
   const rows = await sql.query<BlockedRow>(
-    `select blocked_since, blocked_by from chain_requests
+    `select ${BLOCKED} from chain_requests
      where kind = $1 and subject_id = $2 and status = 'queued' and blocked_since is not null`,
     [kind, subjectId],
   );

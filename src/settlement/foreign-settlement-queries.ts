@@ -204,9 +204,10 @@ export const IS_DIFFERENCE = `
 
 /** Undecided ones first. */
 export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
-  const rows = await sql.query<ForeignRow>(
-    `select ${foreignSettlements.columns}
-     from foreign_settlements order by decision is not null, livemode, account_id, id`,
+  const rows = await foreignSettlements.list(
+    sql,
+    'order by decision is not null, livemode, account_id, id',
+    [],
   );
   return withChainNumbers(rows);
 }

@@ -1,38 +1,41 @@
-import { columnsFrom, jsonText } from '#db/columns.ts';
+import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 /** The condition on the status of job `r`, which is looked up by its id. */
 export function hasStatus(...statuses: readonly ('queued' | 'submitted' | 'succeeded')[]): string {
   return checked(`r.status in (${statuses.map((one) => `'${one}'`).join(', ')})`);
 }
 
-export interface OutcomeRow {
-  id: bigint;
-  kind: string;
-  livemode: boolean;
-  subject_id: string;
-  outcome: unknown;
-}
+export const chainRequests = table(
+  'chain_requests',
+  {
+    id: 'bigint',
+    kind: 'text',
+    livemode: 'boolean',
+    subject_id: 'text',
+    outcome: as<unknown>('jsonb?'),
+  },
+  { blocked_since: 'timestamptz?', blocked_by: 'text?' },
+);
 
-export interface NewRequestRow {
-  readonly livemode: boolean;
-  readonly kind: string;
+export type OutcomeRow = Row<typeof chainRequests>;
+
+/** Payments and withdrawals have a number in the contract; only payments have a time limit. */
+type NewRequest = Omit<Sent<typeof NEW_REQUESTS>, 'subject_id' | 'number' | 'settle_within'> & {
   readonly subjectId: string;
-  readonly payload: object;
-  /** For payments and withdrawals: their number in the contract. */
   readonly number?: bigint | null;
-  /** Payments only. */
   readonly settleWithinS?: number;
-}
+};
 
 const NEW_REQUESTS = columnsFrom(2, {
   livemode: 'boolean',
   kind: 'text',
   subject_id: 'text',
   payload: 'jsonb',
-  number: 'bigint',
-  settle_within: 'int',
+  number: 'bigint?',
+  settle_within: 'int?',
 });
 
 const INSERT_REQUESTS = `
@@ -72,14 +75,14 @@ const INSERT_REQUESTS = `
  */
 export async function insertRequests(
   tx: Tx,
-  requests: readonly NewRequestRow[],
+  requests: readonly NewRequest[],
   now: Date,
 ): Promise<void> {
   const rows = requests.map((one) => ({
     livemode: one.livemode,
     kind: one.kind,
     subject_id: one.subjectId,
-    payload: jsonText(one.payload),
+    payload: one.payload,
     number: one.number ?? null,
     settle_within: one.settleWithinS ?? null,
   }));
@@ -91,9 +94,9 @@ export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promi
   // its chain, that number may be on a receipt of the lost time.
   const numbered = kind === 'payment' || kind === 'refund';
   const modes = [false, true].filter((livemode) => !numbered || tx.watch.serves(livemode));
-  return tx.query(
-    `select id, kind, livemode, subject_id, outcome from chain_requests
-     where kind = $1 and status in ('succeeded', 'failed') and applied_at is null
+  return chainRequests.list(
+    tx,
+    `where kind = $1 and status in ('succeeded', 'failed') and applied_at is null
        and livemode = any($3)
      order by id limit $2 for update skip locked`,
     [kind, limit, modes],
@@ -123,7 +126,7 @@ export async function endOverdue(
        ) late
      ) late
      where r.id = late.id
-     returning r.id, r.kind, r.livemode, r.subject_id, r.outcome`,
+     returning ${chainRequests.of('r')}`,
     [JSON.stringify(outcome), limit, modes],
   );
 }

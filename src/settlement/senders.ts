@@ -1,21 +1,23 @@
 import type { Sql, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
 import type { SenderRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A sender's row, which is also read, raised and stopped by processes without a relayer. */
-export interface SenderRow {
-  sender: number;
-  role: SenderRole;
-  address: Hex;
-  next_nonce: bigint;
-  fence: bigint;
-  /** Someone else has used its key: it takes no new work. */
-  stopped: boolean;
-}
+/** The senders' rows, which are also read, raised and stopped by processes without a relayer. */
+export const relayerSenders = table('relayer_senders', {
+  sender: 'int',
+  role: as<SenderRole>('text'),
+  address: as<Hex>('text'),
+  next_nonce: 'bigint',
+  fence: 'bigint',
+});
+
+/** A stopped sender takes no new work, because its key was used by someone else. */
+export type SenderRow = Row<typeof relayerSenders> & { stopped: boolean };
 
 export async function selectSenders(tx: Sql, livemode: boolean): Promise<SenderRow[]> {
   return tx.query(
-    `select sender, role, address, next_nonce, fence, stopped_at is not null as stopped
+    `select ${relayerSenders.columns}, stopped_at is not null as stopped
      from relayer_senders where livemode = $1 order by sender`,
     [livemode],
   );

@@ -26,9 +26,7 @@ export async function lockCollectorKeys(tx: Tx): Promise<CollectorKeyRow[]> {
 }
 
 export function selectCollectorKeys(sql: Sql): Promise<CollectorKeyRow[]> {
-  return sql.query<CollectorKeyRow>(
-    `select ${collectorKeys.columns} from collector_keys order by version desc`,
-  );
+  return collectorKeys.list(sql, 'order by version desc', []);
 }
 
 export async function useCollectorKey(

@@ -36,12 +36,11 @@ export async function lockTerminal(
   tenant: Tenant,
   id: string,
 ): Promise<TerminalRow | undefined> {
-  const rows = await tx.query<TerminalRow>(
-    `select ${terminals.columns} from terminals where id = $3 and ${ofTenant('$1', '$2')}
-     for update`,
-    [tenant.accountId, tenant.livemode, id],
-  );
-  return rows[0];
+  return terminals.find(tx, `where id = $3 and ${ofTenant('$1', '$2')} for update`, [
+    tenant.accountId,
+    tenant.livemode,
+    id,
+  ]);
 }
 
 export async function updateTerminal(

@@ -1,11 +1,14 @@
 import { present } from '#core/assert.ts';
 import type { CardTap } from '#core/sun-message.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { type Row, table } from '#db/table.ts';
 
-interface ChipRow {
+export const tagChips = table('tag_chips', {
   /** The number that its keys are derived from. */
-  readonly chip: string;
-}
+  chip: 'uuid',
+});
+
+type ChipRow = Row<typeof tagChips>;
 
 /** Draws another number for the chip of a terminal's tag. */
 export async function renewChip(tx: Tx, terminalId: string, now: Date): Promise<ChipRow> {

@@ -1,3 +1,4 @@
+import { accountModes, NAMED_ACCOUNT } from '#accounts/account-queries.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
@@ -31,11 +32,13 @@ export async function selectTerminal(
   tenant: Tenant,
   id: string,
 ): Promise<TerminalRow | null> {
-  const rows = await sql.query<TerminalRow>(
-    `select ${terminals.columns} from terminals where id = $1 and ${ofTenant('$2', '$3')}`,
-    [id, tenant.accountId, tenant.livemode],
+  return (
+    (await terminals.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, [
+      id,
+      tenant.accountId,
+      tenant.livemode,
+    ])) ?? null
   );
-  return rows[0] ?? null;
 }
 
 export async function selectTerminalPage(
@@ -51,29 +54,30 @@ export async function selectTerminalPage(
   return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
 }
 
+export const deviceKeys = table('device_keys', {
+  hash: 'bytea',
+  terminal_id: 'text',
+  revoked_at: 'timestamptz?',
+});
+
+const OWNER = terminals.pick(
+  { account_id: 'account_id', livemode: 'livemode', terminal_status: 'status' },
+  't',
+);
+const MODE = accountModes.pick(['merchant_number'], 'm');
+
 /** A device key with its terminal and its account's permissions. */
-export interface DeviceMerchantRow {
-  hash: Buffer;
-  terminal_id: string;
-  account_id: string;
-  livemode: boolean;
-  terminal_status: 'active' | 'inactive';
-  revoked_at: Date | null;
-  account_name: string;
-  account_status: 'active' | 'disabled';
-  kyb_status: string;
-  merchant_number: bigint | null;
-}
+export type DeviceMerchantRow = Row<typeof deviceKeys> &
+  Row<typeof OWNER> &
+  Row<typeof NAMED_ACCOUNT> &
+  Row<typeof MODE>;
 
 export async function selectDeviceMerchant(
   sql: Sql,
   hash: Buffer,
 ): Promise<DeviceMerchantRow | undefined> {
   const rows = await sql.query<DeviceMerchantRow>(
-    `select k.hash, k.terminal_id, t.account_id, t.livemode, t.status as terminal_status,
-       k.revoked_at,
-       a.name as account_name, a.status as account_status, a.kyb_status, m.merchant_number
-     from device_keys k
+    `select ${deviceKeys.of('k')}, ${OWNER}, ${NAMED_ACCOUNT}, ${MODE} from device_keys k
      join terminals t on t.id = k.terminal_id
      join accounts a on a.id = t.account_id
      join account_modes m on m.account_id = t.account_id and m.livemode = t.livemode

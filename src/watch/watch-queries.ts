@@ -165,11 +165,7 @@ export const watchSteps = table('watch_steps', {
 export type StepRow = Row<typeof watchSteps>;
 
 export async function selectOpenSteps(sql: Sql, livemode: boolean): Promise<StepRow[]> {
-  return sql.query<StepRow>(
-    `select ${watchSteps.columns} from watch_steps
-     where livemode = $1 and done_at is null order by id`,
-    [livemode],
-  );
+  return watchSteps.list(sql, 'where livemode = $1 and done_at is null order by id', [livemode]);
 }
 
 /** How many proposed wallets were canceled since then. */

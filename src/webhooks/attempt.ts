@@ -6,6 +6,7 @@ import { redactOwn } from '#core/redact.ts';
 import { decrypt } from '#core/secrets.ts';
 import { isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { renderEventForVersion } from '#events/versions.ts';
+import type { EndpointRow } from '#webhooks/endpoint.ts';
 import type { Reply } from '#webhooks/exchange.ts';
 import type { DueRow } from '#webhooks/queue-queries.ts';
 import { parseRetryAfter } from '#webhooks/schedule.ts';
@@ -23,14 +24,10 @@ export interface Target {
   readonly previous: { readonly key: SigningKey; readonly until: Date } | null;
 }
 
-export interface TargetRow {
-  readonly url: string;
-  readonly api_version: string;
-  readonly secret: Buffer;
-  readonly previous_secret: Buffer | null;
-  readonly previous_secret_until: Date | null;
-  readonly updated: Date;
-}
+type TargetRow = Pick<
+  EndpointRow,
+  'url' | 'api_version' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'updated'
+>;
 
 /** `endpointId` is the context with which the secrets were encrypted. */
 export function openTarget(

@@ -1,13 +1,19 @@
+import { only } from '#core/assert.ts';
 import { idTime } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
+import type { Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { boundsOf, type Page } from '#db/paging.ts';
 import { type Row, table } from '#db/table.ts';
-import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery.ts';
+import {
+  ANSWER_COLUMNS,
+  type DeliveryRow,
+  type DeliveryStatus,
+  PLACE_COLUMNS,
+  webhookDeliveries,
+} from '#webhooks/delivery.ts';
 
-const SHARED = `
-  id, account_id, livemode, endpoint_id, event_id, event_type, event_created, event_position,
-  attempt, response_status, response_body, error, duration_ms, created, updated`;
+const SHARED = `${PLACE_COLUMNS}, ${ANSWER_COLUMNS}, updated`;
 
 // A delivery that is resent by hand is due now, even if others are waiting.
 const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as next_attempt_at`;
@@ -113,14 +119,8 @@ export async function moveToFront(tx: Tx, key: DeliveryKey, now: Date): Promise<
          and event_position = $3
        returning *
      ), back as (
-       insert into webhook_due
-         (endpoint_id, event_created, event_position, id, account_id, livemode, event_id,
-          event_type, created, updated, due_at, attempt, response_status, response_body, error,
-          duration_ms)
-       select endpoint_id, event_created, event_position, id, account_id, livemode, event_id,
-         event_type, created, $4, '-infinity', attempt, response_status, response_body, error,
-         duration_ms
-       from old
+       insert into webhook_due (${PLACE_COLUMNS}, ${ANSWER_COLUMNS}, updated, due_at)
+       select ${PLACE_COLUMNS}, ${ANSWER_COLUMNS}, $4, '-infinity' from old
      )
      update webhook_due set due_at = '-infinity', updated = $4
      where endpoint_id = $1 and event_created = $2 and event_position = $3`,
@@ -128,34 +128,33 @@ export async function moveToFront(tx: Tx, key: DeliveryKey, now: Date): Promise<
   );
 }
 
-/** A delivery that was made outside the queue and is already finished: a manual test. */
-export async function insertFinished(tx: Tx, row: Omit<DeliveryRow, 'id'>): Promise<string> {
-  const rows = await tx.query<{ id: string }>(
-    `insert into webhook_deliveries
-       (endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
-        event_type, created, updated, attempt, response_status, response_body, error, duration_ms)
-     values ($1, $2, $3, $4, webhook_delivery_id($5, $1), $6, $7, $5, $8, $9, $10, $11, $12, $13,
-       $14, $15)
-     returning id`,
-    [
-      row.endpoint_id,
-      row.status,
-      row.event_created,
-      row.event_position,
-      row.event_id,
-      row.account_id,
-      row.livemode,
-      row.event_type,
-      row.created,
-      row.updated,
-      row.attempt,
-      row.response_status,
-      row.response_body,
-      row.error,
-      row.duration_ms,
-    ],
-  );
-  return rows[0]?.id ?? '';
+const TESTED = webhookDeliveries.batch(1, [
+  'endpoint_id',
+  'status',
+  'event_created',
+  'event_position',
+  'event_id',
+  'account_id',
+  'livemode',
+  'event_type',
+  'created',
+  'updated',
+  'attempt',
+  'response_status',
+  'response_body',
+  'error',
+  'duration_ms',
+]);
+
+const INSERT_TESTED = `
+  insert into webhook_deliveries (id, ${TESTED.names.join(', ')})
+  select webhook_delivery_id(event_id, endpoint_id), ${TESTED.names.join(', ')}
+  from ${TESTED.table('t')} returning id`;
+
+/** A delivery that was made outside the queue and is finished at once: the test by hand. */
+export async function insertFinished(tx: Tx, row: Sent<typeof TESTED>): Promise<string> {
+  const rows = await TESTED.run<{ id: string }>(tx, INSERT_TESTED, { rows: [row] });
+  return only(rows, 'delivery of a test').id;
 }
 
 export async function deliveryIdOf(
@@ -183,10 +182,9 @@ export type AttemptRow = Row<typeof webhookAttempts>;
 
 /** The failed attempts of one delivery, oldest first. There are at most a few dozen. */
 export async function selectAttempts(sql: Sql, key: DeliveryKey): Promise<AttemptRow[]> {
-  return sql.query(
-    `select ${webhookAttempts.columns}
-     from webhook_attempts
-     where endpoint_id = $1 and event_created = $2 and event_position = $3 order by attempt`,
+  return webhookAttempts.list(
+    sql,
+    'where endpoint_id = $1 and event_created = $2 and event_position = $3 order by attempt',
     [key.endpoint_id, key.event_created, key.event_position],
   );
 }

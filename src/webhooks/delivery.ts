@@ -1,30 +1,56 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
-export interface DeliveryRow {
-  id: string;
-  account_id: string;
-  livemode: boolean;
-  endpoint_id: string;
-  event_id: string;
-  event_type: string;
-  /** Its position in lists, which is that of its event. */
-  event_created: Date;
-  event_position: bigint;
+/** Where a delivery belongs; in lists its place is that of its event. */
+const PLACE = {
+  endpoint_id: 'text',
+  event_created: 'timestamptz',
+  event_position: 'bigint',
+  id: 'text',
+  account_id: 'text',
+  livemode: 'boolean',
+  event_id: 'text',
+  event_type: 'text',
+  created: 'timestamptz',
+} as const;
+
+/** What its latest attempt was answered. */
+const ANSWER = {
+  attempt: 'int',
+  response_status: 'int?',
+  response_body: 'text?',
+  error: 'text?',
+  duration_ms: 'int?',
+} as const;
+
+/** What waits, or is tried again. */
+export const webhookDue = table('webhook_due', {
+  ...PLACE,
+  ...ANSWER,
+  updated: 'timestamptz',
+  due_at: 'timestamptz',
+});
+
+/** What has ended. */
+export const webhookDeliveries = table('webhook_deliveries', {
+  ...PLACE,
+  ...ANSWER,
+  updated: 'timestamptz',
+  status: as<'succeeded' | 'failed'>('text'),
+});
+
+export const PLACE_COLUMNS = Object.keys(PLACE).join(', ');
+export const ANSWER_COLUMNS = Object.keys(ANSWER).join(', ');
+
+export type DeliveryRow = Omit<Row<typeof webhookDeliveries>, 'status'> & {
   status: DeliveryStatus;
-  attempt: number;
-  response_status: number | null;
-  response_body: string | null;
-  error: string | null;
-  duration_ms: number | null;
   next_attempt_at: Date | null;
-  created: Date;
-  updated: Date;
-}
+};
 
 /** The delivery object of behavior.md 11. */
 export function renderDelivery(row: DeliveryRow): { [key: string]: Json } {

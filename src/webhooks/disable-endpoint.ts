@@ -44,8 +44,9 @@ export async function disableEndpoint(
     if (row === undefined || row.status === 'disabled') return null;
     if (failingBefore !== undefined && (row.failing_since ?? now) > failingBefore) return null;
     const tenant = tenantOf(row);
-    const change = { ...row, status: 'disabled', disabled_reason: reason, updated: now } as const;
-    const disabled = only(await updateEndpoint(tx, change), 'webhook endpoint');
+    const change = { status: 'disabled', disabled_reason: reason } as const;
+    const rows = await updateEndpoint(tx, { id: row.id, updated: now }, change);
+    const disabled = only(rows, 'webhook endpoint');
     const stamp = await stampOrder(tx, tenant, now, 1);
     await endDueDeliveries(tx, endpointId, now);
     const object = renderEndpoint(disabled);

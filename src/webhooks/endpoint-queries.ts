@@ -1,7 +1,8 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-import { type DisabledReason, type EndpointRow, webhookEndpoints } from '#webhooks/endpoint.ts';
+import { PLACE_COLUMNS } from '#webhooks/delivery.ts';
+import { type EndpointRow, webhookEndpoints } from '#webhooks/endpoint.ts';
 
 export async function selectEndpoints(sql: Sql, tenant: Tenant): Promise<EndpointRow[]> {
   return sql.query(
@@ -100,35 +101,16 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
   );
 }
 
-export interface EndpointChange {
-  readonly id: string;
-  readonly url: string;
-  readonly enabled_events: readonly string[];
-  readonly description: string | null;
-  readonly status: 'enabled' | 'disabled';
-  readonly disabled_reason: DisabledReason | null;
-  readonly failing_since: Date | null;
-  readonly updated: Date;
-}
+/** Later than the previous change even where the clock stands still: workers compare the times. */
+const UPDATED = `updated = greatest($2, updated + interval '1 ms'), version = version + 1`;
 
-export async function updateEndpoint(tx: Tx, change: EndpointChange): Promise<EndpointRow[]> {
-  return tx.query(
-    `update webhook_endpoints e
-     set url = $2, enabled_events = $3, description = $4, status = $5, disabled_reason = $6,
-       failing_since = $7, updated = greatest($8, e.updated + interval '1 ms'),
-       version = e.version + 1
-     where e.id = $1 returning ${webhookEndpoints.of('e')}`,
-    [
-      change.id,
-      change.url,
-      change.enabled_events,
-      change.description,
-      change.status,
-      change.disabled_reason,
-      change.failing_since,
-      change.updated,
-    ],
-  );
+export async function updateEndpoint(
+  tx: Tx,
+  { id, updated }: Pick<EndpointRow, 'id' | 'updated'>,
+  change: Partial<EndpointRow>,
+): Promise<EndpointRow[]> {
+  const which = { where: 'id = $1', values: [id, updated], also: UPDATED };
+  return webhookEndpoints.update(tx, change, which);
 }
 
 export async function replaceSecret(
@@ -180,10 +162,9 @@ export async function endDueDeliveries(tx: Tx, id: string, now: Date): Promise<v
   await tx.query(
     `with ended as (delete from webhook_due where endpoint_id = $1 returning *)
      insert into webhook_deliveries
-       (endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
-        event_type, created, updated, attempt, response_status, response_body, error, duration_ms)
-     select endpoint_id, 'failed', event_created, event_position, id, account_id, livemode,
-       event_id, event_type, created, $2, attempt, response_status, response_body,
+       (${PLACE_COLUMNS}, status, updated, attempt, response_status, response_body, error,
+        duration_ms)
+     select ${PLACE_COLUMNS}, 'failed', $2, attempt, response_status, response_body,
        'endpoint_disabled', duration_ms
      from ended`,
     [id, now],

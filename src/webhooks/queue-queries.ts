@@ -1,26 +1,35 @@
-import { columnsFrom } from '#db/columns.ts';
+import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Database, Tx } from '#db/database.ts';
+import { as, type Row, table } from '#db/table.ts';
+import { type DeliveryStatus, PLACE_COLUMNS, webhookDue } from '#webhooks/delivery.ts';
+import { webhookEndpoints } from '#webhooks/endpoint.ts';
 
-/** The data that a worker needs of an endpoint, and its lease. */
-export interface LeasedRow {
-  endpoint_id: string;
-  fence: bigint;
-  consecutive_failures: number;
-  not_before: Date | null;
-  failing_since: Date | null;
-  status: 'enabled' | 'disabled';
-  url: string;
-  api_version: string;
-  secret: Buffer;
-  previous_secret: Buffer | null;
-  previous_secret_until: Date | null;
-  updated: Date;
-}
+export const webhookLeases = table('webhook_endpoint_leases', {
+  endpoint_id: 'text',
+  fence: 'bigint',
+  consecutive_failures: 'int',
+  not_before: 'timestamptz',
+});
 
+const LEASE = webhookLeases.pick(['endpoint_id', 'fence', 'consecutive_failures'], 'l');
+const LEASED = webhookEndpoints.pick(
+  [
+    'failing_since',
+    'status',
+    'url',
+    'api_version',
+    'secret',
+    'previous_secret',
+    'previous_secret_until',
+    'updated',
+  ],
+  'e',
+);
 const LEASED_COLUMNS = `
-  l.endpoint_id, l.fence, l.consecutive_failures, nullif(l.not_before, '-infinity') as not_before,
-  e.failing_since, e.status, e.url, e.api_version, e.secret, e.previous_secret,
-  e.previous_secret_until, e.updated`;
+  ${LEASE}, nullif(l.not_before, '-infinity') as not_before, ${LEASED}`;
+
+/** What a worker needs to know of an endpoint, and its lease. */
+export type LeasedRow = Row<typeof LEASE> & Row<typeof LEASED> & { not_before: Date | null };
 
 /**
  * A plan that was made while the tables were small would scan them completely once they are large.
@@ -122,22 +131,16 @@ export async function releaseEndpoints(
   );
 }
 
-export interface DueRow {
-  endpoint_id: string;
-  event_created: Date;
-  event_position: bigint;
-  id: string;
-  event_id: string;
-  event_type: string;
-  attempt: number;
-  endpoint_updated: Date;
-  /** `null` if the event is past its retention. */
-  body: string | null;
-}
+const DUE = webhookDue.pick(
+  ['endpoint_id', 'event_created', 'event_position', 'id', 'event_id', 'event_type', 'attempt'],
+  'd',
+);
+
+/** Without a body if the event is past its retention. */
+export type DueRow = Row<typeof DUE> & { endpoint_updated: Date; body: string | null };
 
 const FETCH = `
-  select d.endpoint_id, d.event_created, d.event_position, d.id, d.event_id, d.event_type,
-    d.attempt, p.updated as endpoint_updated, v.body
+  select ${DUE}, p.updated as endpoint_updated, v.body
   from jsonb_to_recordset($1::jsonb) as asked (endpoint_id text, most integer, held bigint[])
   cross join lateral (
     select updated from webhook_endpoints
@@ -177,36 +180,23 @@ export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): P
   return withIndexPlans(db, (tx) => tx.query<DueRow>(FETCH, values));
 }
 
-/** The result of one attempt of a delivery. */
-export interface ResultRow {
-  readonly endpoint_id: string;
-  readonly fence: bigint;
-  readonly event_created: Date;
-  readonly event_position: bigint;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly attempt: number;
-  readonly finished: Date;
-  readonly response_status: number | null;
-  readonly response_body: string | null;
-  readonly error: string | null;
-  readonly duration_ms: number;
-  readonly next_attempt_at: Date | null;
-}
-
 const RESULTS = columnsFrom(2, {
   endpoint_id: 'text',
   fence: 'bigint',
   event_created: 'timestamptz',
   event_position: 'bigint',
-  status: 'text',
+  status: as<DeliveryStatus>('text'),
   attempt: 'int',
   finished: 'timestamptz',
-  response_status: 'int',
-  response_body: 'text',
-  error: 'text',
+  response_status: 'int?',
+  response_body: 'text?',
+  error: 'text?',
   duration_ms: 'int',
-  next_attempt_at: 'timestamptz',
+  next_attempt_at: 'timestamptz?',
 });
+
+/** What became of one delivery in one attempt. */
+export type ResultRow = Sent<typeof RESULTS>;
 
 type ResultColumn = (typeof RESULTS.names)[number];
 
@@ -246,10 +236,9 @@ const RECORD = `
       d.livemode, d.event_id, d.event_type, d.created, f.n
   ), history as (
     insert into webhook_deliveries
-      (endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
-       event_type, created, updated, attempt, response_status, response_body, error, duration_ms)
-    select endpoint_id, status, event_created, event_position, id, account_id, livemode, event_id,
-      event_type, created, ${at('finished')}, ${at('attempt')}, ${at('response_status')},
+      (${PLACE_COLUMNS}, status, updated, attempt, response_status, response_body, error,
+       duration_ms)
+    select ${PLACE_COLUMNS}, status, ${at('finished')}, ${at('attempt')}, ${at('response_status')},
       ${at('response_body')}, ${at('error')}, ${at('duration_ms')}
     from finished f
   ), retried as (
@@ -270,22 +259,16 @@ const RECORD = `
   )
   select distinct endpoint_id from checked where not ok`;
 
-/** The health of an endpoint according to its latest responses. */
-export interface HealthRow {
-  readonly endpoint_id: string;
-  readonly fence: bigint;
-  readonly consecutive_failures: number;
-  readonly not_before: Date | null;
-  readonly failing_since: Date | null;
-}
-
 const HEALTH = columnsFrom(2, {
   endpoint_id: 'text',
   fence: 'bigint',
   consecutive_failures: 'int',
-  not_before: 'timestamptz',
-  failing_since: 'timestamptz',
+  not_before: 'timestamptz?',
+  failing_since: 'timestamptz?',
 });
+
+/** The health of an endpoint, as its latest answers show it. */
+export type HealthRow = Sent<typeof HEALTH>;
 
 const RECORD_HEALTH = `
   with input as materialized (

@@ -26,12 +26,11 @@ export async function selectReplay(
   tenant: Tenant,
   id: string,
 ): Promise<ReplayRow | undefined> {
-  const rows = await sql.query<ReplayRow>(
-    `select ${webhookReplays.columns} from webhook_replays
-     where id = $1 and ${ofTenant('$2', '$3')}`,
-    [id, tenant.accountId, tenant.livemode],
-  );
-  return rows[0];
+  return webhookReplays.find(sql, `where id = $1 and ${ofTenant('$2', '$3')}`, [
+    id,
+    tenant.accountId,
+    tenant.livemode,
+  ]);
 }
 
 /**

@@ -61,16 +61,19 @@ async function applyChange(
   const enabling = status === 'enabled' && row.status === 'disabled';
   if (enabling || url !== row.url) await forgetFailures(tx, row.id);
   const events = input.enabledEvents;
-  const updated = await updateEndpoint(tx, {
-    id: row.id,
-    url,
-    enabled_events: events === undefined ? row.enabled_events : [...new Set(events)],
-    description: input.description === undefined ? row.description : input.description,
-    status,
-    disabled_reason: status === 'enabled' ? null : (row.disabled_reason ?? 'requested_by_merchant'),
-    failing_since: enabling ? null : row.failing_since,
-    updated: now,
-  });
+  const updated = await updateEndpoint(
+    tx,
+    { id: row.id, updated: now },
+    {
+      url,
+      enabled_events: events === undefined ? row.enabled_events : [...new Set(events)],
+      description: input.description === undefined ? row.description : input.description,
+      status,
+      disabled_reason:
+        status === 'enabled' ? null : (row.disabled_reason ?? 'requested_by_merchant'),
+      failing_since: enabling ? null : row.failing_since,
+    },
+  );
   if (status === 'disabled') {
     // With the account's order locked, no event can be fanned out to this endpoint any more.
     await stampOrder(tx, { accountId: row.account_id, livemode: row.livemode }, now, 1);

@@ -112,7 +112,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a key that has expired still replays',
     file: 'src/idempotency/key-queries.ts',
-    from: ' and expires_at > $5`',
+    from: '\n       and expires_at > $5`',
     to: ' and $5::timestamptz is not null`',
   },
   {

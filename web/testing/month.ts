@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
+import { DAY_MS } from '#core/durations.ts';
 
 /** Fake statistics of a shop's month, for screenshots that would otherwise need weeks. */
 
-const DAY_MS = 86_400_000;
 const ATOMS = 1_000_000;
 /** Sundays are quiet and Fridays busy. */
 const BUSY = [0.35, 0.8, 0.85, 0.9, 1, 1.5, 1.3] as const;

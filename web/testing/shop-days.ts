@@ -1,4 +1,5 @@
 import { present } from '#core/assert.ts';
+import { DAY_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { payAt } from './desk.ts';
@@ -8,7 +9,6 @@ import { addTestTerminal, postAsMerchant } from './till.ts';
 /** Fills one page of a list and part of the next. */
 const SALES = 90;
 const DAYS = 9;
-const DAY_MS = 86_400_000;
 const CENT = 10_000;
 /** A terminal handles one sale at a time, so three terminals sell in parallel. */
 const COUNTERS = ['Bar', 'Terrace', 'Garden counter'] as const;

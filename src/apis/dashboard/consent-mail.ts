@@ -1,4 +1,4 @@
-import type { AccountRow, AccountUpdate } from '#accounts/account-queries.ts';
+import type { AccountRow, SettingsUpdate } from '#accounts/account-queries.ts';
 import { accessRefusal } from '#apis/dashboard/consent.ts';
 import type { Refusal } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -36,11 +36,11 @@ export async function mailAccountChange(
 }
 
 /** The name under which a verified business is paid, and the refund limits. */
-function isSensitive(before: AccountRow, after: AccountUpdate): boolean {
+function isSensitive(before: AccountRow, after: SettingsUpdate): boolean {
   return (
     (before.kyb_status === 'approved' && before.name !== after.name) ||
-    before.refund_daily_limit !== after.refundDailyLimit ||
-    before.refund_window_days !== after.refundWindowDays
+    before.refund_daily_limit !== after.refund_daily_limit ||
+    before.refund_window_days !== after.refund_window_days
   );
 }
 
@@ -50,7 +50,7 @@ export function mayChangeSettings(
   by: { readonly session: SessionRow; readonly tenant: Tenant; readonly now: Date },
 ) {
   return (tx: Tx) =>
-    async (before: AccountRow, after: AccountUpdate): Promise<Refusal | null> => {
+    async (before: AccountRow, after: SettingsUpdate): Promise<Refusal | null> => {
       if (!isSensitive(before, after)) return null;
       const isSandbox = people.factorAgeMs === 0;
       const refused = accessRefusal({ ...by, isSandbox });

@@ -13,7 +13,7 @@ import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { tellOfProposal } from '#payouts/foreign-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { createOperator } from '#people/create-operator.ts';
-import { insertOwnerChange } from '#people/owner-change-queries.ts';
+import { ownerChanges } from '#people/owner-change-queries.ts';
 import { decodeView } from '#settlement/chain/decode.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
@@ -311,8 +311,8 @@ test('ten withdrawals at once never exceed the balance; a repeated one pays once
 test('a hold stops payouts and an announced wallet until it is lifted', async () => {
   const now = server.clock.now();
   await server.db.transaction(async (tx) => {
-    const change = { id: 'och_test', accountId: account, email: 'x@cafe.test' };
-    await insertOwnerChange(tx, { ...change, kind: 'invited', changedBy: 'test', now });
+    const change = { id: 'och_test', account_id: account, email: 'x@cafe.test' };
+    await ownerChanges.insert(tx, { ...change, kind: 'invited', changed_by: 'test', created: now });
     const hold = { id: 'hold_test', accountId: account, changeId: 'och_test' };
     assert.ok(await insertHold(tx, { ...hold, heldBy: 'nina@cafe.test', now }));
   });

@@ -3,11 +3,9 @@ import { shownAs } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
 import { type Branch, type Condition, type Page, selectPage, TENANT_KEY } from '#db/paging.ts';
 import { wholeKey } from '#db/plan-shapes.ts';
-import { INTENT_COLUMNS } from '#payments/intent-queries.ts';
-import { type IntentRow, toIntent } from '#payments/intent-rows.ts';
-import { type Payment, type PaymentRow, toPayment } from '#payments/payment.ts';
+import { type IntentRow, paymentIntents, toIntent } from '#payments/intent-rows.ts';
+import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
 import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
-import { PAYMENT_COLUMNS } from '#payments/payment-queries.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;
@@ -69,7 +67,7 @@ export async function searchPayments(
   };
   const list = {
     table: 'payments',
-    columns: PAYMENT_COLUMNS,
+    columns: payments.columns,
     filters,
     indexes: INDEXES,
     anyOf: anyOf(search),
@@ -106,7 +104,7 @@ export async function selectDeclinedIntents(
 ): Promise<PaymentIntent[]> {
   const list = {
     table: 'payment_intents',
-    columns: INTENT_COLUMNS,
+    columns: paymentIntents.columns,
     filters: { terminal_id: wanted.terminal, [DECLINE_CODE]: wanted.code },
     indexes: { [DECLINE_CODE]: { columns: [DECLINE_CODE, ...TENANT_KEY], ordered: true } },
     conditions: ['last_payment_error is not null'],

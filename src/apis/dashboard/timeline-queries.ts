@@ -1,6 +1,9 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
+import type { Row } from '#db/table.ts';
+import { events } from '#events/event-queries.ts';
 import type { WaitsFor } from '#settlement/request-queries.ts';
+import { type DeliveryStatus, webhookDeliveries } from '#webhooks/delivery.ts';
 
 export interface AttemptRow {
   readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';
@@ -46,12 +49,9 @@ export async function selectSettlementAttempts(
   );
 }
 
-export interface TimelineEventRow {
-  readonly id: string;
-  readonly type: string;
-  readonly created: Date;
-  readonly position: bigint;
-}
+const EVENT = events.pick(['id', 'type', 'created', 'position']);
+
+export type TimelineEventRow = Row<typeof EVENT>;
 
 /** Events of these objects within a span of time, oldest first. */
 export async function selectEventsOf(
@@ -65,7 +65,7 @@ export async function selectEventsOf(
   },
 ): Promise<TimelineEventRow[]> {
   return sql.query<TimelineEventRow>(
-    `select id, type, created, position from events
+    `select ${EVENT} from events
      where account_id = $1 and livemode = $2 and created >= $3 and created <= $4
        and object_id = any($5)
      order by created, position limit $6`,
@@ -73,34 +73,31 @@ export async function selectEventsOf(
   );
 }
 
-export interface TimelineDeliveryRow {
-  readonly id: string;
-  readonly endpoint_id: string;
-  readonly event_id: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly attempt: number;
-  readonly response_status: number | null;
-  readonly updated: Date;
-}
+const DELIVERY = webhookDeliveries.pick(
+  ['id', 'endpoint_id', 'event_id', 'attempt', 'response_status', 'updated'],
+  'd',
+);
+
+export type TimelineDeliveryRow = Row<typeof DELIVERY> & { status: DeliveryStatus };
 
 /** The deliveries of these events to the endpoints. */
 export async function selectDeliveriesOf(
   sql: Sql,
   tenant: Tenant,
-  events: readonly TimelineEventRow[],
+  told: readonly TimelineEventRow[],
 ): Promise<TimelineDeliveryRow[]> {
-  const places = [events.map(({ created }) => created), events.map(({ position }) => position)];
+  const places = [told.map(({ created }) => created), told.map(({ position }) => position)];
   return sql.query<TimelineDeliveryRow>(
     `with places as (select * from unnest($3::timestamptz[], $4::bigint[]) p (created, position)),
      told as (
-       select d.id, d.endpoint_id, d.event_id, d.status, d.attempt, d.response_status, d.updated
+       select ${DELIVERY}, d.status
        from webhook_endpoints e cross join places p cross join (values ('succeeded'), ('failed'))
          s (status)
        join webhook_deliveries d on d.endpoint_id = e.id and d.status = s.status
          and d.event_created = p.created and d.event_position = p.position
        where e.account_id = $1 and e.livemode = $2
        union all
-       select d.id, d.endpoint_id, d.event_id, 'pending', d.attempt, d.response_status, d.updated
+       select ${DELIVERY}, 'pending'
        from webhook_endpoints e cross join places p
        join webhook_due d on d.endpoint_id = e.id
          and d.event_created = p.created and d.event_position = p.position

@@ -32,6 +32,7 @@ import {
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import type { IdKey } from '#core/ids.ts';
 import { atoms } from '#core/money.ts';
 import type { RotatingKey } from '#core/secrets.ts';
@@ -369,7 +370,7 @@ const PosRefundBody = Type.Object({
 });
 
 /** Codes have 39 bits and are valid for minutes, so a clerk may mistype a few. */
-const WRONG_CODES: Allowance = { attempts: 10, windowMs: 60 * 60_000 };
+const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 
 function refundRoute(deps: DeviceDeps) {
   return defineRoute<DeviceCaller, undefined, typeof PosRefundBody>({

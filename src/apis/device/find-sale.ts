@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from '#core/answer.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import type { IdKey } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import { shownAs } from '#core/money.ts';
@@ -10,7 +11,7 @@ import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
 import { type Allowance, giveBackAttempt, takeAttempt } from '#people/attempts.ts';
 
 /** A clerk may mistype a few; a till that enumerates order ids or amounts is stopped. */
-const MISSES: Allowance = { attempts: 10, windowMs: 60 * 60_000 };
+const MISSES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 /** An order has one payment, but rebuilt payments may share its id. */
 const OF_ONE_ORDER = 10;
 

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { selectLanguage } from '#accounts/account-queries.ts';
 import { terminalInactive } from '#accounts/credential-ends.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { HOUR_MS } from '#core/durations.ts';
 import { LANGUAGES, type Language } from '#core/languages.ts';
 import { readEmail } from '#core/names.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -23,7 +24,7 @@ export interface ReceiptMailDeps {
 }
 
 /** Enough for a busy till, too few to send spam from a stolen one. */
-const PER_TERMINAL: Allowance = { attempts: 30, windowMs: 60 * 60_000 };
+const PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
 
 /** A fixed text without the shop's name, so that a till cannot be used to send messages. */
 function mailOf(language: Language, url: string) {

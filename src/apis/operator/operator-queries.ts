@@ -1,14 +1,13 @@
+import { accounts } from '#accounts/account-queries.ts';
 import { present } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import { BEHIND_ALL_IDS } from '#db/paging.ts';
+import type { Row } from '#db/table.ts';
+import { payers } from '#payers/payer-queries.ts';
 
-export interface FoundAccountRow {
-  readonly id: string;
-  readonly name: string;
-  readonly status: 'active' | 'disabled';
-  readonly kyb_status: string;
-  readonly created: Date;
-}
+const FOUND = accounts.pick(['id', 'name', 'status', 'kyb_status', 'created']);
+
+export type FoundAccountRow = Row<typeof FOUND>;
 
 /**
  * By id, by the email address of an owner or member, or by the beginning of the name; newest first.
@@ -18,7 +17,7 @@ export async function searchAccounts(
   wanted: { readonly text: string | null; readonly before: string | null; readonly limit: number },
 ): Promise<FoundAccountRow[]> {
   return sql.query(
-    `select id, name, status, kyb_status, created from accounts a
+    `select ${FOUND} from accounts a
      where id < $2
        and ($1::text is null or id = $1 or starts_with(lower(name), lower($1)) or id in (
          select m.account_id from memberships m join users u on u.id = m.user_id
@@ -28,19 +27,14 @@ export async function searchAccounts(
   );
 }
 
-export interface OperatorPayerRow {
-  readonly id: string;
-  readonly livemode: boolean;
-  readonly address: string;
-  readonly created: Date;
-  readonly blocked_at: Date | null;
-  readonly passes: number;
-}
+const PAYER = payers.pick(['id', 'livemode', 'address', 'created', 'blocked_at'], 'p');
+
+export type OperatorPayerRow = Row<typeof PAYER> & { passes: number };
 
 /** Payers by id, or by wallet in either mode (an address is unique in each). */
 export async function searchPayers(sql: Sql, text: string): Promise<OperatorPayerRow[]> {
   return sql.query(
-    `select p.id, p.livemode, p.address, p.created, p.blocked_at,
+    `select ${PAYER},
        (select count(*)::int from passes s where s.payer_id = p.id and s.revoked_at is null)
          as passes
      from payers p

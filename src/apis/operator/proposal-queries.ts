@@ -1,5 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { BEHIND_ALL_IDS } from '#db/paging.ts';
+import { as, type Joined, type Row, table } from '#db/table.ts';
+import { users } from '#people/user-queries.ts';
 
 export const PROPOSAL_KINDS = [
   'block_payer',
@@ -17,61 +19,32 @@ export const PROPOSAL_KINDS = [
 ] as const;
 export type ProposalKind = (typeof PROPOSAL_KINDS)[number];
 
-export interface ProposalRow {
-  readonly id: string;
-  readonly kind: ProposalKind;
-  readonly livemode: boolean;
-  readonly subject: string;
-  readonly payload: { readonly [key: string]: number };
-  readonly reason: string;
-  readonly status: 'open' | 'approved' | 'rejected';
-  readonly proposed_by: string;
-  readonly proposed_by_email: string;
-  readonly created: Date;
-  readonly expires_at: Date;
-  readonly decided_by: string | null;
-  readonly decided_by_email: string | null;
-  readonly decided_at: Date | null;
-  readonly decision_reason: string | null;
-}
+export const operatorProposals = table('operator_proposals', {
+  id: 'text',
+  kind: as<ProposalKind>('text'),
+  livemode: 'boolean',
+  subject: 'text',
+  payload: as<{ readonly [key: string]: number }>('jsonb'),
+  reason: 'text',
+  status: as<'open' | 'approved' | 'rejected'>('text'),
+  proposed_by: 'text',
+  created: 'timestamptz',
+  expires_at: 'timestamptz',
+  decided_by: 'text?',
+  decided_at: 'timestamptz?',
+  decision_reason: 'text?',
+});
 
-const COLUMNS = `p.id, p.kind, p.livemode, p.subject, p.payload, p.reason, p.status, p.proposed_by,
-  u.email as proposed_by_email, p.created, p.expires_at, p.decided_by,
-  d.email as decided_by_email, p.decided_at, p.decision_reason`;
+const PROPOSER = users.pick({ proposed_by_email: 'email' }, 'u');
+const DECIDER = users.pick({ decided_by_email: 'email' }, 'd');
+
+export type ProposalRow = Row<typeof operatorProposals> &
+  Row<typeof PROPOSER> &
+  Joined<Row<typeof DECIDER>>;
+
+const COLUMNS = `${operatorProposals.of('p')}, ${PROPOSER}, ${DECIDER}`;
 const FROM = `operator_proposals p join users u on u.id = p.proposed_by
   left join users d on d.id = p.decided_by`;
-
-export interface NewProposal
-  extends Pick<
-    ProposalRow,
-    'id' | 'kind' | 'livemode' | 'subject' | 'payload' | 'reason' | 'status'
-  > {
-  readonly proposedBy: string;
-  readonly now: Date;
-  readonly expiresAt: Date;
-}
-
-/** A proposal that needs no second person is stored as approved, without a decider. */
-export async function insertProposal(tx: Tx, row: NewProposal): Promise<void> {
-  await tx.query(
-    `insert into operator_proposals (id, kind, livemode, subject, payload, reason, status,
-       proposed_by, created, expires_at, decided_at)
-     values ($1, $2, $3, $4, $5::text::jsonb, $6, $7, $8, $9, $10,
-       case when $7 = 'open' then null else $9::timestamptz end)`,
-    [
-      row.id,
-      row.kind,
-      row.livemode,
-      row.subject,
-      JSON.stringify(row.payload),
-      row.reason,
-      row.status,
-      row.proposedBy,
-      row.now,
-      row.expiresAt,
-    ],
-  );
-}
 
 /** The open, unexpired proposal about the same subject, if there is one. */
 export async function selectOpenProposal(

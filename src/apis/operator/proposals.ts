@@ -2,9 +2,9 @@ import { decideKyb } from '#accounts/kyb.ts';
 import { decideName, setAccountStatus } from '#accounts/settings.ts';
 import {
   decideProposal,
-  insertProposal,
   lockProposal,
   lockWorksAlone,
+  operatorProposals,
   type ProposalKind,
   type ProposalRow,
   selectOpenProposal,
@@ -166,7 +166,12 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
   const id = newId('proposal', now);
   const status = isAlone ? 'approved' : 'open';
   const expiresAt = addMs(now, OPEN_MS);
-  await insertProposal(tx, { ...wish, id, status, proposedBy: userId, now, expiresAt });
+  // A proposal that needs no second person is stored as approved, without a decider.
+  await operatorProposals.insert(tx, {
+    ...{ id, status, kind: wish.kind, livemode: wish.livemode, subject: wish.subject },
+    ...{ payload: wish.payload, reason: wish.reason, proposed_by: userId, created: now },
+    ...{ expires_at: expiresAt, decided_at: isAlone ? now : null },
+  });
   const made = present(await selectProposal(tx, id), 'proposal');
   const refused = isAlone ? await carryOut(tx, made, by) : null;
   if (refused !== null) return new Abandon(refused);

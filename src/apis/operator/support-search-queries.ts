@@ -1,14 +1,12 @@
+import { accounts } from '#accounts/account-queries.ts';
 import type { Sql } from '#db/database.ts';
+import type { Row } from '#db/table.ts';
 
 /** The most results of each kind. Staff narrow the search if they need others. */
 export const SHOWN = 20;
 
-interface IdRow {
-  readonly id: string;
-}
-
 async function idsOf(sql: Sql, statement: string, value: unknown): Promise<string[]> {
-  const rows = await sql.query<IdRow>(statement, [value, SHOWN]);
+  const rows = await sql.query<{ id: string }>(statement, [value, SHOWN]);
   return rows.map(({ id }) => id);
 }
 
@@ -94,19 +92,13 @@ export async function selectAccountIds(sql: Sql, text: string): Promise<string[]
   );
 }
 
-export interface NamedAccountRow {
-  readonly id: string;
-  readonly name: string;
-  readonly status: 'active' | 'disabled';
-  readonly created: Date;
-}
+const NAMED = accounts.pick(['id', 'name', 'status', 'created']);
+
+export type NamedAccountRow = Row<typeof NAMED>;
 
 export async function selectNamedAccounts(
   sql: Sql,
   ids: readonly string[],
 ): Promise<NamedAccountRow[]> {
-  return sql.query(
-    'select id, name, status, created from accounts where id = any($1) order by id',
-    [ids],
-  );
+  return sql.query(`select ${NAMED} from accounts where id = any($1) order by id`, [ids]);
 }

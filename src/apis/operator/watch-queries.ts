@@ -2,15 +2,11 @@ import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import { BEHIND_ALL_NUMBERS } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
+import { chainAlarms } from '#settlement/alarms.ts';
 
-export interface OpenAlarmRow {
-  readonly id: bigint;
-  readonly livemode: boolean;
-  readonly kind: string;
-  readonly subject: string;
-  readonly details: unknown;
-  readonly created: Date;
-}
+const ALARM = chainAlarms.pick(['id', 'livemode', 'kind', 'subject', 'details', 'created']);
+
+export type OpenAlarmRow = Row<typeof ALARM>;
 
 /** The open alarms, newest first. */
 export async function selectAlarms(
@@ -18,7 +14,7 @@ export async function selectAlarms(
   wanted: { readonly before: string | null; readonly limit: number },
 ): Promise<OpenAlarmRow[]> {
   return sql.query(
-    `select id, livemode, kind, subject, details, created from chain_alarms
+    `select ${ALARM} from chain_alarms
      where resolved_at is null and id < $1
      order by id desc limit $2`,
     [wanted.before ?? BEHIND_ALL_NUMBERS, wanted.limit],
@@ -57,11 +53,9 @@ export async function selectOpenDifferences(
   sql: Sql,
   wanted: { readonly before: string | null; readonly limit: number },
 ): Promise<DifferenceRow[]> {
-  return sql.query(
-    `select ${reconciliationDifferences.columns}
-     from reconciliation_differences
-     where resolved_at is null and id < $1
-     order by id desc limit $2`,
+  return reconciliationDifferences.list(
+    sql,
+    'where resolved_at is null and id < $1 order by id desc limit $2',
     [wanted.before ?? BEHIND_ALL_NUMBERS, wanted.limit],
   );
 }
@@ -75,33 +69,30 @@ export const reconciliationCursors = table('reconciliation_cursors', {
 export type CursorRow = Row<typeof reconciliationCursors>;
 
 export async function selectCursors(sql: Sql): Promise<CursorRow[]> {
-  return sql.query(
-    'select livemode, next_block, updated from reconciliation_cursors order by livemode',
-  );
+  return reconciliationCursors.list(sql, 'order by livemode', []);
 }
 
-export interface RecoveryStateRow {
-  readonly livemode: boolean;
-  readonly status: 'done' | 'recovering';
-  readonly reason: string | null;
-  readonly loss_shown: boolean;
-  /** The first block to compare; earlier ones were compared before. */
-  readonly from_block: bigint | null;
-  readonly read_to: bigint | null;
-  readonly started: Date | null;
-  readonly finished: Date | null;
-  readonly payments: number;
-  readonly refunds: number;
-  readonly withdrawals: number;
-  readonly canceled: number;
-  readonly credentials: number;
-}
+export const networkRecoveries = table('network_recoveries', {
+  livemode: 'boolean',
+  status: as<'done' | 'recovering'>('text'),
+  reason: 'text?',
+  loss_shown: 'boolean',
+  read_to: 'bigint?',
+  started: 'timestamptz?',
+  finished: 'timestamptz?',
+  payments: 'int',
+  refunds: 'int',
+  withdrawals: 'int',
+  canceled: 'int',
+  credentials: 'int',
+});
+
+/** `from_block` is the first block to compare; earlier ones were compared before. */
+export type RecoveryStateRow = Row<typeof networkRecoveries> & { from_block: bigint | null };
 
 export async function selectRecoveries(sql: Sql): Promise<RecoveryStateRow[]> {
   return sql.query(
-    `select r.livemode, r.status, r.reason, r.loss_shown,
-       coalesce(r.compared_block + 1, c.next_block) as from_block, r.read_to, r.started, r.finished,
-       r.payments, r.refunds, r.withdrawals, r.canceled, r.credentials
+    `select ${networkRecoveries.of('r')}, coalesce(r.compared_block + 1, c.next_block) as from_block
      from network_recoveries r left join reconciliation_cursors c on c.livemode = r.livemode
      order by r.livemode`,
   );

@@ -20,9 +20,9 @@ export interface RequestOutcome {
 
 const OUTCOMES = columnsFrom(1, {
   id: 'bigint',
-  transaction_id: 'bigint',
+  transaction_id: 'bigint?',
   status: 'text',
-  outcome: 'jsonb',
+  outcome: 'jsonb?',
 });
 
 const WRITE_OUTCOMES = `

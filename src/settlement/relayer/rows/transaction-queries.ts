@@ -36,13 +36,13 @@ const SIGNED = columnsFrom(7, {
   target: 'text',
   input: 'bytea',
   gas_limit: 'bigint',
-  tx_hash: 'text',
-  raw: 'bytea',
+  tx_hash: 'text?',
+  raw: 'bytea?',
   cancels: 'boolean',
   // Fees have 256 bits.
   max_fee: 'text',
   max_tip: 'text',
-  valid_until: 'timestamptz',
+  valid_until: 'timestamptz?',
 });
 
 const INSERT_TRANSACTIONS = `
