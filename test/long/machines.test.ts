@@ -253,7 +253,7 @@ step('step 6: HAProxy leads to the primary from each machine', async () => {
 });
 
 step('a cluster that runs is changed by the commands for it', async () => {
-  const command = (await blocksUnder('ha.md', 'What has been seen')).at(-1) ?? '';
+  const command = (await blocksUnder('ha.md', 'Test results')).at(-1) ?? '';
   await first().type(`${PATRONICTL} edit-config --force -s ttl=20 -s postgresql.use_slots=true`);
   await first().type(`${READ_SETTINGS}\n${command}`);
   const guide = await readFile(path.join(import.meta.dirname, '../../docs/backup.md'), 'utf8');
