@@ -64,7 +64,9 @@ export async function insertPayer(
   tx: Tx,
   payer: Pick<PayerRow, 'id' | 'livemode' | 'address' | 'created'>,
 ): Promise<PayerRow | undefined> {
-  const made = await payers.upsert(tx, payer, 'on conflict (livemode, address) do nothing');
+  const { id, livemode, address, created } = payer;
+  const row = { id, livemode, address, created };
+  const made = await payers.upsert(tx, row, 'on conflict (livemode, address) do nothing');
   return made ?? selectPayerByAddress(tx, payer);
 }
 
