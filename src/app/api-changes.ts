@@ -4,8 +4,8 @@ import type { Doc } from '#http/openapi-schemas.ts';
 /** docs/guides/api-changes.md: the additions to the merchant API, release by release. */
 
 const TITLE = '# What is new in the API';
-const INTRODUCTION = `What the merchant API has gained, release by release. Programs that were
-written before go on as they are: nothing that they rely on has gone.`;
+const INTRODUCTION = `What each release has added to the merchant API. Existing programs keep
+working: nothing that they rely on was removed.`;
 const NEXT = '## Not released yet';
 const NOTHING = 'Nothing yet.';
 
