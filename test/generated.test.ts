@@ -60,7 +60,7 @@ test('generated files have at most 42,000 lines and 2.2 MB', (t) => {
   assert.ok(bytes <= MOST_BYTES, `${bytes} bytes`);
 });
 
-test('their lines are short, but where an item is one line', () => {
+test('their lines are short, unless one item is one line', () => {
   const long = Object.values(KINDS)
     .flatMap(filesOf)
     .filter(({ name }) => !LONG_LINES.test(name))
@@ -70,7 +70,7 @@ test('their lines are short, but where an item is one line', () => {
   assert.deepEqual(long, []);
 });
 
-test('nothing that is built is committed', () => {
+test('no build output is committed', () => {
   const built = tracked.filter((name) => /(^|\/)(dist|\.cache|node_modules)\//.test(name));
   assert.deepEqual(built, []);
 });

@@ -31,7 +31,7 @@ describe('the processes of a test run', () => {
     assert(groups.every((group) => group.length <= 16));
   });
 
-  it('are shared by small folders of src, but not by what waits and what works', () => {
+  it('are shared by small folders of src, but waiting and working files are apart', () => {
     const small = [...named('src/a', 2), ...named('src/b', 3), ...named('src/ops', 2)];
     const groups = groupFiles([...small, ...named('web/c', 200)]);
     assert.deepEqual(
@@ -45,7 +45,7 @@ describe('the processes of a test run', () => {
     assert.equal(groups.filter((group) => group[0]?.startsWith('test/faults')).length, 5);
   });
 
-  it('are one for each file where only a few run', () => {
+  it('are one for each file if only a few run', () => {
     assert(groupFiles(named('src/a', 11)).every((group) => group.length === 1));
   });
 

@@ -108,7 +108,7 @@ const KNOTS: readonly (readonly string[])[] = [
   ],
 ];
 
-test('no two files import each other, by whatever way round, not even their types', () => {
+test('no files import each other in a circle, not even their types', () => {
   assert.ok(shipped.length >= 1_000, `only ${shipped.length} files were seen`);
   assert.deepEqual(knots().toSorted(), KNOTS);
 });
@@ -151,7 +151,7 @@ test('few places in src name a path in web', () => {
   assert.deepEqual(Object.fromEntries(found), NAMES_WEB);
 });
 
-test('small files that a single neighbor imports become fewer', () => {
+test('the number of small files with a single importer does not grow', () => {
   const importers = new Map<string, string[]>();
   for (const [name, targets] of targetsOf) {
     for (const one of targets) importers.set(one, [...(importers.get(one) ?? []), name]);

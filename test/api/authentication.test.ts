@@ -41,7 +41,7 @@ test('keys of a disabled account are refused', async () => {
   assert.equal(await codeFor(stranger.test.key), '403 account_disabled');
 });
 
-test('an allowlist is kept to the address, IPv4 and IPv6, alone and as a range', async () => {
+test('an allowlist admits only its addresses, IPv4 and IPv6, single and as a range', async () => {
   const { tenant } = api.merchant.test;
   const ipAllowlist = ['192.0.2.7', '198.51.100.0/24', '2001:db8::/32'];
   const { secret } = await api.addKey(tenant, { ipAllowlist });
@@ -72,7 +72,7 @@ test('a key of another kind is refused', async () => {
   assert.equal(await codeFor('tldk_test_abc'), '401 api_key_invalid');
 });
 
-test('when a key was used last is written, lazily', async () => {
+test('the last use of a key is recorded, with a delay', async () => {
   const { id, secret } = await api.addKey(api.merchant.test.tenant);
   await codeFor(secret);
   await sleep(200);

@@ -269,7 +269,7 @@ test('an order_id is taken once per account and mode', async () => {
   );
 });
 
-test('a refusal of validation frees the key for the mended request', async () => {
+test('a validation error frees the key for the corrected request', async () => {
   const idempotencyKey = randomUUID();
   assert.equal((await create({ amount: 0 }, { idempotencyKey })).status, 400);
   assert.equal((await create({ amount: 7 }, { idempotencyKey })).status, 201);
@@ -297,7 +297,7 @@ test('characters are counted, not code units', async () => {
   assert.equal((await create({ description: '😀'.repeat(501) })).status, 400);
 });
 
-test('tipping is kept as it was sent, and null where none was', async () => {
+test('tipping is stored as sent, and is null if it was not sent', async () => {
   const tipping = { percentages: [20, 10, 15] };
   const asked = await create({ tipping });
   assert.deepEqual([asked.body.tipping, asked.body.tip], [tipping, null]);

@@ -96,7 +96,7 @@ test("another account's and another mode's payment is not accepted", async () =>
   }
 });
 
-test('without an amount all that is left is refunded, and then nothing is left', async () => {
+test('without an amount the whole rest is refunded, and nothing is left', async () => {
   const { id } = await addTestPayment(api().db, api().merchant.test);
   assert.equal((await refund(id, 500_000)).body.amount, 500_000);
   assert.equal((await refund(id)).body.amount, 2_000_000);

@@ -57,7 +57,7 @@ async function untilBack(work: () => Promise<Answered>): Promise<Answered> {
   }
 }
 
-test('without its database the API says so at once, and is back by itself', async () => {
+test('without its database the API reports it at once, and recovers by itself', async () => {
   await createTestIntent(api);
   const mend = cutWire();
   const key = randomUUID();
@@ -112,7 +112,7 @@ async function gauges(): Promise<Map<string, number>> {
   );
 }
 
-test('without its database the numbers are the last known, and one says so', async () => {
+test('without its database the metrics are the last known, and one says so', async () => {
   const depth = 'tapline_queue_depth{queue="expired_intents"}';
   const isUp = 'tapline_metrics_source_up{source="database"}';
   await sleep(2_100); // Metrics are refreshed after two seconds.
@@ -131,7 +131,7 @@ test('without its database the numbers are the last known, and one says so', asy
   );
 });
 
-test('a create whose commit got lost is answered with what really happened, once', async () => {
+test('a create whose commit result was lost returns the real result, once', async () => {
   await createTestIntent(api);
   const key = randomUUID();
   const wasCut = loseAnswerTo('COMMIT');
@@ -148,7 +148,7 @@ test('a create whose commit got lost is answered with what really happened, once
   assert.equal(rows.length, 1);
 });
 
-test('a refusal whose commit got lost is the same when it is asked for again', async () => {
+test('a refusal whose commit result was lost is the same on a retry', async () => {
   const body = { amount: 1, terminal: api.merchant.test.terminal, order_id: 'LOST' };
   const ask = (idempotencyKey: string) =>
     api.call({ path: '/v1/payment_intents', idempotencyKey, body });

@@ -156,7 +156,7 @@ test('a terminal that was deactivated creates, charges and refunds nothing', asy
   await api.db.query(setStatus, [terminal(), 'active']);
 });
 
-test('a key that stands is not slowed down by one that has ended in the same batch', async () => {
+test('a valid key is not delayed by an ended one in the same batch', async () => {
   const ended = await api.addKey(api.merchant.test.tenant);
   await warmUp(ended.secret, '/v1/terminals');
   await api.db.query('update api_keys set revoked_at = now() where id = $1', [ended.id]);

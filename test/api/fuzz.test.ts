@@ -80,7 +80,7 @@ test(`${REQUESTS} wrong requests are answered as documented, and none by a 500`,
   });
 });
 
-test('what the requests left behind is whole', async () => {
+test('the data that the requests left is consistent', async () => {
   const broken = await api.db.query(
     `select i.id from payment_intents i
      where not exists (select from events e where e.object_id = i.id

@@ -83,7 +83,7 @@ function flipped(cursor: string): string {
   return bytes.toString('base64url');
 }
 
-test('filters show what they name', async () => {
+test('filters return the objects that they name', async () => {
   const { terminal } = api().merchant.test;
   const count = async (query: string) =>
     (await api().call({ path: `${PATH}?${query}` })).body.data.length;
@@ -101,7 +101,7 @@ test('filters show what they name', async () => {
   assert.equal(await count('created_lt=2100-01-01T00:00:00%2B02:00'), 3);
 });
 
-test('what has been canceled moves to the list of its status', async () => {
+test('a canceled intent moves to the list of its status', async () => {
   const { body } = await api().call({ path: `${PATH}?order_id=N-0` });
   const id = body.data[0]?.id;
   await api().call({ path: `${PATH}/${id}/cancel`, body: {} });
@@ -113,7 +113,7 @@ test('what has been canceled moves to the list of its status', async () => {
   assert.deepEqual(await listed('requires_payment_method'), ['N-2', 'N-1']);
 });
 
-test('lists are in the order of creation, and ids in none', async () => {
+test('lists are in the order of creation, and ids in no order', async () => {
   const made: string[] = [];
   for (let i = 0; i < 12; i++) {
     made.push((await createTestIntent(api(), { order_id: `O-${i}` })).id);

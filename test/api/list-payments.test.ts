@@ -34,7 +34,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('filters show what they name', async () => {
+test('filters return the objects that they name', async () => {
   const listed = async (query: string) =>
     (await api().call({ path: `/v1/payments?${query}` })).body.data.map(({ id }) => id);
   assert.deepEqual(await listed(`payment_intent=${intentId}`), [ids[0]]);

@@ -15,7 +15,7 @@ after(() => api.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(api.url + path, { headers });
 
-test('health says what is there; chains that are away do not take the process out', async () => {
+test('health reports dependencies; unreachable chains do not make it unready', async () => {
   assert.equal((await get('/livez')).status, 200);
   const ready = await get('/readyz');
   assert.equal(ready.status, 200);
@@ -33,7 +33,7 @@ test('health says what is there; chains that are away do not take the process ou
   assert.deepEqual(networks, { testnet: settles, mainnet: settles });
 });
 
-test('the numbers tell of requests, queues and chains, and are not for everybody', async () => {
+test('metrics cover requests, queues and chains, and are not public', async () => {
   const text = await (await get('/metrics')).text();
   const labels = 'method="POST",operation="createPaymentIntent",status="201"';
   assert.ok(text.includes(`tapline_http_request_duration_seconds_count{${labels}} 1`));

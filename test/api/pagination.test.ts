@@ -157,7 +157,7 @@ const FILL = [
 ];
 const MANY_OTHERS = 100_000;
 
-test(`so is a page of ${MANY_OTHERS} events, deliveries, requests and changes`, async () => {
+test(`so is any page of ${MANY_OTHERS} events, deliveries, requests or changes`, async () => {
   const { tenant } = (await api.addMerchant()).test;
   for (const text of FILL) await api.db.query(text, [tenant.accountId, MANY_OTHERS]);
   await api.db.query('analyze events, webhook_deliveries, request_log, audit_log');
@@ -224,7 +224,7 @@ test('a walk under concurrent creates has no duplicates and no gaps', async () =
   );
 });
 
-test('a poller that asks for what came since its newest row misses nothing', async () => {
+test('a client that polls for rows after its newest one misses nothing', async () => {
   const made = new Set<string>();
   const seen = new Set<string>();
   let working = true;

@@ -105,7 +105,7 @@ async function eventsOf(objectId: unknown, type: string): Promise<number> {
     .length;
 }
 
-test('a create that ran out of time goes on, and its retry gets the real response', async () => {
+test('a create that timed out continues, and its retry gets the real response', async () => {
   const key = randomUUID();
   const body = { amount: 2_500_000, terminal: store.terminalId, order_id: 'LATE-1' };
   const retry = await timeOutAndRetry(() => merchant.post('/payment_intents', body, key), key);
@@ -123,7 +123,7 @@ test('a create that ran out of time goes on, and its retry gets the real respons
   assert.deepEqual(read.body, retry.body);
 });
 
-test('a refund that ran out of time goes on, and pays back once', async () => {
+test('a refund that timed out continues, and pays back once', async () => {
   const payment = await addPayment(store, 1_000);
   const chain = keepRefunding(store);
   try {
@@ -147,7 +147,7 @@ test('a refund that ran out of time goes on, and pays back once', async () => {
   }
 });
 
-test('until the chain has answered a retry hears that its request still runs', async () => {
+test('until the chain has a result, a retry gets "still running"', async () => {
   const payment = await addPayment(store, 1_000);
   const key = randomUUID();
   const send = () => merchant.post('/refunds', { payment: payment.id }, key);

@@ -50,7 +50,7 @@ async function listed(type = ''): Promise<string[]> {
 const codeOf = ({ text }: OpenedStream) =>
   (JSON.parse(text) as { error: { code: string; param: string | null } }).error;
 
-test('a stream begins now and says every event as the list does, in its order', async () => {
+test('a stream begins now and sends every event as the list does, in its order', async () => {
   await createTestIntent(api);
   const known = (await listed()).length;
   const streams = [await open(), await open({ node: other })];
@@ -73,7 +73,7 @@ test('a stream begins now and says every event as the list does, in its order', 
   assert.equal(first, (await api.call({ path: `/v1/events/${expected[0]}` })).text);
 });
 
-test('it goes on behind an event, and Last-Event-ID wins over after', async () => {
+test('it continues after an event, and Last-Event-ID overrides after', async () => {
   const ids = await listed();
   const middle = ids[10] ?? '';
   const byParameter = await open({ query: `?after=${ids[3]}` });
@@ -89,7 +89,7 @@ test('it goes on behind an event, and Last-Event-ID wins over after', async () =
   assert.deepEqual(byParameter.ids, now.slice(4));
 });
 
-test('from its start it says all that is kept, and then goes on', async () => {
+test('from the start it sends all stored events, and then continues', async () => {
   const whole = await open({ query: '?after=start' });
   const ids = await listed();
   await heard(whole, ids.length);
@@ -110,7 +110,7 @@ test('types takes exact types and families, by comma', async () => {
   assert.deepEqual(some.ids, await listed('&type=payment_intent.canceled'));
 });
 
-describe('refused before it begins', () => {
+describe('is refused before it begins', () => {
   const refused: readonly (readonly [string, Asked, number, string, string | null])[] = [
     [
       'an id of nothing',
@@ -194,7 +194,7 @@ test('a key that is revoked, or loses scope or address, ends its streams in a se
   }
 });
 
-test('a reader that does not read is cut off and misses nothing when it comes back', async () => {
+test('a client that stops reading is cut off, and misses nothing later', async () => {
   const [slow, quick] = [await open(), await open()];
   slow.response.pause();
   const description = 'x'.repeat(250);

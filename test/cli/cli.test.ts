@@ -130,7 +130,7 @@ describe('listen and trigger', () => {
     assert.ok(receiver.received.every(({ url }) => url === '/hook?shop=7'));
   });
 
-  test('an event that is sent again reaches the listener, and says what became of it', async () => {
+  test('an event that is sent again reaches the listener, and shows the result', async () => {
     const listening = startCli(['listen', '--forward-to', receiver.url], env);
     await listening.until(({ ready }) => ready === true);
     const { intent } = await done('trigger', 'payment_intent.canceled');
@@ -147,7 +147,7 @@ describe('listen and trigger', () => {
     assert.match(alone.stdout, /No listener is running on this machine/);
   });
 
-  test('each receiver gets what it takes, with the headers that were asked for', async (t) => {
+  test('each receiver gets its event types, with the requested headers', async (t) => {
     const other = await startReceiver(String((await done('listen', '--print-secret')).secret));
     t.after(() => other.close());
     receiver.received.length = 0;
@@ -227,7 +227,7 @@ describe('listen and trigger', () => {
     );
   });
 
-  test('probe buys as a customer would, and Prometheus reads since when it fails', async () => {
+  test('probe buys like a customer, and Prometheus reads since when it fails', async () => {
     const once = await cli('probe');
     assert.equal(once.code, 0, once.stderr);
     assert.match(String(once.objects[0]?.detail), /^pi_/);
@@ -249,7 +249,7 @@ describe('listen and trigger', () => {
     await running.stop();
   });
 
-  test('post takes the example of its help', async () => {
+  test('post accepts the example of its help', async () => {
     const { stdout } = await runCli(['post', '--help'], env);
     const [example = ''] = /amount=\d+ metadata\.table=\d+/.exec(stdout.replace(/\s+/g, ' ')) ?? [];
     const made = await cli('post', 'payment_intents', ...example.split(' '), 'order_id=1007');
@@ -258,7 +258,7 @@ describe('listen and trigger', () => {
     assert.deepEqual([amount, metadata, order_id], [2_500_000, { table: '7' }, '1007']);
   });
 
-  test('doctor finds a receiver that takes everything', async () => {
+  test('doctor finds a receiver that accepts everything', async () => {
     const good = await cli('doctor', '--receiver', receiver.url);
     assert.equal(good.code, 0, good.stdout);
     const token = good.objects.find(({ check }) => check === 'token of the testnet');
@@ -283,7 +283,7 @@ describe('listen and trigger', () => {
   });
 });
 
-describe('playing the customer', () => {
+describe('acting as the customer', () => {
   test('tap, confirm, expire and clock do what they say', async () => {
     // Rejects first: after an approval, this pass would pay at this merchant without a
     // confirmation.
@@ -346,7 +346,7 @@ describe('playing the customer', () => {
     assert.equal((await cli('list', 'payment_intents', 'order_id=S-2')).objects.length, 0);
   });
 
-  test('colors are for people: none in pipes, none where NO_COLOR says so', async () => {
+  test('colors are used in terminals only: not in pipes, not with NO_COLOR', async () => {
     const esc = '\u001b[';
     const words = (more: Record<string, string>) =>
       runCli(['list', 'payment_intents', 'order_id=S-1'], { ...env, ...more });
@@ -368,7 +368,7 @@ describe('playing the customer', () => {
     assert.ok(!onTerminal({ NO_COLOR: '1' }).includes(esc));
   });
 
-  test('logs tail goes on with what comes', async () => {
+  test('logs tail continues with new requests', async () => {
     const tailing = startCli(['logs', 'tail', '--status', '4xx', '--limit', '1'], env);
     const id = 'pi_111111111111111111111111';
     const lost = ({ path: asked }: JsonObject) => String(asked).includes(id);
@@ -410,7 +410,7 @@ describe('playing the customer', () => {
 });
 
 describe('without a network', () => {
-  test('wrong use ends with 2 and says what to do', async () => {
+  test('wrong usage exits with 2 and says what to do', async () => {
     const nowhere = { XDG_CONFIG_HOME: '/nonexistent' };
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
       [['nonsense'], /unknown command/],
@@ -435,7 +435,7 @@ describe('without a network', () => {
     assert.match(fraction.stdout, /usdc\('2.50'\)/);
   });
 
-  test('verify says whether a kept message is good', async () => {
+  test('verify says whether a saved message is valid', async () => {
     const body = JSON.stringify({ id: 'evt_1', type: 'ping', data: { object: {} } });
     const signature = await sign(body, 'whsec_x');
     const verifying = (secret: string) =>
@@ -446,7 +446,7 @@ describe('without a network', () => {
     assert.deepEqual([bad.code, bad.objects[0]?.valid], [1, false]);
   });
 
-  test('completion knows the commands and their options', async () => {
+  test('completion has the commands and their options', async () => {
     const { stdout } = await runCli(['completion', 'bash'], {});
     const call = `_tapline; echo "\${COMPREPLY[@]}"`;
     const ask = (line: string) => {

@@ -75,7 +75,7 @@ async function wrongIn(changes: Readonly<Record<string, string>>, trust = env())
   return Object.fromEntries(bad.map(({ check, detail }) => [check, String(detail)]));
 }
 
-test('init makes three closed files with secrets of their own, and never changes one', async () => {
+test('init makes three private files with new secrets, and never changes one', async () => {
   const args = ['init', '--folder', path.join(folder, 'made'), '--json'];
   const first = await runCli(args, {});
   assert.equal(first.code, 1, 'nobody can start with what only the operator knows missing');
@@ -101,11 +101,11 @@ test('init makes three closed files with secrets of their own, and never changes
   assert.deepEqual(after, texts);
 });
 
-test('settings that a start takes, with all that they lead to, are in order', async () => {
+test('settings that a start accepts pass every check', async () => {
   assert.deepEqual(await wrongIn({}), {});
 });
 
-test('whatever a start or the first payment would trip over is named', async () => {
+test('every problem of a start or of the first payment is named', async () => {
   const stranger = `0x${'7'.repeat(64)}`;
   const wrong = await wrongIn({
     CHAIN_TESTNET_RELAYER_KEYS: stranger,
@@ -124,7 +124,7 @@ test('whatever a start or the first payment would trip over is named', async () 
   assert.equal(Object.keys(wrong).length, 6);
 });
 
-test('a wrong setting, a database that is away and a strange certificate are named', async () => {
+test('a wrong setting, an unreachable database and a bad certificate are named', async () => {
   assert.match((await wrongIn({ RATE_LIMIT: 'many' }))['settings of api'] ?? '', /RATE_LIMIT=many/);
   const away = await wrongIn({ DATABASE_URL: 'postgres://app:secret-word@127.0.0.1:1/none' });
   assert.match(away.database ?? '', /ECONNREFUSED/);

@@ -87,7 +87,7 @@ async function ask(method: string, params: object = {}, capabilities: object = {
   return result as { readonly [field: string]: unknown };
 }
 
-test('only who has the token is served, and no page of the web', async () => {
+test('only clients with the token are served, and no web page', async () => {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const wrong = { Authorization: `Bearer ${token.slice(1)}` };
   assert.equal((await post(ping, wrong)).status, 401);
@@ -97,7 +97,7 @@ test('only who has the token is served, and no page of the web', async () => {
   assert.equal((await post(ping)).status, 200);
 });
 
-test('what is no request is 400, what is no JSON too, and a fault of its own 500', async (t) => {
+test('a malformed request is 400, invalid JSON too, and an internal error 500', async (t) => {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   assert.equal((await post(ping, { Host: 'not a host' })).status, 400);
   assert.equal((await post('{')).status, 400);
@@ -126,7 +126,7 @@ test('clients of both kinds of the protocol find the same tools', async () => {
   assert.deepEqual(namesOf(await ask('tools/list')), names);
 });
 
-test('the newest clients are given the link, too, and no answer gives money back', async () => {
+test('the newest clients get the link, too, and no response refunds money', async () => {
   const { tools } = (await ask('tools/list')) as unknown as { readonly tools: Tool[] };
   const check = checkersOf(tools).get('refund_payment');
   const { terminal } = network.sandbox.test;

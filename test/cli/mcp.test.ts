@@ -40,7 +40,7 @@ async function repeated(name: string, given: object): Promise<ToolAnswer> {
   return answers[0] as ToolAnswer;
 }
 
-test('it greets as the protocol wants, in a version that both know', async () => {
+test('it initializes as the protocol requires, in a version that both know', async () => {
   const clientInfo = { name: 'strict', version: '1' };
   const hello = { capabilities: {}, clientInfo };
   const { result } = await mcp.ask('initialize', { ...hello, protocolVersion: '2025-06-18' });
@@ -101,7 +101,7 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
   assert.equal(refunds.data.length, 0, 'no call of a model gives money back');
 });
 
-test('what a model gets wrong is told to it in words, and moves nothing', async () => {
+test("a model's mistakes are explained to it in words, and move nothing", async () => {
   const wrong: readonly (readonly [string, object, RegExp])[] = [
     ['create_payment', { order_id: 'mcp-1', amount: '9.99' }, /already has a payment.*2\.50 USDC/],
     ['create_payment', { order_id: 'too long an id', amount: '1' }, /1 to 8 characters/],
@@ -173,7 +173,7 @@ test('refunds above the limits of each, session and day are not prepared', async
   await day.close();
 });
 
-test('a client that opens links is asked to, and no answer gives money back', async () => {
+test('a client that opens links is asked to, and no response refunds money', async () => {
   const payment = await sell('mcp-url', '2.00');
   // The client accepts and also sends form content that says yes.
   let action = 'accept';
@@ -258,7 +258,7 @@ async function deliveryOf(endpoint: string, fits: (one: Delivery) => boolean): P
   throw new Error(`no delivery to ${endpoint} came to it`);
 }
 
-test('text of others comes between marks, and the model is told that it is data', async () => {
+test('text of others is marked, and the model is told that it is data', async () => {
   const { test: mode, base_url: baseUrl } = network.sandbox;
   const paired = new Tapline(mode.secret_key, { baseUrl });
   const { data } = await paired.terminals.list({ status: 'active', limit: 100 }).page;
@@ -283,7 +283,7 @@ test('a decline is explained with what can be done', async () => {
   assert.match(String(why?.advice), /too little USDC/);
 });
 
-test('annotations are true: what says that it only reads, reads only', async () => {
+test('annotations are true: a tool that claims to only read only reads', async () => {
   const { result } = await mcp.ask('tools/list');
   const tools = (result as { tools: { name: string; annotations: Record<string, boolean> }[] })
     .tools;
@@ -300,7 +300,7 @@ test('annotations are true: what says that it only reads, reads only', async () 
   assert.deepEqual(destructive, [], 'no tool moves money back, pays out or makes keys');
 });
 
-test('real money needs --live, and a key that may do little', async () => {
+test('real money requires --live, and a key with few scopes', async () => {
   const { base_url, live } = network.sandbox;
   const place = ['--base-url', base_url, '--api-key', live.secret_key];
   const unasked = await runCli(['mcp', ...place], {});

@@ -30,7 +30,7 @@ async function startMock(script: string) {
 const ORDER = { amount: 2_500_000, terminal: 'tml_1', order_id: 'A-1' };
 
 describe('tapline mock', () => {
-  test('a client that repeats rightly comes through every fault with one object', async () => {
+  test('a client that retries correctly ends every fault with one object', async () => {
     const { mock, tapline } = await startMock('lost,cut,503,500,409');
     const made = await tapline.paymentIntents.create(ORDER, { maxRetries: 5 });
     assert.equal(made.amount, ORDER.amount);
@@ -43,14 +43,14 @@ describe('tapline mock', () => {
     assert.deepEqual([keys.length, new Set(keys).size], [6, 1]);
   });
 
-  test('a lost answer leaves an unknown outcome, which is known when it is asked for', async () => {
+  test('a lost response leaves an unknown outcome, which a lookup resolves', async () => {
     const { tapline } = await startMock('cut');
     const error = await tapline.paymentIntents.create(ORDER, { maxRetries: 0 }).catch((one) => one);
     assert.ok(error instanceof OutcomeUnknownError);
     assert.equal((await error.resolve()).order_id, 'A-1');
   });
 
-  test('503 does nothing, slow takes its time, replay says so', async () => {
+  test('503 does nothing, slow delays, replay is marked', async () => {
     const { tapline } = await startMock('503,slow:0.3,replay');
     await assert.rejects(tapline.paymentIntents.create(ORDER, { maxRetries: 0 }), ApiError);
     const begun = performance.now();
@@ -60,7 +60,7 @@ describe('tapline mock', () => {
     assert.equal(response.headers.get('Idempotent-Replayed'), 'true');
   });
 
-  test('a fault that it does not know is wrong use', async () => {
+  test('an unknown fault is wrong usage', async () => {
     const { code, stderr } = await runCli(['mock', '--script', 'cut,fire'], {});
     assert.equal(code, 2);
     assert.match(stderr, /Unknown fault fire/);

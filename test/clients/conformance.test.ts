@@ -269,7 +269,7 @@ for (const [name, headersOf, outcome] of SIGNATURES) {
 }
 
 /** Run with `UPDATE=1` to write it. */
-test('docs/clients.md shows what each client has kept', (t) => {
+test('docs/clients.md shows the results of each client', (t) => {
   const missing = programs.filter((program) => !isHere(program));
   if (!existsSync(GUZZLE)) missing.push('php-guzzlehttp-guzzle');
   if (missing.length > 0) return t.skip(`${missing.join(', ')}: not on this machine`);
@@ -288,7 +288,7 @@ test('docs/clients.md shows what each client has kept', (t) => {
   assert.match(text, MARKS);
 });
 
-test('the PHP client sends a live key over plain http to this machine only', async (t) => {
+test('the PHP client sends a live key over plain HTTP to this machine only', async (t) => {
   if (!isHere('php')) return t.skip('php is not installed');
   const autoload = path.join(import.meta.dirname, '../../php/autoload.php');
   const takes = async (key: string, address: string) => {

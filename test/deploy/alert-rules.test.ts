@@ -14,7 +14,7 @@ const TESTS = [
 ];
 const run = promisify(execFile);
 
-test('each alert fires when it should', async (t) => {
+test('each alert fires as intended', async (t) => {
   const has = await run('promtool', ['--version']).then(
     () => true,
     () => false,

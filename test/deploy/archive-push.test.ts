@@ -56,14 +56,14 @@ const pushed = async () =>
     .map((line) => path.basename(line));
 const segment = (n: number) => `0000000100000000${n.toString(16).toUpperCase().padStart(8, '0')}`;
 
-test('a file of the log is archived by itself', async () => {
+test('a WAL file is archived on its own', async () => {
   await addFile(segment(1), 'done');
   await addFile(segment(2), 'ready');
   await push(segment(2));
   assert.deepEqual(await pushed(), [segment(2)]);
 });
 
-test('a new primary first archives what the one before has finished', async () => {
+test('a new primary first archives the finished files of the previous one', async () => {
   for (const n of [1, 2, 3]) await addFile(segment(n), 'done');
   await addFile(`${segment(4)}.partial`, 'ready');
   await addFile('00000002.history', 'ready');
@@ -71,7 +71,7 @@ test('a new primary first archives what the one before has finished', async () =
   assert.deepEqual(await pushed(), [segment(1), segment(2), segment(3), '00000002.history']);
 });
 
-test('a file that the archive has with another content holds nothing up', async () => {
+test('a file whose archived content differs does not block later ones', async () => {
   await addFile(segment(1), 'done', IS_ANOTHER);
   await addFile(segment(2), 'done');
   await addFile('00000002.history', 'ready');
@@ -80,14 +80,14 @@ test('a file that the archive has with another content holds nothing up', async 
   assert.deepEqual(await pushed(), [segment(2), '00000002.history']);
 });
 
-test('no timeline shows in the archive before all that leads to it', async () => {
+test('no timeline is in the archive before the files that lead to it', async () => {
   await addFile(segment(1), 'done', NO_WAY);
   await addFile('00000002.history', 'ready');
   await assert.rejects(push('00000002.history'), { code: NO_WAY });
   assert.deepEqual(await pushed(), []);
 });
 
-test('an hour of the log is looked at, not all that is kept', async () => {
+test('only an hour of the log is examined, not all of it', async () => {
   for (let n = 1; n <= 70; n++) await addFile(segment(n), 'done');
   await addFile('00000002.history', 'ready');
   await push('00000002.history');

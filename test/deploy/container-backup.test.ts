@@ -81,7 +81,7 @@ test('a copy and the log since then restore any moment, and nothing later', asyn
   assert.match(await shell('ls data'), /before-restore-/);
 });
 
-test('what was written after a restore is there after another one', async (t) => {
+test('data written after a restore survives another restore', async (t) => {
   if (why !== null) return t.skip(why);
   const moment = await sql(`select clock_timestamp()`);
   await sql('select pg_sleep(1.1)');
@@ -90,7 +90,7 @@ test('what was written after a restore is there after another one', async (t) =>
   assert.equal(await sql('select n from sales order by n'), '1\n2\n4');
 });
 
-test('a moment before every copy, or a database that runs, is refused in words', async (t) => {
+test('a moment before every copy, or a running database, is refused in words', async (t) => {
   if (why !== null) return t.skip(why);
   await assert.rejects(step(`restore '2001-01-01 00:00:00+00'`), /stop it first/);
   await stop();

@@ -50,7 +50,7 @@ function strangeNames(text: string): string[] {
   return names.filter((name) => !known.has(name) && !OTHER_PROGRAMS.test(name));
 }
 
-test('deployment files set only settings, or what another program knows', async () => {
+test('deployment files set only known settings, of ours or another program', async () => {
   let files = 0;
   for await (const file of glob(
     '{container,kubernetes,systemd,ha,backup,pgbouncer}/**/*.{yaml,yml,example,service,cfg,ini}',
@@ -67,7 +67,7 @@ test('deployment files set only settings, or what another program knows', async 
   ]);
 });
 
-test('an empty line of tapline.env undoes nothing that a cluster sets', async () => {
+test("an empty line of tapline.env does not override the cluster's settings", async () => {
   for (const role of ['api', 'worker', 'registrar']) {
     const text = await read(`kubernetes/${role}.yaml`);
     const containers = text.slice(text.indexOf('      containers:'));
@@ -76,7 +76,7 @@ test('an empty line of tapline.env undoes nothing that a cluster sets', async ()
   }
 });
 
-test('nothing cuts a migration off in a cluster', async () => {
+test('nothing interrupts a migration in a cluster', async () => {
   for (const role of ['api', 'worker', 'registrar']) {
     const text = await read(`kubernetes/${role}.yaml`);
     const [, init = ''] = /initContainers:\n([\s\S]*?)\n {6}containers:/.exec(text) ?? [];
@@ -134,7 +134,7 @@ test('init in the image takes what compose sets itself', async (t) => {
   assert.match(await said(['--environment']), /DATABASE_DURABILITY/);
 });
 
-test('a cluster lets only the ingress in, and trusts no network by itself', async () => {
+test('a cluster admits only the ingress, and trusts no network by default', async () => {
   const policies = (await read('kubernetes/network-policy.yaml')).split('---\n');
   assert.equal(policies.length, 2);
   for (const policy of policies) {
@@ -164,7 +164,7 @@ test('in a cluster a signer is reached over TLS, and its folder is its own', asy
   assert.match(compose, /NODE_EXTRA_CA_CERTS: \$\{SIGNER_CERTIFICATE:-\}/);
 });
 
-test('what ends a process gives it its draining and fifteen seconds', async () => {
+test('whatever stops a process gives it the drain time and fifteen seconds', async () => {
   const waits: Readonly<Record<string, readonly [RegExp, string]>> = {
     'container/compose.yaml': [/stop_grace_period: (\d+)s/, 'container/compose.yaml'],
     'systemd/tapline@.service': [/TimeoutStopSec=(\d+)/, 'container/compose.yaml'],
@@ -197,7 +197,7 @@ test('only the registrar has the registrar key, in every way to deploy', async (
   }
 });
 
-test('the units of systemd are closed as far as Node allows', async (t) => {
+test('the systemd units are sandboxed as far as Node allows', async (t) => {
   for (const name of ['tapline@.service', 'tapline-migrate.service', 'tapline-signer.service']) {
     const unit = path.join(DEPLOY, 'systemd', name);
     const args = ['security', '--offline=true', `--threshold=${EXPOSURE}`, unit];
@@ -207,7 +207,7 @@ test('the units of systemd are closed as far as Node allows', async (t) => {
   }
 });
 
-test('a slow etcd costs no primary, and a hung one is off before another leads', async () => {
+test('a slow etcd demotes no primary, and a hung primary stops before the next', async () => {
   const text = await read('ha/patroni.yml');
   const number = (name: string) => Number(new RegExp(`^ +${name}: (\\d+)$`, 'm').exec(text)?.[1]);
   const [ttl, wait, retry] = [number('ttl'), number('loop_wait'), number('retry_timeout')];
@@ -224,18 +224,18 @@ test('a slow etcd costs no primary, and a hung one is off before another leads',
   assert.match(text, /^ +use_slots: false$/m);
 });
 
-test('the guide installs what Patroni archives with', async () => {
+test('the guide installs the tool that Patroni archives with', async () => {
   const patroni = await read('ha/patroni.yml');
   const [, program = ''] = /archive_command: (\S+) %p/.exec(patroni) ?? [];
   const guide = await read('../docs/backup.md');
   assert.ok(guide.includes(`install -m 0755 deploy/ha/pgbackrest-push.sh ${program}\n`), program);
 });
 
-test('systemd never gives a process up', async () => {
+test('systemd never stops restarting a process', async () => {
   assert.match(await read('systemd/tapline@.service'), /^StartLimitIntervalSec=0$/m);
 });
 
-test('compose.yaml is one, and says what it lacks', async (t) => {
+test('compose.yaml is valid, and names missing settings', async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-compose-'));
   t.after(() => rm(folder, { recursive: true }));
   await cp(path.join(DEPLOY, 'container'), folder, { recursive: true });
@@ -262,7 +262,7 @@ test('compose.yaml is one, and says what it lacks', async (t) => {
   }
 });
 
-test('every Kubernetes file is YAML with what it must have', async (t) => {
+test('every Kubernetes file is YAML with the required fields', async (t) => {
   const files = KUBERNETES.map((name) => path.join(DEPLOY, `kubernetes/${name}.yaml`));
   const program =
     'import json,sys,yaml; files=sys.argv[1:]; ' +
@@ -315,7 +315,7 @@ test('every package that npm ci fetches has a hash, for other platforms too', as
   assert(files >= 5, `only ${files} lockfiles were found`);
 });
 
-test('what the lockfile has for Linux on x64 it has for arm64 and for macOS too', async () => {
+test('packages locked for Linux x64 are locked for arm64 and macOS, too', async () => {
   const text = await readFile(path.join(ROOT, 'package-lock.json'), 'utf8');
   const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
   const names = Object.entries(packages).flatMap(([name, { os, cpu, libc }]) =>

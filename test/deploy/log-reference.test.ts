@@ -21,7 +21,7 @@ async function messages(): Promise<Map<string, string>> {
   return found;
 }
 
-test('every message of the log stands in its reference, and no other', async () => {
+test('every log message is in the reference, and no other', async () => {
   const text = readFileSync(path.join(ROOT, 'docs/log.md'), 'utf8');
   const rows = [...text.matchAll(/^\| (`[^|]+`) \| (?:info|warn|error)/gm)];
   const told = rows.flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)]);

@@ -73,7 +73,7 @@ test('every alert has a test in which it fires and one in which it does not', as
   }
 });
 
-test('rules and board name only numbers that the program has', async () => {
+test('rules and dashboard use only metrics that the program exports', async () => {
   const known = await namesInSource();
   assert.ok(known.size > 30, `only ${known.size} names were found`);
   const board = await readFile(path.join(ROOT, 'deploy/grafana/tapline.json'), 'utf8');
@@ -86,7 +86,7 @@ test('rules and board name only numbers that the program has', async () => {
   assert.deepEqual(unknownNames(expressions, known), []);
 });
 
-test('a page rings, a ticket is mailed, and what follows from a cause is left out', async (t) => {
+test('a page calls, a ticket sends email, and consequences of a cause are muted', async (t) => {
   const file = path.join(FOLDER, 'alertmanager.yml');
   const tool = (...args: string[]) => run('amtool', args);
   const read = await tool('check-config', file).catch((error) => {

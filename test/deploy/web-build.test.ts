@@ -11,7 +11,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const NOBODY = 65_534;
 const run = promisify(execFile);
 
-test('the web apps are built by a user who owns nothing of the program', async (t) => {
+test('a user who owns no file of the program can build the web apps', async (t) => {
   if (process.getuid?.() !== 0) return t.skip('only root can become somebody else');
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-web-build-'));
   await chown(folder, NOBODY, NOBODY);

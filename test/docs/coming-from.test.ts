@@ -14,7 +14,7 @@ function wordsOf(value: unknown, into = new Set<string>()): Set<string> {
   return into;
 }
 
-test('whatever the page says of our API is in the merchant API', () => {
+test('everything that the page says about our API is in the merchant API', () => {
   const guide = readFileSync(path.join(ROOT, 'docs/guides/coming-from.md'), 'utf8');
   const words = wordsOf(JSON.parse(readFileSync(path.join(ROOT, 'openapi.json'), 'utf8')));
   const ours = [...guide.matchAll(/^\| (`[^|]*) \|/gm)].map(([, cell = '']) => cell);
@@ -28,7 +28,7 @@ test('whatever the page says of our API is in the merchant API', () => {
   for (const row of rows) assert.ok([4, 6, 7].includes(row.split('|').length), row);
 });
 
-test('each path of Stripe Terminal is answered with what there is instead', () => {
+test('each path of Stripe Terminal gets its replacement in the response', () => {
   const guide = readFileSync(path.join(ROOT, 'docs/guides/coming-from.md'), 'utf8');
   for (const [template, instead] of STRIPE_PATHS) {
     assert.ok(guide.includes(`\`${template}\``), `${template} is not in the guide`);
@@ -44,7 +44,7 @@ test('each path of Stripe Terminal is answered with what there is instead', () =
   }
 });
 
-test('what comes in for Stripe’s calls is what the example runs, line by line', () => {
+test('the added lines of the diff are those of the example', () => {
   const guide = readFileSync(path.join(ROOT, 'docs/guides/coming-from.md'), 'utf8');
   const example = readFileSync(path.join(ROOT, 'examples/server-driven.mjs'), 'utf8').split('\n');
   const [, fence = ''] = /```diff\n(.*?)```/s.exec(guide) ?? [];

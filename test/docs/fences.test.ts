@@ -66,7 +66,7 @@ test('every fence of every guide compiles in strict TypeScript', async (t) => {
   });
 });
 
-test('each receiver of the guide takes signed messages in its server, and no others', async (t) => {
+test('each receiver in the guide accepts signed messages, and no others', async (t) => {
   const fences = await allFences();
   const receivers = [...fences].filter(([name, code]) => {
     return name.startsWith('webhooks-') && code.includes('createServer(');
@@ -102,7 +102,7 @@ test('each receiver of the guide takes signed messages in its server, and no oth
   }
 });
 
-test('every operation of the merchant API has curl, TypeScript and sound Python', async (t) => {
+test('every operation of the merchant API has curl, TypeScript and valid Python', async (t) => {
   const document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
   const site = await buildSite({ 'openapi.json': document }, { isSandbox: false });
   const pages = site.filter(({ path: page }) => /^\/docs\/api\/[\w-]+\.md$/.test(page));

@@ -50,7 +50,7 @@ test('a merchant’s wallet takes the whole balance out, and no other wallet doe
   await assert.rejects(run('withdraw.mjs', env), /There is nothing to withdraw/);
 });
 
-test('a payer’s wallet ends what it has allowed', async () => {
+test('a payer’s wallet revokes its permission', async () => {
   const key = generatePrivateKey();
   const [payer] = await network.addPayers(1, { keys: [key] });
   assert.ok(payer !== undefined);

@@ -62,7 +62,7 @@ test('the guides are linked by name, each with its Markdown beside it', async ()
   }
 });
 
-test('no link of any page leads nowhere, anchors included', async () => {
+test('no page has a broken link, anchors included', async () => {
   assert.ok(pages.size > 60, `${pages.size} pages`);
   const known = new Map<string, boolean>();
   const broken: string[] = [];
@@ -138,7 +138,7 @@ test('verification is shown in four languages, as the files that are tested', as
   }
 });
 
-test('nothing comes from elsewhere, and nothing is inline', async () => {
+test('nothing is loaded from another origin, and nothing is inline', async () => {
   const response = await get('/docs/webhooks');
   const policy = response.headers.get('content-security-policy') ?? '';
   assert.match(policy, /default-src 'none'/);
@@ -149,7 +149,7 @@ test('nothing comes from elsewhere, and nothing is inline', async () => {
   }
 });
 
-test('programs find all pages in llms.txt; who has a page is not sent it again', async () => {
+test('programs find all pages in llms.txt; an unchanged page is not sent again', async () => {
   const list = await (await get('/llms.txt')).text();
   for (const path of pages.keys()) {
     if (path !== '/docs') assert.ok(list.includes(`(${path}.md)`), path);

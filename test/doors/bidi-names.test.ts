@@ -7,7 +7,7 @@ import { checkDirections, readName } from '#core/names.ts';
 
 const TURNS = [...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'];
 
-test('names of accounts, people and terminals turn no direction', () => {
+test('names of accounts, people and terminals allow no direction controls', () => {
   for (const turn of TURNS) {
     for (const name of [`Shop${turn}`, `${turn}Shop`, `a${turn}b`, `قهوة${turn}`]) {
       assert.ok(isRefusal(readName(name, 'name')), JSON.stringify(name));
@@ -15,14 +15,14 @@ test('names of accounts, people and terminals turn no direction', () => {
   }
 });
 
-test('labels of passes turn none either, and are free otherwise', () => {
+test('labels of passes allow none either, and any other text', () => {
   for (const turn of TURNS) assert.ok(isRefusal(checkDirections(`Phone${turn}`, 'label')));
   for (const label of ['', 'Phone', 'Häändy', 'هاتف', '👨‍👩‍👧', '-_-']) {
     assert.equal(checkDirections(label, 'label'), null);
   }
 });
 
-test('right-to-left scripts, emoji and joined scripts are written as they are', () => {
+test('right-to-left scripts, emoji and joined scripts are kept unchanged', () => {
   const names = [
     'קפה אילנית',
     'قهوة الصباح',
@@ -35,7 +35,7 @@ test('right-to-left scripts, emoji and joined scripts are written as they are', 
   for (const name of names) assert.equal(readName(name, 'name'), name.normalize('NFC'));
 });
 
-test('a joiner that joins nothing only hides', () => {
+test('a joiner that joins nothing is refused', () => {
   for (const name of ['Pay\u200dpal', 'Shop\u200c', '\u200dShop', 'Кафе\u200dбар', 'a \u200d b']) {
     assert.ok(isRefusal(readName(name, 'name')), JSON.stringify(name));
   }

@@ -26,7 +26,7 @@ async function send(body: Buffer | string, encoding: string) {
   return { status: response.status, code: error.code };
 }
 
-test('every encoding but identity is 415, packed or not', async () => {
+test('every encoding but identity is 415, compressed or not', async () => {
   for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'x-gzip', 'identity, gzip', 'made-up']) {
     for (const body of [gzipSync(JSON_BODY), JSON_BODY]) {
       const refused = { status: 415, code: 'content_type_unsupported' };
@@ -35,13 +35,13 @@ test('every encoding but identity is 415, packed or not', async () => {
   }
 });
 
-test('identity is what it is without', async () => {
+test('identity is the same as no header', async () => {
   for (const encoding of ['identity', 'Identity']) {
     assert.deepEqual(await send(JSON_BODY, encoding), { status: 401, code: 'sign_in_failed' });
   }
 });
 
-test('an upload cannot be packed either', async () => {
+test('an upload cannot be compressed either', async () => {
   const client = new PersonClient(server.dashboard);
   const packed = await client.send('POST', '/session', gzipSync(JSON_BODY), {
     'Content-Type': 'application/json',

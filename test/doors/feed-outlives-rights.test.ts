@@ -48,7 +48,7 @@ async function member(): Promise<{ client: PersonClient; userId: string }> {
   return { client: await signInAs(server, email), userId };
 }
 
-test('a removed member hears nothing any more', async () => {
+test('a removed member gets no more events', async () => {
   const { client, userId } = await member();
   const path = `/accounts/${account}/members/${userId}`;
   const took = await timeToEnd(client, async () =>
@@ -73,7 +73,7 @@ test('a new password ends the feeds of all other sessions', async () => {
   assert.ok(took < WITHIN_MS, `${took} ms`);
 });
 
-test('a disabled user hears nothing any more; a second factor changes nothing', async () => {
+test('a disabled user gets no more events; a second factor changes nothing', async () => {
   const { client, userId } = await member();
   const took = await timeToEnd(client, () =>
     server.db.query("update users set status = 'disabled' where id = $1", [userId]),

@@ -57,7 +57,7 @@ async function subjects(): Promise<string[]> {
   return server.mails.filter((mail) => mail.to === OWNER).map((mail) => mail.subject);
 }
 
-test('what an admin sends reaches no chain, and every owner hears of it', async () => {
+test("an admin's wallet reaches no chain, and every owner is notified", async () => {
   const body = await consent(admin);
   const sent = await admin.post(PATH(), body);
   assert.equal(sent.status, 202, sent.text);

@@ -28,7 +28,7 @@ function check(headers: Headers, what: string): void {
   assert.match(headers.get('permissions-policy') ?? '', /camera=\(\), .*geolocation=\(\)/, what);
 }
 
-test('answers and refusals carry a policy and nosniff, and no HSTS over http', async () => {
+test('responses and refusals carry a policy and nosniff, and no HSTS over http', async () => {
   for (const path of [
     '/api/v1/payment_intents',
     '/api/v1/nothing',
@@ -44,7 +44,7 @@ test('answers and refusals carry a policy and nosniff, and no HSTS over http', a
   }
 });
 
-test('what is not even HTTP is answered with them, too', async () => {
+test('responses to malformed HTTP carry them, too', async () => {
   const { hostname, port } = new URL(server.web);
   const socket = connect(Number(port), hostname);
   socket.write('NONSENSE\r\n\r\n');
@@ -54,7 +54,7 @@ test('what is not even HTTP is answered with them, too', async () => {
   assert.match(text, /content-security-policy: default-src 'none'/i);
 });
 
-test('behind https every answer asks browsers to stay there; / runs no script', async () => {
+test('behind https every response sets HSTS; / runs no script', async () => {
   const app = await buildServer({
     surfaces: [],
     clock: systemClock,

@@ -58,7 +58,7 @@ test('one mailbox gets five a day, over all accounts', async () => {
   assert.deepEqual(statuses, [201, 201, 201, 201, 201, 429, 429, 429]);
 });
 
-test('no subject holds a text that somebody chose, and no name becomes a link', async () => {
+test('no subject has text chosen by a user, and no name becomes a link', async () => {
   const { accountId } = await addOwner(server, 'name@mail.test');
   const client = await signInAs(server, 'name@mail.test');
   const name = 'Win at www.evil.example now';

@@ -64,7 +64,7 @@ async function mailsTo(email: string): Promise<number> {
   return server.mails.filter((mail) => mail.to === email && HOLD.test(mail.text)).length;
 }
 
-test('without a fresh factor nobody invites, promotes, demotes or removes an owner', async () => {
+test('without a fresh factor no owner is invited, promoted, demoted or removed', async () => {
   const answers = [
     await owner.post(path('invitations'), { email: 'thief@owners.test', role: 'owner' }),
     await change(memberId, 'owner'),
@@ -78,7 +78,7 @@ test('without a fresh factor nobody invites, promotes, demotes or removes an own
   assert.equal(await mailsTo(OWNER), 0);
 });
 
-test('what is not about owners needs none', async () => {
+test('changes that do not concern owners need none', async () => {
   const invited = await owner.post(path('invitations'), { email: 'v@owners.test', role: 'viewer' });
   assert.equal(invited.status, 201, invited.text);
   assert.equal((await change(memberId, 'admin')).status, 200);
@@ -128,7 +128,7 @@ test('a mail scanner that opens the link changes nothing; the page runs no scrip
   assert.equal(await checkNotHeld(server.db, account), null);
 });
 
-test('the removed owner is told as well, and the link in that mail holds the payouts', async () => {
+test('the removed owner gets an email, too, whose link holds the payouts', async () => {
   await totp.prove();
   const before = await mailsTo(SECOND);
   const removed = await owner.delete(path(`members/${secondId}`));
@@ -160,7 +160,7 @@ test('a remaining owner lifts the hold, with a fresh factor only', async () => {
   assert.equal((await owner.delete(path('payout_hold'))).status, 409);
 });
 
-test('a link is worth nothing after 72 hours', async () => {
+test('a link is invalid after 72 hours', async () => {
   const newcomer = (await members()).find((one) => one.email === 'new@owners.test')?.user ?? '';
   const demoted = await change(newcomer, 'viewer');
   assert.equal(demoted.status, 200, demoted.text);
@@ -171,7 +171,7 @@ test('a link is worth nothing after 72 hours', async () => {
   assert.equal((await fetch(`${server.web}/hold-payouts/made-up`)).status, 404);
 });
 
-test('what a removed owner has sent to others is void', async () => {
+test('invitations sent by a removed owner are void', async () => {
   const email = `late@owners.test`;
   const other = await addMember(server, {
     email: 'bad@owners.test',

@@ -76,7 +76,7 @@ async function send(role: Role, freshness: 'stale' | 'fresh', operationId: strin
   return client.send(route.method, path, GUARDED[operationId], headers);
 }
 
-test("every change of an owner's is known: guarded, or one that only stops something", () => {
+test('every change by an owner is listed: guarded, or one that only stops things', () => {
   const owners = server.dashboardRoutes.filter(
     (route) => route.access === 'owner' && route.method !== 'GET',
   );
@@ -87,7 +87,7 @@ test("every change of an owner's is known: guarded, or one that only stops somet
   assert.equal(guarded().length, Object.keys(GUARDED).length);
 });
 
-test('no role and no stale factor gets through, in whatever order it is tried', async () => {
+test('no role and no stale factor gets through, in any order of requests', async () => {
   const tries = fc.record({
     role: fc.constantFrom(...ROLES),
     freshness: fc.constantFrom('stale' as const, 'fresh' as const),

@@ -61,7 +61,7 @@ test('cookies collected before the factor was turned on give no further guesses'
   assert.equal(await guess(tokens, ROUNDS), ROUNDS - 5);
 });
 
-test('wrong codes after the right password are told by mail, and slow down', async () => {
+test('wrong codes after the right password send an email, and slow down', async () => {
   await addTotp(server, await signInAs(server, email));
   const told = async () => {
     await server.sendMails();
@@ -82,7 +82,7 @@ test('wrong codes after the right password are told by mail, and slow down', asy
   assert.equal(await guess([], 1), 1, 'ten in an hour, however slow');
 });
 
-test('many devices of one person together have an end, too', async () => {
+test('many devices of one person together have a limit, too', async () => {
   const owner = await signInAs(server, email);
   const { code } = await addTotp(server, owner);
   const tokens: string[] = [];
@@ -97,7 +97,7 @@ test('many devices of one person together have an end, too', async () => {
   assert.equal(await guess(tokens, ROUNDS), ROUNDS - 20);
 });
 
-test('who keeps the cookie keeps the device: a sign-in hands out no second one', async () => {
+test('with its cookie a device stays known: a sign-in issues no second one', async () => {
   const client = await signInAs(server, email);
   const first = client.cookies.get(DEVICE);
   await client.delete('/session');
@@ -152,7 +152,7 @@ test('a new password by mail lets its owner in at once, though others guessed co
   assert.equal((await other.post('/session/second_factor', { code: code() })).status, 200);
 });
 
-test('a sign-in on a new device is told by mail, one on a known device is not', async () => {
+test('a sign-in on a new device sends an email, one on a known device does not', async () => {
   const client = new PersonClient(server.dashboard);
   client.extraHeaders = {
     'User-Agent': 'Mozilla/5.0 (Windows NT 10.0; rv:140.0) Gecko/20100101 Firefox/140.0',

@@ -90,7 +90,7 @@ test('every column of bytes is on the list of sealed ones, or known to be none',
     );
 });
 
-test('people stay signed in, and what is sealed is opened, through the whole change', async () => {
+test('sessions stay, and sealed data can be read, during the whole change', async () => {
   await addOwner(server, EMAIL);
   const client = await signInAs(server, EMAIL);
   const { code } = await addTotp(server, client);
@@ -154,7 +154,7 @@ test('people stay signed in, and what is sealed is opened, through the whole cha
   await third.close();
 });
 
-test('what opens under neither secret is counted, not touched', async () => {
+test('data that neither secret opens is counted, not changed', async () => {
   const stranger = randomBytes(32);
   const sealed = encrypt(stranger, 'x', 'a context');
   await database.db.query(

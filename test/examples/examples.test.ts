@@ -95,7 +95,7 @@ describe('merchant-server.mjs', () => {
     return (await response.json()) as { status: string; payment?: string };
   }
 
-  test('an order is paid when its webhook has come, and asking twice asks once', async () => {
+  test('an order is paid when its webhook arrives, and two requests make one payment', async () => {
     const ask = async () => {
       const response = await fetch(`${shop}/orders`, {
         method: 'POST',
@@ -223,7 +223,7 @@ test('webhook-server.mjs says that an order is refunded, however its events come
   }
 });
 
-test('webhook-server.mjs takes what listen forwards, and nothing else', async () => {
+test('webhook-server.mjs accepts what listen forwards, and nothing else', async () => {
   const { stdout } = await runCli(['listen', '--print-secret'], env);
   const secret = stdout.trim();
   const server = startExample('webhook-server.mjs', { TAPLINE_WEBHOOK_SECRET: secret });
@@ -236,7 +236,7 @@ test('webhook-server.mjs takes what listen forwards, and nothing else', async ()
   assert.equal((await fetch(url, { method: 'POST', body: '{}' })).status, 400);
 });
 
-test('till.mjs sells, and says what became of it', async () => {
+test('till.mjs sells, and shows the result', async () => {
   const till = startExample('till.mjs');
   till.child.stdin?.write('ten\n');
   await till.line(/An amount, please/);
@@ -371,7 +371,7 @@ function isHere(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }
 
-test('the Python client does what it promises', (t) => {
+test('the Python client keeps the common rules', (t) => {
   if (!isHere('python3')) return t.skip('python3 is not on this machine');
   const { base_url, test: mode } = network.sandbox;
   const args = ['-B', 'test_tapline.py', base_url, mode.secret_key, mode.terminal];

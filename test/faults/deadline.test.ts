@@ -34,8 +34,8 @@ after(async () => {
   await ground?.close();
 });
 
-describe('no worker for longer than a payment lives', () => {
-  it('declines the tap at its deadline, and charges nobody 30 hours later', async () => {
+describe('no worker for longer than a payment may take', () => {
+  it('declines the tap at its deadline, and charges no one 30 hours later', async () => {
     const [api, worker] = await Promise.all([
       startChaosProcess(ground, { name: 'api', role: 'api' }),
       startChaosProcess(ground, { name: 'worker', role: 'worker' }),

@@ -100,7 +100,7 @@ async function slowestCreate(stage: Stage, count: number): Promise<number> {
   return slowest;
 }
 
-describe('when something runs out', () => {
+describe('when a resource is exhausted', () => {
   let stage: Stage;
 
   before(async () => {
@@ -239,7 +239,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
     await small?.unmount();
   });
 
-  it('refuses in time, keeps nothing half-written, and goes on when there is room', async () => {
+  it('refuses in time, leaves no partial data, and continues when there is space', async () => {
     const { base_url, test: mode } = stage.network.sandbox;
     const till = caller(`${base_url}/device/v1`, mode.device_key);
     const intents: unknown[] = [];

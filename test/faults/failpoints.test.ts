@@ -252,7 +252,7 @@ async function mailsOf(worker: string, subject: RegExp): Promise<Mail[]> {
   return mails.filter((mail) => subject.test(mail.subject));
 }
 
-describe('a process killed while it tells an owner of a change', () => {
+describe('a process killed while it notifies an owner of a change', () => {
   for (const point of ['mail.taken', 'mail.sent'] as const) {
     it(`sends the mail after all when it died at ${point}`, async () => {
       const { subject, change } = TOLD_BY_MAIL[point];

@@ -69,7 +69,7 @@ async function addressOf(label: string): Promise<Hex> {
   return present(row, 'payer').address;
 }
 
-describe('the key of an operator settles, refunds and withdraws, behind the service', () => {
+describe("an operator's key settles, refunds and withdraws without the service", () => {
   let waits: unknown;
   let asked: bigint;
   const numbers = [1n, 2n, 3n].map((place) => DRAWN_BY_NOBODY + place);
@@ -108,7 +108,7 @@ describe('the key of an operator settles, refunds and withdraws, behind the serv
     );
   });
 
-  it('books nothing, closes nothing, ends nothing', async () => {
+  it('books nothing, closes no network, ends no session', async () => {
     const row = await world.recovery();
     assert.deepEqual([row.asked, row.status], [asked, 'done']);
     for (const table of ['payments', 'refunds', 'withdrawals']) {
@@ -119,7 +119,7 @@ describe('the key of an operator settles, refunds and withdraws, behind the serv
     assert.equal(await count('select count(*) from agent_tokens where revoked_at is not null'), 0);
   });
 
-  it('holds what was settled so from withdrawals, and no more', async () => {
+  it('holds exactly the foreign sum from withdrawals', async () => {
     const { ground, db } = world;
     const idKey = await openIdKey(db, idSealingKey(ground.secret));
     const accountId = world.sandbox.account;
@@ -134,7 +134,7 @@ describe('the key of an operator settles, refunds and withdraws, behind the serv
     assert.equal(own.status, 201, JSON.stringify(own.body));
   });
 
-  it('sells and refunds on', async () => {
+  it('continues to sell and refund', async () => {
     const { payment } = await world.pay('AFTER');
     const refund = await world.node(1).merchant.post('/refunds', { payment, amount: 500_000 });
     assert.equal(refund.status, 201, JSON.stringify(refund.body));
@@ -143,7 +143,7 @@ describe('the key of an operator settles, refunds and withdraws, behind the serv
     assert.equal(await count(paid), 1);
   });
 
-  it('is booked when two operators accept it, and nobody else is disturbed', async () => {
+  it('is booked when two operators accept it, and nothing else changes', async () => {
     const account = world.sandbox.account;
     for (const name of ['anna', 'ben']) await admin('create-operator', `${name}@demo.test`, name);
     const listed = await admin('foreign-settlements');
@@ -167,7 +167,7 @@ describe('the key of an operator settles, refunds and withdraws, behind the serv
   });
 });
 
-describe('a start finds a nonce that the database does not know, and cannot tell why', () => {
+describe('a start finds a nonce that the database lacks, and cannot know why', () => {
   let asked: bigint;
 
   before(async () => {
@@ -203,7 +203,7 @@ describe('a start finds a nonce that the database does not know, and cannot tell
     assert.equal((await world.recovery()).asked, asked);
   });
 
-  it('stops the sender and goes on when they say that nothing was restored', async () => {
+  it('stops the sender and continues if they say that nothing was restored', async () => {
     assert.match(await admin('restored', 'no'), /testnet: stopped the senders of 0x/);
     await world.pay('AGAIN');
     const row = await world.recovery();
@@ -215,7 +215,7 @@ describe('a start finds a nonce that the database does not know, and cannot tell
     assert.equal(await count(`select count(*) from payments where order_id = 'NIGHT'`), 0);
   });
 
-  it('books what was lost when they say that it was restored', async () => {
+  it('books what was lost if they say that it was restored', async () => {
     assert.match(await admin('restored', 'yes'), /testnet: a worker books/);
     const row = await world.recovered(asked);
     assert.deepEqual([row.loss_shown, row.payments], [true, 1]);
@@ -223,7 +223,7 @@ describe('a start finds a nonce that the database does not know, and cannot tell
   });
 });
 
-describe('a start finds such a nonce, and its mark says that nothing was lost', () => {
+describe('a start finds such a nonce, and its mark shows that nothing was lost', () => {
   let asked: bigint;
   let questions: number;
   const QUESTIONS = `select count(*) from chain_alarms where kind = 'restored_or_not'`;
@@ -245,7 +245,7 @@ describe('a start finds such a nonce, and its mark says that nothing was lost', 
     world.nodes.splice(0, world.nodes.length, ...(await Promise.all(again)));
   });
 
-  it('sells at once, and asks nobody', async () => {
+  it('sells at once, and asks no operator', async () => {
     await world.pay('MORNING');
     assert.equal(await count(QUESTIONS), questions);
     const row = await world.recovery();

@@ -336,7 +336,7 @@ function allCommands() {
   ];
 }
 
-test('whatever is sent in whatever order, the API answers as its model says', async () => {
+test('for any sequence of requests the API responds as its model', async () => {
   let runs = 0;
   const property = fc.asyncProperty(
     fc.commands(allCommands(), { maxCommands: COMMANDS, size: 'max' }),

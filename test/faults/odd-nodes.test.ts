@@ -104,7 +104,7 @@ async function whileNode(
 }
 
 describe('the only node', () => {
-  it('shows no receipts for 12 s and logs of ten blocks only: all waits for it', async () => {
+  it('shows no receipts for 12 s and logs of ten blocks only: everything waits', async () => {
     const { answer: narrow } = BEHAVIORS['gives logs of ten blocks']();
     const behavior: Behavior = {
       answer: (call, real, head) =>
@@ -113,7 +113,7 @@ describe('the only node', () => {
     await whileNode('NULL', { behavior, ms: 12_000, taps: 10 });
   });
 
-  it('leads to another chain for 5 s: everything is decided when it is back', async () => {
+  it('leads to another chain for 5 s: everything is decided afterwards', async () => {
     const behavior = BEHAVIORS['has become one of another chain']();
     await whileNode('AWAY', { behavior, ms: 5_000, taps: 6 });
   });
@@ -137,7 +137,7 @@ describe('the chain', () => {
        } where p.order_id like 'MOVE-%' order by p.id`,
     );
 
-  it('replaces its two newest blocks: the ledger follows, and no alarm waits', async () => {
+  it('replaces its two newest blocks: the ledger follows, and no alarm is open', async () => {
     const orders = Array.from({ length: 5 }, (_, place) => `MOVE-${place}`);
     const sold = await Promise.all(orders.map((order) => world.pay(order)));
     const [first] = sold;

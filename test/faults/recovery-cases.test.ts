@@ -81,7 +81,7 @@ async function alarms(subject: string): Promise<string[]> {
   return rows.map(({ kind }) => kind);
 }
 
-describe('a copy of the database that is put back', () => {
+describe('a restored copy of the database', () => {
   let row: RecoveryRow;
   let once: Reply;
   let twice: Reply;
@@ -238,7 +238,7 @@ describe('a copy of the database that is put back', () => {
     assert.deepEqual([again.body.status, again.body.recovered], ['succeeded', true]);
   });
 
-  it('agrees with the chain but for what a person was told of', async () => {
+  it('agrees with the chain, except for reported alarms', async () => {
     const taken = await numberOf(intentOf('NUMBER'));
     const differences = await world.onChain((chain) => checkAgainstChain(world.db, chain));
     assert.deepEqual(
@@ -249,7 +249,7 @@ describe('a copy of the database that is put back', () => {
     );
   });
 
-  it('is not recovered again for what a person was told of', async () => {
+  it('is not recovered again because of reported alarms', async () => {
     const { db } = world;
     await world.onChain((chain) =>
       reconcileOnce({ chain, db, clock: systemClock, log: silentLog }, { graceMs: 0 }),

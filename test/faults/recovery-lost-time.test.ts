@@ -152,7 +152,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-describe('a sale of the lost time by somebody whom the restored database does not know', () => {
+describe('a sale of the lost time by a payer unknown to the restored database', () => {
   for (const order of ['OPEN-QR', 'NEW-QR', 'SIGN-UP']) {
     it(`is booked: ${order}`, async () => {
       const { intent, payment } = lostOf(order);
@@ -164,7 +164,7 @@ describe('a sale of the lost time by somebody whom the restored database does no
       ]);
     });
 
-    it(`is answered to a create with its order, and charged once: ${order}`, async () => {
+    it(`is returned by a create with its order, and charged once: ${order}`, async () => {
       const again = await world.create(0, order, { key: `again ${order}` });
       assert.deepEqual([again.status, again.body.id], [201, lostOf(order).intent]);
       assert.equal(again.headers.get('Idempotent-Replayed'), 'true');
@@ -184,7 +184,7 @@ describe('a sale of the lost time by somebody whom the restored database does no
     });
   }
 
-  it('shows the loss and leaves nothing to a person', async () => {
+  it('shows the loss and leaves nothing to an operator', async () => {
     assert.deepEqual([row.loss_shown, row.payments], [true, 4]);
     const alarms = await world.db.query(
       `select kind, subject from chain_alarms where kind <> 'nonce_ahead' and resolved_at is null`,
@@ -196,7 +196,7 @@ describe('a sale of the lost time by somebody whom the restored database does no
 describe('a card and a code after a loss', () => {
   let asked: Reply;
 
-  it('a URL that was spent in the lost time asks the payer and charges nobody', async () => {
+  it('a URL that was used in the lost time asks the payer and charges no one', async () => {
     const again = await sell('SPENT', { type: 'nfc_sun', value: spentUrl });
     assert.equal(again.body.status, 'requires_action', JSON.stringify(again.body));
     const next = again.body.next_action as { type: string; reason_code: string };
@@ -210,7 +210,7 @@ describe('a card and a code after a loss', () => {
     assert.equal(refused.decline_code, 'pass_replayed', JSON.stringify(third.body));
   });
 
-  it('each tap asks until the payer has said yes to one, and the next does not', async () => {
+  it('each tap asks until the payer has approved one, and the next does not', async () => {
     asked = await sell('OWN', { type: 'nfc_sun', value: ownUrl });
     assert.equal(asked.body.status, 'requires_action', JSON.stringify(asked.body));
     assert.equal((await answer(asked, true)).status, 200);
@@ -241,7 +241,7 @@ describe('what a receiver was sent before the loss', () => {
     assert.ok((rows[0]?.sequence ?? 0n) > BigInt(seen), `${rows[0]?.sequence} after ${seen}`);
   });
 
-  it('is all true again once the network has come to rest', () => world.comeToRest());
+  it('is all true again once the network is idle', () => world.comeToRest());
 });
 
 function statusOf({ status, body }: Reply): readonly unknown[] {

@@ -38,7 +38,7 @@ before(async () => {
 
 after(() => shop?.close());
 
-test('a process that dies as soon as the move is asked for moves the merchant once', async () => {
+test("a process that dies right after the move's request moves the merchant once", async () => {
   await shop.start(second);
   await shop.addFactor();
   await shop.askToGoLive();
@@ -52,7 +52,7 @@ test('a process that dies as soon as the move is asked for moves the merchant on
   assert.equal(await shop.settledAt(atSecond), second.settlement.toLowerCase());
 });
 
-test('put back to before the move, recovery moves the merchant and books both', async () => {
+test('restored to before the move, recovery moves the merchant and books both', async () => {
   await shop.network.stop();
   await rm(database(), { recursive: true });
   await cp(copy(), database(), { recursive: true });
@@ -74,7 +74,7 @@ test('put back to before the move, recovery moves the merchant and books both', 
   assert.equal(await shop.available(), 2 * SALE);
 });
 
-test('and sells on at the next contract: nothing is foreign, the books agree', async () => {
+test('continues to sell at the next contract: nothing is foreign, the books agree', async () => {
   pass = await shop.enrol();
   const payment = await until('a payment', async () => {
     const { status, payment } = await shop.tap(await shop.createSale(), pass);

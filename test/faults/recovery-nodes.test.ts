@@ -20,8 +20,8 @@ before(async () => {
 });
 after(() => world?.close());
 
-describe('the only node gives no logs while the database is put back', () => {
-  it('its receipts tell what the copy lacks, and payments go on', async () => {
+describe('the only node returns no logs while the database is restored', () => {
+  it('its receipts show what the copy lacks, and payments continue', async () => {
     const { provider } = world.ground.testnet;
     assert.ok(provider !== null);
     provider.behavior = BEHAVIORS['gives no logs']();

@@ -36,8 +36,8 @@ async function newestSequence(): Promise<number> {
   return newest?.sequence ?? 0;
 }
 
-describe('a copy that is put back while every process is stopped', () => {
-  it('shows a loss by the marks beside it, and gives no id again', async () => {
+describe('a copy that is restored while every process is stopped', () => {
+  it('shows a loss by its stored marks, and assigns no id twice', async () => {
     await world.pay('BEFORE');
     const open = await world.create(0, 'OPEN');
     const { asked } = await world.recovery();
@@ -57,7 +57,7 @@ describe('a copy that is put back while every process is stopped', () => {
     await world.comeToRest();
   });
 
-  it('and without marks: the ids of lost intents are not given to new ones', async () => {
+  it('without marks, too: new intents do not get the ids of lost ones', async () => {
     await world.ground.database.copy('unshown');
     const lost = new Set<unknown>();
     for (let n = 0; n < 20; n++) lost.add((await world.create(n % 2, `LOST-${n}`)).body.id);

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-describe('the database is put back to an earlier copy while the chain goes on', () => {
+describe('the database is restored to an earlier copy while the chain continues', () => {
   it('the same tap charges once, a lost intent comes back under its id', async () => {
     const open = await world.create(0, 'OPEN-1');
     const expired = await world.create(0, 'GONE-1');
@@ -61,7 +61,7 @@ describe('the database is put back to an earlier copy while the chain goes on', 
 });
 
 describe('a replica takes over', () => {
-  it('without a lost tail: everything is as it was, and payments go on', async () => {
+  it('without lost commits: everything is as before, and payments continue', async () => {
     const open = await world.create(0, 'KEEP-1');
     const paid = await world.pay('KEEP-2');
     const { asked } = await world.recovery();
@@ -75,7 +75,7 @@ describe('a replica takes over', () => {
     await world.comeToRest();
   });
 
-  it('with a lost tail: a tap at another node in the first 100 ms charges nothing', async () => {
+  it('with lost commits: a tap at another node in the first 100 ms charges nothing', async () => {
     const open = await world.create(0, 'TAIL-1');
     const { asked } = await world.recovery();
     await world.ground.database.copy('replica');

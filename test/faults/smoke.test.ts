@@ -10,7 +10,7 @@ const SECONDS = 12;
 /** Far below what a busy machine settles, so that a run without payments cannot pass. */
 const FEWEST_PAYMENTS = 8;
 
-test('no promise is broken while processes, database and chain are killed', async (t) => {
+test('no rule is broken while processes, database and chain are killed', async (t) => {
   const report = await runChaos({
     seed: SEED,
     seconds: SECONDS,
@@ -27,7 +27,7 @@ test('no promise is broken while processes, database and chain are killed', asyn
   assert.ok(payments >= FEWEST_PAYMENTS, `only ${payments} payments`);
 });
 
-test('a seed repeats its choices, and another one makes others', () => {
+test('a seed repeats its choices, and another seed makes different ones', () => {
   const choices = (seed: number, stream: string) => {
     const random = createRandom(seed, stream);
     return Array.from({ length: 20 }, () => random.below(1000));

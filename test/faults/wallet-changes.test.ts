@@ -273,7 +273,7 @@ function tableOf(): void {
   }
 }
 
-describe('the database is put back to before the step', () => {
+describe('the database is restored to before the step', () => {
   before(async () => {
     await openShops('loss');
     await announce(shops.canceled);
@@ -287,7 +287,7 @@ describe('the database is put back to before the step', () => {
 
   tableOf();
 
-  it('what was announced in the lost time is an open alarm, and a mail', async () => {
+  it('an announcement of the lost time raises an alarm and sends an email', async () => {
     for (const step of ['announced', 'applied'] as const) {
       const { merchantNumber, account } = shops[step];
       await until(

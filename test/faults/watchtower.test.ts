@@ -82,7 +82,7 @@ async function isMailed(): Promise<boolean> {
   return texts.some((text) => text.includes('Activity outside Tapline on testnet'));
 }
 
-describe('somebody has the key of a sender', () => {
+describe('an attacker has the key of a sender', () => {
   it('stops the contract while everything else goes on', async () => {
     const { ground, db, sandbox } = world;
     await world.pay('HONEST');

@@ -118,7 +118,7 @@ async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]):
   await withdraw(ways, office, 500_000);
 }
 
-describe('every way of paying, when the database is put back to an earlier copy', () => {
+describe('every way of paying, when the database is restored to an earlier copy', () => {
   it('charges once, books what was charged, and takes nothing twice', async () => {
     await loseAfter({ label: 'put-back', cells: CELLS, transfer: refundAndWithdraw });
   });
@@ -181,7 +181,7 @@ describe('every way of paying, when nothing is lost', () => {
     assert.deepEqual(await checkAll(plays), []);
   });
 
-  it('is one payment when two nodes are asked at once', LONG, async () => {
+  it('is one payment when two nodes get requests at once', LONG, async () => {
     const { plays } = await beginOld(ways, ONE_EACH, 'nodes');
     for (const play of plays) {
       const told = await Promise.all([play.attempt.pay(0), play.attempt.pay(1)]);
@@ -190,7 +190,7 @@ describe('every way of paying, when nothing is lost', () => {
     assert.deepEqual(await checkAll(plays), []);
   });
 
-  it('spends what is good for one payment once, at two nodes and for two sales', LONG, async () => {
+  it('spends a single-use credential once, at two nodes and for two sales', LONG, async () => {
     const once = ONE_EACH.filter(({ way }) => !way.again.includes('succeeded'));
     const { plays } = await beginOld(ways, once, 'spend');
     for (const play of plays) {
@@ -203,8 +203,8 @@ describe('every way of paying, when nothing is lost', () => {
   });
 });
 
-describe('every way of paying, when somebody else has the key of a sender', () => {
-  it('goes on, and nothing of theirs is booked before operators accept it', LONG, async () => {
+describe('every way of paying, when an attacker has the key of a sender', () => {
+  it('continues, and books foreign payments only when operators accept them', LONG, async () => {
     const { world } = ways;
     const { asked } = await world.recovery();
     const { old, plays } = await beginOld(ways, ONE_EACH, 'thief');

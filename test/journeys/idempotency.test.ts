@@ -194,7 +194,7 @@ for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
       assert.deepEqual([other.status, errorCodeOf(other.body)], [409, 'idempotency_key_reused']);
     });
 
-    test('says whether it can do without a key', async () => {
+    test('says whether its key is optional', async () => {
       const { path, body } = await prepare();
       const bare = await sender(surface)(path, body, null);
       const code = errorCodeOf(bare.body);

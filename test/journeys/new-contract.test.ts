@@ -124,7 +124,7 @@ test('6. withdrawals empty the first contract; what is not there is not refunded
   assert.deepEqual([late.status, late.failure_code], ['failed', 'insufficient_balance']);
 });
 
-test('the books agree with both contracts, and nobody is alarmed', async () => {
+test('the ledger agrees with both contracts, and there is no alarm', async () => {
   const staff = await shop.staff();
   assert.deepEqual((await staff.get('/alarms')).body.data, []);
   assert.deepEqual((await staff.get('/reconciliation')).body.differences, []);

@@ -391,7 +391,7 @@ test('a customer pays: the first live payment', async () => {
   assert.deepEqual(balance.available, [{ amount: AMOUNT, currency: 'usdc' }]);
 });
 
-test('the audit log of all this verifies, and the service stops in time', async () => {
+test('the audit log of these steps verifies, and the service stops in time', async () => {
   const audit = await run('audit-log-command.ts', [], '');
   assert.equal(audit.code, 0, audit.stderr + audit.stdout);
   const stopped = performance.now();

@@ -68,7 +68,7 @@ async function requireCountersAtZero(port: string): Promise<void> {
   }
 }
 
-test('a worker serves probes and numbers on OPS_PORT, and listens nowhere else', async () => {
+test('a worker serves probes and metrics on OPS_PORT, and listens nowhere else', async () => {
   const [PORT, OPS_PORT] = [await freePort(), await freePort()];
   const args = ['--roles', 'worker'];
   const { child, logs } = spawnMain({ dataDir: folder.path, env: { PORT, OPS_PORT }, args });

@@ -117,7 +117,7 @@ test('the start prints wallet and dashboard at localhost: passkeys need a name',
   }
 });
 
-test('a payment goes all the way: intent, terminal, tap, chain, balance, webhooks', async () => {
+test('a payment passes every part: intent, terminal, tap, chain, balance, webhooks', async () => {
   const endpoint = await merchant.post('/webhook_endpoints', {
     url: `${receiver.url}/hooks`,
     enabled_events: ['*'],
@@ -185,7 +185,7 @@ async function checkWebhooks(secret: string, intentId: string): Promise<void> {
   }
 }
 
-test('a tip is charged with the sale, with fees of both, and goes back', async () => {
+test('a tip is charged with the sale, with fees on both, and refunded', async () => {
   const [sale, tip] = [2_000_033, 300_000];
   const before = await availableBalance();
   const path = `/payment_intents/${await createTipped(sale)}/tap`;
@@ -206,7 +206,7 @@ test('a tip is charged with the sale, with fees of both, and goes back', async (
   assert.equal(await availableBalance(), before);
 });
 
-test('the numbers of the process say that people pay, and how fast', async () => {
+test('the metrics of the process show payments and their speed', async () => {
   await tap(await create(1_000_000), 'insufficient_funds');
   const numbers = await (await fetch(`${network.sandbox.web_url}/metrics`)).text();
   const above0 = [
@@ -256,7 +256,7 @@ test('killing the process right after the tap ends in the same payment, once', a
   assert.equal(logs.filter((log) => unpackTerms(log.args.terms).amount === 1_000_000n).length, 1);
 });
 
-test('a second start on the same folder says so and ends, and the first goes on', async () => {
+test('a second start on the same folder exits with that message; the first continues', async () => {
   const { child, logs } = spawnMain({ dataDir: folder.path, env: ENV });
   const [code] = (await once(child, 'close')) as [number | null];
   assert.equal(code, 1);

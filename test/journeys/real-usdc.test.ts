@@ -102,7 +102,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
   const tap = (intent: string, value = pass) =>
     terminal.post(`/payment_intents/${intent}/tap`, { credential: { type: 'nfc_id', value } });
 
-  it('starts without demo money, and says so', async () => {
+  it('starts without demo money, and reports that', async () => {
     assert.match(network.logs(), /the demo wallets of testnet hold no USDC/);
     const { passes } = network.sandbox.test;
     const tapped = await tap(await create(), passes.ok);
@@ -225,7 +225,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     assert.equal((await tap(await create())).body.status, 'succeeded');
   });
 
-  it('settles nothing while Circle has paused USDC, and goes on afterwards', async () => {
+  it('settles nothing while Circle has paused USDC, and continues afterwards', async () => {
     await order('pause');
     const refused = (await tap(await create())).body;
     assert.equal(refused.status, 'requires_payment_method', JSON.stringify(refused));

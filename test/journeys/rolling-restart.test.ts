@@ -234,7 +234,7 @@ test('nothing fails or doubles while two nodes under load change their release',
 /** New customers arrive at this interval; one who waits for a settlement starts no other sale. */
 const ARRIVAL_MS = 400;
 
-test('nobody is refused while the only worker is replaced', async (t) => {
+test('no request is refused while the only worker is replaced', async (t) => {
   const [node, worker] = [await openNode('three'), await openNode('worker', 'worker')];
   await Promise.all([node.start(ROOT), worker.start(ROOT)]);
   await workers.stop();

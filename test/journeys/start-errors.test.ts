@@ -94,7 +94,7 @@ test('a data folder from before the first release is refused', async (t) => {
   assert.match(await failedStart({}, [], former.path), REFUSED);
 });
 
-test('what lies past the pooler has to be the same database', async () => {
+test('the direct and the pooled address must be the same database', async () => {
   const other = await startThrowawayPostgres();
   const settings = { DATABASE_DIRECT_URL: other.url };
   assert.match(await failedStart(settings), /DATABASE_DIRECT_URL leads to another database/);

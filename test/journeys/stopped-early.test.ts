@@ -33,7 +33,7 @@ before(async () => {
 
 after(() => folder?.remove());
 
-test('npm start ends with all of it when npm is told to, with 0', async () => {
+test('npm start stops all its processes when npm is stopped, and exits with 0', async () => {
   const started = await spawnNetwork({ dataDir: folder.path, throughNpm: true });
   assert.equal((await fetch(`${started.sandbox.web_url}/livez`)).status, 200);
   assert.equal(await started.stop(), 0);
@@ -41,7 +41,7 @@ test('npm start ends with all of it when npm is told to, with 0', async () => {
   await requireNothingLost();
 });
 
-test('who is told to stop while it starts ends with 0, and nothing is lost', async () => {
+test('a process that is stopped while it starts exits with 0, and nothing is lost', async () => {
   const { child, logs } = spawnMain({ dataDir: folder.path });
   const ended = once(child, 'close');
   // Starting or adopting the database comes first, long before anything listens.

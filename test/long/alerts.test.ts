@@ -149,7 +149,7 @@ async function numberOf(query: string): Promise<number> {
 
 const woken = () => notices.filter(({ status }) => status === 'firing');
 
-test('while people can buy, nobody is woken', async (t) => {
+test('while people can buy, no alert pages anyone', async (t) => {
   if (why !== null) return t.skip(why);
   const sees = async () =>
     (await numberOf('up{job="tapline"}')) === 1 &&
@@ -159,7 +159,7 @@ test('while people can buy, nobody is woken', async (t) => {
   assert.deepEqual(woken(), []);
 });
 
-test('when every process is dead, somebody is woken, once and for that reason', async (t) => {
+test('when every process is dead, one page is sent, for that reason', async (t) => {
   if (why !== null) return t.skip(why);
   await network.kill();
   const since = performance.now();

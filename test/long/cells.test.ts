@@ -209,7 +209,7 @@ after(async () => {
   await rm(balancerFolder, { recursive: true, force: true });
 });
 
-test('what is made in a cell names it, and the balancer brings it there', async () => {
+test('ids of a cell name it, and the balancer routes them there', async () => {
   for (const cell of cells) {
     const { secret_key } = cell.network.sandbox.test;
     assert.equal(secret_key.charAt('tlsk_test_'.length), String(cell.number));
@@ -264,7 +264,7 @@ test('a host leads to its cell, and a session goes there from any', async () => 
   }
 });
 
-test('who signs in at the wrong cell is told the right one', async () => {
+test('a sign-in at the wrong cell names the right one', async () => {
   const { dashboard, web_url: url } = present(cells[1], 'cell').network.sandbox;
   const { email, password } = dashboard;
   const told = await visit('zero.pay.test', { method: 'POST', body: { email, password } });
@@ -313,7 +313,7 @@ test('receipts open at the shared address, of both cells, and of refunds', async
   }
 });
 
-test('limits are those of the cell: a small one at home is kept abroad, too', async () => {
+test('limits are those of the cell, and a lower one of the home cell applies, too', async () => {
   const payer = present(payers[2], 'payer of cell 0');
   const { web_url: webUrl, test: mode } = present(cells[0], 'cell').network.sandbox;
   const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
@@ -333,7 +333,7 @@ test('limits are those of the cell: a small one at home is kept abroad, too', as
   assert.equal((await limit(null)).status, 200);
 });
 
-test('a pass that is revoked at home pays nowhere from the next second on', async () => {
+test('a pass that is revoked at home pays in no cell from the next second on', async () => {
   const payer = present(payers[2], 'payer of cell 0');
   const { web_url: webUrl, test: mode } = present(cells[0], 'cell').network.sandbox;
   const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
@@ -348,7 +348,7 @@ test('a pass that is revoked at home pays nowhere from the next second on', asyn
   });
 });
 
-test('a code that was used abroad is used at home, and the other way round', async () => {
+test('a code that was used in another cell is used at home, and vice versa', async () => {
   const payer = present(payers[1], 'payer of cell 1');
   const [first, home] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
   const { web_url: webUrl, test: mode } = home.network.sandbox;
@@ -376,7 +376,7 @@ test('a code that was used abroad is used at home, and the other way round', asy
   );
 });
 
-test('one cell is killed: the other sells, and says what it cannot know', async () => {
+test('one cell is killed: the other sells, and reports what it cannot know', async () => {
   const [gone, alive] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
   const visitor = present(payers[0], 'payer of cell 0');
   const known = await tap(alive, await createSale(alive), visitor.pass);
@@ -425,7 +425,7 @@ async function checkBalance(cell: Cell): Promise<number> {
   return count;
 }
 
-test('a cell’s database is put back: its sales come back, the other hears nothing', async (t) => {
+test('a cell’s database is restored: its sales return, the other is unaffected', async (t) => {
   const [other, lost] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
   const before = { other: await checkBalance(other), lost: await checkBalance(lost) };
   const folder = path.join(lost.dataDir.path, 'postgres');

@@ -186,7 +186,7 @@ step('init makes the files of settings, and says what is missing', async () => {
 
 const firstInit = () => linesOf(block, /run --rm init/).split('\n')[0] ?? '';
 
-step('a whole network comes up, and init says NO to nothing', async () => {
+step('a whole network starts, and every check of init passes', async () => {
   // compose.yaml sets the database.
   const { DATABASE_URL: _, ...settings } = await outsideSettings(ground, undo, OUTSIDE);
   await fillSettings(ourFolder(), { ...settings, ...(await deployContract(settings)) });
@@ -217,7 +217,7 @@ step('people buy over https', async () => {
   return `${paidOf(shop).length} sales`;
 });
 
-step('an update fails no request', async () => {
+step('no request fails during an update', async () => {
   const migration = path.join(place, 'migrations/9998_next_release.sql');
   await writeFile(migration, 'create table of_next_release (id bigint primary key);\n');
   const [text = ''] = (await readFile(path.join(ROOT, 'docs/deploy.md'), 'utf8')).match(
@@ -246,7 +246,7 @@ step('an update fails no request', async () => {
   return `updated: ${shop.sales.length} sales, no request failed`;
 });
 
-step('after a power cut all of it comes back by itself', async () => {
+step('after a power failure everything restarts by itself', async () => {
   const shop = sell('repeat');
   await sleep(SALE_MS);
   const writes = outage(shop);
@@ -258,7 +258,7 @@ step('after a power cut all of it comes back by itself', async () => {
   return `power cut: ${shop.sales.length} sales, writes back after ${seconds.toFixed(0)} s`;
 });
 
-step('a restore to a moment, typed', async () => {
+step("a restore to a moment, by the guide's commands", async () => {
   const [text = ''] = await blocksUnder('backup.md', 'Containers on one machine');
   const example = '2026-11-20 20:00:00+00';
   assert(text.includes(example), 'the restore names no moment');

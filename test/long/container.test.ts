@@ -104,7 +104,7 @@ async function startContainer(env: Readonly<Record<string, string>>, args: reado
   return { container, child, logs: () => text };
 }
 
-test('the image is built, is small, starts as nobody and serves', {
+test('the image is built, is small, starts as the user nobody and serves', {
   timeout: BUILD_MS,
 }, async (t) => {
   if (why !== null) return t.skip(why);

@@ -293,7 +293,7 @@ test('each refunds its oldest sale at the first contract, its newest at the othe
   );
 });
 
-test('the books agree with both contracts to the atom, and nobody is alarmed', async () => {
+test('the ledger agrees with both contracts to the atom, and there is no alarm', async () => {
   const deps = { chain, db, clock: { now: () => new Date() }, log: silentLog };
   await sleep(3_000);
   const { differences } = await reconcileOnce(deps, { graceMs: 0, everything: true });

@@ -112,7 +112,7 @@ async function told(shop: Sales): Promise<string> {
 
 const words = (seconds: readonly number[]) => seconds.map((one) => one.toFixed(1)).join(', ');
 
-test('nobody is replaced while nothing breaks', { timeout: SOAK_TIMEOUT_MS }, async (t) => {
+test('no primary is replaced while nothing fails', { timeout: SOAK_TIMEOUT_MS }, async (t) => {
   if (why !== null) return t.skip(why);
   const leads = await leader();
   const before = await cluster.timeline();
@@ -172,7 +172,7 @@ test('the primary machine freezes and thaws, without a watchdog', async (t) => {
   t.diagnostic(`machine frozen: ${await told(shop)}; writes back after s: ${words([seconds])}`);
 });
 
-test('the primary machine is cut off and comes back', async (t) => {
+test('the primary machine loses its network and returns', async (t) => {
   if (why !== null) return t.skip(why);
   const shop = sell();
   await sleep(2_000);

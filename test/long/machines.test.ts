@@ -188,7 +188,7 @@ step('step 3: certificates', async () => {
   });
 });
 
-step('step 4: etcd with TLS and users refuses who has no password', async () => {
+step('step 4: etcd with TLS and users refuses clients without a password', async () => {
   await everywhere(async (machine) => {
     await machine.type('install -m 0644 deploy/ha/etcd.env.example /etc/default/etcd');
     await edit(machine, 'etc/default/etcd', (text) => asOwn(machine, text));
@@ -282,7 +282,7 @@ step('step 8: the first backup, on the machine of the repository', async () => {
   assert(Date.now() / 1000 - Number(ended) < 600, `the newest backup ended at ${ended}`);
 });
 
-step('step 9: people reach it by one address, and doctor says NO to nothing', async () => {
+step('step 9: people reach it by one address, and every check of doctor passes', async () => {
   const folder = path.join(ground.folder, 'certificates');
   certificates = await makeCertificates(folder);
   await openToPeople(room, steps, certificates);
@@ -299,7 +299,7 @@ step('step 9: people reach it by one address, and doctor says NO to nothing', as
   assert.doesNotMatch(said, /\bNO\b/);
 });
 
-step('step 10: nobody is told of anything while people buy', async () => {
+step('step 10: no alert fires while people buy', async () => {
   sandbox = await makeMerchant();
   const { secret_key: TAPLINE_API_KEY = '', passes } = sandbox.test;
   await watchOver(room, steps, {
@@ -323,7 +323,7 @@ step('step 10: nobody is told of anything while people buy', async () => {
 let pooled = false;
 
 step(
-  'step 12: connections are led through PgBouncer while people buy',
+  'step 12: connections are moved to PgBouncer while people buy',
   async () => {
     const shop = sell('report');
     const { superuser, tapline } = SECRETS;
@@ -556,7 +556,7 @@ const shown = () => ({
     restoreToMoment(room, { moment, timeline, untilFollowed: untilWhole }),
 });
 
-happens('a restore to a moment, typed on three machines, and another one after it', async () => {
+happens('a restore to a moment on three machines, and another one after it', async () => {
   const first = await restoreOnce(shown());
   await requireOpen();
   await checkArchive(room);
@@ -565,7 +565,7 @@ happens('a restore to a moment, typed on three machines, and another one after i
   return `${first}; again: ${second}`;
 });
 
-happens('a restore whose moment was too early, and one to a later moment of then', async () => {
+happens('a restore to a moment that was too early, then one to a later moment', async () => {
   const { name } = await leader();
   const [, timeline = ''] =
     new RegExp(`${name} .*Leader .*running +\\| +(\\d+)`).exec(await first().type(LIST)) ?? [];

@@ -84,7 +84,7 @@ async function lastLineOf(cwd: string, ...args: readonly string[]): Promise<unkn
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
 }
 
-test('an order is paid at the terminal, changed, given back and told of by webhook', async () => {
+test('an order is paid at the terminal, changed, refunded and reported by webhook', async () => {
   const settings = { ...(await shopSettings('payments')), webhookSecret: 'whsec_medusa' };
   const seen = await lastLineOf(checkout, 'journey.mjs', JSON.stringify(settings));
   const { unpaid, tooLate, forged, currency, nothing, ...rest } = seen as Record<string, unknown>;

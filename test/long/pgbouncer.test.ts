@@ -100,7 +100,7 @@ test('sales go through PgBouncer in transaction mode', async (t) => {
   t.diagnostic(`${paidOf(shop)} sales by three processes over ${row?.servers} connections`);
 });
 
-test('a database that went back behind the pooler is noticed and made whole', async (t) => {
+test('a database that was restored behind the pooler is noticed and recovered', async (t) => {
   if (why !== null) return t.skip(why);
   await ground.database.copy('before');
   const lost = await sellFor(6_000, 'repeat');

@@ -150,7 +150,7 @@ for (const { blockMs, learnMs, payments, announces = false } of [
 ]) {
   const told = announces ? ', announced' : '';
   describe(`a worker's calls at blocks of ${blockMs} ms${told}`, () => {
-    it('are within a free plan', async (t) => {
+    it("are within a provider's free plan", async (t) => {
       await onGround({ blockMs, learnMs, announces }, async (ground) => {
         const idle = await measureIdle(ground);
         const alone = await measureAlone(ground, { blockMs, payments });
@@ -171,7 +171,7 @@ for (const { blockMs, learnMs, payments, announces = false } of [
 }
 
 describe('the calls of a whole process, with everything that runs in it', () => {
-  it('are within a free plan while nobody pays', async (t) => {
+  it("are within a provider's free plan while there are no payments", async (t) => {
     const database = await testDatabase(20);
     const network = await startTestNetwork();
     const proxy = await startProviderProxy(network.node.rpcUrl);

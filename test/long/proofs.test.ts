@@ -15,7 +15,7 @@ const LEAST_CLAIMS = 16;
 const solver = await findSolver();
 const skip = solver === null && 'no solver is installed (Debian: apt install z3)';
 
-test('each claim holds for all arguments', { skip }, async (t) => {
+test('each property holds for all arguments', { skip }, async (t) => {
   const verdicts = await prove('proofs/Claims', { solver: solver ?? 'z3', seconds: SECONDS });
   assert.ok(verdicts.length >= LEAST_CLAIMS);
   for (const { claim, says } of verdicts) assert.equal(says, 'holds', claim);
@@ -23,7 +23,7 @@ test('each claim holds for all arguments', { skip }, async (t) => {
   t.diagnostic(`${verdicts.length} claims by ${solver} in ${seconds.toFixed(0)} s`);
 });
 
-test('a claim that one argument breaks is broken, and one about nothing is empty', {
+test('a property that one argument breaks fails, and one without cases is empty', {
   skip,
 }, async () => {
   const root = await mkdtemp(path.join(tmpdir(), 'tapline-claims-'));

@@ -26,7 +26,7 @@ async function rehearse(args: readonly string[], key: string) {
   return { stdout, stderr, code: child.exitCode };
 }
 
-test('a rehearsal pays, refunds and withdraws on a chain that it knows nothing of', async () => {
+test('a rehearsal pays, refunds and withdraws on an unknown chain', async () => {
   const chain = await startThrowawayChain({ chainId: CHAIN_ID, blockTime: 1 });
   const out = await openTemporaryFolder('tapline-rehearsal');
   try {

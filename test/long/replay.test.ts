@@ -11,7 +11,7 @@ const REST_S = 15;
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-describe('faults that chaos has found, when their mend is taken out again', () => {
+describe('bugs that chaos has found, when their fix is removed again', () => {
   for (const fault of PLANTED_FAULTS) {
     const { mutation, id, shows } = fault;
     it(`${mutation.name}: ${FOUND} of ${REPLAYS} replays find it`, async (t) => {

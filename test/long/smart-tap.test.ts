@@ -80,7 +80,7 @@ test('the sample of Google reads our emulated phone; so do we with its key', { s
   assert.equal(value.toString('utf8'), 'redeem-me');
 });
 
-test('the answer of a published VAS conversation is taken apart', (t) => {
+test('the response of a published VAS conversation is decoded', (t) => {
   if (!existsSync(TRACE)) return t.skip(`${TRACE} is not there`);
   const text = readFileSync(TRACE, 'utf8');
   const answer = /<-- .*data=(70[0-9a-f]+)\(/.exec(text)?.[1];

@@ -28,7 +28,7 @@ function mutants(kind: (typeof KINDS)[number]): string[] {
 }
 
 describe('the generator of mutations', () => {
-  test('turns each comparison of the program, and none of the SQL, around', () => {
+  test('inverts each comparison of the program, and none of the SQL', () => {
     assert.deepEqual(mutants('comparison'), [SAMPLE.replace('length < 3', 'length <= 3')]);
   });
 
@@ -49,7 +49,7 @@ describe('the generator of mutations', () => {
     ]);
   });
 
-  test('removes an await whose value nobody uses', () => {
+  test('removes an await whose value is unused', () => {
     const [first, second] = mutants('await');
     assert.equal(first, SAMPLE.replace('await lock', 'void lock'));
     assert.equal(second, SAMPLE.replace('await tx', 'void tx'));
@@ -66,7 +66,7 @@ describe('the generator of mutations', () => {
 });
 
 describe('the list of mutations', () => {
-  test('names files that are there, with tests that are there', () => {
+  test('names files that exist, with tests that exist', () => {
     for (const [file, tests] of Object.entries(FILES)) {
       assert.ok(existsSync(path.join(ROOT, file)), file);
       for (const test of tests) assert.ok(existsSync(path.join(ROOT, test)), test);

@@ -84,7 +84,7 @@ async function contentOf(place: string): Promise<Map<string, string>> {
   return new Map(await Promise.all(texts));
 }
 
-test('one source makes the same bytes anywhere, in at most 3 s of a core', async (t) => {
+test('one source builds the same bytes anywhere, in at most 3 s of a core', async (t) => {
   const clone = await productionClone('reproduced');
   const before = childrenSeconds();
   await at(ROOT, COMMAND, '--out', path.join(folder, 'first'));
@@ -144,7 +144,7 @@ test('where nothing can be written, the user’s own folder has the build', asyn
   await assert.rejects(lstat(path.join(clone, CACHE)));
 });
 
-test('a Node that reads no TypeScript runs what is built, or says how to build it', async () => {
+test('a Node without TypeScript runs the build, or says how to build', async () => {
   const clone = await productionClone('old-node');
   const version = () =>
     run(process.execPath, [

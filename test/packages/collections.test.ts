@@ -61,7 +61,7 @@ test('each operation is in both collections once, under its group', () => {
   for (const name of bruno.keys()) assert.match(name, /^tapline\/[A-Za-z /]+\.(bru|json)$/);
 });
 
-test('no key, no secret and nobody’s id is in them; what is read is set somewhere', () => {
+test('they hold no key, secret or id; every variable that is read is set', () => {
   const texts = [JSON.stringify(postman), ...bruno.values()];
   for (const text of texts) {
     assert.doesNotMatch(text, /\b(tlsk_(test|live)|tldk|whsec|agt)_[0-9A-Za-z+/]{4,}/);

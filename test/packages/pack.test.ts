@@ -30,7 +30,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-test('the packages hold what they need, and no more', async () => {
+test('the packages hold the files that they need, and no more', async () => {
   for (const name of ['tapline', 'tapline-cli', 'tapline-x402', 'tapline-reader']) {
     const files = await readdir(path.join(folder, 'node_modules', name));
     for (const wanted of ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist', 'package.json']) {
@@ -95,7 +95,7 @@ export const unknown = (error: unknown) => error instanceof OutcomeUnknownError;
 export { intent };
 `;
 
-test('its types are there for TypeScript, in both ways of finding modules', async () => {
+test('TypeScript finds its types, with both ways of resolving modules', async () => {
   await writeFile(path.join(folder, 'use.ts'), USE);
   const tsc = path.join(ROOT, 'node_modules/.bin/tsc');
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];

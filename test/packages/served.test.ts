@@ -63,7 +63,7 @@ async function emptyFolder(name: string): Promise<string> {
   return place;
 }
 
-test('each package has a name with its version, a name without, and its sum', async () => {
+test('each package has a name with its version, one without, and its checksum', async () => {
   const packages = await listed();
   const names = packages.map(({ name, file }) => `${name} ${file.replace(/\d+\.\d+\.\d+/, 'N')}`);
   assert.deepEqual(names, [
@@ -97,7 +97,7 @@ test('each package has a name with its version, a name without, and its sum', as
   }
 });
 
-test('the bill of materials names what is served, by the same sums', async () => {
+test('the bill of materials names the served files, with the same checksums', async () => {
   const program = path.join(ROOT, 'src/ops/sbom-command.ts');
   const { stdout } = await run(process.execPath, [program], { maxBuffer: 64 * 1024 * 1024 });
   const { components } = JSON.parse(stdout) as {
@@ -135,7 +135,7 @@ async function statusOf(target: string): Promise<string> {
   return (await text(socket)).split('\r\n')[0] ?? '';
 }
 
-test('nothing else of the disk is served, whatever the path says', async () => {
+test('no other file of the disk is served, whatever the path', async () => {
   for (const target of [
     '/packages/package.json',
     '/packages/../package.json',
@@ -150,7 +150,7 @@ test('nothing else of the disk is served, whatever the path says', async () => {
   }
 });
 
-test('npm installs client, command and reader where no registry is reached', async () => {
+test('npm installs client, command and reader without a registry', async () => {
   const cwd = await emptyFolder('shop');
   const names = ['tapline', 'tapline-cli', 'tapline-reader'];
   const addresses = names.map((name) => `${origin}/packages/${name}.tgz`);
@@ -169,7 +169,7 @@ test('npm installs client, command and reader where no registry is reached', asy
   assert.deepEqual(Object.keys(manifest.dependencies).sort(), names);
 });
 
-test('doctor sees whether the installed command is the one that is served', async () => {
+test('doctor compares the installed command with the served one', async () => {
   const cwd = path.join(folder, 'shop');
   const key = `tlsk_test_${'a'.repeat(30)}`;
   const known = { ...env, TAPLINE_BASE_URL: `${origin}/api`, TAPLINE_API_KEY: key };
@@ -256,7 +256,7 @@ async def wait(tapline: AsyncTapline) -> None:
         print(event["id"], paid["status"])
 `;
 
-test('a strict type checker believes the installed Python client', async (t) => {
+test('a strict type checker accepts the installed Python client', async (t) => {
   const mypy = ['-m', 'mypy', '--strict', '--no-incremental', '--cache-dir', '/dev/null'];
   const isHere = await run('python3', [...mypy, '--version']).catch(() => null);
   if (isHere === null) return t.skip('mypy is not on this machine');
@@ -350,7 +350,7 @@ func main() {
 }
 `;
 
-test('the Go archive works beside a program, as its guide says, and asks no proxy', async (t) => {
+test('the Go archive works beside a program, as its guide says, without a proxy', async (t) => {
   const hasGo = await run('go', ['version']).then(
     () => true,
     () => false,

@@ -17,7 +17,7 @@ const HEAD = '1b40' + '1b7413';
 /** Three line feeds, and the cut. */
 const TAIL = '1b6403' + '1d5601';
 
-test('a ticket is reset, text, cut: byte by byte', () => {
+test('a printed receipt is reset, text and cut, byte by byte', () => {
   const ticket = ticketBytes({ text: 'Corner Café\n2,50 €\n', address: null });
   assert.equal(
     hex(ticket),
@@ -41,7 +41,7 @@ test('the pulse of a drawer', () => {
   assert.equal(hex(drawerBytes()), '1b40' + '1b700019fa');
 });
 
-test('nothing that a person typed reaches the printer as a command', () => {
+test('no typed text reaches the printer as a command', () => {
   const typed = 'Shop\u001b@\u001dV\u0000\u0010\u0014\u007f 日本 “x”…\u0085\r\n';
   const ticket = Buffer.from(ticketBytes({ text: typed, address: null }));
   const text = ticket.subarray(HEAD.length / 2, -TAIL.length / 2).toString('latin1');
@@ -74,7 +74,7 @@ test('the drawer opens first, then the receipt is printed at the width of the pa
   receipts.close();
 });
 
-test('a device file gets the bytes as they are; other places are refused in words', async () => {
+test('a device file gets the bytes unchanged; other targets are refused', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-printer-'));
   const device = path.join(folder, 'lp0');
   await writeFile(device, '');
@@ -86,6 +86,6 @@ test('a device file gets the bytes as they are; other places are refused in word
   }
 });
 
-test('a printer that is not there fails, and nobody waits', async () => {
+test('a missing printer fails at once', async () => {
   await assert.rejects(printerAt('tcp://127.0.0.1:1')(drawerBytes()));
 });

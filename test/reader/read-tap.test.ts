@@ -60,7 +60,7 @@ test('Smart Tap: two taps of one phone never give the same value', async () => {
   assert.notDeepEqual(first, second);
 });
 
-test('Smart Tap: a phone gives nothing to a reader with a foreign key', async () => {
+test("Smart Tap: a phone gives no pass to a reader with another network's key", async () => {
   const phone = googlePhone({ ...google, collectorKey: signingKey(randomBytes(32)) });
   assert.equal((await readTap(phone.transceive, wallets)).status, 'unreadable');
   assert.equal(phone.seen.signed, false);
@@ -85,7 +85,7 @@ test('VAS: a pass that is encrypted to another key is not read', async () => {
   assert.equal((await readTap(foreign, wallets)).status, 'unreadable');
 });
 
-test('VAS: the answer of a published conversation is taken apart', (t) => {
+test('VAS: the response of a published conversation is decoded', (t) => {
   const file = path.join(import.meta.dirname, '../../../shared/third-party/vas-trace.log');
   if (!existsSync(file)) return t.skip('the published trace is not on this machine');
   const answer = /<-- .*data=(70[0-9a-f]+)\(/.exec(readFileSync(file, 'utf8'))?.[1];
@@ -114,7 +114,7 @@ test('a bank card and a foreign tag are not payment cards', async () => {
   }
 });
 
-test('a till without keys reads cards, and says of phones that they have no pass', async () => {
+test('a till without keys reads cards, and reports that phones have no pass', async () => {
   const none: Wallets = { collector: null, passType: null };
   const phone = googlePhone(google).transceive;
   assert.deepEqual(await readTap(phone, none), { status: 'no_pass' });
@@ -122,7 +122,7 @@ test('a till without keys reads cards, and says of phones that they have no pass
   assert.equal((await readTap(tag({ address: SUN }), none)).status, 'read');
 });
 
-test('a card that leaves in the middle is gone, at whichever command', async () => {
+test('a card that is removed too early is reported, at every command', async () => {
   const cards: readonly (() => Transceive)[] = [
     () => googlePhone({ ...google, portion: 40 }).transceive,
     () => applePhone(apple),

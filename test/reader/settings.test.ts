@@ -16,7 +16,7 @@ test('a pairing is kept for its owner only, and read back', async () => {
   assert.deepEqual(await readPairing(file), pairing);
 });
 
-test('a file that others can read, or that is damaged, is refused in words', async () => {
+test('a file that others can read, or that is damaged, is refused with a reason', async () => {
   const open = path.join(folder, 'open.json');
   await writeFile(open, JSON.stringify(pairing), { mode: 0o644 });
   await assert.rejects(readPairing(open), {

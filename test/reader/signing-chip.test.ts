@@ -41,7 +41,7 @@ const typedData = {
   },
 };
 
-describe('what chips leave to the reader', () => {
+describe('computations that chips leave to the reader', () => {
   test('the example of EIP-712, as far as it is flat: its domain, and one of its people', () => {
     const domain = {
       name: 'Ether Mail',
@@ -65,7 +65,7 @@ describe('what chips leave to the reader', () => {
     );
   });
 
-  test('300 messages with random fields have the hash that viem gives them', () => {
+  test('300 messages with random fields have the same hash as with viem', () => {
     const hexOf = (bytes: number) => toHex(randomBytes(bytes));
     const texts = ['', 'USD Coin', 'Café ☕', 'a'.repeat(200)];
     for (let round = 0; round < 300; round++) {
@@ -104,7 +104,7 @@ describe('what chips leave to the reader', () => {
     }
   });
 
-  test('address and EIP-712 give what viem gives', () => {
+  test('address and EIP-712 agree with viem', () => {
     assert.equal(
       toHex(digestOf(typedData)),
       hashTypedData(typedData as unknown as TypedDataDefinition),
@@ -120,7 +120,7 @@ describe('what chips leave to the reader', () => {
     assert.throws(() => digestOf({ ...typedData, types }), RangeError);
   });
 
-  test('the point that a signature means is found, for the lower s alone', async () => {
+  test('the public key of a signature is recovered, for the lower s only', async () => {
     for (let round = 0; round < 40; round++) {
       const account = privateKeyToAccount(generatePrivateKey());
       const key = Buffer.from(account.publicKey.slice(2), 'hex');
@@ -188,7 +188,7 @@ for (const [name, chip] of CHIPS) {
   });
 }
 
-test('a Keycard that wants its PIN is no payment card here', async () => {
+test('a Keycard that requires its PIN cannot pay here', async () => {
   const locked = keycard(account, { path: false });
   assert.deepEqual(await hold(locked, randomBytes(32)), { status: 'not_a_payment_card' });
 });

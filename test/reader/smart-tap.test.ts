@@ -100,7 +100,7 @@ test('a pass that is revoked in the wallet is declined at the next tap', async (
   assert.equal(await pay(value), 'pass_revoked');
 });
 
-test('after a rotation phones are shown the new key, and none once it has ended', async () => {
+test('after a rotation phones get the new key, and none after its end', async () => {
   await turn(true);
   const { value } = await newPass();
   const before = version;
@@ -113,14 +113,14 @@ test('after a rotation phones are shown the new key, and none once it has ended'
   collectorKey = await newKey();
 });
 
-test('a network that does not answer is no phone without a pass', async () => {
+test('a network error is not reported as a phone without a pass', async () => {
   const phone = googlePhone({ collectorId: COLLECTOR_ID, collectorKey, value: 'x' });
   const collector = new DeviceApi('http://127.0.0.1:9', 'tldk_test_x').proveCollector;
   const tap = await readTap(phone.transceive, { collector, passType: null });
   assert.deepEqual(tap, { status: 'unreadable', reason: 'the network did not sign' });
 });
 
-test('what is signed has the form of a tap, for a device key that stands', async () => {
+test('only a valid device key gets a signature, and only over data of a tap', async () => {
   const device = server.device();
   const good = {
     reader_nonce: '5c'.repeat(32),

@@ -58,7 +58,7 @@ async function connect(feed: TillFeed, hello: unknown, origin = ORIGIN) {
   };
 }
 
-test('the code of a till is good once; the token that it becomes is kept hashed', async () => {
+test('the code of a till works once; its token is stored hashed', async () => {
   const { feed, kept } = await openFeed({ code: CODE });
   feed.tell(READY);
   const till = await connect(feed, { code: CODE });
@@ -72,7 +72,7 @@ test('the code of a till is good once; the token that it becomes is kept hashed'
   assert.deepEqual(await again.next(), { status: 'welcome' });
 });
 
-test('a tap reaches the newest page of the till and nobody else', async () => {
+test('a tap reaches the newest page of the till and no other client', async () => {
   const { feed } = await openFeed({ tokenHash: hashOf('token') });
   // Without a connected page the tap is dropped, and the next page does not get it.
   feed.tell(TAPPED);
@@ -88,7 +88,7 @@ test('a tap reaches the newest page of the till and nobody else', async () => {
   assert.deepEqual(first.said, []);
 });
 
-test('a page of another address is not let in, whatever it knows', async () => {
+test('a page of another address is refused, whatever code or token it has', async () => {
   const { feed } = await openFeed({ tokenHash: hashOf('token') });
   for (const origin of [
     'https://evil.example',
@@ -109,7 +109,7 @@ test('a wrong code or token is refused, and after five nothing is read for a min
   assert.equal(await (await connect(feed, { code: CODE })).closed, CLOSED.tooOften);
 });
 
-test('who says nothing, or too much, is not a till', async () => {
+test('a client that sends nothing, or too much, is disconnected', async () => {
   const { feed } = await openFeed({ tokenHash: hashOf('token') });
   const silent = new WebSocket(`ws://127.0.0.1:${feed.port}/till`, { origin: ORIGIN });
   const [code] = (await once(silent, 'close')) as [number];

@@ -111,7 +111,7 @@ test('a charge of the API is paid by a chip that is held against the reader', as
   await till.end();
 });
 
-test('a reader says once what it is, as soon as the network can be reached', async () => {
+test('a reader reports its platform once, as soon as it reaches the network', async () => {
   let asked = 0;
   class FirstOffline extends DeviceApi {
     override async report(signal: AbortSignal) {
@@ -134,7 +134,7 @@ test('a reader says once what it is, as soon as the network can be reached', asy
   await till.end();
 });
 
-test('a foreign card says so, a decline says why, and the next card pays', async () => {
+test('a foreign card is reported, a decline gives its reason, and the next card pays', async () => {
   const till = await startTill();
   await charge(till);
   await till.until('waiting');
@@ -178,7 +178,7 @@ test('a chip signs the sale that is asked for, and without one it signs nothing'
   await till.end();
 });
 
-test('an answer that is lost never charges twice: the same tap goes again', async () => {
+test('a lost response never charges twice: the same tap is sent again', async () => {
   const keys: string[] = [];
   class LosingAnswers extends DeviceApi {
     override async tap(id: string, credential: TapCredential, key: string) {
@@ -214,7 +214,7 @@ test('a charge that is canceled stops waiting, and an old tap pays nothing later
   await till.end();
 });
 
-test('a key that has ended ends the reader with a word', async () => {
+test('a key that has ended stops the reader with a message', async () => {
   // The key shown in the dashboard was revoked when the pairing code was used.
   const till = await startTill((server, _, first) => new DeviceApi(server, first));
   await till.until('unpaired');
@@ -264,7 +264,7 @@ test('after a sleep it is back within two seconds, with the payment that waits',
   way.close();
 });
 
-test('a sleep is a clock that went on while timers stood still', async () => {
+test('a sleep is detected by a clock that advanced while timers did not', async () => {
   let now = 0;
   let wakes = 0;
   const end = new AbortController();

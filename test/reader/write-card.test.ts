@@ -81,7 +81,7 @@ describe("NXP's examples (AN12196)", () => {
     await assert.rejects(session.changeFileSettings(2, settings), /invalid MAC/);
   });
 
-  test('a key is changed, first another one, then that of the session', async () => {
+  test("a key is changed: first another one, then the session's own", async () => {
     const chip = scripted(
       [
         '90C4000029022CF362B7BF4311FF3BE1DAA295E8C68DE09050560D19B9E16C23' +
@@ -113,7 +113,7 @@ describe("NXP's examples (AN12196)", () => {
   });
 });
 
-describe('what a maker has signed', () => {
+describe('signatures of chip makers', () => {
   test('two chips of NXP are original, and each with the other’s signature is not', () => {
     for (const [at, { uid, signature }] of REAL_CHIPS.entries()) {
       assert.ok(isOriginal(hex(uid), hex(signature)));
@@ -125,7 +125,7 @@ describe('what a maker has signed', () => {
     }
   });
 
-  test('signatures of another maker, of zeros or of another length are none', () => {
+  test('signatures of another maker, of zeros or of another length are invalid', () => {
     for (let round = 0; round < 20; round++) {
       const { uid } = emulatedChip();
       assert.ok(isOriginal(hex(uid), signUid(uid), MAKER_KEY));
@@ -137,7 +137,7 @@ describe('what a maker has signed', () => {
     }
   });
 
-  test('a chip without it, or with that of another chip, is refused as it is', async () => {
+  test("a chip without one, or with another chip's, is refused unchanged", async () => {
     for (const signature of [null, signUid('04000000000001')]) {
       const chip = emulatedChip('04000000000002', { signature });
       assert.deepEqual(await writeCard(chip.transceive, newSettings()), { status: 'counterfeit' });
@@ -179,14 +179,14 @@ describe('writing a card', () => {
     assert.equal((await readTap(chip.transceive, NO_WALLETS)).status, before.status);
   });
 
-  test('what is no such chip is refused and sees no key', async () => {
+  test('any other chip is refused and gets no key', async () => {
     const settings = newSettings();
     const foreign = { status: 'not_a_chip_of_this_kind' };
     assert.deepEqual(await writeCard(bankCard, settings), foreign);
     assert.deepEqual(await writeCard(tag({ address: 'https://a.example/' }), settings), foreign);
   });
 
-  test('a chip with somebody else’s content or keys is refused and stays as it was', async () => {
+  test('a chip with other content or keys is refused and not changed', async () => {
     const zero = { number: 0, key: new Uint8Array(16) };
     const withContent = emulatedChip();
     await writeAddress(withContent.transceive, 'https://menu.example/');
@@ -205,7 +205,7 @@ describe('writing a card', () => {
     });
   });
 
-  test('taken away at whichever command, it is written when it is held there again', async () => {
+  test('a chip removed at any command is finished when it is held there again', async () => {
     let commands = 0;
     const whole = emulatedChip();
     const settings = newSettings();
@@ -232,7 +232,7 @@ describe('writing a card', () => {
     }
   });
 
-  test('after a wrong byte in an answer, what is called written is written', async () => {
+  test('after a wrong byte in a response, a chip reported as written is written', async () => {
     const settings = newSettings();
     const keys = {
       metaRead: hex(settings.meta_read_key),
@@ -259,7 +259,7 @@ describe('writing a card', () => {
     assert.ok(ends.has('failed') && ends.has('not_blank'));
   });
 
-  test('settings of another form are refused before a card is asked', () => {
+  test('malformed settings are refused before a command is sent to a card', () => {
     const settings = newSettings();
     for (const broken of [
       { ...settings, url_template: HOME },

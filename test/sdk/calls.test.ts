@@ -46,7 +46,7 @@ describe('a POST', () => {
     assert.notEqual(keysSent()[0], first);
   });
 
-  test('takes the key that it is given', async () => {
+  test('uses the key that it is given', async () => {
     api.script(DONE);
     const options = { idempotencyKey: 'order-A-1' };
     const { idempotencyKey, requestId } = await tapline.paymentIntents
@@ -58,7 +58,7 @@ describe('a POST', () => {
     );
   });
 
-  test('that has no key kept by the service is not repeated after a lost answer', async () => {
+  test('whose key the service does not store is not repeated after a lost response', async () => {
     const create = () =>
       tapline.webhookEndpoints.create({ url: 'https://shop.example', enabled_events: ['*'] });
     for (const step of ['cut', BROKEN] as const) {
@@ -73,7 +73,7 @@ describe('a POST', () => {
   });
 });
 
-describe('what is tried again', () => {
+describe('retries', () => {
   const tried: readonly (readonly [string, Step])[] = [
     ['a broken connection', 'cut'],
     ['429', refusal(429, 'rate_limit_error', 'rate_limit_exceeded', { 'Retry-After': '0' })],
@@ -124,7 +124,7 @@ describe('what is tried again', () => {
   });
 });
 
-describe('an outcome that is not known', () => {
+describe('an unknown outcome', () => {
   async function unknown(...steps: Step[]): Promise<OutcomeUnknownError> {
     api.script(...steps);
     const error = await tapline.paymentIntents
@@ -140,7 +140,7 @@ describe('an outcome that is not known', () => {
     body: { object: 'idempotency_key', resource: null, response_status: null, ...fields },
   });
 
-  test('is what a lost answer, a time-out, and a fault of anyone on the way leave', async () => {
+  test('follows a lost response, a time-out, and a failure anywhere on the way', async () => {
     await unknown('cut');
     await unknown('hang');
     await unknown(BROKEN);
@@ -148,17 +148,17 @@ describe('an outcome that is not known', () => {
     await unknown({ status: 201, body: '{"id"' });
   });
 
-  test('stays so when a later try is refused for another reason', async () => {
+  test('stays unknown when a later attempt is refused for another reason', async () => {
     api.script('cut', refusal(401, 'authentication_error', 'api_key_revoked'));
     await assert.rejects(tapline.paymentIntents.create(ORDER), OutcomeUnknownError);
   });
 
-  test('is known when a later try is told that the request itself is refused', async () => {
+  test('becomes known when a later attempt learns that the request is refused', async () => {
     api.script('cut', refusal(409, 'invalid_request_error', 'order_id_in_use'));
     await assert.rejects(tapline.paymentIntents.create(ORDER), InvalidRequestError);
   });
 
-  test('is no failure that says that nothing was done', async () => {
+  test('is not reported for a failure that says that nothing was done', async () => {
     api.script(NOTHING_DONE);
     const error = await tapline.paymentIntents.create(ORDER, { maxRetries: 0 }).catch((e) => e);
     assert.ok(error instanceof TaplineError && !(error instanceof OutcomeUnknownError));
@@ -185,14 +185,14 @@ describe('an outcome that is not known', () => {
     assert.equal(api.seen[1]?.headers['idempotency-key'], 'k 1');
   });
 
-  test('stays so while the first request runs', async () => {
+  test('stays unknown while the first request runs', async () => {
     const error = await unknown('cut');
     api.script(key({ status: 'in_progress' }));
     await assert.rejects(error.resolve(), OutcomeUnknownError);
     assert.equal(api.seen.length, 1);
   });
 
-  test('stays so while the service cannot be asked, and is known when it can', async () => {
+  test('stays unknown while the service is unreachable, and is known afterwards', async () => {
     const error = await unknown('cut');
     api.script('cut');
     await assert.rejects(error.resolve(), OutcomeUnknownError);
@@ -220,7 +220,7 @@ describe('an outcome that is not known', () => {
     assert.ok(api.seen.every(({ method }) => method === 'GET'));
   });
 
-  test('is not what giving up between two tries leaves, when nothing was done', async () => {
+  test('does not follow an abort between two attempts if nothing was done', async () => {
     const reason = new Error('the shop closes');
     const later = refusal(503, 'api_error', 'service_unavailable', { 'Retry-After': '30' });
     for (const call of [
@@ -237,7 +237,7 @@ describe('an outcome that is not known', () => {
     }
   });
 
-  test('is what giving up a POST leaves; giving up a GET is only that', async () => {
+  test('follows the abort of a POST; an aborted GET is only aborted', async () => {
     // A private server, because aborted requests could still arrive during another test.
     const own = await startScriptedApi();
     own.script('hang');
@@ -267,7 +267,7 @@ describe('a list', () => {
     assert.equal(second, 'limit=2&terminal=tml_1&cursor=next');
   });
 
-  test('has a page, which is asked for once and only when wanted', async () => {
+  test('has a page, which is requested once and only on demand', async () => {
     api.script(page(['pay_3'], 'next'));
     const list = tapline.payments.list({ limit: 1 });
     assert.equal(api.seen.length, 0);
@@ -326,7 +326,7 @@ describe('bad input', () => {
     );
   });
 
-  test('the key is in no error', async () => {
+  test('no error contains the key', async () => {
     const bad = `${KEY}\n${KEY}`;
     assert.throws(
       () => new Tapline(bad),

@@ -35,13 +35,13 @@ async function keySentBy(tapline: Tapline): Promise<string | undefined> {
   return api.seen[0]?.headers.authorization?.replace('Bearer ', '');
 }
 
-test('without arguments the client is the one of the environment', async () => {
+test('without arguments the client uses the environment', async () => {
   setEnvironment({ key: LIVE_KEY, url: `${api.baseUrl}/` });
   assert.equal(await keySentBy(new Tapline()), LIVE_KEY);
   assert.equal(await keySentBy(new Tapline(undefined, { timeout: 1_000 })), LIVE_KEY);
 });
 
-test('a key that is given goes before the one of the environment', async () => {
+test('a given key overrides the one of the environment', async () => {
   setEnvironment({ key: LIVE_KEY, url: api.baseUrl });
   assert.equal(await keySentBy(new Tapline(KEY)), KEY);
   setEnvironment({ key: LIVE_KEY, url: 'http://127.0.0.1:1/api' });
@@ -68,7 +68,7 @@ test('without a key it says what to set', () => {
   assert.throws(() => new Tapline(), { message: /TAPLINE_BASE_URL is 'shop'/ });
 });
 
-test('it works where there is no process, or none that may be asked', async () => {
+test('it works without a process object, or without access to it', async () => {
   const own = Object.getOwnPropertyDescriptor(globalThis, 'process');
   assert.ok(own);
   const forbids = {

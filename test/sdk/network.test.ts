@@ -122,7 +122,7 @@ test('the outcome of a lost refund is found, and is the one refund that there is
   );
 });
 
-test('waitFor hears of an end that comes while it waits, and of a time that is over', async () => {
+test('waitFor notices an end that comes while it waits, and its own time limit', async () => {
   const { id } = await tapline.paymentIntents.create({ amount: 1_000_000, terminal: at.terminal });
   await assert.rejects(tapline.paymentIntents.waitFor(id, { timeout: 300 }), {
     name: 'WaitTimeoutError',
@@ -134,7 +134,7 @@ test('waitFor hears of an end that comes while it waits, and of a time that is o
   assert.equal((await waiting).cancellation_reason, 'requested_by_merchant');
 });
 
-test('all that is waited for shares one stream, and no wait asks on its own', async () => {
+test('all waits share one stream, and no wait polls by itself', async () => {
   const asked: string[] = [];
   const watched = (input: string | URL | Request, init: RequestInit = {}) => {
     asked.push(new URL(String(input)).pathname.replace(/pi_.*/, 'pi'));
@@ -156,7 +156,7 @@ test('all that is waited for shares one stream, and no wait asks on its own', as
   assert.equal(count('/events'), 1);
 });
 
-test('events come one by one, without a gap behind the one that was seen', async () => {
+test('events come one by one, without a gap after the last one seen', async () => {
   const [before] = (await tapline.events.list({ limit: 1 }).page).data;
   assert.ok(before);
   const ids: string[] = [];
@@ -173,7 +173,7 @@ test('events come one by one, without a gap behind the one that was seen', async
   assert.deepEqual(seen, ids.slice(0, 2));
 });
 
-test('a stream comes back behind its last event, and never asks the list for events', async () => {
+test('a stream resumes after its last event, and never polls the list', async () => {
   const asked: string[] = [];
   let cut = new AbortController();
   const watched = (input: string | URL | Request, init: RequestInit = {}) => {

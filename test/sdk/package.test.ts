@@ -93,7 +93,7 @@ test('every operation has a method', async () => {
   assert.deepEqual(missing, []);
 });
 
-test('usdc() reads amounts exactly, and takes nothing that could be another amount', () => {
+test('usdc() reads amounts exactly, and refuses ambiguous ones', () => {
   const right = { '2.50': 2_500_000, '0.000001': 1, '1000000': 1e12, '0.1': 100_000, '007': 7e6 };
   for (const [text, atoms] of Object.entries(right)) assert.equal(usdc(text), atoms);
   const wrong = ['2,50', '', '.5', '5.', '1e3', '-1', ' 1', '1 USDC', '0.0000001', '١', '0x10'];
@@ -101,7 +101,7 @@ test('usdc() reads amounts exactly, and takes nothing that could be another amou
   assert.throws(() => usdc(2.5 as unknown as string), /received the number 2.5.*usdc\('2.50'\)/);
 });
 
-test('formatUsdc() is the way back', () => {
+test('formatUsdc() is the inverse', () => {
   const pairs = {
     '2.50': 2_500_000,
     '0.000001': 1,

@@ -58,7 +58,7 @@ test('the headers of Standard Webhooks prove a message too', async () => {
   new Webhook(SECRET).verify(BODY, standard(BODY, SECRET, Math.floor(Date.now() / 1000)));
 });
 
-test('a Service-Signature that does not match is not outweighed by the other headers', async () => {
+test('a wrong Service-Signature is not overridden by the other headers', async () => {
   const headers = { ...goodToo, 'service-signature': signature(BODY, OTHER) };
   await assert.rejects(verify(BODY, headers, SECRET, at), /does not match/);
 });
@@ -160,7 +160,7 @@ for (const [what, act, words] of refused) {
   });
 }
 
-test('a message is good for exactly the tolerance', async () => {
+test('a message is valid for exactly the tolerance', async () => {
   await verify(BODY, { 'service-signature': good }, SECRET, { now: NOW + 300 });
   const strict = { now: NOW + 11, tolerance: 10 };
   await assert.rejects(verify(BODY, { 'service-signature': good }, SECRET, strict), /too old/);

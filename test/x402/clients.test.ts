@@ -29,7 +29,7 @@ before(async () => {
 after(() => ground?.close());
 
 describe('@x402/fetch', () => {
-  test('is asked with 402, pays with one signature, and gets the resource', async () => {
+  test('gets 402, pays with one signature, and gets the resource', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const before = await ground.merchantReceived();
     assert.equal((await fetch(shop)).status, 402);

@@ -87,7 +87,7 @@ async function settledBy(settle: () => Promise<Answer>) {
   }
 }
 
-test('the routes say what they take', async () => {
+test('the routes describe their requests', async () => {
   const { kinds, signers } = await client.getSupported();
   const { chain_id } = ground.shared.sandbox.test;
   const network = `eip155:${chain_id}`;
@@ -135,7 +135,7 @@ describe('settle', () => {
     assert.equal(await ground.merchantReceived(), before + BigInt(PRICE));
   });
 
-  test('says "pending" while nobody knows, and goes on from there', async () => {
+  test('says "pending" while the result is unknown, and continues from there', async () => {
     const hasty = await ground.another({ waitMs: 0 });
     const buyer = await ground.newBuyer(FUNDS);
     const { payload, requirements } = await sign(buyer, 'https://shop.test/pending');
@@ -253,7 +253,7 @@ describe('the command tapline-x402', () => {
     throw new Error('it ended before it listened');
   }
 
-  test('killed in the middle of a settlement, goes on and takes no money twice', async () => {
+  test('killed in the middle of a settlement, continues and takes no money twice', async () => {
     const buyer = await ground.newBuyer(FUNDS);
     const { payload, requirements } = await sign(buyer, 'https://shop.test/killed');
     const first = await start();

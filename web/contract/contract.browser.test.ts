@@ -137,7 +137,7 @@ async function propose(): Promise<{ readonly thief: Hex; readonly merchantNumber
   return { thief: thief.address, merchantNumber };
 }
 
-test('whatever is announced is told, and a guardian cancels it', async () => {
+test('every announced change is shown, and a guardian cancels it', async () => {
   const { thief } = await propose();
   const { config, admin, guardian } = network;
   const args = [{ acquirer: 200, protocol: 50, cashback: 1 }] as const;
@@ -186,7 +186,7 @@ test('a merchant’s wallet takes its whole balance out, and no other wallet doe
   await window.close();
 });
 
-test('a payer’s wallet ends what it has allowed', async () => {
+test('a payer’s wallet revokes its permission', async () => {
   const [payer] = await network.addPayers(1);
   assert.ok(payer !== undefined);
   const window = await open({ account: payer });

@@ -77,7 +77,7 @@ test('the Enter that ends a composition of an input method filters nothing', asy
   await window.close();
 });
 
-test('a page whose code is gone after an update leaves the navigation', async () => {
+test('a page whose code is missing after an update keeps the navigation', async () => {
   const { sandbox } = shared;
   const window = await browser.open({ ...DESKTOP, serviceWorkers: 'block' });
   const { page } = window;

@@ -29,16 +29,16 @@ function whats(known: Partial<Known>): string[] {
   return needsOf({ ...QUIET, ...known }).map(({ what }) => what);
 }
 
-test('what goes on by itself needs nobody', () => {
+test('a situation that resolves itself requires no action', () => {
   assert.deepEqual(whats({}), []);
 });
 
-test('what was not measured is not taken for good', () => {
+test('a missing measurement does not count as good', () => {
   assert.deepEqual(whats({ cursors: [] }), ['Ledger and chain have not been compared']);
   assert.deepEqual(whats({ networks: [{ ...TESTNET, head: null }] }), ['No node answers']);
 });
 
-test('the longest wait comes first, and what is accepted needs nobody any more', () => {
+test('the longest wait comes first, and accepted items require no more action', () => {
   const difference = {
     id: '1',
     livemode: false,

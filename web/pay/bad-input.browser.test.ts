@@ -84,7 +84,7 @@ test('a second tab that was left open shows that it is paid', async () => {
 });
 
 for (const { name, offsetMs } of WRONG_CLOCKS) {
-  test(`a device whose clock is ${name} sees the time that is left, and pays`, async () => {
+  test(`a device whose clock is ${name} shows the remaining time, and pays`, async () => {
     const { url, window, page, payments } = await openLink();
     await setClock(page, offsetMs);
     await page.goto(url);

@@ -186,7 +186,7 @@ test('every state and what may happen in it', () => {
   }
 });
 
-test('whatever happens, no payment rings twice at once, and no answer is forgotten', () => {
+test('whatever happens, no payment rings twice at once, and no response is lost', () => {
   const answer = fc.constantFrom(
     done({ status: 'processing' }),
     done({ status: 'succeeded' }),

@@ -72,7 +72,7 @@ test('it rings in every window; one answers, and the other says so', async () =>
   await wallet.close();
 });
 
-test('by keyboard alone: no is no, and Escape is neither yes nor no', async () => {
+test('by keyboard alone: Reject rejects, and Escape neither approves nor rejects', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
   await tap();
@@ -100,7 +100,7 @@ test('a reload in the middle rings again, with the time that is left', async () 
   await wallet.close();
 });
 
-test('a yes whose answer got lost is asked for again, and pays once', async () => {
+test('an approval whose response was lost is sent again, and pays once', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
   let lost = 0;

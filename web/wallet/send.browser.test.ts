@@ -82,7 +82,7 @@ test('USDC is sent out in two presses, to no wrong address and never twice', asy
   await wallet.close();
 });
 
-test('where nobody pays the gas, the wallet does, and says when it holds no coin', async () => {
+test('without a sponsor the wallet pays the gas, and reports when it has no coin', async () => {
   const { sandbox } = shared;
   const wallet = await openWallet(browser, sandbox);
   const { page } = wallet;

@@ -27,7 +27,7 @@ async function openWithoutService({ page, context }: WalletWindow): Promise<void
   await page.getByRole('heading', { name: 'Without this service' }).waitFor();
 }
 
-test('the browser wallet’s node says what may be taken, and takes the end of it', async () => {
+test('the browser wallet’s node shows the allowance, and revokes it', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
@@ -57,7 +57,7 @@ test('the browser wallet’s node says what may be taken, and takes the end of i
   await wallet.close();
 });
 
-test('a public node says what may be taken where there is no browser wallet', async () => {
+test('a public node shows the allowance if there is no browser wallet', async () => {
   const { sandbox } = shared;
   const { wallet } = await readyWallet(browser, sandbox);
   const { page } = wallet;

@@ -242,7 +242,7 @@ function longFaults(field: Field): Fault[] {
       },
     },
     {
-      name: 'no worker for longer than a payment lives',
+      name: 'no worker for longer than a payment may take',
       weight: 6,
       plan: (random) => {
         const ms = settleWithinMs + random.between(1_000, 6_000);

@@ -7,8 +7,8 @@ import type { TestBrowser } from '../../../web/testing/browser.ts';
 const TABLE = new URL('presses.md', import.meta.url);
 const HEADING = `# Presses of each journey
 
-A press is a tap or a click on a control, a choice in a list, or Enter. Typing does not count. A journey
-that takes more presses than this fails;
+A press is a tap or a click on a control, a choice in a list, or Enter. Typing does not count.
+A journey that takes more presses than this fails;
 \`WRITE_PRESSES=1 npm run test:long -- test/long/people.test.ts\` rewrites the table.
 
 | journey | width | presses |

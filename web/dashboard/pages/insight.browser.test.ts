@@ -90,7 +90,7 @@ test('the chart of sales is walked by keys, says each day, and spans what is ask
   await window.close();
 });
 
-test('what was declined is found by its cause', async () => {
+test('declined payments are found by their cause', async () => {
   const { sandbox } = shared;
   const { terminal } = sandbox.test;
   const pass = 'insufficient_funds';
@@ -174,7 +174,7 @@ test('an export that breaks off goes on behind its last row', async () => {
   await window.close();
 });
 
-test('a sale at a till is paid without a device, by playing the customer', async () => {
+test('a sale at a till is paid without a device, by acting as the customer', async () => {
   const { sandbox } = shared;
   const { id: terminal } = await addTestTerminal(sandbox, 'Played');
   const window = await browser.open(PHONE);

@@ -203,7 +203,7 @@ test('a tip stands beside the sale, and the receipt is a link away', async () =>
   await window.close();
 });
 
-test('what nobody paid is one click from the figures', async () => {
+test('unpaid intents are one click from the figures', async () => {
   const { sandbox } = shared;
   const sale = { terminal: terminal.id, amount: 3_000_000, pass: 'insufficient_funds' } as const;
   const { intent } = await payAt(sandbox, sale);
