@@ -30,7 +30,9 @@ create table accounts (
   -- What receipts say of the shop.
   legal_name text,
   address text,
-  tax_number text
+  tax_number text,
+  -- The address of the service that signs receipts; `null` if there is none.
+  fiscal_signer text
 );
 
 create index accounts_ceiling_share on accounts (id) where ceiling_share is not null;

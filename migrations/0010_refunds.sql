@@ -52,3 +52,30 @@ create table refund_days (
   day date not null,
   asked bigint not null
 );
+
+-- Receipts that the account's fiscal signer signs: a row for each payment and refund that was booked
+-- while the account named a signer, inserted in the transaction that books it. A worker sends them.
+create table fiscal_receipts (
+  -- The payment or the refund.
+  subject_id text collate "C" primary key,
+  payment_id text collate "C" not null references payments (id),
+  account_id text collate "C" not null,
+  livemode boolean not null,
+  receipt_number text collate "C" not null,
+  -- Requests so far.
+  attempts integer not null default 0,
+  -- The next request; `null` if the receipt was signed, or the last request of the schedule failed.
+  due_at timestamptz(3),
+  signature text,
+  text text,
+  signed_at timestamptz(3),
+  -- Why the last request brought no signature.
+  last_error text,
+  unique (account_id, livemode, receipt_number),
+  check ((signature is null) = (signed_at is null)),
+  check (signature is null or due_at is null)
+) with (fillfactor = 80);
+
+create index fiscal_receipts_due on fiscal_receipts (due_at) where due_at is not null;
+-- The receipts that wait for a signature, for a signer that was changed.
+create index fiscal_receipts_unsigned on fiscal_receipts (account_id) where signature is null;

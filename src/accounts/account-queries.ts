@@ -18,6 +18,8 @@ export const accounts = table('accounts', {
   time_zone: 'text',
   /** The language for customers whose browsers request none; `null` for English. */
   language: as<Language | null>('text?'),
+  /** The address of the service that signs receipts; `null` if there is none. */
+  fiscal_signer: 'text?',
   version: 'int',
   created: 'timestamptz',
 });

@@ -58,6 +58,7 @@ const MERCHANT = accounts.pick(
     kyb_status: 'kyb_status',
     refund_window_days: 'refund_window_days',
     refund_daily_limit: 'refund_daily_limit',
+    fiscal_signer: 'fiscal_signer',
   },
   'a',
 );

@@ -23,6 +23,7 @@ import { toJsonAtoms } from '#core/money.ts';
 import { readName } from '#core/names.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
+import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
 import { queueMail } from '#people/mail.ts';
 import { selectOwnerEmails } from '#people/membership-queries.ts';
 
@@ -104,7 +105,7 @@ export async function editAccount(
     wish == null ? change : { ...change, name: before.name },
   );
   const after = only(rows, 'account');
-  const shop = await editShop(tx, ref.accountId, edit.shop ?? {});
+  const shop = await editShop(tx, ref, edit.shop ?? {});
   await recordEntry(tx, {
     auditLog: ref.accountId,
     actor: ref.actor,
@@ -123,11 +124,14 @@ export async function editAccount(
 }
 
 /** Writes the edit. @returns its fields before and after. */
-async function editShop(tx: Tx, accountId: string, edit: ShopEdit) {
+async function editShop(tx: Tx, { accountId, now }: AccountRef, edit: ShopEdit) {
   const after = namedIn(edit);
   if (Object.keys(after).length === 0) return { before: {}, after: {} };
   const known = await selectShopSettings(tx, accountId);
   await updateShopSettings(tx, accountId, { ...known, ...after });
+  if (after.fiscal_signer !== undefined) {
+    await rescheduleUnsigned(tx, accountId, after.fiscal_signer === null ? null : now);
+  }
   const before = Object.fromEntries(
     Object.entries(known).filter(([name]) => name in after),
   ) as typeof after;

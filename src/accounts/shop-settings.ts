@@ -20,6 +20,8 @@ export interface ShopSettings {
   readonly legal_name: string | null;
   readonly address: string | null;
   readonly tax_number: string | null;
+  /** The service that signs receipts. */
+  readonly fiscal_signer: { readonly url: string } | null;
 }
 
 export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
@@ -28,7 +30,9 @@ interface Id {
   readonly id: string;
 }
 
-const COLUMNS = 'currency, tax_rates, prices_include_tax, legal_name, address, tax_number';
+const COLUMNS = `currency, tax_rates, prices_include_tax, legal_name, address, tax_number,
+  case when fiscal_signer is not null
+    then jsonb_build_object('url', fiscal_signer) end as fiscal_signer`;
 
 export async function selectShopSettings(sql: Sql, accountId: string): Promise<ShopSettings> {
   const rows = await sql.query<ShopSettings>(`select ${COLUMNS} from accounts where id = $1`, [
@@ -53,11 +57,12 @@ export async function selectTaxSettings(
 export async function updateShopSettings(
   tx: Tx,
   accountId: string,
-  { currency, tax_rates, prices_include_tax, legal_name, address, tax_number }: ShopSettings,
+  settings: ShopSettings,
 ): Promise<void> {
+  const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = settings;
   await tx.query(
     `update accounts set currency = $2, tax_rates = $3::text::jsonb, prices_include_tax = $4,
-       legal_name = $5, address = $6, tax_number = $7
+       legal_name = $5, address = $6, tax_number = $7, fiscal_signer = $8
      where id = $1`,
     [
       accountId,
@@ -67,6 +72,7 @@ export async function updateShopSettings(
       legal_name,
       address,
       tax_number,
+      settings.fiscal_signer?.url ?? null,
     ],
   );
 }

@@ -7,6 +7,7 @@ import { describeError } from '#core/log.ts';
 import { type Loop, startLoop } from '#core/loop.ts';
 import type { RotatingKey } from '#core/secrets.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
+import { startSigning } from '#fiscal/sign-receipts.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
 import { anchorAuditLog } from '#ops/audit-anchors.ts';
 import { applyPayerRequests } from '#payers/apply-requests.ts';
@@ -36,6 +37,8 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { startReconciler } from '#settlement/reconciliation/reconciler.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 import type { RequestKind } from '#settlement/requests.ts';
+import { addressPolicy } from '#webhooks/address-check.ts';
+import { systemResolver } from '#webhooks/resolver.ts';
 import { startWebhookWorker } from '#webhooks/worker.ts';
 
 export interface WorkerDeps extends LoopDeps {
@@ -180,6 +183,13 @@ export function startWorkers(settings: WorkerDeps): { stop(): Promise<void> } {
     ...startTellingWallets(deps),
     ...(deps.cells.others.length === 0 ? [] : [startTellingEnds(deps)]),
   ];
+  const signing = startSigning({
+    ...deps,
+    network: {
+      policy: addressPolicy(deps.webhookAllowCidrs, { ownMachine: deps.isSandbox }),
+      resolver: systemResolver(),
+    },
+  });
   const mails = startMailWorker({ ...deps, secretKey: deps.peopleKey });
   return {
     stop: async () => {
@@ -189,6 +199,7 @@ export function startWorkers(settings: WorkerDeps): { stop(): Promise<void> } {
         ...reconcilers.map((reconciler) => reconciler.stop()),
         webhooks.stop(),
         mails.stop(),
+        signing.stop(),
         ...loops.map((loop) => loop.stop()),
       ]);
     },

@@ -23,6 +23,8 @@ export const FAILPOINTS = [
   'recovery.finished',
   'refunds.request_committed',
   'refunds.outcome_committed',
+  'fiscal.taken',
+  'fiscal.answered',
   'webhooks.taken',
   'webhooks.answered',
   'webhooks.recorded',

@@ -15,7 +15,17 @@ const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
 /** In the order of the contents; others follow by name. */
 const GUIDE_ORDER = [
-  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'prices', 'terminals', 'wallets'],
+  ...[
+    'quickstart',
+    'webhooks',
+    'declines',
+    'refunds',
+    'tips',
+    'prices',
+    'receipts',
+    'terminals',
+    'wallets',
+  ],
   ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems'],
   ...['api-changes', 'upgrading', 'your-money', 'operating', 'security'],
 ];

@@ -8,6 +8,7 @@ import { atoms, ZERO } from '#core/money.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
+import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
 import {
   insertIntents,
@@ -22,7 +23,7 @@ import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save.ts';
-import { newPayment, paymentDrafts, toSale } from '#payments/settle.ts';
+import { newPayment, paymentDrafts, toReceipted, toSale } from '#payments/settle.ts';
 import { countSales } from '#settlement/ceiling-queries.ts';
 import type { Hex, OutcomeFacts } from '#settlement/requests.ts';
 
@@ -221,6 +222,7 @@ export async function rebuildPayments(
   await insertIntents(tx, created);
   await saveStates(tx, changes);
   await insertPayments(tx, payments);
+  await insertFiscalReceipts(tx, payments.map(toReceipted), deps.now);
   await countSales(tx, payments.map(toSale));
   const after = changes.map(({ steps }) => present(steps.at(-1), 'rebuilt intent').intent);
   await markRecovered(

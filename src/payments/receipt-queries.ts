@@ -1,8 +1,8 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
+import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
-import type { SaleLines } from '#prices/lines.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
 /** The shop's details on receipts: the current settings of its account. */
@@ -35,8 +35,8 @@ export interface Receipt {
   readonly merchant: MerchantOnReceipt;
   readonly merchantNumber: bigint | null;
   readonly description: string | null;
-  /** The sale, line by line; `null` if it has only a total. */
-  readonly sale: SaleLines | null;
+  /** `null` if no fiscal signer was asked to sign it. */
+  readonly fiscal: Fiscal | null;
   /** The account's, because a customer reads the shop's local time. */
   readonly timeZone: string;
   /** Oldest first. */
@@ -78,7 +78,7 @@ export async function selectReceipt(
     merchant: merchantOf(row),
     merchantNumber: row.merchant_number,
     description: row.description,
-    sale: null,
+    fiscal: (await selectFiscal(sql, [row.id])).get(row.id) ?? null,
     timeZone: row.time_zone,
     refunds,
   };
@@ -96,6 +96,7 @@ export interface RefundReceipt {
   readonly reason: string | null;
   readonly presentment: PastQuote | null;
   readonly merchant: MerchantOnReceipt;
+  readonly fiscal: Fiscal | null;
   readonly time_zone: string;
   readonly order_id: string;
   readonly payer_address: string;
@@ -109,7 +110,7 @@ export async function selectRefundReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly id: string },
 ): Promise<RefundReceipt | null> {
-  const [row] = await sql.query<Omit<RefundReceipt, 'merchant'> & MerchantOnReceipt>(
+  const [row] = await sql.query<Omit<RefundReceipt, 'merchant' | 'fiscal'> & MerchantOnReceipt>(
     `select r.id, r.livemode, r.amount, r.receipt_number, r.tx_hash, r.updated, r.reason,
        r.presentment, ${MERCHANT}, a.time_zone, p.order_id, p.payer_address,
        p.receipt_number as payment_receipt_number,
@@ -120,7 +121,9 @@ export async function selectRefundReceipt(
      where r.id = $1 and r.livemode = $2 and r.status = 'succeeded'`,
     [wanted.id, wanted.livemode],
   );
-  return row === undefined ? null : { ...row, merchant: merchantOf(row) };
+  if (row === undefined) return null;
+  const fiscal = (await selectFiscal(sql, [row.id])).get(row.id) ?? null;
+  return { ...row, merchant: merchantOf(row), fiscal };
 }
 
 const NUMBER_KEY =

@@ -11,6 +11,8 @@ import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
+import { insertFiscalReceipts, type Receipted } from '#fiscal/fiscal-queries.ts';
+import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
 import { CEILING_REACHED, FAILURE_DECLINES, SETTLEMENT_UNAVAILABLE } from '#payments/decline.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
@@ -187,9 +189,16 @@ export function paymentDrafts(
   return [paid, { ...draft, type: 'payment.cashback_paid' }];
 }
 
+/** The payment's receipt, for its signer. */
+export function toReceipted({ id, tenant, receiptNumber }: Payment): Receipted {
+  return { subjectId: id, paymentId: id, tenant, receiptNumber };
+}
+
 interface Written {
   readonly payments: readonly Payment[];
   readonly drafts: readonly EventDraft[];
+  /** Of the payments, those whose account has a fiscal signer. */
+  readonly toSign: readonly Payment[];
 }
 
 function placesOf({ change, paymentId }: Decided): number {
@@ -216,6 +225,7 @@ async function prepare(
   );
   const payments: Payment[] = [];
   const drafts: EventDraft[] = [];
+  const toSign: Payment[] = [];
   for (const one of decided) {
     const { tenant } = one.after;
     const stamp = stampOf(tenant);
@@ -224,9 +234,10 @@ async function prepare(
     drafts.push(...stepDrafts(one.change, stamp));
     if (payment === null) continue;
     payments.push(payment);
+    if (merchant.fiscal_signer !== null) toSign.push(payment);
     drafts.push(...paymentDrafts(payment, stamp, receipts));
   }
-  return { payments, drafts };
+  return { payments, drafts, toSign };
 }
 
 /**
@@ -237,11 +248,18 @@ function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefi
   return isLate && intent?.status === 'processing';
 }
 
+interface Applied {
+  readonly decided: readonly Decided[];
+  readonly deliveries: number;
+  /** Receipts that wait for their signer. */
+  readonly signing: number;
+}
+
 async function applyBatch(
   tx: Tx,
   outcomes: readonly Outcome<'payment'>[],
   deps: SettleDeps,
-): Promise<{ readonly decided: readonly Decided[]; readonly deliveries: number }> {
+): Promise<Applied> {
   const now = deps.clock.now();
   const intents = await lockIntents(
     tx,
@@ -259,7 +277,7 @@ async function applyBatch(
   }
   // Statements that need no position are sent first, because the order is held until the commit.
   // One connection runs them one after the other; only the round trips are saved.
-  const [, , , { payments, drafts }] = await Promise.all([
+  const [, , , { payments, drafts, toSign }] = await Promise.all([
     saveStates(
       tx,
       decided.map((one) => one.change),
@@ -281,8 +299,9 @@ async function applyBatch(
     insertPayments(tx, payments),
     appendEvents(tx, drafts),
     countSales(tx, payments.map(toSale)),
+    insertFiscalReceipts(tx, toSign.map(toReceipted), now),
   ]);
-  return { decided, deliveries };
+  return { decided, deliveries, signing: toSign.length };
 }
 
 /**
@@ -325,5 +344,6 @@ async function applyTaken(
   if (isTracing()) for (const one of result.decided) tellBooked(one, startMs);
   for (const { after } of result.decided) deps.wakeups.send('intent', after.id);
   if (result.deliveries > 0) deps.wakeups.send('deliveries');
+  if (result.signing > 0) deps.wakeups.send(FISCAL_WAKEUP);
   return result.count === BATCH;
 }

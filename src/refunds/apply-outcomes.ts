@@ -5,6 +5,8 @@ import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { LoopDeps } from '#db/loop-deps.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
+import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
+import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
@@ -132,6 +134,13 @@ async function writeAll(
   for (const refund of ended) written.push(await writeEnd(tx, refund));
   const stampOf = await stampOrders(tx, wanted, now);
   const numbered = await number(tx, written, now);
+  await insertFiscalReceipts(
+    tx,
+    numbered.flatMap(({ refund }) =>
+      refund.status === 'succeeded' ? [{ ...refund, subjectId: refund.id }] : [],
+    ),
+    now,
+  );
   const events = numbered.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant), receipts));
   await updateWaiting(
     tx,
@@ -182,5 +191,6 @@ export async function applyRefundOutcomes(deps: ApplyDeps): Promise<boolean> {
   failpoint('refunds.outcome_committed');
   for (const refund of result.ended) deps.wakeups.send('refund', refund.id);
   if (result.deliveries > 0) deps.wakeups.send('deliveries');
+  deps.wakeups.send(FISCAL_WAKEUP);
   return result.count === BATCH;
 }

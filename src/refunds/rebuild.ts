@@ -5,6 +5,7 @@ import { atoms } from '#core/money.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append.ts';
+import { insertFiscalReceipts } from '#fiscal/fiscal-queries.ts';
 import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
@@ -73,6 +74,7 @@ export async function rebuildRefund(
   const refund = { ...pending, receiptNumber, status: 'succeeded', txHash } as const;
   await insertRefund(tx, pending, null);
   await updateEnded(tx, refund, null);
+  await insertFiscalReceipts(tx, [{ ...refund, subjectId: refund.id }], now);
   await markRecovered(tx, { id: refund.id, reference });
   const after = present(await selectPayment(tx, tenant, paymentId), 'refunded payment');
   const object = renderPayment(after, receipts);

@@ -8,8 +8,8 @@ export const DELIVERY_LIMIT_MS = 10_000;
  * Read from a response before the socket is destroyed; the body does not matter, but helps
  * debugging.
  */
-const MAX_BODY_BYTES = 16 * 1024;
-/** How much of that is stored. */
+export const MAX_BODY_BYTES = 16 * 1024;
+/** How much of that is stored, where the caller does not say. */
 const KEPT_BODY_BYTES = 1024;
 /** Some servers send an early hint per resource; this bounds a flood. */
 const MAX_INFORMATIONAL = 64;
@@ -30,8 +30,10 @@ export type Reply =
   | {
       readonly answered: true;
       readonly status: number;
-      /** The first 1 KiB as text, `null` if it was empty. */
+      /** The first 1 KiB as text, or as much as the caller wanted; `null` if it was empty. */
       readonly body: string | null;
+      /** Whether `body` is the whole response. */
+      readonly isWhole: boolean;
       readonly retryAfter: string | null;
       readonly durationMs: number;
     }
@@ -54,10 +56,9 @@ function reasonOf(error: Error): NoAnswer {
 }
 
 /** PostgreSQL stores no NUL; a character that the limit cut in two is omitted. */
-function toText(bytes: Buffer): string | null {
+function toText(bytes: Buffer, keptBytes: number): string | null {
   if (bytes.length === 0) return null;
-  const kept = bytes.subarray(0, KEPT_BODY_BYTES);
-  const text = new TextDecoder().decode(kept, { stream: bytes.length >= KEPT_BODY_BYTES });
+  const text = new TextDecoder().decode(bytes, { stream: bytes.length >= keptBytes });
   return text.replaceAll('\0', '\ufffd');
 }
 
@@ -84,9 +85,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #informational = 0;
   #chunks: Buffer[] = [];
   #bytes = 0;
+  #hasEnded = false;
   #over = false;
+  readonly #keptBytes: number;
 
-  constructor() {
+  constructor(keptBytes = KEPT_BODY_BYTES) {
+    this.#keptBytes = keptBytes;
     this.reply = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -116,7 +120,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve({
       answered: true,
       status: this.#status,
-      body: toText(Buffer.concat(this.#chunks)),
+      body: toText(Buffer.concat(this.#chunks), this.#keptBytes),
+      isWhole: this.#hasEnded && this.#bytes <= this.#keptBytes,
       retryAfter: this.#retryAfter,
       durationMs,
     });
@@ -150,14 +155,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#bytes < KEPT_BODY_BYTES) {
-      this.#chunks.push(Buffer.from(chunk.subarray(0, KEPT_BODY_BYTES - this.#bytes)));
+    if (this.#bytes < this.#keptBytes) {
+      this.#chunks.push(Buffer.from(chunk.subarray(0, this.#keptBytes - this.#bytes)));
     }
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_BODY_BYTES) this.#cut('invalid_response');
   }
 
   onResponseEnd(): void {
+    this.#hasEnded = true;
     this.finish('invalid_response');
   }
 

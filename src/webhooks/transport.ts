@@ -18,7 +18,7 @@ export interface Network {
 /** The connection pool of one endpoint, so that no endpoint can use up another's sockets. */
 export interface Transport {
   /** One request and its response, at most 10 s. Never throws: an error is part of the result. */
-  post(headers: readonly string[], body: Buffer): Promise<Reply>;
+  post(headers: readonly string[], body: Buffer, keptBytes?: number): Promise<Reply>;
   /** Destroys the sockets; requests in flight fail. */
   close(): void;
   /** Closes the sockets after the requests in flight. */
@@ -132,8 +132,8 @@ export function openTransport(url: URL, network: Network): Transport {
     if (!exchange.isOver) send(exchange, headers, body);
   };
   return {
-    post: async (headers, body) => {
-      const exchange = new Exchange();
+    post: async (headers, body, keptBytes) => {
+      const exchange = new Exchange(keptBytes);
       open++;
       if (guard.isFresh()) send(exchange, headers, body);
       else void checkThenSend(exchange, headers, body);

@@ -41,7 +41,17 @@ before(async () => {
 after(() => api.close());
 
 const GUIDES = [
-  ...['quickstart', 'webhooks', 'declines', 'refunds', 'tips', 'prices', 'terminals', 'wallets'],
+  ...[
+    'quickstart',
+    'webhooks',
+    'declines',
+    'refunds',
+    'tips',
+    'prices',
+    'receipts',
+    'terminals',
+    'wallets',
+  ],
   ...['agents', 'testing', 'going-live', 'coming-from', 'shop-systems', 'upgrading'],
   ...['operating', 'security'],
 ];

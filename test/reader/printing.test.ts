@@ -25,6 +25,20 @@ test('a printed receipt is reset, text and cut, byte by byte', () => {
   );
 });
 
+test('a line in a script that the code page lacks is printed as dots, the others as text', () => {
+  const drawn: string[] = [];
+  const draw = (line: string) => {
+    drawn.push(line);
+    return { bytesPerRow: 2, rows: 1, dots: Uint8Array.of(0xf0, 0x0f) };
+  };
+  const text = 'Café – 2,50 €\n日替わり  1\nقهوة\nq\u0323\nEnd\n';
+  const ticket = ticketBytes({ text, address: null, draw });
+  assert.deepEqual(drawn, ['日替わり  1', 'قهوة', 'q\u0323']);
+  const image = '1d763000' + '0200' + '0100' + 'f00f';
+  const cafe = `${bytesOf('Caf')}82${bytesOf(' - 2,50 ')}d50a`;
+  assert.equal(hex(ticket), `${HEAD}${cafe}${image.repeat(3)}${bytesOf('End')}0a0a${TAIL}`);
+});
+
 test('an address stands below the text as a QR code, in the middle', () => {
   const ticket = ticketBytes({ text: 'a', address: 'https://p.example/r' });
   const code = [

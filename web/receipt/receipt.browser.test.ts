@@ -186,10 +186,15 @@ test('a page of another site that resolves to this machine asks the chain nothin
   assert.equal(await statusFor('evil.test'), 404);
 });
 
-test('text and JSON are beside the page, and what is no receipt is 404 in each form', async () => {
+test('PDF, text and JSON are beside the page; no receipt is 404 in each form', async () => {
   const page = await fetch(url);
   assert.equal(page.status, 200);
-  assert.match(await page.text(), /<title>Receipt · [^<]+<\/title>.*2\.762375 USDC/s);
+  const html = await page.text();
+  assert.match(html, /<title>Receipt · [^<]+<\/title>.*2\.762375 USDC/s);
+  const [, link = ''] = /<a class="print" href="([^"]+)"/.exec(html) ?? [];
+  const pdf = await fetch(new URL(link, url));
+  assert.deepEqual([pdf.status, pdf.headers.get('content-type')], [200, 'application/pdf']);
+  assert.match(await pdf.text(), /^%PDF-/);
   for (const width of [32, 48]) {
     const text = await (await fetch(`${url}.txt?width=${width}`)).text();
     assert.match(text, /Paid +2\.762375 USDC/);
@@ -201,6 +206,7 @@ test('text and JSON are beside the page, and what is no receipt is 404 in each f
   const unknown = `${url.slice(0, -1)}${url.endsWith('a') ? 'b' : 'a'}`;
   for (const [form, type] of [
     ['', 'text/html'],
+    ['.pdf', 'application/json'],
     ['.txt', 'text/plain'],
     ['.json', 'application/json'],
   ]) {

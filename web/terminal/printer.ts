@@ -1,4 +1,9 @@
-import { drawerBytes, ticketBytes } from '../../reader/src/printing/escpos.ts';
+import {
+  cellsOf,
+  drawerBytes,
+  type Raster,
+  ticketBytes,
+} from '../../reader/src/printing/escpos.ts';
 import { fromRoot } from '../data/root.ts';
 import type { Settings } from './kept.ts';
 
@@ -65,6 +70,38 @@ export function openDrawer(): Promise<void> {
   return send(drawerBytes());
 }
 
+/** Font A of receipt printers: 384 dots for 32 characters, 576 for 48. */
+const CELL = { width: 12, height: 28 };
+const BASELINE = 21;
+/** Darker than this is a dot. */
+const THRESHOLD = 140;
+
+/**
+ * A line whose script the printer lacks, as dots: this computer has fonts for it. Name and value
+ * keep their cells, and each is drawn as a whole, so that its letters join and run their way.
+ */
+function drawLine(line: string, columns: number): Raster {
+  const width = columns * CELL.width;
+  const canvas = new OffscreenCanvas(width, CELL.height);
+  const context = canvas.getContext('2d');
+  if (context === null) throw new Error('no canvas');
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, width, CELL.height);
+  context.fillStyle = '#000';
+  context.font = '20px sans-serif';
+  for (const { 0: part, index } of line.matchAll(/\S+(?: \S+)*/g)) {
+    const left = cellsOf(line.slice(0, index)) * CELL.width;
+    context.fillText(part, left, BASELINE, cellsOf(part) * CELL.width);
+  }
+  const { data } = context.getImageData(0, 0, width, CELL.height);
+  const dots = new Uint8Array((width / 8) * CELL.height);
+  for (let at = 0; at < width * CELL.height; at++) {
+    if ((data[at * 4] ?? 255) < THRESHOLD)
+      dots[at >> 3] = (dots[at >> 3] ?? 0) | (0x80 >> (at & 7));
+  }
+  return { bytesPerRow: width / 8, rows: CELL.height, dots };
+}
+
 /** Prints the receipt at this path, formatted for the paper's width. */
 export async function printReceipt(
   path: string,
@@ -73,5 +110,6 @@ export async function printReceipt(
   const response = await fetch(fromRoot(`${path}.txt?width=${width}`));
   if (!response.ok) throw new Error(`HTTP ${response.status}`);
   const address = fromRoot(path).href;
-  await send(ticketBytes({ text: await response.text(), address }));
+  const draw = (line: string) => drawLine(line, width);
+  await send(ticketBytes({ text: await response.text(), address, draw }));
 }

@@ -22,6 +22,7 @@ export async function alterReceipts(
     const { body } = receiptPage(slipOf({ ...told, ...changes }), {
       url: route.request().url(),
       node,
+      pdf: null,
     });
     await route.fulfill({ response, body: html.replace(SHOWN, () => body) });
   });

@@ -2,11 +2,21 @@
  * ESC/POS, the command language of receipt printers. Runs in the till's page and in Node. It uses
  * only what printers of all brands support: text, a QR code, a cut, and the drawer pulse.
  */
+/** A line of text as dots. */
+export interface Raster {
+  readonly bytesPerRow: number;
+  readonly rows: number;
+  /** Row by row; the highest bit of a byte is its left dot, and 1 is black. */
+  readonly dots: Uint8Array;
+}
+
 export interface Ticket {
   /** Lines laid out for the paper: 48 characters on 80 mm, 32 on 58 mm. */
   readonly text: string;
   /** URL printed as a QR code below the text, or `null`. */
   readonly address: string | null;
+  /** Draws a line whose script the code page lacks. Without it such letters are question marks. */
+  readonly draw?: (line: string) => Raster;
 }
 
 const ESC = 0x1b;
@@ -75,10 +85,41 @@ const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictog
 const NO_CELL =
   /[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u;
 
+const MARK = /\p{M}/u;
+
 /** The whole ticket, including the cut. */
-export function ticketBytes({ text, address }: Ticket): Uint8Array<ArrayBuffer> {
+export function ticketBytes({ text, address, draw }: Ticket): Uint8Array<ArrayBuffer> {
   const code = address === null ? [] : [...CENTRED, ...qrBytes(address), NEW_LINE, ...LEFT];
-  return Uint8Array.from([...RESET, ...WESTERN, ...textBytes(text), NEW_LINE, ...code, ...CUT]);
+  const lines = text.normalize('NFC').split('\n');
+  const bytes = lines.flatMap((line, at) => {
+    if (draw !== undefined && !isInCodePage(line)) return rasterBytes(draw(line));
+    return at === lines.length - 1 ? textBytes(line) : [...textBytes(line), NEW_LINE];
+  });
+  return Uint8Array.from([...RESET, ...WESTERN, ...bytes, NEW_LINE, ...code, ...CUT]);
+}
+
+/** `GS v 0`: an image, after which the paper is below it. */
+function rasterBytes({ bytesPerRow, rows, dots }: Raster): number[] {
+  const size = [bytesPerRow & 0xff, bytesPerRow >> 8, rows & 0xff, rows >> 8];
+  return [GS, 0x76, 0x30, 0, ...size, ...dots];
+}
+
+/** True if each character has a byte, or is not printed. A combining mark has neither. */
+function isInCodePage(line: string): boolean {
+  return [...line].every((character) => {
+    const shown = PLAIN[character] ?? character;
+    const code = shown.codePointAt(0) ?? UNKNOWN;
+    if (code < 0x80 || CODE_PAGE.includes(shown)) return true;
+    return NO_CELL.test(shown) && !MARK.test(shown);
+  });
+}
+
+/** Cells of the paper that a text takes. */
+export function cellsOf(text: string): number {
+  return [...text].reduce((sum, letter) => {
+    if (NO_CELL.test(letter)) return sum;
+    return sum + (isWide(letter) ? 2 : 1);
+  }, 0);
 }
 
 /** Opens the drawer that is connected to the printer. */
@@ -87,8 +128,8 @@ export function drawerBytes(): Uint8Array<ArrayBuffer> {
 }
 
 /** Names come from users, so none of their characters may reach the printer as a command. */
-function textBytes(text: string): number[] {
-  return [...text.normalize('NFC')].flatMap((character) => bytesOf(PLAIN[character] ?? character));
+function textBytes(line: string): number[] {
+  return [...line].flatMap((character) => bytesOf(PLAIN[character] ?? character));
 }
 
 function isWide(letter: string): boolean {

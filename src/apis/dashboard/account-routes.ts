@@ -18,11 +18,13 @@ import {
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
 import { listed, PersonName, RoleField, Version } from '#apis/dashboard/person-schema.ts';
-import { answerWith, isRefusal, refuse } from '#core/answer.ts';
+import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { readName } from '#core/names.ts';
+import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { idOf, textOut } from '#http/schema.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
+import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
 
 const TAG = 'Accounts';
 /** Enough for a chain of brands, too few to fill the network with shells. */
@@ -120,6 +122,15 @@ const SettingsBody = Type.Object({
   ...Type.Partial(Type.Object(shopFields)).properties,
 });
 
+/** By the rules of test mode; in live mode the signer gets nothing unless its address is https. */
+async function checkSigner(
+  { network }: DashboardDeps,
+  signer: { readonly url: string } | null | undefined,
+): Promise<Refusal | null> {
+  const wrong = signer && (await checkEndpointUrl(signer.url, { ...network, livemode: false }));
+  return wrong == null ? null : { ...wrong, param: 'fiscal_signer.url' };
+}
+
 function updateRoute(deps: DashboardDeps) {
   const { db } = deps;
   return personRoute<undefined, typeof SettingsBody>({
@@ -135,10 +146,13 @@ function updateRoute(deps: DashboardDeps) {
     access: 'admin',
     body: SettingsBody,
     response: AccountSchema,
-    errors: ['version_conflict'],
+    errors: ['version_conflict', 'url_not_allowed'],
     handle: async ({ caller, body, requestId, now }) => {
       const { accountId } = caller.tenant;
       const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = body;
+      const { fiscal_signer } = body;
+      const wrong = await checkSigner(deps, fiscal_signer);
+      if (wrong !== null) return wrong;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
       const edit = {
         version: body.version,
@@ -147,7 +161,10 @@ function updateRoute(deps: DashboardDeps) {
         refundDailyLimit: body.refund_daily_limit,
         timeZone: body.time_zone,
         language: body.language,
-        shop: { currency, tax_rates, prices_include_tax, legal_name, address, tax_number },
+        shop: {
+          ...{ currency, tax_rates, prices_include_tax },
+          ...{ legal_name, address, tax_number, fiscal_signer },
+        },
       };
       const mayChange = mayChangeSettings(deps.settings.people, {
         session: sessionOf(caller),
@@ -157,6 +174,7 @@ function updateRoute(deps: DashboardDeps) {
       const row = await db.transaction((tx) => editAccount(tx, ref, edit, mayChange(tx)));
       deps.wakeups.send('mail');
       if (isRefusal(row)) return row;
+      if (fiscal_signer != null) deps.wakeups.send(FISCAL_WAKEUP);
       return answerWith(200, present(await readAccountView(db, accountId), 'account'));
     },
   });

@@ -25,6 +25,7 @@ import {
   textOut,
 } from '#http/schema.ts';
 import { WITHDRAWAL_FAILURES } from '#payouts/render.ts';
+import { MAX_URL_LENGTH } from '#webhooks/endpoint-url.ts';
 
 /** Objects of the dashboard that the merchant API does not have. */
 
@@ -83,6 +84,23 @@ export const shopFields = {
   }),
   legal_name: ShopText('The registered name of the business, on receipts.'),
   address: ShopText('The address of the business, on receipts.'),
+  fiscal_signer: nullable(
+    Type.Object(
+      {
+        url: Type.String({
+          minLength: 1,
+          maxLength: MAX_URL_LENGTH,
+          description: 'Where receipts are sent to, under the rules for webhook addresses.',
+          examples: ['https://signer.example.com/receipts'],
+        }),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'The service that signs the receipts of payments and refunds; `null` if there is none.',
+      },
+    ),
+  ),
   tax_number: ShopText('The tax number of the business, on receipts.'),
 };
 

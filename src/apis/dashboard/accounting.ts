@@ -35,7 +35,7 @@ export const ACCOUNTING_COLUMNS = {
     ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
     ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
     ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-    ...['presentment.rate', 'presentment.quoted_at'],
+    ...['presentment.rate', 'presentment.quoted_at', 'fiscal'],
   ],
   payment_intents: [
     ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],
@@ -48,6 +48,7 @@ export const ACCOUNTING_COLUMNS = {
     ...['description', 'order_id', 'payment_receipt_number', 'terminal_label', 'terminal'],
     ...['payment', 'updated', 'failure_message', 'source', 'metadata', 'network', 'tx_hash'],
     ...['receipt_url', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
+    'fiscal',
   ],
   withdrawals: [
     ...['id', 'created', 'time_zone', 'status', 'amount', 'currency', 'wallet'],
@@ -102,10 +103,18 @@ async function withWords(
   }
 }
 
+/** `Not signed`, or the signer's text and signature. */
+function fiscalText(row: Row): string {
+  const [text, signature] = [valueAt(row, 'fiscal.text'), valueAt(row, 'fiscal.signature')];
+  if (signature == null) return 'Not signed';
+  return text == null ? String(signature) : `${text} ${signature}`;
+}
+
 function cellOf(row: Row, column: string, timeZone: string): string {
   if (column === 'time_zone') return csvCell(timeZone);
   const value = valueAt(row, column);
   if (value === null || value === undefined) return '';
+  if (column === 'fiscal') return csvCell(fiscalText(row));
   if (MONEY.has(column)) return exactUsdc(numberOf(value));
   if (MINOR.has(column)) {
     return minorText(Number(value), String(valueAt(row, 'presentment.currency')));

@@ -3,6 +3,7 @@ import type { Json } from '#core/canonical-json.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import type { Page, Place } from '#db/paging.ts';
+import { selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectIntentPage } from '#payments/intent-page.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
@@ -36,6 +37,19 @@ function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row):
   return { places: found, rows: found.map(render) };
 }
 
+/** Adds what the fiscal signer has said of each receipt, or null. */
+async function withFiscal(db: Sql, { places, rows }: Chunk): Promise<Chunk> {
+  const known = await selectFiscal(
+    db,
+    rows.map(({ id }) => String(id)),
+  );
+  const fiscalOf = ({ id }: Row): Json => {
+    const fiscal = known.get(String(id));
+    return fiscal === undefined ? null : { ...fiscal };
+  };
+  return { places, rows: rows.map((row) => ({ ...row, fiscal: fiscalOf(row) })) };
+}
+
 export const EXPORTS = {
   payments: {
     table: 'payments',
@@ -45,11 +59,14 @@ export const EXPORTS = {
       ...['terminal', 'payment_intent', 'payer', 'payment_method.type', 'split_group', 'network'],
       ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
       ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-      ...['presentment.rate'],
+      ...['presentment.rate', 'fiscal'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const payments = await selectPaymentPage(db, { tenant, filters: {} }, page);
-      return chunkOf(payments, (payment) => renderPayment(payment, receipts));
+      return withFiscal(
+        db,
+        chunkOf(payments, (payment) => renderPayment(payment, receipts)),
+      );
     },
   },
   payment_intents: {
@@ -71,11 +88,14 @@ export const EXPORTS = {
     columns: [
       ...['id', 'created', 'updated', 'payment', 'amount', 'currency', 'status', 'reason'],
       ...['failure_code', 'failure_message', 'tx_hash', 'source', 'metadata', 'network'],
-      ...['presentment.currency', 'presentment.amount', 'presentment.rate'],
+      ...['presentment.currency', 'presentment.amount', 'presentment.rate', 'fiscal'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const refunds = await selectRefundPage(db, { tenant }, page);
-      return chunkOf(refunds, (refund) => renderRefund(refund, receipts));
+      return withFiscal(
+        db,
+        chunkOf(refunds, (refund) => renderRefund(refund, receipts)),
+      );
     },
   },
   withdrawals: {

@@ -22,6 +22,7 @@ const NONE = {
   tax_rates: [],
   prices_include_tax: true,
   legal_name: null,
+  fiscal_signer: null,
   address: null,
   tax_number: null,
 };
@@ -33,6 +34,7 @@ const SHOP = {
   ],
   prices_include_tax: false,
   legal_name: '株式会社 青い扉',
+  fiscal_signer: { url: 'https://93.184.215.14/receipts' },
   address: '1-2-3 Kita, Osaka',
   tax_number: 'T1234567890123',
 };
@@ -70,6 +72,16 @@ test('the audit log has the values before and after', async () => {
   assert.doesNotMatch(changes, /legal_name/);
 });
 
+for (const url of ['https://10.0.0.1/', 'https://user@example.com/', 'ftp://example.com/', 'x']) {
+  test(`a fiscal signer at ${url} is refused by the rules for webhook addresses`, async () => {
+    const before = await shown();
+    const { status, body } = await edit({ fiscal_signer: { url } });
+    const { code, param } = body.error as { code: string; param: string };
+    assert.deepEqual([status, code, param], [400, 'url_not_allowed', 'fiscal_signer.url']);
+    assert.deepEqual(await shown(), before);
+  });
+}
+
 const rates = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ name: `${n}`, rate: n }));
 const WRONG: readonly (readonly [because: string, body: object, param: string])[] = [
@@ -82,6 +94,7 @@ const WRONG: readonly (readonly [because: string, body: object, param: string])[
   ['null for rates', { tax_rates: null }, 'tax_rates'],
   ['null for prices_include_tax', { prices_include_tax: null }, 'prices_include_tax'],
   ['a name of 201 characters', { legal_name: 'x'.repeat(201) }, 'legal_name'],
+  ['a text as a signer', { fiscal_signer: 'https://example.com/' }, 'fiscal_signer'],
   ['a number as a tax number', { tax_number: 500 }, 'tax_number'],
 ];
 

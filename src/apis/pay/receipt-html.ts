@@ -58,7 +58,12 @@ function qr(url: string, { html }: Writer): string {
  */
 export function receiptPage(
   slip: Slip,
-  at: { readonly url: string; readonly node: string | null },
+  at: {
+    readonly url: string;
+    readonly node: string | null;
+    /** Where its PDF is; `null` if it has none. */
+    readonly pdf: string | null;
+  },
 ): FinishedPage {
   const { html } = slip.writer;
   const name = escapeHtml(slip.merchantName);
@@ -77,6 +82,7 @@ ${list('items', slip.items)}
 ${list('amounts', slip.amounts)}
 ${list('taxes', slip.taxes)}
 ${list('facts', slip.facts)}
+${list('facts', slip.fiscal)}
 <section aria-labelledby="proof">
 <h2 id="proof">${html('receipt.proof')}</h2>
 <p id="verdict" class="verdict plain" role="status"${node}>${html('receipt.check.told')}</p>
@@ -87,6 +93,7 @@ ${list('facts', slip.chain)}
 </section>
 ${qr(at.url, slip.writer)}
 <p class="printed soft"><code ${LEFT_TO_RIGHT}>${escapeHtml(at.url)}</code></p>
+${at.pdf === null ? '' : `<a class="print" href="${escapeHtml(at.pdf)}">${html('receipt.pdf')}</a>`}
 <button type="button" id="print" class="print" hidden="">${html('receipt.print')}</button>
 </main>
 <script type="application/json" id="receipt">${dataOf(slip.document)}</script>`;

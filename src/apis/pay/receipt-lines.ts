@@ -1,5 +1,5 @@
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
-import { itemsOf, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-sale.ts';
+import { fiscalLines, itemsOf, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-sale.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import { headlineUsdc } from '#core/money.ts';
@@ -40,7 +40,10 @@ function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   const { text, usdc } = writer;
   const network = fees.acquirer + fees.protocol;
   const sum = presentment === null ? () => null : sumWriter(receipt, writer);
-  const line = (key: TextKey, atoms: number) => ({ name: text(key), value: usdc(BigInt(atoms)) });
+  const line = (key: TextKey, atoms: number) => ({
+    name: text(key),
+    value: usdc(BigInt(atoms)),
+  });
   const both = (key: TextKey, atoms: number, minor: number) =>
     bothSums(text(key), { shown: sum(minor), usdc: usdc(BigInt(atoms)) });
   const lines: ReceiptLine[] = [both('receipt.sale', sale, presentment?.amount ?? 0)];
@@ -73,12 +76,20 @@ function factLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   if (receipt_number !== null) {
     lines.push({ name: text('receipt.number'), value: receipt_number });
   }
-  lines.push({ name: text('receipt.paid_at'), value: time(settled_at, time_zone), isWords: true });
+  lines.push({
+    name: text('receipt.paid_at'),
+    value: time(settled_at, time_zone),
+    isWords: true,
+  });
   lines.push({ name: text('receipt.order'), value: order_id });
   if (description) lines.push({ name: text('receipt.for'), value: description });
   const method = METHODS[payment_method.type];
   if (method !== undefined) {
-    lines.push({ name: text('receipt.paid_with'), value: text(method), isWords: true });
+    lines.push({
+      name: text('receipt.paid_with'),
+      value: text(method),
+      isWords: true,
+    });
   }
   lines.push({ name: text('receipt.payer'), value: payer });
   return [...lines, ...rateLines(receipt, writer)];
@@ -86,14 +97,31 @@ function factLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
 
 function chainLines({ proof }: ShownReceipt, { text, marked }: Writer): ReceiptLine[] {
   const { tx_hash: value, explorer_url: href, block_number, event, log_index } = proof;
-  const entry = marked('receipt.chain.event_value', { event, entry: String(log_index) });
+  const entry = marked('receipt.chain.event_value', {
+    event,
+    entry: String(log_index),
+  });
   return [
-    { name: text('receipt.chain.transaction'), value, isCode: true, isPrinted: true, href },
+    {
+      name: text('receipt.chain.transaction'),
+      value,
+      isCode: true,
+      isPrinted: true,
+      href,
+    },
     { name: text('receipt.chain.block'), value: String(block_number) },
     { name: text('receipt.chain.event'), value: entry, isWords: true },
     { name: text('receipt.chain.number'), value: String(proof.number) },
-    { name: text('receipt.chain.contract'), value: proof.settlement, isCode: true },
-    { name: text('receipt.chain.chain'), value: String(proof.chain_id), isPrinted: true },
+    {
+      name: text('receipt.chain.contract'),
+      value: proof.settlement,
+      isCode: true,
+    },
+    {
+      name: text('receipt.chain.chain'),
+      value: String(proof.chain_id),
+      isPrinted: true,
+    },
   ];
 }
 
@@ -122,6 +150,7 @@ export function slipOf(receipt: ShownReceipt, writer = writerFor('en')): Slip {
     state: stateOf(receipt, writer),
     headline: inShop ?? inUsdc,
     headlineAlso: inShop === null ? null : inUsdc,
+    fiscal: fiscalLines(receipt.fiscal, writer),
     items: itemsOf(receipt, writer),
     taxes: taxesOf(receipt, writer),
     amounts: amountLines(receipt, writer),

@@ -19,13 +19,15 @@ import { type Writer, writerFor } from '#texts/text.ts';
 
 /** Generous, because a shop's customers share one address on its Wi-Fi. */
 const LIMIT = { requests: 240, seconds: 60 };
+/** A PDF takes about 100 ms of a core. */
+const PDF_LIMIT = { requests: 30, seconds: 60 };
 
 function tooManyPage({ language, html }: Writer): string {
   const text = `<p>${html('receipt.too_many.text')}</p>`;
   return plainPage(html('receipt.too_many.heading'), text, language);
 }
 
-type Form = 'html' | 'txt' | 'json';
+type Form = 'html' | 'pdf' | 'txt' | 'json';
 
 interface Wanted {
   readonly token: string;
@@ -33,7 +35,7 @@ interface Wanted {
 }
 
 function wantedOf(path: string): Wanted {
-  const [, token = path, form] = /^(.*)\.(txt|json)$/.exec(path) ?? [];
+  const [, token = path, form] = /^(.*)\.(pdf|txt|json)$/.exec(path) ?? [];
   return { token, form: (form as Form | undefined) ?? 'html' };
 }
 
@@ -49,6 +51,12 @@ function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): Fa
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
+const WRONG_WIDTH = refuse('parameter_invalid', 'width must be 32 or 48.', 'width');
+const NO_PDF = refuse(
+  'resource_missing',
+  'This receipt has letters that no font of the PDF has. The page and .txt have them.',
+  'token',
+);
 const MISSING = refuse('resource_missing', 'No such receipt.', 'token');
 
 interface MissingPage {
@@ -63,7 +71,7 @@ function sendMissing(
   form: Form,
   { html, writer, webUrl, width }: MissingPage,
 ): FastifyReply {
-  if (form === 'json') return sendRefusal(reply, MISSING, webUrl);
+  if (form === 'json' || form === 'pdf') return sendRefusal(reply, MISSING, webUrl);
   reply.code(statusOf(MISSING.code));
   if (form === 'txt')
     return reply.type('text/plain; charset=utf-8').send(noReceiptText(width, writer));
@@ -93,29 +101,46 @@ async function lookOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
   if (payment !== null) return selectLookOfReceipt(db, payment);
   const refund = findRefundReceipt(receipts.idKey, token);
   if (refund === null) return null;
-  return selectLookOfReceipt(db, { livemode: refund.livemode, refundId: refund.id });
+  return selectLookOfReceipt(db, {
+    livemode: refund.livemode,
+    refundId: refund.id,
+  });
+}
+
+interface Shown {
+  readonly slip: Slip;
+  readonly url: string;
+  readonly webUrl: string;
+}
+
+/** Fonts and the library are loaded with the first receipt, not when the service starts. */
+async function sendPdf(reply: FastifyReply, { slip, url, webUrl }: Shown): Promise<FastifyReply> {
+  const { hasPdf, receiptPdf } = await import('#apis/pay/receipt-pdf.ts');
+  if (!hasPdf(slip)) return sendRefusal(reply, NO_PDF, webUrl);
+  return reply.type('application/pdf').send(await receiptPdf(slip, url));
 }
 
 /**
- * Serves receipts: rendered pages, `.txt` for printers and `.json` for programs. `html` is the
- * built page, with its styles and script.
+ * Serves receipts: rendered pages, `.pdf`, `.txt` for printers and `.json` for programs. `html` is
+ * the built page, with its styles and script.
  */
 export function createReceiptGate(deps: ReceiptPageDeps) {
   const limiter = memoryRateLimiter(LIMIT);
+  const pdfLimiter = memoryRateLimiter(PDF_LIMIT);
   return async (
     request: FastifyRequest,
     reply: FastifyReply,
     pageFor: PageFor,
   ): Promise<FastifyReply> => {
-    const rate = limiter.take(addressKey(request.ip));
+    const { '*': path = '' } = request.params as { readonly '*'?: string };
+    const { token, form } = wantedOf(path);
+    const rate = (form === 'pdf' ? pdfLimiter : limiter).take(addressKey(request.ip));
     if (!rate.allowed) {
       const page = tooManyPage(writerFor(pageFor(null).language));
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, page);
     }
     // Not cached: a refund changes the receipt, and it must not stay on a shared device.
     reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
-    const { '*': path = '' } = request.params as { readonly '*'?: string };
-    const { token, form } = wantedOf(path);
     const look = await lookOf(deps, token);
     const { html, language } = pageFor(look?.language ?? null);
     const writer = writerFor(language);
@@ -128,17 +153,18 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
     const { slip } = found;
     const url = `${webUrl}/receipts/${token}`;
     switch (form) {
+      case 'pdf':
+        return sendPdf(reply, { slip, url, webUrl });
       case 'json':
         return reply.type('application/json; charset=utf-8').send(JSON.stringify(slip.document));
-      case 'txt': {
-        if (width === null) {
-          const refusal = refuse('parameter_invalid', 'width must be 32 or 48.', 'width');
-          return sendRefusal(reply, refusal, webUrl);
-        }
-        return reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));
-      }
+      case 'txt':
+        return width === null
+          ? sendRefusal(reply, WRONG_WIDTH, webUrl)
+          : reply.type('text/plain; charset=utf-8').send(receiptText(slip, url, width));
       case 'html': {
-        const page = receiptPage(slip, { url, node: fromPage(found.node, webUrl) });
+        const { hasPdf } = await import('#apis/pay/receipt-pdf.ts');
+        const pdf = hasPdf(slip) ? `${token}.pdf?lang=${language}` : null;
+        const page = receiptPage(slip, { url, node: fromPage(found.node, webUrl), pdf });
         const branded = withBrand(html, look?.style ?? null);
         return reply.type('text/html; charset=utf-8').send(fillPage(branded, page));
       }

@@ -8,7 +8,7 @@ import type { Database } from '#db/database.ts';
 import { defineRoute } from '#http/route.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
-import { taxTable } from '#prices/lines.ts';
+import { discountOf, taxTable } from '#prices/lines.ts';
 import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
@@ -72,16 +72,16 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
 }
 
 /** What a receipt says of its sale: lines and taxes are in minor units, or in atoms. */
-function renderSale({ payment, sale }: Receipt) {
-  const { presentment, amount, tip } = payment;
+function renderSale({ payment }: Receipt) {
+  const { presentment, amount, tip, lines } = payment;
   return {
     sale: toJsonAtoms(amount - tip),
     tip: toJsonAtoms(tip),
     amount: toJsonAtoms(amount),
     presentment: presentment === null ? null : renderPaidQuote(presentment),
-    line_items: sale?.lineItems ?? null,
-    discount: sale?.discount ?? 0,
-    taxes: sale === null ? [] : taxTable(sale),
+    line_items: lines?.lineItems ?? null,
+    discount: discountOf(lines),
+    taxes: lines === null ? [] : taxTable(lines),
   };
 }
 
@@ -91,7 +91,11 @@ function renderReceipt(
     chain,
     rpcUrl,
     receipts,
-  }: { chain: NetworkConfig | undefined; rpcUrl: string | null; receipts: ReceiptPages },
+  }: {
+    chain: NetworkConfig | undefined;
+    rpcUrl: string | null;
+    receipts: ReceiptPages;
+  },
 ) {
   const { payment } = receipt;
   const { fees, payerAddress } = payment;
@@ -102,6 +106,7 @@ function renderReceipt(
     network: networkOf(livemode),
     merchant: receipt.merchant,
     receipt_number: payment.receiptNumber,
+    fiscal: receipt.fiscal,
     order_id: payment.orderId,
     description: receipt.description,
     ...renderSale(receipt),
@@ -153,7 +158,11 @@ export function receiptRoute(deps: ReceiptDeps) {
     idempotency: 'ignored',
     params: { token: 'text' },
     responses: {
-      200: { schema: ReceiptSchema, description: 'The receipt.', example: RECEIPT_EXAMPLE },
+      200: {
+        schema: ReceiptSchema,
+        description: 'The receipt.',
+        example: RECEIPT_EXAMPLE,
+      },
     },
     errors: ['resource_missing'],
     handle: async ({ params }) => {

@@ -1,4 +1,5 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
+import type { Fiscal } from '#fiscal/fiscal-queries.ts';
 import { fullPrice, type LineItem, type taxTable } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
 
@@ -28,7 +29,12 @@ function itemLines(item: LineItem, sum: (value: number) => string, writer: Write
     price: sum(unit_amount),
     rate: writer.percent(tax_rate),
   });
-  const line = { name, value: sum(Number(fullPrice(item))), also: detail, isNamed: true };
+  const line = {
+    name,
+    value: sum(Number(fullPrice(item))),
+    also: detail,
+    isNamed: true,
+  };
   if (discount === 0) return [line];
   return [line, { name: writer.text('receipt.discount'), value: sum(-discount) }];
 }
@@ -51,6 +57,19 @@ export function taxesOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
     value: sum(tax),
     also: writer.marked('receipt.tax_of', { net: sum(net), gross: sum(gross) }),
   }));
+}
+
+/** What the fiscal signer has said, as text. None if no signer was asked. */
+export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLine[] {
+  if (fiscal === null) return [];
+  const name = text('receipt.fiscal');
+  const { signature, text: said } = fiscal;
+  if (signature === null) return [{ name, value: text('receipt.not_signed'), isWords: true }];
+  const paragraphs = (said ?? '').split('\n').filter((line) => line.trim() !== '');
+  return [
+    ...paragraphs.map((value, at) => ({ name: at === 0 ? name : '', value })),
+    { name: text('receipt.signature'), value: signature, isCode: true },
+  ];
 }
 
 /** Who sold, below the name that customers know: legal name, address, tax number. */

@@ -11,7 +11,10 @@ import {
 } from '#http/schema.ts';
 
 const { tx_hash: TxHash, chain_id, block_number, log_index } = PaymentSchema.properties;
-const HexAddress = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$', description: 'On the chain.' });
+const HexAddress = Type.String({
+  pattern: '^0x[0-9a-fA-F]{40}$',
+  description: 'On the chain.',
+});
 
 const ProofSchema = Type.Object(
   {
@@ -30,9 +33,15 @@ const ProofSchema = Type.Object(
       minimum: 1,
       description: 'The settlement number of the payment on the contract.',
     }),
-    batch: Type.Integer({ minimum: 0, description: 'The number of its batch on the contract.' }),
+    batch: Type.Integer({
+      minimum: 0,
+      description: 'The number of its batch on the contract.',
+    }),
     merchant: nullable(
-      Type.Integer({ minimum: 0, description: 'The merchant’s number on the contract.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'The merchant’s number on the contract.',
+      }),
     ),
     rpc_url: nullable(
       Type.String({
@@ -45,7 +54,9 @@ const ProofSchema = Type.Object(
       }),
     ),
   },
-  { description: 'Where to verify it on the chain. `npm run receipt` and the page do so.' },
+  {
+    description: 'Where to verify it on the chain. `npm run receipt` and the page do so.',
+  },
 );
 
 const ShopText = (description: string) => nullable(Type.String({ description }));
@@ -53,7 +64,10 @@ const ShopText = (description: string) => nullable(Type.String({ description }))
 /** Who was paid, as every form of a receipt names it. */
 const MerchantSchema = Type.Object(
   {
-    name: Type.String({ minLength: 1, description: 'The name that the payer knows.' }),
+    name: Type.String({
+      minLength: 1,
+      description: 'The name that the payer knows.',
+    }),
     legal_name: ShopText('The registered name of the business, or null.'),
     address: ShopText('The address of the business, or null.'),
     tax_number: ShopText('The tax number of the business, or null.'),
@@ -62,9 +76,16 @@ const MerchantSchema = Type.Object(
 );
 
 const minor = (description: string) =>
-  Type.Integer({ minimum: 0, description: `${description} Minor units, or atoms.` });
+  Type.Integer({
+    minimum: 0,
+    description: `${description} Minor units, or atoms.`,
+  });
 
-const BasisPoints = Type.Integer({ minimum: 0, maximum: 10_000, description: 'Basis points.' });
+const BasisPoints = Type.Integer({
+  minimum: 0,
+  maximum: 10_000,
+  description: 'Basis points.',
+});
 
 const LineSchema = Type.Object(
   {
@@ -75,7 +96,9 @@ const LineSchema = Type.Object(
     }),
     unit_amount: minor('The price of one.'),
     tax_rate: BasisPoints,
-    tax_inclusive: Type.Boolean({ description: 'Whether the price includes its tax.' }),
+    tax_inclusive: Type.Boolean({
+      description: 'Whether the price includes its tax.',
+    }),
     discount: minor('Taken from this line.'),
   },
   { description: 'A line of the sale.' },
@@ -96,16 +119,29 @@ export const ReceiptSchema = Type.Object(
     ...commonFields('receipt'),
     merchant: MerchantSchema,
     receipt_number: PaymentSchema.properties.receipt_number,
+    fiscal: nullable(
+      Type.Object(
+        {
+          signature: ShopText('The signature, or null until the signer has answered.'),
+          text: ShopText('What the signer wants on the receipt, or null.'),
+        },
+        { description: 'Of the account’s fiscal signer; null if it has none.' },
+      ),
+    ),
     order_id: PaymentSchema.properties.order_id,
     description: nullable(
-      Type.String({ description: 'The description of the sale, in the merchant’s words.' }),
+      Type.String({
+        description: 'The description of the sale, in the merchant’s words.',
+      }),
     ),
     sale: Amount,
     tip: AtomsOut,
     amount: PaymentSchema.properties.amount,
     presentment: PaymentSchema.properties.presentment,
     line_items: nullable(
-      Type.Array(LineSchema, { description: 'What was sold, in the order of the sale.' }),
+      Type.Array(LineSchema, {
+        description: 'What was sold, in the order of the sale.',
+      }),
     ),
     discount: Type.Integer({
       minimum: 0,
@@ -141,11 +177,17 @@ export const ReceiptSchema = Type.Object(
       { description: 'Oldest first.' },
     ),
     currency: PaymentSchema.properties.currency,
-    payer: Type.String({ minLength: 1, description: 'The payer’s address, shortened.' }),
+    payer: Type.String({
+      minLength: 1,
+      description: 'The payer’s address, shortened.',
+    }),
     payment_method: PaymentSchema.properties.payment_method,
     tx_hash: TxHash,
     settled_at: Timestamp,
-    time_zone: Type.String({ minLength: 1, description: 'The shop’s time zone: an IANA name.' }),
+    time_zone: Type.String({
+      minLength: 1,
+      description: 'The shop’s time zone: an IANA name.',
+    }),
     proof: ProofSchema,
   },
   { title: 'Receipt', description: 'A paid payment, as its receipt shows it.' },
@@ -162,6 +204,7 @@ export const RECEIPT_EXAMPLE = {
     tax_number: 'PT500123456',
   },
   receipt_number: 'K7XQM-1042',
+  fiscal: null,
   order_id: 'A-1001',
   description: 'Two flat whites',
   sale: 2500000,

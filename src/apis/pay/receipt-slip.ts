@@ -39,6 +39,8 @@ export interface Slip {
   /** The lines of the sale. */
   readonly items: readonly ReceiptLine[];
   readonly taxes: readonly ReceiptLine[];
+  /** Text and signature of the fiscal signer, or a note that it has not signed yet. */
+  readonly fiscal: readonly ReceiptLine[];
   readonly amounts: readonly ReceiptLine[];
   readonly facts: readonly ReceiptLine[];
   readonly chain: readonly ReceiptLine[];

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { slipOf } from '#apis/pay/receipt-lines.ts';
+import { hasPdf, receiptPdf } from '#apis/pay/receipt-pdf.ts';
 import type { ShownReceipt } from '#apis/pay/receipt-routes.ts';
 import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
 import { noReceiptText, receiptText } from '#apis/pay/receipt-text.ts';
@@ -78,7 +79,11 @@ const NAME = fc.array(LETTER, { maxLength: 30 }).map((parts) => parts.join(''));
 test('no line is wider than the paper, for any text, in text and on paper', () => {
   fc.assert(
     fc.property(NAME, NAME, NAME, fc.constantFrom(32, 48), (name, description, zone, width) => {
-      const slip = slipOf({ ...receipt, merchant: { ...receipt.merchant, name }, description });
+      const slip = slipOf({
+        ...receipt,
+        merchant: { ...receipt.merchant, name },
+        description,
+      });
       const also = `K7XQM-1000000, 1 Oct 2026, 14:00 ${zone}`;
       const amounts = [...slip.amounts, { name: zone, value: '1.00 USDC', also }];
       for (const line of printed(receiptText({ ...slip, amounts }, URL, width))) {
@@ -206,7 +211,7 @@ test('a refunded receipt says so at its top', () => {
   );
   const whole = slipOf({ ...receipt, refunds: [refund] });
   assert.match(receiptText(whole, URL, 32), /^ +Refunded$/m);
-  const { body } = receiptPage(whole, { url: URL, node: null });
+  const { body } = receiptPage(whole, { url: URL, node: null, pdf: null });
   assert.match(body, /<p class="state">Refunded<\/p>/);
 });
 
@@ -221,9 +226,17 @@ test('the payer is on one line of paper, at the right edge', () => {
 
 test('a name cannot command a printer, reverse a line, or inject markup', () => {
   const name = '\u001b@Café\u202egnp\n</script><b>&';
-  const shown = slipOf({ ...receipt, merchant: { ...receipt.merchant, name }, description: name });
+  const shown = slipOf({
+    ...receipt,
+    merchant: { ...receipt.merchant, name },
+    description: name,
+  });
   assert.doesNotMatch(receiptText(shown, URL, 32), /\p{Cc}(?<!\n)|\p{Cf}/u);
-  const { title, body } = receiptPage(shown, { url: URL, node: null });
+  const { title, body } = receiptPage(shown, {
+    url: URL,
+    node: null,
+    pdf: null,
+  });
   assert.doesNotMatch(title + body, /<b>/);
   assert.equal(body.match(/<\/script>/g)?.length, 1);
 });
@@ -232,4 +245,38 @@ test('the parts of a receipt add up to the amount that left the wallet', () => {
   const { sale, tip, fees, paid } = receipt;
   assert.equal(sale + tip + fees.acquirer + fees.protocol - fees.cashback, paid);
   assert.match(receiptText(slipOf(receipt), URL, 48), /Paid {31}2\.762375 USDC\n/);
+});
+
+test('a PDF has the receipt in Latin, Japanese, Cyrillic and Arabic letters', async () => {
+  const names = ['Flat white €2', 'コーヒー豆 ｱｲｽ', 'Пирожок', 'قهوة (عربية) 12', 'Žluťoučký kůň'];
+  for (const language of ['en', 'ja', 'ar'] as const) {
+    const lines = names.map((name) => ({
+      ...(SOLD[0] as (typeof SOLD)[number]),
+      name,
+    }));
+    const slip = slipOf({ ...CAFE, line_items: lines }, writerFor(language));
+    assert.ok(hasPdf(slip));
+    const pdf = await receiptPdf(slip, URL);
+    assert.match(pdf.toString('latin1'), /^%PDF-1\.[3-7]\n.*\/FontFile2 .*%%EOF\n$/s);
+    assert.ok(pdf.length < 150_000, `${pdf.length} bytes`);
+  }
+});
+
+test('a receipt with a letter that no font has is no PDF', () => {
+  for (const description of ['☕', '한국', 'नमस्ते', '\u{1f469}']) {
+    assert.equal(hasPdf(slipOf({ ...receipt, description })), false, description);
+  }
+});
+
+test('a PDF of 100 long lines has several pages', async () => {
+  const line = {
+    ...(SOLD[0] as (typeof SOLD)[number]),
+    name: 'Wide '.repeat(40).trim(),
+  };
+  const slip = slipOf({
+    ...CAFE,
+    line_items: Array.from({ length: 100 }, () => line),
+  });
+  const pdf = (await receiptPdf(slip, URL)).toString('latin1');
+  assert.ok((pdf.match(/\/Type \/Page\n/g) ?? []).length > 5);
 });

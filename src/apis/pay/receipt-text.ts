@@ -60,24 +60,28 @@ function cellsOf(text: string): number {
   return cells;
 }
 
+type Measure = (text: string) => number;
+
 /** Splits a word that is longer than a line. */
-function piecesOf(word: string, width: number): string[] {
+function piecesOf(word: string, width: number, measure: Measure): string[] {
+  if (measure(word) <= width) return [word];
   const pieces = [''];
   for (const { segment: letter } of LETTERS.segment(word)) {
     const last = pieces.at(-1) ?? '';
-    if (cellsOf(last + letter) > width) pieces.push(letter);
+    if (measure(last + letter) > width) pieces.push(letter);
     else pieces[pieces.length - 1] = last + letter;
   }
   return pieces;
 }
 
-function wrapped(text: string, width: number): string[] {
+/** Lines of at most `width`, as `measure` counts it: printed cells, or points of a font. */
+export function wrapped(text: string, width: number, measure: Measure = cellsOf): string[] {
   const lines: string[] = [];
   for (const word of printable(text).split(' ')) {
-    for (const piece of piecesOf(word, width)) {
+    for (const piece of piecesOf(word, width, measure)) {
       const last = lines.at(-1);
       const joined = last === undefined ? piece : `${last} ${piece}`;
-      if (last !== undefined && cellsOf(joined) <= width) lines[lines.length - 1] = joined;
+      if (last !== undefined && measure(joined) <= width) lines[lines.length - 1] = joined;
       else lines.push(piece);
     }
   }
@@ -120,6 +124,7 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
     ...slip.amounts.flatMap((line) => (line.isTotal === true ? [rule] : []).concat(all([line]))),
     ...block(slip.taxes),
     ...block(slip.facts),
+    ...block(slip.fiscal),
     ...block(slip.chain.filter(({ isPrinted }) => isPrinted === true)),
     ...wrapped(url, width),
   ];

@@ -1,6 +1,6 @@
 import { headlineOf } from '#apis/pay/receipt-lines.ts';
 import { type ReceiptDeps, renderPast, shortened } from '#apis/pay/receipt-routes.ts';
-import { sellerOf } from '#apis/pay/receipt-sale.ts';
+import { fiscalLines, sellerOf } from '#apis/pay/receipt-sale.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { named } from '#core/isolates.ts';
 import { networkOf } from '#core/mode.ts';
@@ -22,6 +22,7 @@ function renderRefundReceipt(
     network: networkOf(livemode),
     merchant,
     receipt_number,
+    fiscal: refund.fiscal,
     amount: toJsonAtoms(refund.amount),
     presentment: renderPast(refund.presentment),
     currency: 'usdc',
@@ -45,7 +46,10 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
   const { presentment } = shown;
   const inShop = presentment && money(presentment.amount, presentment.currency);
   const inUsdc = headlineOf(shown.amount, writer);
-  const refunded = { name: text('receipt.refunded'), value: usdc(BigInt(shown.amount)) };
+  const refunded = {
+    name: text('receipt.refunded'),
+    value: usdc(BigInt(shown.amount)),
+  };
   const { receipt_number, payment, order_id, reason, payer, refunded_at, time_zone } = shown;
   const line = (key: TextKey, value: string | null) =>
     value === null ? [] : [{ name: text(key), value }];
@@ -59,9 +63,16 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
     state: null,
     headline: inShop ?? inUsdc,
     headlineAlso: inShop === null ? null : inUsdc,
+    fiscal: fiscalLines(shown.fiscal, writer),
     items: [],
     taxes: [],
-    amounts: [{ ...refunded, ...(inShop === null ? {} : { also: named(inShop) }), isTotal: true }],
+    amounts: [
+      {
+        ...refunded,
+        ...(inShop === null ? {} : { also: named(inShop) }),
+        isTotal: true,
+      },
+    ],
     facts: [
       ...line('receipt.number', receipt_number),
       { name: text('receipt.refunded_at'), value: at, isWords: true },
@@ -78,7 +89,11 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
         isPrinted: true,
         href: shown.explorer_url,
       },
-      { name: text('receipt.chain.chain'), value: String(shown.chain_id), isPrinted: true },
+      {
+        name: text('receipt.chain.chain'),
+        value: String(shown.chain_id),
+        isPrinted: true,
+      },
     ],
     document: shown,
     isCheckable: false,

@@ -1,0 +1,158 @@
+import type { Sql, Tx } from '#db/database.ts';
+import type { SaleLines } from '#prices/lines.ts';
+import type { PaidQuote, PastQuote } from '#prices/quote.ts';
+
+/** A payment or a refund that has just got its receipt number. */
+export interface Receipted {
+  /** The payment or the refund. */
+  readonly subjectId: string;
+  readonly paymentId: string;
+  readonly tenant: { readonly accountId: string; readonly livemode: boolean };
+  readonly receiptNumber: string | null;
+}
+
+/**
+ * Leaves a request for the signer of each account that names one. Call it in the transaction that
+ * books the payments or refunds. @returns how many there are.
+ */
+export async function insertFiscalReceipts(
+  tx: Tx,
+  receipted: readonly Receipted[],
+  now: Date,
+): Promise<number> {
+  const numbered = receipted.filter(({ receiptNumber }) => receiptNumber !== null);
+  if (numbered.length === 0) return 0;
+  const rows = await tx.query(
+    `insert into fiscal_receipts
+       (subject_id, payment_id, account_id, livemode, receipt_number, due_at)
+     select t.subject_id, t.payment_id, t.account_id, t.livemode, t.receipt_number, $6
+     from unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[])
+       as t (subject_id, payment_id, account_id, livemode, receipt_number)
+     join accounts a on a.id = t.account_id
+     where a.fiscal_signer is not null
+     returning 1`,
+    [
+      numbered.map(({ subjectId }) => subjectId),
+      numbered.map(({ paymentId }) => paymentId),
+      numbered.map(({ tenant }) => tenant.accountId),
+      numbered.map(({ tenant }) => tenant.livemode),
+      numbered.map(({ receiptNumber }) => receiptNumber),
+      now,
+    ],
+  );
+  return rows.length;
+}
+
+/** A receipt that its signer is asked to sign now. */
+export interface DueReceipt {
+  readonly subject_id: string;
+  readonly payment_id: string;
+  readonly account_id: string;
+  readonly livemode: boolean;
+  readonly receipt_number: string;
+  /** This request included. */
+  readonly attempts: number;
+  readonly url: string;
+  readonly amount: bigint;
+  readonly presentment: PaidQuote | null;
+  readonly lines: SaleLines | null;
+  readonly payment_receipt_number: string | null;
+  /** `null` for a payment. */
+  readonly refund_amount: bigint | null;
+  readonly refund_presentment: PastQuote | null;
+}
+
+/**
+ * Takes receipts that are due, oldest first. If this process dies before it records the answer,
+ * they are due again at `again`.
+ */
+export async function takeDueReceipts(
+  sql: Sql,
+  wanted: {
+    readonly now: Date;
+    readonly again: Date;
+    readonly limit: number;
+    /** Accounts whose signer has as many requests as it may have. */
+    readonly except: readonly string[];
+  },
+): Promise<DueReceipt[]> {
+  return sql.query(
+    `with taken as (
+       update fiscal_receipts f set attempts = f.attempts + 1, due_at = $2
+       from (
+         select subject_id from fiscal_receipts
+         where due_at <= $1 and not account_id = any($4)
+         order by due_at limit $3 for update skip locked
+       ) due
+       where f.subject_id = due.subject_id
+       returning f.*
+     )
+     select t.subject_id, t.payment_id, t.account_id, t.livemode, t.receipt_number, t.attempts,
+       a.fiscal_signer as url, p.amount, p.presentment, p.lines,
+       p.receipt_number as payment_receipt_number,
+       r.amount as refund_amount, r.presentment as refund_presentment
+     from taken t
+     join accounts a on a.id = t.account_id and a.fiscal_signer is not null
+     join payments p on p.id = t.payment_id
+     left join refunds r on r.id = t.subject_id`,
+    [wanted.now, wanted.again, wanted.limit, wanted.except],
+  );
+}
+
+/** Keeps the first signature of a receipt: whatever a signer answers later changes nothing. */
+export async function updateSigned(
+  sql: Sql,
+  subjectId: string,
+  signed: { readonly signature: string; readonly text: string | null; readonly now: Date },
+): Promise<void> {
+  await sql.query(
+    `update fiscal_receipts
+     set signature = $2, text = $3, signed_at = $4, due_at = null, last_error = null
+     where subject_id = $1 and signature is null`,
+    [subjectId, signed.signature, signed.text, signed.now],
+  );
+}
+
+/** Only the newest request of a receipt says when the next one is due. */
+export async function updateUnsigned(
+  sql: Sql,
+  { subject_id: subjectId, attempts }: DueReceipt,
+  failed: { readonly error: string; readonly dueAt: Date | null },
+): Promise<void> {
+  await sql.query(
+    `update fiscal_receipts set due_at = $3, last_error = $4
+     where subject_id = $1 and attempts = $2 and signature is null`,
+    [subjectId, attempts, failed.dueAt, failed.error],
+  );
+}
+
+/** After the signer was changed: the new one is asked at once, none is not asked. */
+export async function rescheduleUnsigned(
+  tx: Tx,
+  accountId: string,
+  dueAt: Date | null,
+): Promise<void> {
+  await tx.query(
+    `update fiscal_receipts set due_at = $2, attempts = 0
+     where account_id = $1 and signature is null`,
+    [accountId, dueAt],
+  );
+}
+
+/** What the signer of a receipt has said; both are null until it has. */
+export interface Fiscal {
+  readonly signature: string | null;
+  readonly text: string | null;
+}
+
+/** By payment or refund. Receipts that no signer was asked to sign are missing. */
+export async function selectFiscal(
+  sql: Sql,
+  subjectIds: readonly string[],
+): Promise<ReadonlyMap<string, Fiscal>> {
+  const rows = await sql.query<Fiscal & { subject_id: string }>(
+    'select subject_id, signature, text from fiscal_receipts where subject_id = any($1)',
+    [subjectIds],
+  );
+  return new Map(rows.map(({ subject_id, signature, text }) => [subject_id, { signature, text }]));
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto';
+import { isRefusal } from '#core/answer.ts';
+import { addMs } from '#core/clock.ts';
+import { failpoint } from '#core/failpoints.ts';
+import { describeError } from '#core/log.ts';
+import { type Loop, startLoop } from '#core/loop.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import type { LoopDeps } from '#db/loop-deps.ts';
+import {
+  type DueReceipt,
+  takeDueReceipts,
+  updateSigned,
+  updateUnsigned,
+} from '#fiscal/fiscal-queries.ts';
+import { renderLines, taxTable } from '#prices/lines.ts';
+import { renderPaidQuote, renderQuote } from '#prices/quote.ts';
+import { parseEndpointUrl } from '#webhooks/endpoint-url.ts';
+import { MAX_BODY_BYTES, type Reply } from '#webhooks/exchange.ts';
+import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
+import { type Network, openTransport } from '#webhooks/transport.ts';
+
+/** A hint that got lost delays a signature by at most this. */
+const POLL_MS = 1_000;
+/** Longer than a request may take, so that no receipt is sent twice by two processes at once. */
+const LEASE_MS = 20_000;
+/** Requests of this process under way. */
+const MAX_IN_FLIGHT = 64;
+/** Of them to the signer of one account, which may be slow. */
+const MAX_PER_ACCOUNT = 4;
+
+export interface SignDeps extends LoopDeps {
+  readonly network: Network;
+}
+
+/**
+ * The same in every request for a receipt, also after a restored database sends it again: account,
+ * mode and number are what makes it this receipt.
+ */
+function requestId({ account_id, livemode, receipt_number }: DueReceipt): string {
+  const name = `${account_id} ${livemode} ${receipt_number}`;
+  return `fis_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+}
+
+/** What the signer gets. Lines and taxes of a part of a sale are unknown. */
+function requestBody(due: DueReceipt) {
+  const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
+  const isWhole = refunded === null || refunded === due.amount;
+  const sold = isWhole ? lines : null;
+  const quote = presentment && renderPaidQuote(presentment);
+  return {
+    id: requestId(due),
+    payment: due.payment_id,
+    receipt_number: due.receipt_number,
+    amount: toJsonAtoms(refunded ?? due.amount),
+    presentment: refunded === null ? quote : past && renderQuote(past, past.expiresAt),
+    line_items: renderLines(sold),
+    taxes: sold === null ? [] : taxTable(sold),
+    ...(refunded === null
+      ? {}
+      : { refund: due.subject_id, refunded_receipt_number: due.payment_receipt_number }),
+  };
+}
+
+interface Signed {
+  readonly signature: string;
+  readonly text: string | null;
+}
+
+/** Null: this is not the answer of a signer. */
+function readSigned(body: string | null): Signed | null {
+  try {
+    const { signature, text = null } = JSON.parse(body ?? '') as Record<string, unknown>;
+    if (typeof signature !== 'string' || signature === '') return null;
+    return text === null || typeof text === 'string' ? { signature, text } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The signature, or why there is none. */
+function readReply(reply: Reply): Signed | string {
+  if (!reply.answered) return reply.error;
+  if (reply.status >= 400) return 'status_not_2xx';
+  if (reply.status >= 300) return 'redirect_refused';
+  if (!reply.isWhole) return 'invalid_response';
+  return readSigned(reply.body) ?? 'invalid_response';
+}
+
+async function send({ network }: SignDeps, due: DueReceipt): Promise<Reply | null> {
+  const url = parseEndpointUrl(due.url, due.livemode);
+  if (isRefusal(url)) return null;
+  const transport = openTransport(url, network);
+  const body = Buffer.from(JSON.stringify(requestBody(due)));
+  const headers = ['content-type', 'application/json', 'user-agent', 'Tapline-Fiscal/1'];
+  try {
+    return await transport.post(headers, body, MAX_BODY_BYTES);
+  } finally {
+    transport.close();
+  }
+}
+
+/** Asks for one signature, outside any transaction, and records the answer. */
+async function signOne(deps: SignDeps, due: DueReceipt): Promise<void> {
+  const { db, clock } = deps;
+  failpoint('fiscal.taken');
+  const reply = await send(deps, due);
+  const now = clock.now();
+  const signed = reply === null ? 'url_not_allowed' : readReply(reply);
+  failpoint('fiscal.answered');
+  if (typeof signed !== 'string') return updateSigned(db, due.subject_id, { ...signed, now });
+  const retryAfterMs = reply?.answered === true ? parseRetryAfter(reply.retryAfter, now) : null;
+  const last = { attempt: due.attempts, finished: now, retryAfterMs, random: Math.random() };
+  await updateUnsigned(db, due, { error: signed, dueAt: nextAttemptAt(last) });
+}
+
+/**
+ * Sends receipts to the signers of their accounts until each is signed: at most 10 s and 16 KiB a
+ * request, and the retry schedule of webhooks. A signer that hangs delays only its own account.
+ */
+export function startSigning(deps: SignDeps): Loop {
+  const { db, clock, log } = deps;
+  const onError = (name: string, error: unknown) =>
+    log.error(`the ${name} failed`, { error: describeError(error) });
+  const name = 'signatures of receipts';
+  const underWay = new Map<Promise<void>, string>();
+  const busy = () => {
+    const counts = new Map<string, number>();
+    for (const account of underWay.values()) counts.set(account, (counts.get(account) ?? 0) + 1);
+    return [...counts].flatMap(([account, count]) => (count < MAX_PER_ACCOUNT ? [] : [account]));
+  };
+  const start = (due: DueReceipt) => {
+    const work = signOne(deps, due)
+      .catch((error: unknown) => onError(name, error))
+      .finally(() => {
+        underWay.delete(work);
+        loop.wake();
+      });
+    underWay.set(work, due.account_id);
+  };
+  const run = async () => {
+    const limit = Math.min(MAX_PER_ACCOUNT, MAX_IN_FLIGHT - underWay.size);
+    if (limit <= 0) return false;
+    const now = clock.now();
+    const again = addMs(now, LEASE_MS);
+    const due = await takeDueReceipts(db, { now, again, limit, except: busy() });
+    due.forEach(start);
+    return due.length === limit;
+  };
+  const loop = startLoop({ name, pollMs: POLL_MS, run, onError });
+  deps.wakeups.on(FISCAL_WAKEUP, '', loop.wake);
+  return {
+    wake: loop.wake,
+    stop: async () => {
+      await loop.stop();
+      await Promise.all(underWay.keys());
+    },
+  };
+}
+
+/** Sent after the commit of a transaction that left receipts to sign. */
+export const FISCAL_WAKEUP = 'fiscal';

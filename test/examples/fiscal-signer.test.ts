@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { temporaryDataDir } from '#testing/spawn-network.ts';
+
+const EXAMPLE = path.join(import.meta.dirname, '../../examples/fiscal-signer.mjs');
+
+let folder: Awaited<ReturnType<typeof temporaryDataDir>>;
+let file = '';
+let signer: { readonly child: ChildProcess; readonly url: string };
+
+async function start() {
+  const env = { ...process.env, SIGNER_KEY: 'secret', SIGNER_FILE: file, EXAMPLE_PORT: '0' };
+  const child = spawn(process.execPath, [EXAMPLE], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(createInterface(child.stdout), 'line');
+  return { child, url: /http:\S+/.exec(String(line))?.[0] ?? '' };
+}
+
+async function stop(): Promise<void> {
+  const ended = once(signer.child, 'exit');
+  signer.child.kill('SIGKILL');
+  await ended;
+}
+
+before(async () => {
+  folder = await temporaryDataDir();
+  file = path.join(folder.path, 'chain.jsonl');
+  signer = await start();
+});
+after(async () => {
+  await stop();
+  await folder.remove();
+});
+
+async function post(body: string) {
+  const response = await fetch(signer.url, { method: 'POST', body });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+const sign = (id: string) => post(JSON.stringify({ id, receipt_number: id, amount: 2_500_000 }));
+const verify = async () =>
+  (await fetch(new URL('/verify', signer.url))).json() as Promise<{ first_broken: unknown }>;
+
+test('the same receipt keeps its signature, also after the signer was killed', async () => {
+  const first = await sign('fis_1');
+  assert.deepEqual([first.status, first.body.text], [200, 'Signed as number 1']);
+  assert.deepEqual(await sign('fis_1'), first);
+  const second = await sign('fis_2');
+  assert.notEqual(second.body.signature, first.body.signature);
+  await stop();
+  signer = await start();
+  assert.deepEqual(await sign('fis_1'), first);
+  assert.equal((await sign('fis_3')).body.text, 'Signed as number 3');
+  assert.deepEqual(await verify(), { entries: 3, first_broken: null });
+});
+
+test('an entry that was changed or taken out breaks the chain there', async () => {
+  await stop();
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  const broken = [
+    [lines[0], lines[1]?.replace('2500000', '2500001'), lines[2]],
+    [lines[0], lines[2]],
+  ];
+  for (const chain of broken) {
+    writeFileSync(file, `${chain.join('\n')}\n`);
+    signer = await start();
+    assert.equal((await verify()).first_broken, 2);
+    await stop();
+  }
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  signer = await start();
+});
+
+test('what is no receipt is not signed', async () => {
+  for (const body of ['{', '{}', 'null', `"${'x'.repeat(300_000)}"`]) {
+    assert.equal((await post(body)).status, 400, body.slice(0, 20));
+  }
+});

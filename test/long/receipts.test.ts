@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { chromium } from 'playwright-core';
+import { receiptPage } from '#apis/pay/receipt-html.ts';
+import { slipOf } from '#apis/pay/receipt-lines.ts';
+import { hasPdf, receiptPdf } from '#apis/pay/receipt-pdf.ts';
+import { receiptText } from '#apis/pay/receipt-text.ts';
+import { LANGUAGES } from '#core/languages.ts';
+import { launchChromium } from '#testing/chromium.ts';
+import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';
+import { writerFor } from '#texts/text.ts';
+import { cellsOf } from '../../reader/src/printing/escpos.ts';
+
+/** 10,000 receipts take two minutes of a core, so `npm test` prints 150. */
+const RECEIPTS = 10_000;
+/** A PDF reader is started for each of these. */
+const PDFS = 100;
+const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
+/** What a page has and Node has not. */
+interface Page {
+  readonly DOMParser: new () => {
+    parseFromString(
+      text: string,
+      type: string,
+    ): { querySelector(name: string): { readonly textContent: string | null } | null };
+  };
+}
+
+/** XML has no name for control characters; the API takes none in names. */
+const NOT_XML = /[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
+const receipts = fc.sample(RANDOM_RECEIPT, { numRuns: RECEIPTS, seed: 20_261_128 });
+const slips = receipts.map((shown, at) => {
+  return slipOf(shown, writerFor(LANGUAGES[at % LANGUAGES.length] ?? 'en'));
+});
+
+test('no line of 10,000 receipts is wider than 32 or 48 cells, in any language', () => {
+  for (const slip of slips) {
+    for (const width of [32, 48] as const) {
+      for (const line of receiptText(slip, URL, width).split('\n')) {
+        assert.ok(cellsOf(line) <= width, `${cellsOf(line)} cells: ${line}`);
+      }
+    }
+  }
+});
+
+test('the taxes of each receipt add up to its sale', () => {
+  for (const { line_items: lines, taxes, sale } of receipts) {
+    if (lines === null) continue;
+    const gross = taxes.reduce((sum, row) => sum + row.gross, 0);
+    assert.equal(Math.max(1, gross), sale);
+    for (const { net, tax, gross: whole } of taxes) assert.equal(net + tax, whole);
+  }
+});
+
+test('the pages of 10,000 receipts are well-formed', async () => {
+  const server = await launchChromium();
+  const browser = await chromium.connect(server.wsEndpoint());
+  const page = await browser.newPage();
+  for (let at = 0; at < slips.length; at += 500) {
+    const bodies = slips
+      .slice(at, at + 500)
+      .map((slip) => receiptPage(slip, { url: URL, node: null, pdf: null }).body);
+    const wrong = await page.evaluate(
+      (texts) => {
+        const { DOMParser } = globalThis as unknown as Page;
+        return texts.flatMap((text) => {
+          const parsed = new DOMParser().parseFromString(text, 'text/xml');
+          const error = parsed.querySelector('parsererror')?.textContent;
+          return error === undefined ? [] : [`${error}\n${text}`];
+        });
+      },
+      bodies.map((body) => `<body>${body.replaceAll(NOT_XML, '')}</body>`),
+    );
+    assert.deepEqual(wrong.slice(0, 1), []);
+  }
+  await browser.close();
+  await server.close();
+});
+
+test('a PDF reader finds the sum in each PDF, and no error', async (t) => {
+  if (spawnSync('pdftotext', ['-v']).error !== undefined) return t.skip('pdftotext is missing');
+  let made = 0;
+  for (const slip of slips
+    .slice(0, 20 * PDFS)
+    .filter(hasPdf)
+    .slice(0, PDFS)) {
+    const input = await receiptPdf(slip, URL);
+    const { stdout, stderr } = spawnSync('pdftotext', ['-layout', '-', '-'], { input });
+    assert.equal(stderr.toString(), '');
+    assert.ok(stdout.toString().includes('K7XQM-'), stdout.toString());
+    made++;
+  }
+  assert.equal(made, PDFS);
+});
