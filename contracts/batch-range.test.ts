@@ -17,15 +17,18 @@ import { compileContract } from './compile.ts';
 import { parentOf } from './payment-tree.ts';
 import { startTestNode } from './test/test-node.ts';
 
-/** Where the test's node is given the code of test/RangeProbe.sol. */
+/** The address at which the test node gets the code of test/RangeProbe.sol. */
 const PROBE = numberToHex(0x7ee_0001, { size: 20 });
 
-/** More than twice around the ring, and past the peak that overwrites the first of its height. */
+/**
+ * More than twice around the ring of 256 slots, and past the peak that is first to replace another
+ * of its height.
+ */
 const COUNT = 900;
-/** As many as one transaction adds to the probe. */
+/** The number of batches that one transaction adds to the probe. */
 const AT_ONCE = 300;
 
-/** The probe draws the same ones. */
+/** The probe computes the same roots. */
 const rootOf = (batch: bigint): Hex => keccak256(numberToHex(batch, { size: 32 }));
 
 function rangeOf(count: number): Map<bigint, RangedBatch> {
@@ -39,17 +42,17 @@ function rangeOf(count: number): Map<bigint, RangedBatch> {
 }
 
 const RANGE = rangeOf(COUNT);
-const at = (batch: bigint) => RANGE.get(batch) ?? assert.fail(`batch ${batch} is asked for`);
+const at = (batch: bigint) => RANGE.get(batch) ?? assert.fail(`batch ${batch} is missing`);
 
 const climb = (root: Hex, path: readonly Hex[]) => path.reduce(parentOf, root);
 
-/** All that cover the batch, of those that were written when there were `count`. */
+/** All nodes that cover the batch, among those written when there were `count` batches. */
 function nodesAbove(batch: bigint, count: bigint): bigint[] {
   const all = Array.from({ length: Number(count) }, (_, i) => BigInt(i) + 1n);
   return all.filter((top) => batch <= top && batch > top - (top & -top));
 }
 
-test('the contract keeps the nodes that are worked out here, as long as said', async () => {
+test('the contract keeps the nodes that are computed here, for as long as documented', async () => {
   await using node = await startTestNode();
   const contract = compileContract('test/RangeProbe');
   const abi = contract.abi as Abi;
@@ -65,7 +68,7 @@ test('the contract keeps the nodes that are worked out here, as long as said', a
     const args = [BigInt(AT_ONCE)] as const;
     const data = encodeFunctionData({ abi, functionName: 'appendCounted', args });
     await node.send({ from, to: PROBE, data });
-    // Every 13th has all heights among them, as 13 is odd.
+    // Every 13th batch includes nodes of all heights, because 13 is odd.
     for (let batch = 1n; batch <= count; batch += 13n) {
       const isKept = overwrittenBy(batch) > BigInt(count);
       assert.equal((await kept(batch)) === at(batch).node, isKept, `${batch} of ${count}`);
@@ -89,7 +92,7 @@ test('a path leads from the batch to each node that covers it, and only to that'
   );
 });
 
-test('a path asks for no other batches than it says', () => {
+test('a path needs only the batches that batchesOnPath names', () => {
   for (let batch = 1n; batch <= 300n; batch += 13n) {
     for (const top of nodesAbove(batch, BigInt(COUNT))) {
       const told = new Set(batchesOnPath(batch, top));
@@ -111,11 +114,14 @@ test('the chosen node is the lowest that stays for more than 128 further batches
       (batch, later) => {
         const count = batch + later;
         const top = lastingNodeOf(batch, count);
-        assert.ok(top <= count, 'it is written');
-        assert.ok(batch <= top && batch > top - (top & -top), 'it covers the batch');
+        assert.ok(top <= count, 'the node has been written');
+        assert.ok(batch <= top && batch > top - (top & -top), 'the node covers the batch');
         assert.ok(overwrittenBy(top) > count + LASTING_BATCHES, 'it stays');
         for (let lower = batch; lower < top; lower += lower & -lower) {
-          assert.ok(overwrittenBy(lower) <= count + LASTING_BATCHES, `${lower} would do`);
+          assert.ok(
+            overwrittenBy(lower) <= count + LASTING_BATCHES,
+            `the lower node of batch ${lower} would suffice`,
+          );
         }
       },
     ),
@@ -123,14 +129,14 @@ test('the chosen node is the lowest that stays for more than 128 further batches
   );
 });
 
-test('what covers no such batch, or is not there yet, is refused', () => {
+test('a node that does not cover the batch, or is not written yet, is refused', () => {
   assert.throws(() => lastingNodeOf(5n, 4n), RangeError);
   assert.throws(() => lastingNodeOf(0n, 4n), RangeError);
   assert.throws(() => batchesOnPath(3n, 6n), RangeError);
   assert.throws(() => batchesOnPath(7n, 6n), RangeError);
 });
 
-test('a range goes on from its peaks alone', () => {
+test('a range can be continued from its peaks alone', () => {
   for (const count of [1, 6, 127, 128, 511, 898]) {
     const peaks = new Map(peaksOf(BigInt(count)).map((batch) => [batch, at(batch)]));
     const range = openRange(BigInt(count), peaks);

@@ -1,22 +1,22 @@
 // The Merkle mountain range over the roots of all batches, as BatchRange.sol keeps it. Batches
-// count from 1. Batch b writes one node, of height h, the number of times that 2 divides b, over
-// the 2^h batches that end with b.
+// count from 1. Batch b writes one node over the 2^h batches that end with b. Its height h is the
+// number of times that 2 divides b.
 
 import type { Hex } from 'viem';
 import { parentOf } from './payment-tree.ts';
 
-/** What is known of a batch: the root of its payments, and the node that it wrote. */
+/** The root of a batch's payments, and the node that the batch wrote. */
 export type RangedBatch = { readonly root: Hex; readonly node: Hex };
 
-/** Nodes below PEAK_HEIGHT stay for so many batches. */
+/** How many batches a node below PEAK_HEIGHT is kept for. */
 const RING = 256n;
 
-/** Of each height from here on, the contract keeps the newest node. */
+/** From this height on, the contract keeps the newest node of each height. */
 const PEAK_HEIGHT = 7;
 
 /**
- * A proof is made for a node that stays for more than so many further batches. There always is one:
- * a node's parent appears at the latest when the node has as many left.
+ * A proof is made against a node that is kept for more than this number of further batches. Such a
+ * node always exists: a node's parent is written at the latest when the node has this many left.
  */
 export const LASTING_BATCHES = 128n;
 
@@ -27,13 +27,13 @@ function heightOf(batch: bigint): number {
   return height;
 }
 
-/** Where the contract keeps the node of this batch (`rangeNode`). */
+/** The index at which the contract stores the node of this batch (`rangeNode`). */
 export function nodeIndexOf(batch: bigint): bigint {
   const height = heightOf(batch);
   return height < PEAK_HEIGHT ? batch % RING : RING + BigInt(height);
 }
 
-/** The batch that overwrites this one's node. */
+/** The number of the batch that overwrites this batch's node. */
 export function overwrittenBy(batch: bigint): bigint {
   const height = heightOf(batch);
   return height < PEAK_HEIGHT ? batch + RING : batch + (2n << BigInt(height));
@@ -44,7 +44,8 @@ export function overwrittenBy(batch: bigint): bigint {
  * the number of the batch that wrote it. `count` is the number of batches so far.
  */
 export function lastingNodeOf(batch: bigint, count: bigint): bigint {
-  if (batch < 1n || batch > count) throw new RangeError(`batch ${batch} is not among ${count}`);
+  if (batch < 1n || batch > count)
+    throw new RangeError(`batch ${batch} is not between 1 and ${count}`);
   let top = batch;
   while (overwrittenBy(top) - count <= LASTING_BATCHES) top += 1n << BigInt(heightOf(top));
   return top;
@@ -53,7 +54,7 @@ export function lastingNodeOf(batch: bigint, count: bigint): bigint {
 /** The node of this height over the batches that end with `end`; it may never have been written. */
 type Span = { readonly end: bigint; readonly height: number };
 
-/** What a path from the batch up to the node of batch `top` passes by, from the bottom up. */
+/** The siblings on the path from the batch up to the node of batch `top`, lowest first. */
 function siblingsOf(batch: bigint, top: bigint): Span[] {
   const height = heightOf(top);
   if (batch > top || batch <= top - (1n << BigInt(height))) {
@@ -65,20 +66,20 @@ function siblingsOf(batch: bigint, top: bigint): Span[] {
   });
 }
 
-/** The batches whose nodes, and of the first one the root, make up that node. */
+/** The batches whose nodes make up this node; of the first batch, the root is used. */
 function partsOf({ end, height }: Span): bigint[] {
   if (heightOf(end) === height) return [end];
   return [end, ...Array.from({ length: height }, (_, level) => end - (1n << BigInt(level)))];
 }
 
-/** The batches that {@link rangePath} has to know. */
+/** The batches whose data {@link rangePath} needs. */
 export function batchesOnPath(batch: bigint, top: bigint): bigint[] {
   return [...new Set(siblingsOf(batch, top).flatMap(partsOf))];
 }
 
 /**
- * The proof of a batch's root against the node of batch `top`: siblings from the bottom up. It
- * follows a payment's proof in its batch.
+ * The proof of a batch's root against the node of batch `top`: siblings, lowest first. It follows a
+ * payment's proof in its batch.
  */
 export function rangePath(
   { batch, top }: { readonly batch: bigint; readonly top: bigint },
@@ -98,7 +99,10 @@ export function peaksOf(count: bigint): bigint[] {
   return peaks;
 }
 
-/** Adds batches one by one, after `count` others, whose peaks (see {@link peaksOf}) it needs. */
+/**
+ * Adds batches one by one to a range of `count` batches, whose peaks (see {@link peaksOf}) it
+ * needs.
+ */
 export function openRange(count: bigint, nodes: ReadonlyMap<bigint, RangedBatch> = new Map()) {
   const peaks = new Map(peaksOf(count).map((batch) => [heightOf(batch), nodes.get(batch)?.node]));
   let last = count;

@@ -44,10 +44,13 @@ const SETUP = {
   rates: { acquirer: 30, protocol: 20, cashback: 5 },
 } as const;
 
-/** ECDSA first, then ERC-1271: the wallet is a party's choice, what it is asked is not. */
+/**
+ * ECDSA first, then ERC-1271. A party chooses the wallet address, but not the function called on
+ * it.
+ */
 const SIGNATURE = ['staticcall any isValidSignature', 'staticcall precompile 1'];
 
-/** Every call of every function. A function that is not here calls no contract. */
+/** Every external call of every function. A function that is not listed here calls no contract. */
 const CALLS: Readonly<Record<string, readonly string[]>> = {
   settleBatch: [
     'call token transferFrom',
@@ -64,7 +67,7 @@ const CALLS: Readonly<Record<string, readonly string[]>> = {
   withdraw: ['call token transfer'],
   withdrawOwn: ['call token transfer'],
   collectFees: ['call token transfer'],
-  // The treasurer's, of tokens that were sent here by mistake.
+  // For the treasurer: recovers tokens that were sent to the contract by mistake.
   sweep: ['call any transfer', 'staticcall any balanceOf', 'staticcall token balanceOf'],
   cancelOperations: ['call timelock cancel', 'staticcall timelock isOperationPending'],
   registerMerchant: SIGNATURE,
@@ -87,7 +90,7 @@ describe('the compiled settlement contract', () => {
       args: [TOKEN, SETUP],
     });
     await node.client.setBalance({ address: SOMEBODY, value: 10n ** 18n });
-    // The constructor refuses an address without code.
+    // The constructor refuses a token address without code.
     await node.client.setCode({ address: TOKEN, bytecode: '0x00' });
     const { contractAddress } = await node.send({ from: SOMEBODY, data });
     timelock = BigInt(getContractAddress({ from: contractAddress as Hex, nonce: 2n }));
@@ -110,7 +113,7 @@ describe('the compiled settlement contract', () => {
     return `${op} ${whom} ${selector === 'any' ? 'any' : (NAMES.get(selector) ?? selector)}`;
   }
 
-  it('settles by calls of the token alone, and of no function that a caller chose', () => {
+  it('settles by calls of the token only, and of no function that a caller can choose', () => {
     const calls = [...sites].flatMap(([name, all]) => {
       const said = [...new Set(all.map(describeCall))].sort();
       return said.length === 0 ? [] : [[name, said] as const];
@@ -119,16 +122,16 @@ describe('the compiled settlement contract', () => {
     assert.deepEqual(Object.fromEntries(calls), Object.fromEntries(sorted));
   });
 
-  it('sends no coin, runs no foreign code as its own, and creates and ends no contract', () => {
+  it('sends no native coin, has no delegatecall, and creates or destroys no contract', () => {
     for (const [name, all] of sites) {
       for (const { op, value } of all) {
         assert.ok(op === 'call' || op === 'staticcall', `${name}: ${op}`);
-        assert.equal(value, 0n, `${name} sends coin`);
+        assert.equal(value, 0n, `${name} sends native coin`);
       }
     }
   });
 
-  it('has no call that was overlooked', () => {
+  it('the analysis finds every call in the code', () => {
     const reached = new Set([...sites.values()].flat().map(({ pc }) => pc));
     assert.ok(reached.size >= 10, `only ${reached.size} calls found`);
     const missed = callPlaces(code).filter((pc) => !reached.has(pc));

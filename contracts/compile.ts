@@ -1,6 +1,6 @@
-// Compiles the contracts into contracts/artifacts, which is committed so that starting the product
-// needs no compiler. `--check` writes nothing and exits with 1 when an artifact is stale.
-// `--input Settlement` prints the standard JSON input that an explorer verifies the source with.
+// Compiles the contracts into contracts/artifacts, which is committed so that the product starts
+// without a compiler. `--check` writes nothing and exits with 1 if an artifact is stale.
+// `--input Settlement` prints the standard JSON input with which an explorer verifies the source.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -16,12 +16,14 @@ type Artifact = {
   abi: readonly unknown[];
   bytecode: `0x${string}`;
   deployedBytecode: `0x${string}`;
-  /** `[start, length]` in bytes: zeros above, values where it is deployed. */
+  /** `[start, length]` in bytes. The artifact has zeros there, deployed code has values. */
   immutables: readonly (readonly [start: number, length: number])[];
   sourceHash: string;
 };
 
-/** Where the constructor writes values into the runtime code, by the variable's id. */
+/**
+ * Where the constructor writes immutable values into the runtime code, by the variable's AST id.
+ */
 type Immutables = Record<string, { start: number; length: number }[]>;
 
 type Solc = {
@@ -46,24 +48,25 @@ const folder = dirname(fileURLToPath(import.meta.url));
 const artifactsFolder = join(folder, 'artifacts');
 const require = createRequire(import.meta.url);
 
-/** Passed to solc. */
+/** The settings passed to solc. */
 export const compilerSettings = {
-  // Transient storage (the reentrancy lock) came with Cancun; nothing newer is needed.
+  // Transient storage (the reentrancy lock) came with Cancun; the contracts need nothing newer.
   evmVersion: 'cancun',
   viaIR: true,
-  // More runs take bytes, which are limited, and hardly save gas (README.md).
+  // More runs cost bytes, of which there is a limit, and save hardly any gas (README.md).
   optimizer: { enabled: true, runs: 800 },
-  // No hash of metadata in the bytecode: the same source gives the same bytes on every machine.
+  // No metadata hash in the bytecode, so that the same source gives the same bytes on every
+  // machine.
   metadata: { bytecodeHash: 'none', appendCBOR: false },
 } as const;
 
 /** EIP-170: a chain refuses longer runtime code. */
 export const RUNTIME_BYTES_LIMIT = 24_576;
 
-/** solc says on every use of transient storage that it must be cleared; the lock is. */
+/** solc warns at every use of transient storage that it must be cleared. The reentrancy lock is. */
 const TRANSIENT_STORAGE_NOTICE = '2394';
 
-/** What is deployed, with the name that its exports start with. */
+/** The deployed contracts, each with the prefix of its exports. */
 const PRODUCTS = [
   { contractName: 'Settlement', exportName: 'settlement' },
   { contractName: 'SettlementLens', exportName: 'settlementLens' },
@@ -71,10 +74,10 @@ const PRODUCTS = [
   { contractName: 'TestUSDC', exportName: 'testUsdc' },
 ] as const;
 
-/** A proxy answers as its logic, which lies in the same file. */
+/** A proxy has the ABI of its logic contract, which is in the same file. */
 const LOGIC_OF: Readonly<Record<string, string>> = { TestUSDC: 'TestUSDCLogic' };
 
-/** Reads every source that `entry` imports, directly or not, under its import path. */
+/** Reads every source that `entry` imports, directly or not, keyed by its import path. */
 function collectSources(entry: string, root = folder): Map<string, string> {
   const sources = new Map<string, string>();
   const open = [entry];
@@ -91,14 +94,14 @@ function collectSources(entry: string, root = folder): Map<string, string> {
   return new Map([...sources].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Packages resolve as Node resolves them; everything else lies below `root`. */
+/** Packages are resolved as Node resolves them; all other imports are below `root`. */
 function locate(path: string, root: string): string {
   return path.startsWith('@') ? require.resolve(path) : resolve(root, path);
 }
 
 /**
  * Compiles `<path>.sol` below `root`; its contract has the name of the file. Throws on errors, and
- * on warnings as well unless they are allowed.
+ * on warnings too unless they are allowed.
  */
 export function compileContract(
   path: string,
@@ -121,7 +124,7 @@ export function compileContract(
   const runtimeBytes = contract.evm.deployedBytecode.object.length / 2;
   if (runtimeBytes > RUNTIME_BYTES_LIMIT) {
     throw new Error(
-      `${contractName} has ${runtimeBytes} bytes; allowed are ${RUNTIME_BYTES_LIMIT}`,
+      `${contractName} has ${runtimeBytes} bytes; the limit is ${RUNTIME_BYTES_LIMIT}`,
     );
   }
   return {
@@ -141,7 +144,7 @@ function placesOf(immutables: Immutables): [start: number, length: number][] {
     .sort(([a], [b]) => a - b);
 }
 
-/** What solc is given, and an explorer that verifies the source: it holds every file. */
+/** The input for solc, and for an explorer that verifies the source. It contains every file. */
 export function standardInput(path: string, root = folder): string {
   const contractName = basename(path);
   const entry = `${path}.sol`;
@@ -166,7 +169,7 @@ export function standardInput(path: string, root = folder): string {
   return `${JSON.stringify(input, null, 2)}\n`;
 }
 
-/** Compiles a standard JSON input, which has to be complete. */
+/** Compiles a standard JSON input, which must be complete. */
 export function compileInput(input: string): SolcOutput {
   const solc = require('solc') as Solc;
   const answer = solc.compile(input, {
@@ -175,7 +178,7 @@ export function compileInput(input: string): SolcOutput {
   return JSON.parse(answer) as SolcOutput;
 }
 
-/** What the logic has, and how the proxy is made. */
+/** The functions, events and errors of the logic contract, and the constructor of the proxy. */
 function abiBehind(proxy: SolcContract, logic: SolcContract | undefined): unknown[] {
   const isConstructor = (item: unknown) => (item as { type: string }).type === 'constructor';
   const others = (logic?.abi ?? []).filter((item) => !isConstructor(item));
@@ -193,7 +196,7 @@ export function hashSources(path: string, root = folder): string {
   return hash.digest('hex');
 }
 
-/** An item a line: a change of the contract shows in the lines of what it changes. */
+/** One item per line, so that a diff shows only the items that a change of the contract affects. */
 function listOf(items: readonly unknown[]): string {
   return `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
 }
@@ -205,7 +208,7 @@ function jsonOf(artifact: Artifact): string {
   return `{\n${members.join(',\n')}\n}\n`;
 }
 
-/** Contracts that the settlement contract creates: no other module needs their bytecode. */
+/** The settlement contract deploys these itself, so no other module needs their bytecode. */
 const MADE_BY_SETTLEMENT: readonly string[] = ['SettlementLens', 'Timelock'];
 
 function renderModule(artifact: Artifact, exportName: string): string {
@@ -220,12 +223,12 @@ function renderModule(artifact: Artifact, exportName: string): string {
     `export const ${exportName}Abi = ${listOf(artifact.abi)} as const;`,
     '',
     ...(MADE_BY_SETTLEMENT.includes(artifact.contractName) ? [] : [code, '']),
-    // Only of this one is the code on a chain compared.
+    // Only the settlement contract's code is compared with the code on a chain.
     ...(artifact.contractName === 'Settlement' ? runtime : []),
   ].join('\n');
 }
 
-/** What is written beside the artifact, by file name. */
+/** The files written beside the artifact, by name. */
 function derivedFiles(artifact: Artifact, exportName: string): [path: string, text: string][] {
   return [
     [`${artifact.contractName}.ts`, renderModule(artifact, exportName)],
@@ -237,7 +240,7 @@ function read(path: string): string {
   return readFileSync(join(artifactsFolder, path), 'utf8');
 }
 
-/** The artifacts whose sources, compiler or settings changed since they were written. */
+/** The artifacts whose sources, compiler or settings have changed since they were written. */
 export function staleArtifacts(): string[] {
   return PRODUCTS.filter(({ contractName, exportName }) => {
     try {

@@ -10,29 +10,29 @@ import { candidates, generate, KINDS, SOURCES } from './mutations/generate.ts';
 import { MUTATIONS } from './mutations/list.ts';
 import { FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
 
-test('the committed artifacts are those of the sources', () => {
+test('the committed artifacts match the sources', () => {
   assert.deepEqual(staleArtifacts(), [], 'run: node contracts/compile.ts');
 });
 
-test('the contracts keep their promises in all forge tests', async () => {
+test('all forge tests of the contracts pass', async () => {
   const { passed, output } = await runForge([]);
   assert.ok(passed, output);
-  // A run that found no tests would pass as well.
+  // A run that found no tests would pass, too.
   const suites = output.match(/^Ran \d+ tests? for /gm)?.length ?? 0;
   assert.ok(suites >= 9, `forge ran ${suites} suites`);
-  // The long run makes 25 times as many (foundry.toml).
+  // The long run makes 25 times as many calls (foundry.toml).
   const calls = process.env.FOUNDRY_PROFILE === 'long' ? 100_000 : 4_000;
   assert.match(output, new RegExp(`runs: \\d+, calls: ${calls}, reverts: 0`));
 });
 
-test('3,000 bytes of the settlement contract are left for the mends that will be needed', () => {
+test('the settlement contract stays 3,000 bytes below the limit, for later fixes', () => {
   const path = join(contractsFolder, 'artifacts', 'Settlement.json');
   const { deployedBytecode } = JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
   const bytes = ((deployedBytecode?.length ?? 0) - 2) / 2;
   assert.ok(bytes > 15_000 && RUNTIME_BYTES_LIMIT - bytes >= 3_000, `${bytes} bytes`);
 });
 
-test('no operation costs other gas than gas.json says', async (t) => {
+test('every operation costs the gas that gas.json says', async (t) => {
   const measured = await measureGas();
   const committed = readGasTable();
   for (const token of ['plainToken', 'testUsdc', 'realUsdc'] as const) {
@@ -53,7 +53,7 @@ test('no operation costs more than its ceiling', () => {
   }
 });
 
-test('the generator plants as many bugs as were made by hand, of every kind, by its seed', () => {
+test('the generator makes as many bugs as were made by hand, of every kind, from its seed', () => {
   const choice = { root: contractsFolder, seed: 5, count: MUTATIONS.length };
   const chosen = generate(choice);
   assert.ok(chosen.length + MUTATIONS.length >= 100 && chosen.length >= MUTATIONS.length);
@@ -66,7 +66,7 @@ test('the generator plants as many bugs as were made by hand, of every kind, by 
   }
 });
 
-test('every mutation that was made by hand still has its place in the sources', () => {
+test('the code that each hand-made mutation replaces still exists in the sources', () => {
   for (const mutation of MUTATIONS) {
     const source = readFileSync(join(contractsFolder, mutation.file), 'utf8');
     assert.notEqual(mutate(source, mutation), source, mutation.name);

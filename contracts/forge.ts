@@ -1,4 +1,4 @@
-// Runs `forge test` as it stands in foundry.toml.
+// Runs `forge test` as configured in foundry.toml.
 
 import { spawn } from 'node:child_process';
 import { dirname } from 'node:path';
@@ -7,12 +7,12 @@ import { foundryBinary } from './foundry-binary.ts';
 
 export const contractsFolder = dirname(fileURLToPath(import.meta.url));
 
-/** What a run of forge came to. */
+/** The result of a run of forge. */
 export type ForgeResult = { passed: boolean; output: string };
 
 /**
- * Runs the forge tests with `options` of `forge test`. `environment` comes on top of our own;
- * FOUNDRY_PROFILE and ARTIFACT_<contract> (see test/TestBase.sol) are of use there.
+ * Runs `forge test` with `options`. `environment` is added to the process's own environment, e.g.
+ * FOUNDRY_PROFILE and ARTIFACT_<contract> (see test/TestBase.sol).
  */
 export function runForge(
   options: readonly string[],

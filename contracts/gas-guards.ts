@@ -1,5 +1,7 @@
-// Says what each guard of the contract costs: compiles Settlement without it and measures again, on
-// the real USDC. `node contracts/gas-guards.ts` takes some minutes; README.md has its result.
+// Measures the cost of each guard in the contract: compiles Settlement without the guard and
+// measures again, on the real USDC. `node contracts/gas-guards.ts` takes some minutes; README.md
+// has
+// the result.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,8 +23,8 @@ const IN_BATCH = `        onlyRole(OPERATOR_ROLE)
         returns (bytes memory reasons)`;
 
 /**
- * Each guard without which everything that is measured still works, and what is taken out. Unused
- * parameters stay, so calldata costs the same.
+ * For each guard without which all measured operations still work, the code that is removed. Unused
+ * parameters stay, so that calldata costs the same.
  */
 const GUARDS: Record<string, readonly Removal[]> = {
   'role of the operator': [

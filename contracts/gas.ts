@@ -1,10 +1,10 @@
-// Measures the gas of real transactions on a real node, intrinsic cost and calldata included.
+// Measures the gas of real transactions on a real node, including intrinsic cost and calldata.
 // `node contracts/gas.ts` measures and writes gas.json; contracts.test.ts compares with it.
-//
-// Steady state: payers, merchants, fees and the contract's own token balance hold something
-// already, each payment has another payer, every payer has an unlimited allowance and a policy with
-// a cap per period, and the bitmap word of the payment numbers is in use. Each second batch merges
-// one node of the range or more: batches are measured by the median of several in a row.
+// The measurements are of the steady state: payers, merchants, fees and the contract's own token
+// balance are already nonzero, each payment has another payer, every payer has an unlimited
+// allowance and a policy with a cap per period, and the bitmap word of the payment numbers is in
+// use. Every second batch merges one node of the range or more, so batches are measured by the
+// median of several in a row.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,13 +30,16 @@ import { packPayment, paymentLeaf, paymentProof, splitPayments } from './payment
 import { deployFiatToken, FIAT_TOKEN_MISSING } from './test/fiat-token.ts';
 import { startTestNode, type TestNode } from './test/test-node.ts';
 
-/** Gas by operation. Batches: per payment. */
+/** Gas by operation. For batches: per payment. */
 export type GasTable = Record<string, number>;
 
-/** What is measured on. The real USDC only where its code is (test/fiat-token.ts). */
+/**
+ * The tokens to measure on. The real USDC is measured only if its code is present
+ * (test/fiat-token.ts).
+ */
 export type MeasuredToken = 'plainToken' | 'testUsdc' | 'realUsdc';
 
-/** What the operations may cost at most. */
+/** The maximum gas of each operation. */
 export const GAS_CEILINGS: Record<'plainToken' | 'realUsdc', GasTable> = {
   plainToken: {
     batchOf100: 21_500,
@@ -60,28 +63,32 @@ export const GAS_CEILINGS: Record<'plainToken' | 'realUsdc', GasTable> = {
 
 const gasFile = fileURLToPath(new URL('./gas.json', import.meta.url));
 
-/** In a row: every height of nodes up to 16 batches is among them as often as in the long run. */
+/**
+ * Consecutive batches: in 16 of them, the heights of nodes up to 16 batches occur as often as in
+ * the
+ * long run.
+ */
 const MEASURED_BATCHES = 16;
 
-/** A refund's path is one node longer each time that the number of batches doubles. */
+/** A refund's path grows by one node each time that the number of batches doubles. */
 const MILLION_HEIGHT = 20;
 
-/** The largest batch that is measured; as many wallets pay. */
+/** The size of the largest measured batch, and the number of wallets that pay. */
 const PAYERS = 100;
 
-/** Not touched by rounding: all three fees are above zero. */
+/** Large enough that none of the three fees is rounded down to zero. */
 const AMOUNT = 2_500_000n;
 
-/** As random as real ones: calldata costs by its bytes. */
+/** As random as real references, because the price of calldata depends on its bytes. */
 const REFERENCE = `0x${keccak256('0x').slice(-32)}` as const;
 
 const ADMIN = numberToHex(0xad_0000, { size: 20 });
 const OPERATOR = numberToHex(0x0b_0000, { size: 20 });
 
-/** Deploys the real USDC: the proxy takes its deployer for its own admin. */
+/** Deploys the real USDC. A proxy of USDC takes its deployer as its admin. */
 const DEPLOYER = numberToHex(0xde_0000, { size: 20 });
 
-/** How real sales come: this many merchants, and of ten intents this many are paid. */
+/** A model of real sales: the number of merchants, and how many of ten intents are paid. */
 const SALES = { merchants: 16, paidOfTen: 6, batches: 8 };
 
 type Stage = {
@@ -93,7 +100,7 @@ type Stage = {
   next: bigint;
 };
 
-/** Deploys everything again on a chain of its own and measures each operation. */
+/** Deploys everything anew on a separate chain and measures each operation. */
 export async function measureGas(): Promise<Partial<Record<MeasuredToken, GasTable>>> {
   const plain = compileContract('test/PlainToken');
   const plainData = encodeDeployData({ abi: plain.abi as Abi, bytecode: plain.bytecode });
@@ -110,12 +117,12 @@ export async function measureGas(): Promise<Partial<Record<MeasuredToken, GasTab
   return { ...withoutReal, realUsdc: await measureOn(deployRealUsdc) };
 }
 
-/** The table of another Settlement on the real USDC. */
+/** The gas table of another Settlement bytecode, on the real USDC. */
 export function measureOnRealUsdc(bytecode: Hex): Promise<GasTable> {
   return measureOn(deployRealUsdc, bytecode);
 }
 
-/** The committed table. */
+/** The committed gas table. */
 export function readGasTable(): Record<MeasuredToken, GasTable> {
   return JSON.parse(readFileSync(gasFile, 'utf8')) as Record<MeasuredToken, GasTable>;
 }
@@ -149,7 +156,7 @@ async function measureOn(
   return table;
 }
 
-/** Gas per payment, of batches of this size. */
+/** Gas per payment, for batches of this size. */
 async function medianOf(
   stage: Stage,
   count: number,
@@ -162,15 +169,20 @@ async function medianOf(
   return all.sort((a, b) => a - b)[MEASURED_BATCHES / 2] ?? 0;
 }
 
-/** A batch of an odd number is its own node: it needs no path, and most fresh sales a short one. */
+/**
+ * A batch with an odd number is its own node, so it needs no path. The path of most recent sales is
+ * short.
+ */
 async function settleFresh(stage: Stage, count: number): Promise<Settled> {
   const settled = await settle(stage, count, () => 1);
   return settled.batch % 2 === 1 ? settled : settle(stage, count, () => 1);
 }
 
 /**
- * As if 2^20 batches less one had settled: peaks of all heights below.
- * @returns the path of the next batch, which makes one of them all.
+ * Sets the storage as if 2^20 - 1 batches had settled, so that there is a peak of every height
+ * below
+ * 20.
+ * @returns the path of the next batch, which merges all of them.
  */
 async function skipBatches({ node, settlement }: Stage): Promise<Hex[]> {
   const { client } = node;
@@ -199,13 +211,15 @@ function peakNode(peak: bigint): Hex {
   return keccak256(stringToHex(`peak ${peak}`));
 }
 
-/** Of the number of batches in the ledger's word (PackedLedger.sol). */
+/** The position of the number of batches in the ledger word (PackedLedger.sol). */
 const COUNT_SHIFT = 116n;
 const COUNT_MASK = 2n ** 36n - 1n;
 
 /**
- * Batches of 100 as real sales draw them, per payment: numbers are drawn when an intent is created,
- * some intents are never paid, merchants come in any order, and the relayer sorts by storage slot.
+ * Gas per payment in batches of 100 that are composed like real sales: numbers are drawn when an
+ * intent is created, some intents are never paid, merchants come in any order, and the relayer
+ * sorts
+ * by storage slot.
  */
 async function settleSales(stage: Stage): Promise<number> {
   const dice = (purpose: string, number: bigint) =>
@@ -226,7 +240,7 @@ async function settleSales(stage: Stage): Promise<number> {
 
 type Sale = { number: bigint; merchant: number };
 
-/** As the relayer sorts (src/settlement/relayer/send/flush-payments.ts). */
+/** The relayer sorts in the same way (src/settlement/relayer/send/flush-payments.ts). */
 function bySlot(a: Sale, b: Sale): number {
   return Number((a.number >> 8n) - (b.number >> 8n)) || a.merchant - b.merchant;
 }
@@ -256,7 +270,7 @@ async function prepare(node: TestNode, deployToken: DeployToken, bytecode: Hex):
   const stage: Stage = { node, settlement, token, payers, next: 1n };
   for (let i = 1; i <= SALES.merchants; i++) await registerMerchant(stage, i);
   for (const payer of payers) await preparePayer(stage, payer);
-  // A few payments of earlier days: every word and balance is in use.
+  // Settles some earlier payments first, so that every word and balance is already nonzero.
   for (let i = 1; i <= SALES.merchants; i++) await settle(stage, 1, () => i);
   return stage;
 }
@@ -270,7 +284,7 @@ function deployRealUsdc(node: TestNode): Promise<Hex> {
   return deployFiatToken(chain, roles);
 }
 
-/** Addresses as random as real ones, so that calldata costs what it costs in life. */
+/** Addresses as random as real ones, so that calldata costs as much as in production. */
 function payerAddress(index: number): Hex {
   return `0x${keccak256(numberToHex(index)).slice(-40)}`;
 }
@@ -340,10 +354,10 @@ async function preparePayer(stage: Stage, payer: Hex): Promise<void> {
   await node.send({ from: payer, to: settlement, data: encodeFunctionData(setPolicy) });
 }
 
-/** `path`: from the batch up to its own node; none where that is missing. */
+/** `path` leads from the batch up to its node; it is undefined if the batch is its own node. */
 type Settled = { batch: number; payments: Hex; perPayment: number; path?: readonly Hex[] };
 
-/** Payments with numbers in a row. */
+/** Settles payments with consecutive numbers. */
 function settle(
   stage: Stage,
   count: number,
@@ -384,9 +398,9 @@ async function settleExactly(stage: Stage, sales: readonly Sale[]): Promise<Sett
   return { batch, payments, perPayment: Math.ceil(Number(receipt.gasUsed) / sales.length) };
 }
 
-/** By an operator, to the wallet of merchant 1. */
+/** Withdraws as an operator, to the wallet of merchant 1. */
 async function withdraw(stage: Stage, count: bigint): Promise<number> {
-  // Numbers are drawn from the whole range, so they have as many bytes as that.
+  // Numbers are drawn from the whole range, so they have as many bytes as real ones.
   const number = BigInt(keccak256(numberToHex(count))) >> 193n;
   const data = encodeFunctionData({
     abi: settlementAbi,
@@ -399,7 +413,7 @@ async function withdraw(stage: Stage, count: bigint): Promise<number> {
 
 async function refund(stage: Stage, settled: Settled, index: number): Promise<number> {
   const packed = splitPayments(settled.payments);
-  // Any leaf of a full tree has a proof of the same length.
+  // All leaves of a full tree have proofs of equal length.
   const payment = packed[0];
   if (payment === undefined) throw new Error('an empty batch has no refunds');
   const proof = [...paymentProof(packed.map(paymentLeaf), 0), ...(settled.path ?? [])];
@@ -421,7 +435,7 @@ async function refund(stage: Stage, settled: Settled, index: number): Promise<nu
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  // What cannot be measured here stays as it was.
+  // Operations that cannot be measured here keep their committed values.
   const table = { ...readGasTable(), ...(await measureGas()) };
   writeFileSync(gasFile, `${JSON.stringify(table, null, 2)}\n`);
   console.table(table);

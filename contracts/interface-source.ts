@@ -1,6 +1,7 @@
-// Writes the Solidity interface of a compiled contract from its ABI. The forge tests talk to the
-// committed bytecode through it, so that they neither compile the contracts again nor test others
-// than those that are deployed.
+// Generates the Solidity interface of a compiled contract from its ABI. The forge tests call the
+// committed bytecode through the interface, so that they do not compile the contracts again and
+// test
+// the deployed code.
 
 type Parameter = {
   name: string;
@@ -23,7 +24,7 @@ const HEADER = '// SPDX-License-Identifier: Apache-2.0\npragma solidity 0.8.37;\
 
 /** The source of `interface I<contractName>` with all its structs, events, errors and functions. */
 export function renderInterface(contractName: string, abi: readonly unknown[]): string {
-  // solc wrote it: its shape is known.
+  // solc wrote the ABI, so its shape is known.
   const entries = abi as readonly Entry[];
   const body = [
     ...renderStructs(entries),

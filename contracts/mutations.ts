@@ -1,14 +1,13 @@
-// Puts one bug at a time into a copy of the contracts and shows that a forge test notices.
-//
-//   node contracts/mutations.ts                          those made by hand, and as many generated
-//   node contracts/mutations.ts --seed 7 --count 60      other generated ones
-//   node contracts/mutations.ts --only Refunds,Merchants those in these files, in this order
-//   node contracts/mutations.ts --limit 20               at most 20 in this run
-//
-// About 15 s of a core each: the test that caught a bug in an earlier version of the contract
-// runs first. Results are kept in mutations/results.json: a stopped run continues where it
-// stopped, and a mutation is judged again only if it survived or its file has changed. Exits
-// with 1 when a mutation survives that has no proof in mutations/equivalent.ts.
+// Inserts one bug at a time into a copy of the contracts and requires a forge test to fail.
+//   node contracts/mutations.ts hand-made bugs, and as many generated ones
+//   node contracts/mutations.ts --seed 7 --count 60 other generated bugs
+//   node contracts/mutations.ts --only Refunds,Merchants bugs in these files, in this order
+//   node contracts/mutations.ts --limit 20 at most 20 in this run
+// A mutation takes about 15 s of one core. The test that detected the bug in an earlier version of
+// the contract runs first. Results are kept in mutations/results.json: a stopped run continues
+// where
+// it stopped, and a mutation is judged again only if it survived or its file has changed. Exits
+// with 1 if a mutation survives and mutations/equivalent.ts does not explain why.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +45,7 @@ function readSource(file: string): string {
   return readFileSync(join(contractsFolder, file), 'utf8');
 }
 
-/** The same change, wherever in its file it lies. */
+/** Identifies the same change wherever it is in its file. */
 function changeOf({ name, from, to }: Pick<Mutation, 'name' | 'from' | 'to'>): string {
   return [name, from, to].join('\n');
 }
@@ -98,13 +97,14 @@ async function main(): Promise<number> {
   for (const task of tasks) {
     const { id, mutation } = task;
     if (!names.some((name) => mutation.file.includes(name))) continue;
-    // What survived may have its test by now.
+    // A mutation that survived is judged again, because a test may exist by now.
     if ((done.get(id)?.verdict ?? 'survived') !== 'survived') continue;
     if (room-- <= 0) break;
     const result = await judgeOne(task, killers.get(changeOf(mutation)));
     done.set(id, result);
     open.delete(changeOf(mutation));
-    // A result of another version of its file names the likely killer as long as it is open.
+    // A result for an older version of its file still names the likely killer until the mutation is
+    // judged again.
     const kept = [...done.values()].filter(
       (one) => one.fileHash === hashes.get(one.file) || open.has(changeOf(one)),
     );

@@ -16,10 +16,13 @@ import {
 } from './payment-tree.ts';
 import { startTestNode } from './test/test-node.ts';
 
-/** Every shape up to a full tree of 32 and one more, and the largest batch that gas.ts measures. */
+/**
+ * All sizes up to a full tree of 32 leaves and one more, and the largest batch that gas.ts
+ * measures.
+ */
 const SIZES = [...Array.from({ length: 33 }, (_, i) => i + 1), 100];
 
-/** Where the test's node is given the code of test/TreeProbe.sol. */
+/** The address at which the test node gets the code of test/TreeProbe.sol. */
 const PROBE = numberToHex(0x7ee_0000, { size: 20 });
 
 const paymentOf = (index: number): PackedPaymentFields => ({
@@ -34,8 +37,8 @@ const leavesOf = (count: number): Hex[] =>
   Array.from({ length: count }, (_, i) => paymentLeaf(packPayment(paymentOf(i))));
 
 /**
- * OpenZeppelin's `MerkleProof.processProof`, from its documentation and not from the code under
- * test: each step hashes the node and its sibling, the smaller number first.
+ * OpenZeppelin's `MerkleProof.processProof`, written from its documentation and not from the code
+ * under test: each step hashes the node and its sibling, the smaller number first.
  */
 function processProof(proof: readonly Hex[], leaf: Hex): Hex {
   return proof.reduce(
@@ -52,25 +55,25 @@ function processProof(proof: readonly Hex[], leaf: Hex): Hex {
 const verifies = ({ proof, leaf, root }: { proof: readonly Hex[]; root: Hex; leaf: Hex }) =>
   processProof(proof, leaf) === root;
 
-/** A leaf, or a proof's node, with one bit turned over. */
+/** The leaf or proof node with one bit flipped. */
 function turnBit(node: Hex, bit: number): Hex {
   return numberToHex(hexToBigInt(node) ^ (1n << BigInt(bit)), { size: 32 });
 }
 
-/** The leaf at `index`, its proof, and the root that it leads to. */
+/** The leaf at `index`, its proof, and the root that they lead to. */
 function provenIn(leaves: readonly Hex[], index: number) {
   const leaf = leaves[index];
   assert.ok(leaf !== undefined);
   return { leaf, root: paymentTreeRoot(leaves), proof: paymentProof(leaves, index) };
 }
 
-/** Every leaf of a batch of every size, proven. */
+/** For each size, a batch with the proof of every leaf. */
 const BATCHES = SIZES.map((size) => {
   const leaves = leavesOf(size);
   return { size, leaves, proven: leaves.map((_, index) => provenIn(leaves, index)) };
 });
 
-test("each payment's proof leads to the root, and is no longer than the tree is high", () => {
+test("each payment's proof leads to the root and is at most as long as the tree is high", () => {
   for (const { size, proven } of BATCHES) {
     const height = Math.ceil(Math.log2(size));
     for (const one of proven) {
@@ -80,7 +83,7 @@ test("each payment's proof leads to the root, and is no longer than the tree is 
   }
 });
 
-test("the contract's own tree has the same root, and its check takes the same proofs", async () => {
+test('the contract computes the same root, and its check accepts the same proofs', async () => {
   await using node = await startTestNode();
   const { abi, deployedBytecode } = compileContract('test/TreeProbe');
   await node.client.setCode({ address: PROBE, bytecode: deployedBytecode });
@@ -89,7 +92,8 @@ test("the contract's own tree has the same root, and its check takes the same pr
   for (const { size, leaves, proven } of BATCHES) {
     const root = paymentTreeRoot(leaves);
     assert.equal(await ask('root', [leaves]), root, `of ${size}`);
-    // The first, the last and one between: whatever side and height a proof begins at.
+    // The first, the last and a middle leaf: their proofs begin on different sides and at different
+    // heights.
     for (const index of new Set([0, size >> 1, size - 1])) {
       const { proof, leaf } = proven[index] ?? assert.fail();
       assert.equal(await ask('rootOf', [proof, leaf]), root, `${index} of ${size}`);
@@ -97,7 +101,7 @@ test("the contract's own tree has the same root, and its check takes the same pr
   }
 });
 
-test("no payment is proven by another one's proof", () => {
+test('no payment is proved by the proof of another', () => {
   for (const { size, proven } of BATCHES) {
     for (const [index, { leaf, root }] of proven.entries()) {
       for (const [other, { proof }] of proven.entries()) {
@@ -108,7 +112,7 @@ test("no payment is proven by another one's proof", () => {
   }
 });
 
-test('no payment is proven when a bit of it or of its proof is turned', () => {
+test('no payment is proved if a bit of it or of its proof is flipped', () => {
   for (const { proven } of BATCHES) {
     for (const { leaf, root, proof } of proven) {
       for (const bit of [0, 127, 255]) {
@@ -122,7 +126,7 @@ test('no payment is proven when a bit of it or of its proof is turned', () => {
   }
 });
 
-test('no payment is proven when its proof is longer, shorter or in another order', () => {
+test('no payment is proved if its proof is longer, shorter or in another order', () => {
   for (const { leaf, root, proof } of BATCHES.flatMap(({ proven }) => proven)) {
     for (const more of [leaf, root, ...proof.slice(0, 1)]) {
       assert.ok(!verifies({ leaf, root, proof: [...proof, more] }));
@@ -135,14 +139,14 @@ test('no payment is proven when its proof is longer, shorter or in another order
   }
 });
 
-test('a batch of one has its leaf as root and an empty proof', () => {
+test('the root of a batch of one payment is its leaf, and the proof is empty', () => {
   const [leaf] = leavesOf(1);
   assert.ok(leaf !== undefined);
   assert.equal(paymentTreeRoot([leaf]), leaf);
   assert.deepEqual(paymentProof([leaf], 0), []);
 });
 
-test('a last node without a neighbour moves up unchanged, over as many levels as it takes', () => {
+test('a last node without a neighbor moves up unchanged, over as many levels as needed', () => {
   const leaves = leavesOf(5);
   const [a, b, c, d, e] = leaves as [Hex, Hex, Hex, Hex, Hex];
   const pair = (left: Hex, right: Hex) => processProof([right], left);
@@ -152,7 +156,7 @@ test('a last node without a neighbour moves up unchanged, over as many levels as
   assert.deepEqual(paymentProof(leaves, 2), [d, pair(a, b), e]);
 });
 
-test('neighbours may change places, but no payment may leave its pair', () => {
+test('the leaves of a pair may be swapped, but no leaf may move to another pair', () => {
   const [a, b, c, d] = leavesOf(4) as [Hex, Hex, Hex, Hex];
   const root = paymentTreeRoot([a, b, c, d]);
   assert.equal(paymentTreeRoot([b, a, d, c]), root);
@@ -161,18 +165,18 @@ test('neighbours may change places, but no payment may leave its pair', () => {
   assert.notEqual(paymentTreeRoot([a, d, c, b]), root);
 });
 
-test('the last payment of an odd batch does not count twice', () => {
+test('the last payment of an odd batch is not counted twice', () => {
   const [a, b, c] = leavesOf(3) as [Hex, Hex, Hex];
   assert.notEqual(paymentTreeRoot([a, b, c]), paymentTreeRoot([a, b, c, c]));
 });
 
-test('how a leaf is spelled, in capitals or not, changes nothing', () => {
+test("the letter case of a leaf's hex digits changes nothing", () => {
   const leaves = leavesOf(7);
   const capitals = leaves.map((leaf): Hex => `0x${leaf.slice(2).toUpperCase()}`);
   assert.equal(paymentTreeRoot(capitals), paymentTreeRoot(leaves));
 });
 
-test('there is no tree of nothing, and no proof of what is not in it', () => {
+test('an empty batch has no tree, and a leaf outside of the batch has no proof', () => {
   assert.throws(() => paymentTreeRoot([]), RangeError);
   for (const index of [-1, 3, 0.5, Number.NaN]) {
     assert.throws(() => paymentProof(leavesOf(3), index), RangeError);
@@ -197,7 +201,7 @@ test('a payment packs into 45 bytes, each field where the contract reads it', ()
   });
 });
 
-test('a field that does not fit is refused, not cut off', () => {
+test('a field that does not fit is refused, not truncated', () => {
   const good = paymentOf(0);
   const wrong = [
     { number: 2n ** 64n },
@@ -212,20 +216,20 @@ test('a field that does not fit is refused, not cut off', () => {
   }
 });
 
-test('whatever bytes an order id has, its leaf is the one of the contract', () => {
+test('for any bytes of an order id, the leaf equals that of the contract', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) => {
       const order = Buffer.from(bytes).toString('hex');
       const terms: Hex = `0x${'00'.repeat(3)}07${'00'.repeat(4)}05${order}`;
       const { orderId } = unpackTerms(terms);
-      assert.ok(!orderId.includes('\0'), 'text that a database takes');
+      assert.ok(!orderId.includes('\0'), 'PostgreSQL can store the order id as text');
       assert.equal(packPayment({ ...paymentOf(0), orderId }).slice(-16), order);
     }),
   );
   assert.equal(unpackTerms(`0x${'00'.repeat(9)}${'41004200ff000000'}`).orderId, 'A\u0100B\u0100ÿ');
 });
 
-test('a batch comes apart into the payments that it was joined from, or not at all', () => {
+test('a packed batch splits into the payments that it was made of, or is refused', () => {
   const packed = Array.from({ length: 33 }, (_, i) => packPayment(paymentOf(i)));
   assert.deepEqual(splitPayments(concat(packed)), packed);
   for (const bytes of [PACKED_PAYMENT_BYTES - 1, PACKED_PAYMENT_BYTES + 1]) {

@@ -1,14 +1,14 @@
-// The packed payment and the Merkle tree of a batch, as PaymentCodec.sol and PaymentTree.sol have
+// The packed payment and the Merkle tree of a batch, as PaymentCodec.sol and PaymentTree.sol define
 // them.
 
 import { encodePacked, type Hex, keccak256, size, slice } from 'viem';
 
-/** A payment as `settleBatch`, `settleWithAuthorization` and `refund` take it. */
+/** A payment as `settleBatch`, `settleWithAuthorization` and `refund` receive it. */
 export type PackedPaymentFields = {
   /** 1 to 2^64 - 1. */
   number: bigint;
   payer: Hex;
-  /** The merchant's number on the contract. */
+  /** The merchant's number in the contract. */
   merchant: number;
   /** Atoms, 1 to 10^12. */
   amount: bigint;
@@ -19,9 +19,11 @@ export type PackedPaymentFields = {
 /** Bytes of one packed payment: number 8, payer 20, merchant 4, amount 5, order id 8. */
 export const PACKED_PAYMENT_BYTES = 45;
 
-// The service's order ids are ASCII. But an operator's key can settle any bytes with a first one
-// that is not zero, and each is part of a leaf. So a character stands for each byte, and a zero
-// between others is written as one that no byte stands for: PostgreSQL's text has none for it.
+// The service's order ids are ASCII. But an operator's key can settle any 8 bytes of which the
+// first
+// is not zero, and each byte is part of the leaf. So one character stands for each byte. A zero
+// between other bytes is written as a character that stands for no byte, because PostgreSQL's text
+// cannot hold U+0000.
 
 const ORDER_ID_BYTES = 8;
 const ZERO_BYTE = '\u0100';
@@ -42,7 +44,10 @@ function orderIdFromBytes8(bytes: Hex): string {
   return text.replaceAll('\0', ZERO_BYTE);
 }
 
-/** One payment in 45 bytes; join several with viem's `concat`. Throws when a field does not fit. */
+/**
+ * Packs one payment into 45 bytes; join several with viem's `concat`. Throws if a field does not
+ * fit.
+ */
 export function packPayment(payment: PackedPaymentFields): Hex {
   return encodePacked(
     ['uint64', 'address', 'uint32', 'uint40', 'bytes8'],
@@ -50,7 +55,7 @@ export function packPayment(payment: PackedPaymentFields): Hex {
       payment.number,
       payment.payer,
       payment.merchant,
-      // viem types widths up to 48 bits as number; 10^12 is exact there.
+      // viem takes integers of up to 48 bits as number; 10^12 is exact in a number.
       Number(payment.amount),
       orderIdToBytes8(payment.orderId),
     ],
@@ -72,7 +77,7 @@ export function paymentTreeRoot(leaves: readonly Hex[]): Hex {
   return root;
 }
 
-/** The proof of leaf `index`, as `refund` takes it: siblings from the bottom up. */
+/** The proof of leaf `index`, as `refund` takes it: siblings, lowest first. */
 export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
   if (!Number.isInteger(index) || index < 0 || index >= leaves.length) {
     throw new RangeError(`leaf ${index} is not among ${leaves.length}`);
@@ -83,7 +88,7 @@ export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
   });
 }
 
-/** All levels, leaves first. A last node without a neighbour moves up unchanged. */
+/** All levels, leaves first. A last node without a neighbor moves up unchanged. */
 function levelsOf(leaves: readonly Hex[]): (readonly Hex[])[] {
   const levels = [leaves];
   for (let level = leaves; level.length > 1; ) {
@@ -101,16 +106,16 @@ function joined(children: readonly Hex[]): Hex {
   return right === undefined ? left : parentOf(left, right);
 }
 
-/** The node above two: their sorted keccak256. */
+/** The parent of two nodes: the keccak256 of both, the smaller first. */
 export function parentOf(a: Hex, b: Hex): Hex {
   const [low, high] = a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a];
   return keccak256(`0x${low.slice(2)}${high.slice(2)}`);
 }
 
-/** What the `terms` of a PaymentSettled event hold. */
+/** The fields in the `terms` of a PaymentSettled event. */
 export type Terms = Pick<PackedPaymentFields, 'merchant' | 'amount' | 'orderId'>;
 
-/** Takes the `terms` of a PaymentSettled event apart: the last 17 bytes of the packed payment. */
+/** Unpacks the `terms` of a PaymentSettled event: the last 17 bytes of the packed payment. */
 export function unpackTerms(terms: Hex): Terms {
   return {
     merchant: Number(`0x${terms.slice(2, 10)}`),
@@ -119,7 +124,7 @@ export function unpackTerms(terms: Hex): Terms {
   };
 }
 
-/** What the `charges` word of a PaymentSettled event holds; fees and cashback in atoms. */
+/** The fields in the `charges` word of a PaymentSettled event; fees and cashback in atoms. */
 export type Charges = {
   batch: bigint;
   acquirerFee: bigint;
@@ -127,17 +132,17 @@ export type Charges = {
   cashback: bigint;
 };
 
-/** Takes the `charges` of a PaymentSettled event apart: four numbers of 64 bits. */
+/** Unpacks the `charges` of a PaymentSettled event: four numbers of 64 bits. */
 export function unpackCharges(charges: bigint): Charges {
   const part = (index: number) => (charges >> BigInt(64 * index)) & 0xffff_ffff_ffff_ffffn;
   return { batch: part(3), acquirerFee: part(2), protocolFee: part(1), cashback: part(0) };
 }
 
-/** Splits what `settleBatch` was given into its packed payments. */
+/** Splits the calldata of `settleBatch` into its packed payments. */
 export function splitPayments(packed: Hex): Hex[] {
   const count = size(packed) / PACKED_PAYMENT_BYTES;
   if (!Number.isInteger(count)) {
-    throw new RangeError(`${size(packed)} bytes are not whole payments`);
+    throw new RangeError(`${size(packed)} bytes are not a whole number of payments`);
   }
   return Array.from({ length: count }, (_, i) =>
     slice(packed, i * PACKED_PAYMENT_BYTES, (i + 1) * PACKED_PAYMENT_BYTES),

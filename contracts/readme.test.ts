@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { contractsFolder } from './forge.ts';
 import { GAS_CEILINGS, readGasTable } from './gas.ts';
 
-/** What contracts/README.md says in numbers and names is what the contracts have. */
+/** The numbers and names in contracts/README.md match the contracts. */
 
 const readme = readFileSync(join(contractsFolder, 'README.md'), 'utf8');
 
-/** The row of README.md, and the name in gas.json. */
+/** For each row of README.md, its name in gas.json. */
 const ROWS: Readonly<Record<string, string>> = {
   'batch of 100, one merchant': 'batchOf100',
   'batch of 100, ten merchants': 'batchOf100With10Merchants',
@@ -23,7 +23,7 @@ const ROWS: Readonly<Record<string, string>> = {
   'withdrawal, later ones': 'laterWithdrawal',
 };
 
-test('the gas table is gas.json, and its ceilings are those that are tested', () => {
+test('the gas table equals gas.json, and its ceilings equal the tested ones', () => {
   const table = readGasTable();
   const number = (value: number | undefined) => value?.toLocaleString('en-US') ?? '';
   for (const [row, operation] of Object.entries(ROWS)) {
@@ -36,7 +36,7 @@ test('the gas table is gas.json, and its ceilings are those that are tested', ()
   }
 });
 
-test('the list of errors has every error of the contracts, with what it carries', () => {
+test('the list of errors has every error of the contracts, with its fields', () => {
   const files = readdirSync(contractsFolder).filter(
     (name) => name.endsWith('.sol') && name !== 'TestUSDC.sol',
   );

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { compileInput, standardInput } from './compile.ts';
 import { contractsFolder } from './forge.ts';
 
-test('the input for verifying the source compiles to the code that is deployed', () => {
+test('the input for verifying the source compiles to the deployed code', () => {
   const read = (name: string) => readFileSync(join(contractsFolder, 'artifacts', name), 'utf8');
   const { contracts } = compileInput(standardInput('Settlement'));
   const evm = contracts['Settlement.sol']?.Settlement?.evm;

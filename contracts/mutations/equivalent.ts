@@ -1,4 +1,4 @@
-// Mutations of the contracts that no test can notice, each with the reason why.
+// Mutations of the contracts that no test can detect, each with the reason.
 
 import type { Proof } from '../../test/mutations/equivalent.ts';
 

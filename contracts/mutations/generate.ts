@@ -1,10 +1,11 @@
-// Finds places in Solidity where a bug can be planted by rule: what generate.ts of test/mutations
-// is for TypeScript. It uses patterns, not a parser: the compiler catches what does not compile.
+// Finds the places in Solidity code where a rule can insert a bug, as test/mutations/generate.ts
+// does
+// for TypeScript. It uses patterns and no parser: the compiler reports what does not compile.
 
 import { type Candidate, type Choice, choose } from '../../test/mutations/generate.ts';
 import type { Mutation } from '../../test/mutations/mutation.ts';
 
-/** What is done to a contract, each in every place where it can. */
+/** The kinds of mutations. Each is applied in every place where it can be. */
 export const KINDS = [
   'comparison',
   'arithmetic',
@@ -16,7 +17,7 @@ export const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Everything that is deployed as Settlement. */
+/** All sources that are deployed as Settlement. */
 export const SOURCES: readonly string[] = [
   'BatchRange.sol',
   'Batches.sol',
@@ -57,7 +58,7 @@ const OPERATORS: Readonly<Record<string, string>> = {
 
 interface Rule {
   readonly kind: Kind;
-  /** Its first group, or all of it, is what is replaced. */
+  /** The first group is replaced, or the whole match if there is none. */
   readonly pattern: RegExp;
   readonly to: (from: string) => string;
 }
@@ -84,7 +85,10 @@ function swapped(pair: string): string {
   return pair.split(', ').reverse().join(', ');
 }
 
-/** Comments, imports and texts are no places for a bug. The length stays. */
+/**
+ * The text with comments, imports and strings blanked out, because bugs are not inserted there. The
+ * length stays the same.
+ */
 function codeOf(text: string): string {
   const blank = (part: string) => part.replace(/[^\n]/g, ' ');
   return text
@@ -95,7 +99,7 @@ function codeOf(text: string): string {
     .replace(/\bfunction \w+\([^)]*\)|\breturns \([^)]*\)/g, blank);
 }
 
-/** Every mutation of the file that the generator knows, in the order of the file. */
+/** All mutations of the file that the generator can make, in the order of the file. */
 export function candidates(file: string, text: string): Candidate[] {
   const code = codeOf(text);
   return RULES.flatMap(({ kind, pattern, to }) =>
@@ -107,7 +111,7 @@ export function candidates(file: string, text: string): Candidate[] {
     .sort((a, b) => a.offset - b.offset);
 }
 
-/** `count` of them, chosen by the seed: as many of each kind as of the others. */
+/** Chooses `count` mutations by the seed, the same number of each kind. */
 export function generate(choice: Omit<Choice, 'files'>): Mutation[] {
   return choose({ ...choice, files: SOURCES }, { kinds: KINDS, candidates });
 }

@@ -1,4 +1,4 @@
-// Runs the forge tests on a copy of the contracts with one bug in it.
+// Runs the forge tests on a copy of the contracts that contains one bug.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { type Mutation, mutate } from '../../test/mutations/mutation.ts';
 import { compileContract } from '../compile.ts';
 import { contractsFolder, runForge } from '../forge.ts';
 
-/** Enough for every mutation to be found; the full campaign belongs to contracts.test.ts. */
+/** Enough to detect every mutation; contracts.test.ts runs the full fuzz campaign. */
 const SHORT_CAMPAIGN = {
   FOUNDRY_INVARIANT_RUNS: '10',
   FOUNDRY_INVARIANT_SHRINK_RUN_LIMIT: '1',
@@ -18,7 +18,7 @@ const SHORT_CAMPAIGN = {
 
 /**
  * Runs the tests on a mutation.
- * @param likelyKiller a test that is run before all others: it caught the same bug at another time.
+ * @param likelyKiller a test to run before all others, because it detected the same bug earlier.
  */
 export async function judge(mutation: Mutation, likelyKiller?: string): Promise<Judgment> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-mutation-'));
@@ -44,7 +44,7 @@ export async function judge(mutation: Mutation, likelyKiller?: string): Promise<
   }
 }
 
-/** The sources alone, without the tests. */
+/** Copies the sources, without the tests. */
 export function copySources(folder: string): void {
   cpSync(contractsFolder, folder, {
     recursive: true,
@@ -52,20 +52,20 @@ export function copySources(folder: string): void {
   });
 }
 
-/** @returns what the compiler has against the mutant, or null. */
+/** @returns the compiler's error for the mutant, or null. */
 function writeArtifact(root: string, path: string): string | null {
   try {
     const artifact = compileContract('Settlement', { root, warningsAllowed: true });
     writeFileSync(path, JSON.stringify(artifact));
     return null;
   } catch (error) {
-    // A file that cannot be read says nothing about the mutation.
+    // A file that cannot be read is no compile error, so it is no verdict on the mutation.
     if (!(error instanceof Error) || 'code' in error) throw error;
     return error.message.split('\n')[0] ?? 'solc';
   }
 }
 
-/** @throws when forge failed without a failed test: that says nothing about the mutation. */
+/** @throws if forge failed without a failed test: such a run is no verdict on the mutation. */
 function failedTest(output: string): string {
   const name = /\[FAIL[\s\S]*?\b((?:test|invariant|setUp)\w*)\([^)]*\) \(/.exec(output)?.[1];
   if (name === undefined) throw new Error(output);

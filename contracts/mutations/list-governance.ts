@@ -1,4 +1,4 @@
-// Hand-made bugs in who may do what, and in what waits: the timelock, roles, wallets, holds.
+// Hand-made bugs in permissions and delays: the timelock, roles, wallets and payout holds.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 

@@ -1,4 +1,4 @@
-// Hand-made bugs in what bounds the money that operators pay out per hour.
+// Hand-made bugs in the hourly limit on what operators pay out.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 

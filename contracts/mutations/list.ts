@@ -1,4 +1,4 @@
-// The hand-made bugs of contracts/mutations.ts: each is a mistake that a developer could make.
+// Hand-made bugs for contracts/mutations.ts. Each is a mistake that a developer could make.
 
 import type { Mutation } from '../../test/mutations/mutation.ts';
 import { GUARD_MUTATIONS } from './list-guards.ts';

@@ -8,17 +8,17 @@ import { compileContract } from '../compile.ts';
 import { walk } from './symbolic-evm.ts';
 import type { Term } from './terms.ts';
 
-/** What a solver says of a claim. */
+/** The solver's result for a claim. */
 export interface Verdict {
   readonly claim: string;
-  /** Ways through the code that end with an answer. */
+  /** The number of paths through the code that return a value. */
   readonly ways: number;
-  /** `unknown`: the solver gave up. `empty`: no argument passes the claim's first lines. */
+  /** `unknown`: the solver gave up. `empty`: no argument satisfies the claim's preconditions. */
   readonly says: 'holds' | 'broken' | 'unknown' | 'empty';
   readonly seconds: number;
 }
 
-/** Debian's programs, by the order in which they are tried. */
+/** Solvers that Debian packages, in the order in which they are tried. */
 const SOLVERS = {
   z3: (file: string, seconds: number) => ['-smt2', `-T:${seconds}`, file],
   cvc5: (file: string, seconds: number) => ['--lang=smt2', `--tlimit=${seconds * 1_000}`, file],
@@ -29,7 +29,7 @@ export type Solver = keyof typeof SOLVERS;
 const run = promisify(execFile);
 const MS = 1_000;
 
-/** null: none is installed (Debian: `apt install z3`). */
+/** @returns null if no solver is installed (Debian: `apt install z3`). */
 export async function findSolver(): Promise<Solver | null> {
   for (const solver of Object.keys(SOLVERS) as Solver[]) {
     const found = await run(solver, ['--version']).catch(() => null);
@@ -44,7 +44,7 @@ const named = (terms: readonly Term[]) => terms.map(({ name }) => name);
 
 interface Asked {
   readonly solver: Solver;
-  /** For each question. */
+  /** The time limit per query. */
   readonly seconds: number;
   readonly folder: string;
 }
@@ -94,8 +94,8 @@ async function judge(asked: Asked, code: Uint8Array, claim: AbiFunction): Promis
 }
 
 /**
- * Asks a solver for arguments with which a claim of the contract `source` would answer false.
- * @param source below `root`, without `.sol`.
+ * Asks a solver for arguments with which a claim of the contract `source` would return false.
+ * @param source the file below `root`, without `.sol`.
  */
 export async function prove(
   source: string,

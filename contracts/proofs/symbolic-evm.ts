@@ -1,8 +1,8 @@
 import { signed, type Term, Terms, wrapped } from './terms.ts';
 
-/** One way through a call that ends with a word. */
+/** One path through a call that returns a word. */
 export interface Path {
-  /** What must hold of the arguments for the call to go this way. */
+  /** The conditions on the arguments under which the call takes this path. */
   readonly conditions: readonly Term[];
   readonly returned: Term;
 }
@@ -15,7 +15,7 @@ export interface Walked {
 interface Machine {
   pc: number;
   readonly stack: Term[];
-  /** Words by the place of their first byte. */
+  /** Words of memory by the offset of their first byte. */
   readonly memory: Map<bigint, Term>;
   readonly conditions: Term[];
 }
@@ -23,14 +23,14 @@ interface Machine {
 interface Call {
   readonly code: Uint8Array;
   readonly selector: bigint;
-  /** How many bits each argument has. */
+  /** The number of bits of each argument. */
   readonly widths: readonly number[];
   readonly terms: Terms;
 }
 
 const WORD_BYTES = 32;
 const SELECTOR_BYTES = 4;
-/** Claims have no loops: more ways than these are a fault. */
+/** Claims have no loops, so more paths than this mean a mistake. */
 const MOST_PATHS = 4_096;
 
 const PUSH0 = 0x5f;
@@ -38,12 +38,15 @@ const DUP1 = 0x80;
 const SWAP1 = 0x90;
 const LOG0 = 0xa0;
 
-/** A call that goes another way ends in one of these, and claims nothing. */
+/**
+ * A path that ends in one of these opcodes (REVERT, INVALID) reverts, so the claim says nothing of
+ * it.
+ */
 const REVERTS: ReadonlySet<number> = new Set([0xfd, 0xfe]);
 
 /**
- * Walks the compiled code of a pure function with unknown arguments, in every direction.
- * @throws Error: the code does something that a claim needs not.
+ * Runs the compiled code of a pure function with symbolic arguments along all paths.
+ * @throws Error if the code uses an opcode that claims do not need.
  */
 export function walk(call: Omit<Call, 'terms'>): Walked {
   const terms = new Terms(call.widths);
@@ -51,14 +54,14 @@ export function walk(call: Omit<Call, 'terms'>): Walked {
   const paths: Path[] = [];
   let walked = 0;
   for (let machine = open.pop(); machine !== undefined; machine = open.pop()) {
-    if (++walked > MOST_PATHS) throw new Error('a claim has too many ways through it');
+    if (++walked > MOST_PATHS) throw new Error('a claim has too many paths');
     const returned = run({ ...call, terms }, machine, (other) => open.push(other));
     if (returned !== null) paths.push({ conditions: machine.conditions, returned });
   }
   return { terms, paths };
 }
 
-/** @returns null: it reverts. */
+/** @returns null if the path reverts. */
 function run(call: Call, machine: Machine, fork: (other: Machine) => void): Term | null {
   for (;;) {
     const opcode = call.code[machine.pc] ?? 0;
@@ -78,19 +81,19 @@ function pop({ stack }: Machine): Term {
 }
 
 function concrete({ value }: Term): bigint {
-  if (value === null) throw new Error('a place depends on the arguments');
+  if (value === null) throw new Error('a memory offset depends on the arguments');
   return value;
 }
 
 function read({ memory }: Machine, place: bigint): Term {
   const word = memory.get(place);
-  if (word === undefined) throw new Error(`nothing was written at ${place}`);
+  if (word === undefined) throw new Error(`nothing was written to memory at ${place}`);
   return word;
 }
 
 function jump({ code }: Call, machine: Machine, target: Term): void {
   machine.pc = Number(concrete(target));
-  if (code[machine.pc] !== 0x5b) throw new Error('a jump to no destination');
+  if (code[machine.pc] !== 0x5b) throw new Error('a jump to an invalid destination');
 }
 
 function branch(call: Call, machine: Machine, fork: (other: Machine) => void): void {
@@ -119,7 +122,7 @@ function step(call: Call, machine: Machine, opcode: number): void {
   else if (opcode >= PUSH0 && opcode < DUP1) pushBytes(call, machine, opcode - PUSH0);
   else if (opcode >= DUP1 && opcode < SWAP1) duplicate(stack, opcode - DUP1 + 1);
   else if (opcode >= SWAP1 && opcode < LOG0) swap(stack, opcode - SWAP1 + 1);
-  else throw new Error(`the opcode 0x${opcode.toString(16)} is not known`);
+  else throw new Error(`the opcode 0x${opcode.toString(16)} is not supported`);
 }
 
 function duplicate(stack: Term[], depth: number): void {
@@ -179,7 +182,7 @@ const OPERATIONS: Readonly<Record<number, Operation>> = {
   },
   27: binary((terms, places, value) => terms.shiftLeft(value, places)),
   28: binary((terms, places, value) => terms.shiftRight(value, places)),
-  // No coin comes with the call.
+  // CALLVALUE: the call sends no native coin.
   52: (machine, { terms }) => machine.stack.push(terms.constant(0n)),
   53: loadArgument,
   54: (machine, { terms, widths }) => {

@@ -1,13 +1,15 @@
-/** A value of 256 bits, or a truth, as an expression over the arguments of a call. */
+/** A 256-bit value, or a boolean, as an expression over the arguments of a call. */
 export interface Term {
-  /** Its name in the question to the solver, or the constant itself. */
+  /** Its name in the solver's query, or the constant itself. */
   readonly name: string;
   readonly sort: 'word' | 'truth';
-  /** null: it depends on the arguments. */
+  /** The value of a constant; `null` if it depends on the arguments. */
   readonly value: bigint | null;
-  /** A word that is 1 where this holds and otherwise 0; null: another word. */
+  /**
+   * For a word that is 1 if a boolean holds and 0 otherwise, that boolean; `null` for other words.
+   */
   readonly truth: Term | null;
-  /** The four highest bytes, where they are known and the rest is not. */
+  /** The four highest bytes, if they are known and the rest is not. */
   readonly selector: bigint | null;
 }
 
@@ -19,7 +21,7 @@ const SORTS = { word: '(_ BitVec 256)', truth: 'Bool' } as const;
 export const wrapped = (value: bigint): bigint => value & MASK;
 export const signed = (value: bigint): bigint => BigInt.asIntN(Number(WORD), value);
 
-/** Expressions that share what they have in common, each defined once. */
+/** Builds expressions. Equal subexpressions are shared and defined once. */
 export class Terms {
   readonly lines: string[] = [];
   private readonly known = new Map<string, Term>();
@@ -27,7 +29,7 @@ export class Terms {
   private readonly quotients: { readonly a: Term; readonly b: Term; readonly quotient: Term }[] =
     [];
 
-  /** @param widths how many bits each argument has. */
+  /** @param widths the number of bits of each argument. */
   constructor(widths: readonly number[]) {
     this.widths = widths;
   }
@@ -51,7 +53,10 @@ export class Terms {
     });
   }
 
-  /** The first word of the call: the function's selector, and the first argument's beginning. */
+  /**
+   * The first word of the calldata: the function's selector, and the beginning of the first
+   * argument.
+   */
   beginning(selector: bigint): Term {
     const first = this.argument(0);
     const text = `(concat (_ bv${selector} 32) ((_ extract 255 32) ${first.name}))`;
@@ -72,7 +77,7 @@ export class Terms {
     return found;
   }
 
-  /** A word that is 1 or 0. */
+  /** A word that is 1 if the boolean holds and 0 otherwise. */
   wordOf(truth: Term): Term {
     return { ...this.define('word', `(ite ${truth.name} (_ bv1 256) (_ bv0 256))`), truth };
   }
@@ -103,9 +108,11 @@ export class Terms {
   }
 
   /**
-   * Of a quotient nothing is known but that it is the same for the same two numbers, and no more
-   * than what was divided. Solvers cannot divide 256 bits. What holds for every such number holds
-   * for the quotient; a claim that needs more of it is reported as broken.
+   * Solvers cannot handle 256-bit division. So a quotient is an unknown number of which two facts
+   * are
+   * given: it is the same for the same operands, and at most the dividend. A claim that holds for
+   * all
+   * such numbers holds for the quotient; a claim that needs more facts is reported as broken.
    */
   divide(a: Term, b: Term): Term {
     if (a.value !== null && b.value !== null) {
@@ -124,7 +131,7 @@ export class Terms {
     });
   }
 
-  /** `places` to the right, without a sign. */
+  /** Shifts right by `places` bits, unsigned. */
   shiftRight(value: Term, places: Term): Term {
     const isKnown = value.selector !== null && places.value === SELECTOR_SHIFT;
     if (isKnown) return this.constant(value.selector ?? 0n);

@@ -1,34 +1,36 @@
-// Finds every call that compiled code can make, and what is known of its target and function before
-// it runs. It runs the code on unknown input: all that depends on calldata, storage or the chain is
-// "any", both ways of a branch on it are taken, and what differs between two ways becomes "any".
+// Finds every call that compiled code can make, and what is known of its target and function
+// without
+// running it. It interprets the code with unknown input: every value that depends on calldata,
+// storage or the chain is "any", both directions of a branch on such a value are followed, and a
+// value that differs between two paths becomes "any".
 
 import type { Hex } from 'viem';
 
-/** A number; a place in memory that was allocated at `base`; calldata's first word. */
+/** A number; an offset in memory that was allocated at `base`; the first word of calldata. */
 type Value = bigint | Pointer | 'calldata' | 'any';
 
 interface Pointer {
   readonly base: number;
   readonly offset: bigint;
-  /** An unknown length was added: the place is there or behind. */
+  /** An unknown length was added, so the address is this one or a higher one. */
   readonly isBehind: boolean;
 }
 
 interface State {
   readonly pc: number;
   readonly stack: readonly Value[];
-  /** Bytes that are known, by base (or "") and place. */
+  /** Known bytes, by base (or "") and offset. */
   readonly memory: ReadonlyMap<string, number>;
 }
 
 export interface CallSite {
   readonly pc: number;
   readonly op: 'call' | 'staticcall' | 'delegatecall' | 'callcode' | 'create' | 'selfdestruct';
-  /** What is called, when that is the same whatever the input is. */
+  /** The called address, if it is the same for every input. */
   readonly target: bigint | 'any';
-  /** Coin that goes along; 0 for a static call. */
+  /** The native coin sent with the call; 0 for a static call. */
   readonly value: bigint | 'any';
-  /** The function that is called, when it is always the same. */
+  /** The called function, if it is always the same. */
   readonly selector: Hex | 'any';
 }
 
@@ -44,9 +46,9 @@ const CALLS: Readonly<Record<number, CallSite['op']>> = {
 };
 const JUMPDEST = 0x5b;
 const FREE_POINTER = 0x40n;
-/** Below it memory is Solidity's own: pointers never lead there. */
+/** Memory below this address is reserved by Solidity: pointers never lead there. */
 const FIRST_FREE = 0x80n;
-/** Far more than any contract needs: the search has gone wrong. */
+/** Far more steps than any contract needs: reaching it means a mistake in the search. */
 const MAX_STEPS = 2_000_000;
 
 const COMPUTED: Readonly<Record<number, (a: bigint, b: bigint) => bigint>> = {
@@ -65,7 +67,9 @@ const COMPUTED: Readonly<Record<number, (a: bigint, b: bigint) => bigint>> = {
   28: (a, b) => (a > 255n ? 0n : b >> a),
 };
 
-/** What other instructions take from the stack, what they put there, and which these are. */
+/**
+ * For the other instructions: how many stack items they take, how many they push, and the opcodes.
+ */
 const EFFECTS: readonly (readonly [number, number, string])[] = [
   [0, 0, '5b'],
   [0, 1, '30 32 33 34 36 38 3a 3d 41 42 43 44 45 46 47 48 58 59 5a'],
@@ -84,7 +88,7 @@ const OTHERS = new Map(
     all.split(' ').map((op) => [Number.parseInt(op, 16), { taken, given }] as const),
   ),
 );
-/** Instructions that copy to memory: where their destination and length lie on the stack. */
+/** Instructions that copy to memory: the stack positions of their destination and length. */
 const COPIES: Readonly<Record<number, readonly [number, number, number]>> = {
   55: [0, 2, 3],
   57: [0, 2, 3],
@@ -93,7 +97,7 @@ const COPIES: Readonly<Record<number, readonly [number, number, number]>> = {
   60: [1, 3, 4],
 };
 
-/** The places in the code that hold a call, reachable or not. */
+/** The positions of all call instructions in the code, reachable or not. */
 export function callPlaces(code: Uint8Array): number[] {
   const found: number[] = [];
   for (let pc = 0; pc < code.length; pc += widthOf(code[pc] ?? 0)) {
@@ -102,7 +106,7 @@ export function callPlaces(code: Uint8Array): number[] {
   return found;
 }
 
-/** Every call that a transaction with this selector can come to. */
+/** Every call that a transaction with this selector can reach. */
 export function callSites(code: Uint8Array, selector: Hex): CallSite[] {
   const sites = new Map<number, CallSite>();
   const seen = new Map<string, State>();
@@ -126,7 +130,7 @@ function widthOf(op: number): number {
   return op >= 0x60 && op <= 0x7f ? op - 0x5f + 1 : 1;
 }
 
-/** Return addresses on the stack tell one use of a function from another. */
+/** The return addresses on the stack, which distinguish the uses of an internal function. */
 function contextOf(code: Uint8Array, { pc, stack }: State): string {
   const places = stack.map((value) =>
     typeof value === 'bigint' && code[Number(value)] === JUMPDEST ? value : '',
@@ -166,14 +170,14 @@ interface Run {
   readonly found: (site: CallSite) => void;
 }
 
-/** Runs up to the next branch. @returns where it goes on. */
+/** Runs up to the next branch. @returns the states in which it continues. */
 function runBlock(code: Uint8Array, from: State, run: Run): State[] {
   const stack = [...from.stack];
   const memory = new Memory(from.memory);
   const next = (pc: number): State => ({ pc, stack: [...stack], memory: new Map(memory.known) });
   const pop = (): Value => {
     const value = stack.pop();
-    if (value === undefined) throw new Error('the stack is empty: this is no code of solc');
+    if (value === undefined) throw new Error('the stack is empty: solc does not compile such code');
     return value;
   };
   for (let pc = from.pc, steps = 0; pc < code.length; steps++) {
@@ -199,7 +203,7 @@ function runBlock(code: Uint8Array, from: State, run: Run): State[] {
 
 function targetOf(value: Value, pc: number): number {
   if (typeof value === 'bigint') return Number(value);
-  throw new Error(`the jump at ${pc} leads to a place that depends on the input`);
+  throw new Error(`the jump at ${pc} leads to a destination that depends on the input`);
 }
 
 interface Machine {
@@ -255,7 +259,7 @@ function copy([to, length, count]: readonly [number, number, number], machine: M
   machine.memory.forget(taken[to] ?? 'any', taken[length] ?? 'any');
 }
 
-/** What an instruction puts on the stack. */
+/** The value that an instruction pushes onto the stack. */
 function result(
   code: Uint8Array,
   pc: number,
@@ -268,7 +272,8 @@ function result(
   if (op === 0x51) return memory.load(pop(), pc);
   if (COMPUTED[op] !== undefined) return computed(op, pop(), pop(), run);
   const effect = OTHERS.get(op);
-  if (effect === undefined) throw new Error(`instruction 0x${op.toString(16)} at ${pc}?`);
+  if (effect === undefined)
+    throw new Error(`instruction 0x${op.toString(16)} at ${pc} is not supported`);
   for (let i = 0; i < effect.taken; i++) pop();
   return effect.given === 0 ? null : 'any';
 }
@@ -301,13 +306,13 @@ function computed(op: number, a: Value, b: Value, { selector }: Run): Value {
   return typeof b === 'object' ? moved(b, a) : 'any';
 }
 
-/** What is added to a pointer and is not known is a length: solc adds nothing else. */
+/** An unknown value that is added to a pointer is a length: solc adds nothing else. */
 function moved({ base, offset, isBehind }: Pointer, by: Value): Value {
   if (typeof by !== 'bigint') return by === 'any' ? { base, offset, isBehind: true } : 'any';
   return { base, offset: offset + (by >= WORD / 2n ? by - WORD : by), isBehind };
 }
 
-/** The bytes of memory that are the same whatever the input is. */
+/** The bytes of memory that are the same for every input. */
 class Memory {
   readonly known: Map<string, number>;
 
@@ -320,7 +325,7 @@ class Memory {
     for (let i = 0n; i < 32n; i++) {
       const byte = this.byteAt(at, i);
       if (byte === undefined) {
-        // Where free memory begins is a place of its own; all else that is read may be anything.
+        // Free memory begins at a base of its own; any other value that is read may be anything.
         return at === FREE_POINTER ? { base: pc, offset: 0n, isBehind: false } : 'any';
       }
       value = (value << 8n) | BigInt(byte);
@@ -336,7 +341,7 @@ class Memory {
     }
   }
 
-  /** Something unknown was written there. */
+  /** Forgets the bytes to which an unknown value was written. */
   forget(at: Value, length: Value): void {
     if (length === 0n) return;
     if (!isPlace(at)) {
@@ -349,7 +354,7 @@ class Memory {
       const [otherBase = '', offset = '0'] = key.split('@');
       const place = BigInt(offset);
       const isOwn = otherBase === base && place >= start && (end === null || place < end);
-      // Two pointers may be the same place, but none leads to what is Solidity's own.
+      // Two pointers may be equal, but no pointer leads to the memory that Solidity reserves.
       const mayBe =
         otherBase !== base && !isOwnMemory(otherBase, place) && !isOwnMemory(base, start);
       if (isOwn || mayBe) this.known.delete(key);

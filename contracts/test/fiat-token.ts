@@ -1,6 +1,6 @@
 // Circle's USDC as it runs on public chains: FiatTokenV2_2 behind its proxy, with its signature
-// library. The creation code lies beside the repository and is not part of it: who has no such file
-// goes without these tests and measurements.
+// library. Its creation code is stored beside the repository and is not part of it: without that
+// file, these tests and measurements are skipped.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ import {
 
 const file = fileURLToPath(new URL('../../../shared/data/fiat-token.json', import.meta.url));
 
-/** Why a test that needs the token is skipped; undefined where the file is there. */
+/** The reason to skip a test that needs the token; undefined if the file exists. */
 export const FIAT_TOKEN_MISSING = existsSync(file)
   ? undefined
   : 'needs ../shared/data/fiat-token.json, the code of the real USDC';
@@ -28,15 +28,17 @@ interface Compiled {
 
 type Part = 'FiatTokenProxy' | 'FiatTokenV2_2' | 'SignatureChecker' | 'MockERC1271Wallet';
 
-/** How the token gets onto a chain. */
+/** Sends the transactions that deploy the token. */
 export interface FiatTokenChain {
-  /** The address may do nothing else with the token: its proxy takes it for its own admin. */
+  /**
+   * The sending address cannot use the token otherwise, because the proxy takes it as its admin.
+   */
   deploy(data: Hex): Promise<Hex>;
-  /** By `roles.owner`. */
+  /** Sent by `roles.owner`. */
   call(to: Hex, data: Hex): Promise<unknown>;
 }
 
-/** Who may do what. The owner also names who mints. */
+/** The addresses that hold the token's roles. The owner also appoints minters. */
 export interface FiatTokenRoles {
   readonly owner: Hex;
   readonly minter: Hex;
@@ -45,18 +47,18 @@ export interface FiatTokenRoles {
 }
 
 const MAX_MINT = 2n ** 128n;
-/** Bytes of an address. */
+/** The length of an address in bytes. */
 const ADDRESS_LENGTH = 20;
 const UNUSED_SELECTOR = 'ffffffff';
 
-/** A contract of Circle's: ABI and creation code. */
+/** ABI and creation code of one of Circle's contracts. */
 export function fiatTokenPart(part: Part): Compiled {
   const parts = JSON.parse(readFileSync(file, 'utf8')) as Record<Part, Compiled>;
   return parts[part];
 }
 
 /**
- * Deploys and initialises the token as USDC is, or with another logic contract.
+ * Deploys and initializes the token like USDC, or with another logic contract.
  * @returns the address of its proxy.
  */
 export async function deployFiatToken(
@@ -83,7 +85,7 @@ export async function deployFiatToken(
   return token;
 }
 
-/** The creation code with the address of its library in each place that waits for it. */
+/** The creation code with the address of its library filled in wherever it is needed. */
 function link({ bytecode, linkReferences }: Compiled, library: Hex): Hex {
   let code = bytecode.slice(2);
   for (const places of Object.values(linkReferences).flatMap((file) => Object.values(file))) {
@@ -95,8 +97,8 @@ function link({ bytecode, linkReferences }: Compiled, library: Hex): Hex {
 }
 
 /**
- * What V2_1 looks like to a caller: V2_2 without the calls that take a signature as bytes. In the
- * table of functions their selectors give way to one that nobody calls.
+ * V2_2 without the calls that take a signature as bytes, so that it behaves like V2_1 for a caller.
+ * In the function table their selectors are replaced by one that is never called.
  */
 export function withoutBytesSignatures(logic: Hex): Hex {
   const taken = fiatTokenPart('FiatTokenV2_2').abi.filter(
@@ -104,20 +106,22 @@ export function withoutBytesSignatures(logic: Hex): Hex {
   );
   return taken.reduce<Hex>((code, one) => {
     const push = `63${toFunctionSelector(one as AbiFunction).slice(2)}14`;
-    if (code.split(push).length !== 2) throw new Error(`the table has no ${push}`);
+    if (code.split(push).length !== 2) throw new Error(`the function table has no ${push}`);
     return code.replace(push, `63${UNUSED_SELECTOR}14`) as Hex;
   }, logic);
 }
 
-/** Where `FiatTokenV1` keeps its name: behind owner, pauser, blacklister and the blocked. */
+/**
+ * The slot in which `FiatTokenV1` stores its name: after owner, pauser, blacklister and blocklist.
+ */
 export const FIAT_TOKEN_NAME_SLOT = '0x4';
-/** What fits into one word beside its length. */
+/** The longest text that fits into one word together with its length. */
 const SHORT_TEXT_LENGTH = 31;
 
 /** A short text as Solidity stores it: its bytes, and twice its length in the last byte. */
 export function storedText(text: string): Hex {
   const bytes = Buffer.from(text);
-  if (bytes.length > SHORT_TEXT_LENGTH) throw new Error(`${text} takes more than a word`);
+  if (bytes.length > SHORT_TEXT_LENGTH) throw new Error(`${text} does not fit into a word`);
   const word = Buffer.alloc(SHORT_TEXT_LENGTH + 1);
   bytes.copy(word);
   word[SHORT_TEXT_LENGTH] = bytes.length * 2;

@@ -1,4 +1,4 @@
-// An anvil that mines a block per transaction, for measuring and testing contracts alone.
+// An anvil node that mines one block per transaction, for measuring and testing contracts alone.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
@@ -12,29 +12,30 @@ import {
 import { foundry } from 'viem/chains';
 import { foundryBinary } from '../foundry-binary.ts';
 
-/** An idle machine needs 0.1 s; a busy one gets this long. */
+/** An idle machine needs 0.1 s; a busy one gets this much time. */
 const START_LIMIT_MS = 20_000;
 
 /**
- * Where the chain's clock begins, in seconds, near noon. Times are part of the calldata, and a zero
- * byte costs less: with the machine's own clock the gas of an operation would change with the hour.
+ * The time of the chain's first block, in seconds, near noon. Times are part of the calldata, and a
+ * zero byte costs less: with the machine's own clock the gas of an operation would vary by the
+ * hour.
  */
 const CHAIN_START = 0x6b11_5555;
 
-/** Below the 16.78 M that a transaction may use; ample for all that is sent here. */
+/** Below the 16.78 M that a transaction may use, and enough for all transactions here. */
 const GAS_LIMIT = 16_000_000n;
 
 export type TestClient = ReturnType<typeof connect>;
 
 export interface TestNode extends AsyncDisposable {
   readonly client: TestClient;
-  /** Sends a transaction from any address, mines it, and insists that it succeeded. */
+  /** Sends a transaction from any address, mines it, and throws if it reverted. */
   send(transaction: { from: Hex; to?: Hex; data: Hex }): Promise<TransactionReceipt>;
 }
 
-/** Starts a node on a free port; `await using` ends it. */
+/** Starts a node on a free port; `await using` stops it. */
 export async function startTestNode(): Promise<TestNode> {
-  // Anvil's own mining on each transaction leaves one lying now and then, so blocks are asked for.
+  // Anvil's automine sometimes leaves a transaction unmined, so the test requests each block.
   const clock = ['--timestamp', String(CHAIN_START)];
   const options = ['--port', '0', '--auto-impersonate', '--no-mining', ...clock];
   const child = spawn(foundryBinary('anvil'), options, {
@@ -66,7 +67,7 @@ function connect(url: string) {
 function listeningPort(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('anvil did not start')), START_LIMIT_MS);
-    child.once('exit', (code) => reject(new Error(`anvil ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`anvil exited with ${code}`)));
     let text = '';
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk.toString();

@@ -58,7 +58,7 @@ function withoutOwn({ time: _time, level: _level, message: why, ...fields }: Log
   return why === undefined ? fields : { ...fields, why };
 }
 
-/** The same log, with these fields in each entry. */
+/** The same log, with these fields added to each entry. */
 export function logWith(log: Log, always: LogFields): Log {
   return {
     info: (message, fields) => log.info(message, { ...always, ...fields }),

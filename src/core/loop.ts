@@ -4,8 +4,8 @@ export interface LoopOptions {
   /** Polling interval in milliseconds, in case a wake-up got lost. */
   readonly pollMs: number;
   /**
-   * Does one bounded batch of work. `true` requests another run at once; a number, a run after so
-   * many milliseconds unless it is woken before.
+   * Does one bounded batch of work. `true` requests another run at once. A number requests a run
+   * after this many milliseconds, unless the loop is woken earlier.
    */
   readonly run: () => Promise<boolean | number>;
   readonly onError: (name: string, error: unknown) => void;
@@ -45,7 +45,7 @@ export function startLoop(options: LoopOptions): Loop {
       ring = () => (untilWoken || stopped) && end();
       if (stopped || (untilWoken && woken)) end();
     });
-  /** @returns how long to sleep. */
+  /** @returns the time until the next run in milliseconds. */
   const turn = async (): Promise<number> => {
     woken = false;
     try {

@@ -216,7 +216,7 @@ const RECORD = `
       ${RESULTS.select(['endpoint_id', 'fence', 'event_created', 'event_position', 'status'], 'n')}
     from unnest(${RESULTS.all('fence')}) with ordinality as t (fence, n)
   ), checked as materialized (
-    -- "is true" keeps it a look-up in a hash table; as a join it would be a loop in a loop.
+    -- With "is true" the planner uses a hash table. Without it, it would use a nested loop.
     select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from leases)) is true as ok
     from input i
   ), fresh as materialized (
@@ -229,7 +229,7 @@ const RECORD = `
     ) w
     where c.ok
   ), finished as (
-    -- Anything else that changes these rows holds the lease's lock, so their places are still true.
+    -- All other changes of these rows hold the lease's lock, so their places are still valid.
     delete from webhook_due d using fresh f
     where f.status <> 'pending' and d.ctid = f.place
     returning d.endpoint_id, f.status, d.event_created, d.event_position, d.id, d.account_id,
