@@ -230,3 +230,24 @@ create table rate_refresh (
   only_row boolean primary key default true check (only_row),
   asked_at timestamptz(3) not null
 );
+
+-- The catalog of an account and mode: the items that its tills sell at a tap, in the order of
+-- `position`. Each change of an item raises its version; making room for another one does not.
+create table catalogue_items (
+  id text collate "C" primary key,
+  account_id text collate "C" not null,
+  livemode boolean not null,
+  name text not null,
+  -- Minor units of the currency; atoms without one.
+  unit_amount bigint not null check (unit_amount >= 0),
+  currency text collate "C" check (currency ~ '^[a-z]{3}$'),
+  -- Basis points.
+  tax_rate integer not null check (tax_rate between 0 and 10000),
+  tax_inclusive boolean not null,
+  color text collate "C" check (color ~ '^#[0-9a-fA-F]{6}$'),
+  position integer not null check (position >= 0),
+  version integer not null default 1 check (version > 0),
+  created timestamptz(3) not null
+);
+
+create index catalogue_items_list on catalogue_items (account_id, livemode, position);

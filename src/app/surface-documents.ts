@@ -175,6 +175,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Money: 'Balance, withdrawals and refunds.',
   Terminals: 'Terminals and their pairing.',
   'API keys': 'Keys of the merchant API.',
+  Catalog: 'The items that tills sell at a tap.',
   Risk: 'Rules that decline payments or ask the payer.',
   Statistics: 'Figures by day.',
   Search: 'Finding an object by any of its identifiers.',

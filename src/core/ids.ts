@@ -35,6 +35,7 @@ export const ID_PREFIXES = {
   ownerChange: 'och_',
   payoutHold: 'hold_',
   proposal: 'prop_',
+  catalogueItem: 'item_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

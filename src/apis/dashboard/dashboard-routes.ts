@@ -2,6 +2,7 @@ import { accountRoutes } from '#apis/dashboard/account-routes.ts';
 import { apiKeyRoutes } from '#apis/dashboard/api-key-routes.ts';
 import { auditRoutes } from '#apis/dashboard/audit-routes.ts';
 import { brandRoutes } from '#apis/dashboard/brand-routes.ts';
+import { catalogueRoutes } from '#apis/dashboard/catalogue-routes.ts';
 import { declinedRoutes } from '#apis/dashboard/declined-routes.ts';
 import { endpointRoutes } from '#apis/dashboard/endpoint-routes.ts';
 import { exportRoutes } from '#apis/dashboard/export-routes.ts';
@@ -45,6 +46,7 @@ function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
     ...apiKeyRoutes(deps),
     ...managedTerminalRoutes(deps),
     managerCodeRoute(deps),
+    ...catalogueRoutes(deps),
     ...endpointRoutes(deps),
     ...goLiveRoutes(deps),
     ...moneyRoutes(deps),

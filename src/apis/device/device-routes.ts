@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/credential-ends.ts';
 import { type ChipDeps, chipAuthorizationRoutes } from '#apis/device/authorization-routes.ts';
+import { catalogueRoute } from '#apis/device/catalogue-route.ts';
 import {
   DEVICE_INTENT_EXAMPLE,
   DeviceIntentSchema,
@@ -447,6 +448,7 @@ export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
       refundRoute(deps),
       testPassesRoute(deps),
       totalsRoute(deps),
+      catalogueRoute(deps),
     ],
   };
 }

@@ -1,0 +1,66 @@
+import { only } from '#core/assert.ts';
+import type { Tenant } from '#core/mode.ts';
+import type { Sql, Tx } from '#db/database.ts';
+import { ofTenant } from '#db/plan-shapes.ts';
+import { type Row, table } from '#db/table.ts';
+
+export const catalogueItems = table(
+  'catalogue_items',
+  {
+    id: 'text',
+    name: 'text',
+    unit_amount: 'bigint',
+    currency: 'text?',
+    tax_rate: 'int',
+    tax_inclusive: 'boolean',
+    color: 'text?',
+    position: 'int',
+    version: 'int',
+  },
+  { account_id: 'text', livemode: 'boolean', created: 'timestamptz' },
+);
+
+export type CatalogueRow = Row<typeof catalogueItems>;
+
+/** In the order of the till's buttons. */
+export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<CatalogueRow[]> {
+  return sql.query(
+    `select ${catalogueItems.columns} from catalogue_items
+     where ${ofTenant('$1', '$2')} order by position, created, id`,
+    [tenant.accountId, tenant.livemode],
+  );
+}
+
+/** Items from that position on move back by one. The account must be locked. */
+export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): Promise<void> {
+  await tx.query(
+    `update catalogue_items set position = position + 1
+     where ${ofTenant('$1', '$2')} and position >= $3`,
+    [tenant.accountId, tenant.livemode, position],
+  );
+}
+
+/** The account must be locked. */
+export async function updateCatalogueItem(tx: Tx, row: CatalogueRow): Promise<CatalogueRow> {
+  const rows = await tx.query<CatalogueRow>(
+    `update catalogue_items set name = $2, unit_amount = $3, currency = $4, tax_rate = $5,
+       tax_inclusive = $6, color = $7, position = $8, version = version + 1
+     where id = $1 returning ${catalogueItems.columns}`,
+    [
+      row.id,
+      row.name,
+      row.unit_amount,
+      row.currency,
+      row.tax_rate,
+      row.tax_inclusive,
+      row.color,
+      row.position,
+    ],
+  );
+  return only(rows, 'catalog item');
+}
+
+/** The account must be locked. */
+export async function deleteCatalogueItem(tx: Tx, id: string): Promise<void> {
+  await tx.query('delete from catalogue_items where id = $1', [id]);
+}

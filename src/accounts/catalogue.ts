@@ -1,0 +1,186 @@
+import { lockOwnAccount } from '#accounts/account-queries.ts';
+import {
+  type CatalogueRow,
+  catalogueItems,
+  deleteCatalogueItem,
+  moveItemsBack,
+  selectCatalogue,
+  updateCatalogueItem,
+} from '#accounts/catalogue-queries.ts';
+import { selectShopSettings } from '#accounts/shop-settings.ts';
+import { type Actor, recordEntry } from '#audit/audit.ts';
+import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { minorDigits } from '#core/currencies.ts';
+import { newId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
+import { staleVersion } from '#core/stale-version.ts';
+import type { Tx } from '#db/database.ts';
+import { basisPointsOf, unknownTaxRate } from '#prices/asked-lines.ts';
+
+/** A till shows them as buttons; a shop with more goods scans codes instead. */
+const MAX_ITEMS = 500;
+
+/** The fields of an item that a request may set. Named as in the API. */
+export interface CatalogueEdit {
+  readonly name?: string;
+  /** Minor units of the currency, or atoms. */
+  readonly unit_amount?: number;
+  readonly currency?: string | null;
+  /** Basis points, or the name of one of the account's rates. */
+  readonly tax_rate?: number | string;
+  readonly tax_inclusive?: boolean;
+  readonly color?: string | null;
+  readonly position?: number;
+}
+
+export type NewCatalogueItem = CatalogueEdit &
+  Required<Pick<CatalogueEdit, 'name' | 'unit_amount'>>;
+
+interface Ref {
+  readonly tenant: Tenant;
+  readonly actor: Actor;
+  readonly now: Date;
+}
+
+type ItemRef = Ref & { readonly id: string };
+
+function fieldsOf({ id: _, version: __, unit_amount, ...row }: CatalogueRow) {
+  return { ...row, unit_amount: Number(unit_amount) };
+}
+
+/** The object `catalogue_item`. */
+export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json } {
+  const { id, version, name, currency, tax_rate, tax_inclusive, color, position } = row;
+  const unit_amount = Number(row.unit_amount);
+  const price = { unit_amount, currency, tax_rate, tax_inclusive };
+  return { id, object: 'catalogue_item', name, ...price, color, position, version };
+}
+
+/**
+ * The items. The account stays locked until the end of the transaction: positions depend on each
+ * other, so one change is made at a time.
+ */
+async function lockCatalogue(tx: Tx, { accountId, livemode }: Tenant): Promise<CatalogueRow[]> {
+  await lockOwnAccount(tx, accountId);
+  return selectCatalogue(tx, { accountId, livemode });
+}
+
+/** Makes room where another item is: it and all behind it move back by one. */
+async function takePosition(
+  tx: Tx,
+  tenant: Tenant,
+  { position, others }: { readonly position: number; readonly others: readonly CatalogueRow[] },
+): Promise<void> {
+  const isTaken = others.some((other) => other.position === position);
+  if (isTaken) await moveItemsBack(tx, tenant, position);
+}
+
+/** What the account's settings say where a request does not, and what they make of its words. */
+async function readEdit(
+  tx: Tx,
+  { tenant }: Ref,
+  edit: CatalogueEdit,
+): Promise<Pick<CatalogueRow, 'currency' | 'tax_rate' | 'tax_inclusive'> | Refusal> {
+  const settings = await selectShopSettings(tx, tenant.accountId);
+  const { currency = settings.currency, tax_rate: rate = 0 } = edit;
+  if (currency !== null && minorDigits(currency) === undefined) {
+    const message = `currency: ISO 4217 has no ${currency}. Send a code in small letters, or null.`;
+    return refuse('parameter_invalid', message, 'currency');
+  }
+  const points = basisPointsOf(rate, settings);
+  if (points === null) return unknownTaxRate('tax_rate', rate);
+  const isWithin = edit.tax_inclusive ?? settings.prices_include_tax;
+  return { currency, tax_rate: points, tax_inclusive: isWithin };
+}
+
+async function recordChange(
+  tx: Tx,
+  { tenant, actor, now }: Ref,
+  change: {
+    readonly verb: 'created' | 'updated' | 'deleted';
+    readonly before: CatalogueRow | null;
+    readonly after: CatalogueRow | null;
+  },
+): Promise<void> {
+  const { verb, before, after } = change;
+  await recordEntry(tx, {
+    auditLog: tenant.accountId,
+    actor,
+    action: `catalogue_item.${verb}`,
+    objectId: (after ?? before)?.id ?? '',
+    livemode: tenant.livemode,
+    before: before === null ? null : fieldsOf(before),
+    after: after === null ? null : fieldsOf(after),
+    now,
+  });
+}
+
+export async function createCatalogueItem(
+  tx: Tx,
+  ref: Ref,
+  item: NewCatalogueItem,
+): Promise<CatalogueRow | Refusal> {
+  const { tenant, now } = ref;
+  const others = await lockCatalogue(tx, tenant);
+  const read = await readEdit(tx, ref, item);
+  if (isRefusal(read)) return read;
+  if (others.length >= MAX_ITEMS) {
+    return refuse('unexpected_state', `At most ${MAX_ITEMS} items: delete one first.`);
+  }
+  const { position = (others.at(-1)?.position ?? 0) + 1 } = item;
+  await takePosition(tx, tenant, { position, others });
+  const after = await catalogueItems.insert(tx, {
+    ...read,
+    id: newId('catalogueItem', now),
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
+    created: now,
+    name: item.name,
+    unit_amount: BigInt(item.unit_amount),
+    color: item.color ?? null,
+    position,
+  });
+  await recordChange(tx, ref, { verb: 'created', before: null, after });
+  return after;
+}
+
+const MISSING = 'catalog item';
+
+export async function editCatalogueItem(
+  tx: Tx,
+  ref: ItemRef,
+  edit: CatalogueEdit & { readonly version: number },
+): Promise<CatalogueRow | Refusal> {
+  const { tenant, id } = ref;
+  const items = await lockCatalogue(tx, tenant);
+  const before = items.find((item) => item.id === id);
+  if (before === undefined) return resourceMissing(MISSING, 'item');
+  if (before.version !== edit.version) return staleVersion(before.version);
+  const { currency, tax_rate, tax_inclusive } = before;
+  const read = await readEdit(tx, ref, { currency, tax_rate, tax_inclusive, ...edit });
+  if (isRefusal(read)) return read;
+  const { position = before.position } = edit;
+  const others = items.filter((item) => item !== before);
+  await takePosition(tx, tenant, { position, others });
+  const after = await updateCatalogueItem(tx, {
+    ...before,
+    ...read,
+    name: edit.name ?? before.name,
+    unit_amount: edit.unit_amount === undefined ? before.unit_amount : BigInt(edit.unit_amount),
+    color: edit.color === undefined ? before.color : edit.color,
+    position,
+  });
+  await recordChange(tx, ref, { verb: 'updated', before, after });
+  return after;
+}
+
+/** @returns null: deleted. */
+export async function removeCatalogueItem(tx: Tx, ref: ItemRef): Promise<Refusal | null> {
+  const { tenant, id } = ref;
+  const before = (await lockCatalogue(tx, tenant)).find((item) => item.id === id);
+  if (before === undefined) return resourceMissing(MISSING, 'item');
+  await deleteCatalogueItem(tx, id);
+  await recordChange(tx, ref, { verb: 'deleted', before, after: null });
+  return null;
+}

@@ -1,0 +1,132 @@
+import Type from 'typebox';
+import {
+  catalogueItem,
+  createCatalogueItem,
+  editCatalogueItem,
+  removeCatalogueItem,
+} from '#accounts/catalogue.ts';
+import { selectCatalogue } from '#accounts/catalogue-queries.ts';
+import {
+  actorOf,
+  type DashboardDeps,
+  MODE,
+  type PersonRequest,
+  type PersonRoute,
+  personRoute,
+} from '#apis/dashboard/person-route.ts';
+import { Version } from '#apis/dashboard/person-schema.ts';
+import {
+  CatalogueItemEdit,
+  CatalogueItemSchema,
+  CatalogueList,
+  NewCatalogueItemBody,
+} from '#apis/merchant/catalogue-schema.ts';
+import { answerWith, isRefusal } from '#core/answer.ts';
+import { idOf, objectType } from '#http/schema.ts';
+
+const TAG = 'Catalog';
+const PATH = `${MODE}/catalogue`;
+
+function refOf({ caller, params, requestId, now }: PersonRequest) {
+  const actor = actorOf(caller, requestId);
+  return { tenant: caller.tenant, id: params.item ?? '', actor, now };
+}
+
+function listRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'GET',
+    path: PATH,
+    operationId: 'listCatalogue',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'The items that tills sell at a tap, by their position',
+    access: 'viewer',
+    response: CatalogueList,
+    handle: async ({ caller }) => {
+      const rows = await selectCatalogue(db, caller.tenant);
+      return answerWith(200, { object: 'list', data: rows.map(catalogueItem) });
+    },
+  });
+}
+
+function createRoute({ db }: DashboardDeps) {
+  return personRoute<undefined, typeof NewCatalogueItemBody>({
+    method: 'POST',
+    path: PATH,
+    operationId: 'createCatalogueItem',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Add an item to the catalog',
+    description:
+      'Without `position` it is the last one; at a position that another item has, that one and ' +
+      'all behind it move back. `currency` and `tax_inclusive` are by default as the account ' +
+      'says, `tax_rate` is 0. A catalog has at most 500 items.',
+    access: 'admin',
+    body: NewCatalogueItemBody,
+    status: 201,
+    response: CatalogueItemSchema,
+    errors: ['unexpected_state'],
+    handle: async (request) => {
+      const row = await db.transaction((tx) =>
+        createCatalogueItem(tx, refOf(request), request.body),
+      );
+      return isRefusal(row) ? row : answerWith(201, catalogueItem(row));
+    },
+  });
+}
+
+const EditBody = Type.Object({ version: Version, ...CatalogueItemEdit });
+
+function updateRoute({ db }: DashboardDeps) {
+  return personRoute<undefined, typeof EditBody>({
+    method: 'PATCH',
+    path: `${PATH}/{item}`,
+    operationId: 'updateCatalogueItem',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Change an item of the catalog, or move it',
+    description: 'Sales that exist keep their lines.',
+    access: 'admin',
+    params: { item: 'catalogueItem' },
+    body: EditBody,
+    response: CatalogueItemSchema,
+    errors: ['version_conflict'],
+    handle: async (request) => {
+      const row = await db.transaction((tx) => editCatalogueItem(tx, refOf(request), request.body));
+      return isRefusal(row) ? row : answerWith(200, catalogueItem(row));
+    },
+  });
+}
+
+const DeletedSchema = Type.Object(
+  {
+    id: idOf('item_', 'catalog item'),
+    object: objectType('catalogue_item'),
+    deleted: Type.Literal(true, { description: 'The item is deleted.' }),
+  },
+  { description: 'The item is deleted.' },
+);
+
+function deleteRoute({ db }: DashboardDeps) {
+  return personRoute({
+    method: 'DELETE',
+    path: `${PATH}/{item}`,
+    operationId: 'deleteCatalogueItem',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Delete an item of the catalog',
+    description: 'Sales that exist keep their lines.',
+    access: 'admin',
+    params: { item: 'catalogueItem' },
+    response: DeletedSchema,
+    handle: async (request) => {
+      const ref = refOf(request);
+      const refusal = await db.transaction((tx) => removeCatalogueItem(tx, ref));
+      return refusal ?? answerWith(200, { id: ref.id, object: 'catalogue_item', deleted: true });
+    },
+  });
+}
+
+export function catalogueRoutes(deps: DashboardDeps): PersonRoute[] {
+  return [listRoute(deps), createRoute(deps), updateRoute(deps), deleteRoute(deps)];
+}

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testing/people.ts';
+import type { PersonClient } from '#testing/person-client.ts';
+
+let server: DashboardServer;
+let owner: PersonClient;
+let account = '';
+let path = '';
+
+before(async () => {
+  server = await startDashboardServer();
+  const { accountId } = await addOwner(server, 'olga@shop.test');
+  await addMember(server, { email: 'mia@shop.test', accountId, role: 'member' });
+  await addOwner(server, 'otto@other.test');
+  owner = await signInAs(server, 'olga@shop.test');
+  account = `/accounts/${accountId}`;
+  path = `${account}/test/catalogue`;
+});
+after(() => server.close());
+
+interface Item {
+  readonly id: string;
+  readonly name: string;
+  readonly position: number;
+  readonly version: number;
+}
+
+async function items(by = owner, at = path): Promise<Item[]> {
+  return (await by.get(at)).body.data as Item[];
+}
+
+const names = async () => (await items()).map(({ name }) => name);
+
+async function add(item: object): Promise<Item> {
+  const { status, body, text } = await owner.post(path, item);
+  assert.equal(status, 201, text);
+  return body as unknown as Item;
+}
+
+async function clear(): Promise<void> {
+  for (const { id } of await items()) await owner.delete(`${path}/${id}`);
+}
+
+test('an item takes from the account what it leaves open', async () => {
+  await clear();
+  const { version } = (await owner.get(account)).body;
+  const tax_rates = [{ name: 'Drinks', rate: 1_900 }];
+  const shop = { currency: 'eur', tax_rates, prices_include_tax: false };
+  assert.equal((await owner.patch(account, { version, ...shop })).status, 200);
+  const { id, ...coffee } = await add({ name: 'Coffee', unit_amount: 350, tax_rate: 'Drinks' });
+  assert.match(id, /^item_[0-9A-Za-z]{22}$/);
+  assert.deepEqual(coffee, {
+    object: 'catalogue_item',
+    name: 'Coffee',
+    unit_amount: 350,
+    currency: 'eur',
+    tax_rate: 1_900,
+    tax_inclusive: false,
+    color: null,
+    position: 1,
+    version: 1,
+  });
+  const own = { currency: null, tax_rate: 700, tax_inclusive: true, color: '#A05a2c', position: 9 };
+  const { id: _, ...token } = await add({ name: 'Token', unit_amount: 0, ...own });
+  assert.deepEqual(token, {
+    object: 'catalogue_item',
+    name: 'Token',
+    unit_amount: 0,
+    ...own,
+    version: 1,
+  });
+});
+
+test('a new item is the last one, unless it says where', async () => {
+  await clear();
+  for (const name of ['A', 'B', 'C']) await add({ name, unit_amount: 1 });
+  const [, second] = await items();
+  await add({ name: 'D', unit_amount: 1, position: second?.position });
+  assert.deepEqual(await names(), ['A', 'D', 'B', 'C']);
+  await add({ name: 'first', unit_amount: 1, position: 0 });
+  await add({ name: 'last', unit_amount: 1 });
+  assert.deepEqual(await names(), ['first', 'A', 'D', 'B', 'C', 'last']);
+  const positions = (await items()).map(({ position }) => position);
+  assert.equal(new Set(positions).size, positions.length);
+});
+
+test('an item is moved and changed by the version that was read', async () => {
+  await clear();
+  for (const name of ['A', 'B', 'C']) await add({ name, unit_amount: 1 });
+  const [first, , third] = await items();
+  const at = `${path}/${third?.id}`;
+  const moved = await owner.patch(at, { version: 1, position: first?.position });
+  assert.deepEqual([moved.status, moved.body.position, moved.body.version], [200, 1, 2]);
+  assert.deepEqual(await names(), ['C', 'A', 'B']);
+  const stale = await owner.patch(at, { version: 1, name: 'X' });
+  assert.deepEqual([stale.status, stale.body.error?.code], [409, 'version_conflict']);
+  const change = { name: 'C2', unit_amount: 7, currency: 'jpy', tax_rate: 800, color: '#000000' };
+  const changed = await owner.patch(at, { version: 2, ...change });
+  assert.deepEqual(changed.body, { ...moved.body, ...change, version: 3 });
+  // What moved back to make room was not edited.
+  assert.equal((await owner.patch(`${path}/${first?.id}`, { version: 1, name: 'A2' })).status, 200);
+  const cleared = await owner.patch(at, { version: 3, color: null, currency: null });
+  assert.deepEqual([cleared.body.color, cleared.body.currency], [null, null]);
+});
+
+test('two edits of one version: one is made, the other is a conflict', async () => {
+  await clear();
+  const { id } = await add({ name: 'A', unit_amount: 1 });
+  const edits = ['B', 'C'].map((name) => owner.patch(`${path}/${id}`, { version: 1, name }));
+  const statuses = (await Promise.all(edits)).map(({ status }) => status);
+  assert.deepEqual(statuses.sort(), [200, 409]);
+});
+
+test('a deleted item is gone, and the log has what it was', async () => {
+  await clear();
+  const { id } = await add({ name: 'A', unit_amount: 1 });
+  const gone = await owner.delete(`${path}/${id}`);
+  assert.deepEqual(gone.body, { id, object: 'catalogue_item', deleted: true });
+  assert.equal((await owner.delete(`${path}/${id}`)).status, 404);
+  assert.equal((await owner.patch(`${path}/${id}`, { version: 1, name: 'B' })).status, 404);
+  const { body } = await owner.get(`${account}/audit_log?limit=1`);
+  const [entry] = body.data as { action: string; before: { name: string }; after: null }[];
+  assert.deepEqual(
+    [entry?.action, entry?.before.name, entry?.after],
+    ['catalogue_item.deleted', 'A', null],
+  );
+});
+
+test('each mode and account has a catalog of its own, and only admins change it', async () => {
+  await clear();
+  const { id } = await add({ name: 'A', unit_amount: 1 });
+  const live = `${account}/live/catalogue`;
+  assert.deepEqual(await items(owner, live), []);
+  assert.equal((await owner.patch(`${live}/${id}`, { version: 1, name: 'B' })).status, 404);
+  assert.equal((await owner.delete(`${live}/${id}`)).status, 404);
+  const other = await signInAs(server, 'otto@other.test');
+  assert.equal((await other.get(path)).status, 404);
+  assert.equal((await other.delete(`${path}/${id}`)).status, 404);
+  const member = await signInAs(server, 'mia@shop.test');
+  assert.deepEqual(await items(member), await items());
+  const refused = [
+    await member.post(path, { name: 'B', unit_amount: 1 }),
+    await member.patch(`${path}/${id}`, { version: 1, name: 'B' }),
+    await member.delete(`${path}/${id}`),
+  ];
+  assert.deepEqual(
+    refused.map(({ status, body }) => [status, body.error?.code]),
+    refused.map(() => [403, 'role_missing']),
+  );
+  assert.deepEqual(await names(), ['A']);
+});
+
+const WRONG: readonly (readonly [field: string, values: readonly unknown[]])[] = [
+  ['name', ['', 'x'.repeat(201), null]],
+  ['unit_amount', [-1, 0.5, '1', null]],
+  ['currency', ['EUR', 'xyz', 'euro', 1]],
+  ['tax_rate', [-1, 10_001, 'Unknown', null]],
+  ['tax_inclusive', ['yes', null]],
+  ['color', ['red', '#fff', '#00000g']],
+  ['position', [-1, 0.5, 1_000_001, null]],
+];
+
+test('fields that cannot be are refused by name, on create and on change', async () => {
+  await clear();
+  const good = { name: 'A', unit_amount: 1 };
+  const { id } = await add(good);
+  for (const [field, values] of WRONG) {
+    for (const value of values) {
+      const answers = [
+        await owner.post(path, { ...good, [field]: value }),
+        await owner.patch(`${path}/${id}`, { version: 1, [field]: value }),
+      ];
+      for (const { status, body, text } of answers) {
+        const { code, param } = body.error ?? {};
+        assert.deepEqual([status, code, param], [400, 'parameter_invalid', field], text);
+      }
+    }
+  }
+  for (const field of ['name', 'unit_amount']) {
+    const { body } = await owner.post(path, { ...good, [field]: undefined });
+    assert.deepEqual([body.error?.code, body.error?.param], ['parameter_missing', field]);
+  }
+  assert.equal((await items()).length, 1);
+});
+
+test('a catalog has at most 500 items', async () => {
+  await clear();
+  const full = Array.from({ length: 500 }, (_, n) => `item_full${n}`);
+  const accountId = account.split('/').at(-1);
+  await server.db.query(
+    `insert into catalogue_items
+       (id, account_id, livemode, name, unit_amount, tax_rate, tax_inclusive, position, created)
+     select id, $2, false, id, 1, 0, true, n, now()
+     from unnest($1::text[]) with ordinality as t (id, n)`,
+    [full, accountId],
+  );
+  const { status, body } = await owner.post(path, { name: 'A', unit_amount: 1 });
+  assert.deepEqual([status, body.error?.code], [409, 'unexpected_state']);
+});

@@ -1,0 +1,35 @@
+import { catalogueItem } from '#accounts/catalogue.ts';
+import { selectCatalogue } from '#accounts/catalogue-queries.ts';
+import { CATALOGUE_ITEM_EXAMPLE, CatalogueList } from '#apis/merchant/catalogue-schema.ts';
+import { answerWith } from '#core/answer.ts';
+import type { Sql } from '#db/database.ts';
+import { defineRoute } from '#http/route.ts';
+import type { DeviceCaller } from '#terminals/authenticate.ts';
+
+export function catalogueRoute({ db }: { readonly db: Sql }) {
+  return defineRoute<DeviceCaller>({
+    method: 'GET',
+    path: '/catalogue',
+    operationId: 'listDeviceCatalogue',
+    moves: 'nothing',
+    tag: 'Terminal protocol',
+    summary: 'The items that this till sells at a tap',
+    description:
+      'The catalog of the account and mode, by position. A sale of its items is created with ' +
+      'their names, prices and taxes as `line_items`.',
+    scope: null,
+    idempotency: 'ignored',
+    responses: {
+      200: {
+        schema: CatalogueList,
+        description: 'The catalog.',
+        example: { object: 'list', data: [CATALOGUE_ITEM_EXAMPLE] },
+      },
+    },
+    errors: [],
+    handle: async ({ caller }) => {
+      const rows = await selectCatalogue(db, caller.tenant);
+      return answerWith(200, { object: 'list', data: rows.map(catalogueItem) });
+    },
+  });
+}

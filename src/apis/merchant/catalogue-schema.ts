@@ -1,0 +1,99 @@
+import Type from 'typebox';
+import {
+  MAX_MINOR_UNITS,
+  TaxInclusive,
+  TaxRateInput,
+  TaxRateOut,
+} from '#apis/merchant/line-schema.ts';
+import { idOf, nullable, objectType, text } from '#http/schema.ts';
+
+/** Far more than a catalog has items, with room to number them in steps. */
+const MAX_POSITION = 1_000_000;
+
+const itemFields = {
+  name: text(200, 'The item’s name, as the till and receipts show it, 1 to 200 characters.', 1),
+  unit_amount: Type.Integer({
+    minimum: 0,
+    maximum: MAX_MINOR_UNITS,
+    description: 'The price of one, in minor units of `currency`, or in USDC atoms without one.',
+    examples: [350],
+  }),
+  currency: nullable(
+    Type.String({
+      pattern: '^[a-z]{3}$',
+      description: 'The currency of the price: ISO 4217, in small letters; `null` for USDC.',
+      examples: ['eur'],
+    }),
+  ),
+  color: nullable(
+    Type.String({
+      pattern: '^#[0-9a-fA-F]{6}$',
+      description: 'The color of the till’s button, `#rrggbb`; `null` without one.',
+      examples: ['#a05a2c'],
+    }),
+  ),
+  position: Type.Integer({
+    minimum: 0,
+    maximum: MAX_POSITION,
+    description: 'Items are listed by it, the lowest first.',
+    examples: [1],
+  }),
+};
+
+export const CatalogueItemSchema = Type.Object(
+  {
+    id: idOf('item_', 'catalog item'),
+    object: objectType('catalogue_item'),
+    name: itemFields.name,
+    unit_amount: itemFields.unit_amount,
+    currency: itemFields.currency,
+    tax_rate: TaxRateOut,
+    tax_inclusive: TaxInclusive,
+    color: itemFields.color,
+    position: itemFields.position,
+    version: Type.Integer({ minimum: 1, description: 'Send it with your next change.' }),
+  },
+  { title: 'CatalogueItem', description: 'An item of the till’s catalog.' },
+);
+
+export const CATALOGUE_ITEM_EXAMPLE = {
+  id: 'item_01QzXo2UeX7uXS4rYo0Vp5',
+  object: 'catalogue_item',
+  name: 'Flat white',
+  unit_amount: 350,
+  currency: 'eur',
+  tax_rate: 1900,
+  tax_inclusive: true,
+  color: '#a05a2c',
+  position: 1,
+  version: 1,
+} as const;
+
+/** Every item of the account and mode: there are at most 500. */
+export const CatalogueList = Type.Object(
+  {
+    object: objectType('list'),
+    data: Type.Array(CatalogueItemSchema, { description: 'All items, by their position.' }),
+  },
+  { title: 'CatalogueItemList', description: 'The catalog of the account and mode.' },
+);
+
+const optional = {
+  currency: Type.Optional(itemFields.currency),
+  tax_rate: Type.Optional(TaxRateInput),
+  tax_inclusive: Type.Optional(TaxInclusive),
+  color: Type.Optional(itemFields.color),
+  position: Type.Optional(itemFields.position),
+};
+
+export const NewCatalogueItemBody = Type.Object({
+  name: itemFields.name,
+  unit_amount: itemFields.unit_amount,
+  ...optional,
+});
+
+export const CatalogueItemEdit = {
+  name: Type.Optional(itemFields.name),
+  unit_amount: Type.Optional(itemFields.unit_amount),
+  ...optional,
+};
