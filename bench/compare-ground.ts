@@ -34,7 +34,8 @@ const server = fork(join(import.meta.dirname, 'api-server.ts'), {
   execArgv: process.argv.slice(2),
 });
 const [{ port }] = (await once(server, 'message')) as [{ port: number }];
-process.send?.({ port, key: merchant.test.key, terminal: merchant.test.terminal });
+const { key, terminal } = merchant.test;
+process.send?.({ port, key, terminal, databaseUrl: postgres.url });
 process.on('message', async () => {
   await db.query('checkpoint');
   process.send?.({ ready: true });

@@ -1,15 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { present } from '#core/assert.ts';
-import { createRandom } from '#testing/chaos/chaos-random.ts';
 import { earlierRelease } from '#testing/earlier-release.ts';
 import { startFlags } from '#testing/spawn-network.ts';
-import { cpuSeconds } from './cpu.ts';
-import { STORED_INTENTS, storedId } from './floors.ts';
-import type { Job, Result } from './http-load.ts';
+import { hear, interval, type Loaded, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
@@ -21,78 +16,8 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const TAP_ROUNDS = Number(process.env.BENCH_TAP_ROUNDS ?? ROUNDS);
 const TAP_RATES = (process.env.BENCH_RATES ?? '100').split(',').map(Number);
-const CONNECTIONS = 64;
 /** Creates by the clock, with which the slowest hundredth is to take at most 30 ms. */
 const STEADY_RATE = 500;
-const WARM_UP_SECONDS = 1;
-const RESAMPLES = 10_000;
-const READ_TARGETS = Array.from({ length: 20_000 }, (_, i) =>
-  storedId((i * 7919) % STORED_INTENTS),
-);
-
-type Kind = 'create' | 'get';
-
-interface Ground {
-  readonly child: ChildProcess;
-  readonly port: number;
-  readonly key: string;
-  readonly terminal: string;
-}
-
-/** The next message. @throws when the process ends instead: nobody would hear of it. */
-async function hear<T>(child: ChildProcess): Promise<T> {
-  const heard = new AbortController();
-  const { signal } = heard;
-  const ended = async () => {
-    const [code] = await once(child, 'exit', { signal });
-    throw new Error(`a process of the measurement ended with ${code}`);
-  };
-  try {
-    const [message] = await Promise.race([once(child, 'message', { signal }), ended()]);
-    return message as T;
-  } finally {
-    heard.abort();
-  }
-}
-
-async function openGround(root: string): Promise<Ground> {
-  const child = fork(path.join(root, 'bench/compare-ground.ts'), startFlags(), { cwd: root });
-  return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
-}
-
-/** What the service and its PostgreSQL did. */
-interface Loaded {
-  readonly perSecond: number;
-  readonly p99Ms: number;
-  /** Of processor time for each. */
-  readonly cpuMs: number;
-}
-
-async function load(ground: Ground, kind: Kind, rate?: number): Promise<Loaded> {
-  // What was written before is written out now, and not during the measurement of the other.
-  ground.child.send('checkpoint');
-  await hear(ground.child);
-  const child = fork(path.join(import.meta.dirname, 'http-load.ts'));
-  const { port, key, terminal } = ground;
-  const job: Job = {
-    ...{ port, key, terminal, kind },
-    connections: CONNECTIONS,
-    seconds: SECONDS,
-    warmUpSeconds: WARM_UP_SECONDS,
-    targets: kind === 'get' ? READ_TARGETS : [],
-    ...(rate === undefined ? {} : { perSecond: rate }),
-  };
-  const pids = [present(ground.child.pid, 'process id')];
-  const before = await cpuSeconds(pids);
-  child.send(job);
-  const { failures, requests, perSecond, p99Ms } = await hear<Result>(child);
-  child.disconnect();
-  if (failures > 0) throw new Error(`${failures} requests failed`);
-  // What it warms up with costs as much.
-  const done = (requests * (SECONDS + WARM_UP_SECONDS)) / SECONDS;
-  return { perSecond, p99Ms, cpuMs: ((await cpuSeconds(pids)) - before) * (1000 / done) };
-}
-
 /**
  * This tree's journey. Its test parts lay in another folder once, and before that the database was
  * an argument of its own.
@@ -133,15 +58,6 @@ async function sell(journey: ChildProcess, perSecond: number): Promise<Sales> {
   const [line, , cpu] = await hear<BenchLine[]>(journey);
   if (line?.failures !== 0) throw new Error(`taps failed: ${JSON.stringify(line)}`);
   return { tapMs: line.p50Ms ?? Number.NaN, cpuMs: cpu?.p50Ms ?? Number.NaN };
-}
-
-/** The 2.5th and 97.5th percentile of the medians of samples drawn with replacement. */
-function interval(ratios: readonly number[]): readonly [number, number] {
-  const random = createRandom(1, 'bootstrap');
-  const medians = Array.from({ length: RESAMPLES }, () =>
-    median(ratios.map(() => random.pick(ratios))),
-  ).sort((a, b) => a - b);
-  return [medians[Math.floor(RESAMPLES * 0.025)] ?? 0, medians[Math.floor(RESAMPLES * 0.975)] ?? 0];
 }
 
 function toLine(work: string, ratios: readonly number[]): BenchLine {
@@ -200,11 +116,12 @@ async function compareHttp(root: string): Promise<BenchLine[]> {
   const rounds = jobs.map((): Both<Loaded>[] => []);
   for (let round = 0; round < ROUNDS; round++) {
     for (const [index, job] of jobs.entries()) {
-      const rate = 'rate' in job ? job.rate : undefined;
+      const rate = 'rate' in job ? { perSecond: job.rate } : {};
+      const work = { kind: job.kind, seconds: SECONDS, ...rate };
       const both = await pair(
         round,
-        () => load(now, job.kind, rate),
-        () => load(before, job.kind, rate),
+        () => load(now, work),
+        () => load(before, work),
       );
       rounds[index]?.push(both);
       console.log(job.work, round, both);

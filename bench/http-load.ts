@@ -14,6 +14,8 @@ export interface Job {
   readonly key: string;
   readonly kind: 'create' | 'get' | 'list' | 'replay';
   readonly terminal: string;
+  /** What a create sells, as members of its body; left out: 2.50 USDC. */
+  readonly sale?: string;
   /** Ids to read, or paths of pages. */
   readonly targets: readonly string[];
   /** Ends after so many, instead of after `seconds`. */
@@ -52,7 +54,8 @@ function requestText(job: Job, turn: number, replayKey: string): string {
     return `GET /api/v1${path} HTTP/1.1\r\n${head}\r\n`;
   }
   const key = job.kind === 'create' ? randomUUID() : replayKey;
-  const body = `{"amount":2500000,"terminal":"${job.terminal}","metadata":{"table":"7"}}`;
+  const sale = job.sale ?? '"amount":2500000';
+  const body = `{${sale},"terminal":"${job.terminal}","metadata":{"table":"7"}}`;
   return (
     `POST /api/v1/payment_intents HTTP/1.1\r\n${head}Idempotency-Key: ${key}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`

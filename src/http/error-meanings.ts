@@ -63,6 +63,6 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'or read the object.',
   service_unavailable: 'The database or the chain cannot be reached. Nothing was done. Retry.',
   rates_unavailable:
-    'There is no usable rate for the currency of `presentment` at the moment. Nothing was done: ' +
-    'retry with the same `Idempotency-Key`.',
+    'There is no usable rate for the currency of `presentment` at the moment. Retry the same ' +
+    'request with the same `Idempotency-Key`.',
 };

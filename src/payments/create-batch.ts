@@ -28,6 +28,7 @@ import {
   type Price,
   priceOf,
   toNewIntent,
+  worthOf,
 } from '#payments/create-request.ts';
 import {
   insertIntents,
@@ -80,6 +81,16 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
   return terminalInactive();
 }
 
+/** Of a sale that may have been paid already, nothing advises to make another. */
+function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
+  const advice =
+    takenBy?.recovered === true
+      ? `${takenBy.id}, which was rebuilt after a loss of data, with ${takenBy.amount} atoms. ` +
+        'Check whether it is this sale before you create another one.'
+      : 'another payment intent. Choose a new one.';
+  return refuse('order_id_in_use', `order_id ${text} belongs to ${advice}`, 'order_id');
+}
+
 interface Deciding {
   readonly request: CreateRequest;
   readonly price: Price | Refusal;
@@ -103,22 +114,20 @@ function decide(
   const forbidden =
     found.ends(merchant) ??
     checkLedger(found.watch, tenant.livemode) ??
-    checkPrice(price) ??
+    (orderId.rebuilt === null ? checkPrice(price) : null) ??
     checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
-  if (isRefusal(price)) return price;
+  // Before the price: neither a lost rate nor a lost tax rate makes a second sale of a paid one.
   if (orderId.rebuilt !== null) {
     const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));
     const replayed = { ...answer, headers: REPLAYED };
     return { answer: replayed, resource: orderId.rebuilt.id, created: null };
   }
+  if (isRefusal(price)) return price;
   const refusal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
   if (refusal !== null) return refusal;
   const key = orderKey(request, orderId.text);
-  if (orderId.taken || found.taken.has(key)) {
-    const message = `order_id ${orderId.text} belongs to another payment intent. Choose a new one.`;
-    return refuse('order_id_in_use', message, 'order_id');
-  }
+  if (orderId.takenBy !== null || found.taken.has(key)) return orderIdInUse(orderId);
   found.taken.add(key);
   const place = { ...stamp, drawn, orderId: orderId.text, price };
   const intent = { ...toNewIntent(idKey, request, place), position: stamp.next() };
@@ -143,7 +152,11 @@ async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
     currencies.length === 0 ? NO_RATES : selectRates(tx, currencies),
     accountIds.length === 0 ? NO_TAXES : selectTaxSettings(tx, accountIds),
   ]);
-  return requests.map((request) => priceOf(request, { rates, taxes }));
+  const context = { rates, taxes };
+  return {
+    prices: requests.map((request) => priceOf(request, context)),
+    worths: requests.map((request) => worthOf(request, context)),
+  };
 }
 
 async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
@@ -154,10 +167,11 @@ async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[
     now,
   );
   const pricesRead = readPrices(tx, requests);
-  const [keys, prices, orderIds, terminals, ends] = await Promise.all([
+  const worths = pricesRead.then((read) => read.worths);
+  const [keys, { prices }, orderIds, terminals, ends] = await Promise.all([
     keysRead,
     pricesRead,
-    chooseOrderIds(tx, idKey, { requests, keys: keysRead, prices: pricesRead }),
+    chooseOrderIds(tx, idKey, { requests, keys: keysRead, worths }),
     selectTerminalStatuses(tx, [...new Set(requests.map(({ input }) => input.terminalId))]),
     readCredentialEnds(
       tx,

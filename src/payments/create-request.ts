@@ -8,7 +8,7 @@ import type { IdempotentRequest } from '#idempotency/request.ts';
 import type { ShownIntent, Tipping } from '#payments/payment-intent.ts';
 import { type AskedLines, readLines, type TaxSettings } from '#prices/asked-lines.ts';
 import type { SaleLines } from '#prices/lines.ts';
-import { type AskedPresentment, type Quote, quote } from '#prices/quote.ts';
+import { type AskedPresentment, lastWorth, type Quote, quote } from '#prices/quote.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
@@ -67,6 +67,14 @@ export function priceOf(
   if (typeof amount === 'number') return { amount: atoms(amount), quote: null, lines };
   const quoted = quote(amount, rates, now);
   return isRefusal(quoted) ? quoted : { ...quoted, lines };
+}
+
+/** About the sum of a new intent, for recognizing one that was rebuilt; `null` if unknown. */
+export function worthOf(
+  { input: { amount } }: CreateRequest,
+  { rates }: PriceContext,
+): bigint | null {
+  return typeof amount === 'number' ? BigInt(amount) : lastWorth(amount, rates);
 }
 
 /** An intent and its event. */

@@ -1,19 +1,18 @@
-import { isRefusal, type Refusal } from '#core/answer.ts';
 import { assert, present } from '#core/assert.ts';
 import type { IdKey } from '#core/ids.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { KeyRow } from '#idempotency/key-queries.ts';
 import { keyOf } from '#idempotency/request.ts';
-import { type CreateRequest, orderIdOf, type Price } from '#payments/create-request.ts';
+import { type CreateRequest, orderIdOf } from '#payments/create-request.ts';
 import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
 /** The order id that a request's intent gets. */
 export interface ChosenOrderId {
   readonly text: string;
-  /** True if an existing intent has it. */
-  readonly taken: boolean;
+  /** The intent that has it. */
+  readonly takenBy: OrderIdRow | null;
   /** The rebuilt intent that the request creates once more. */
   readonly rebuilt: PaymentIntent | null;
 }
@@ -62,8 +61,8 @@ export async function chooseOrderIds(
   batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
-    /** One per request. */
-    readonly prices: Promise<readonly (Price | Refusal)[]>;
+    /** One per request: atoms, by the last known rate; `null` if none is known. */
+    readonly worths: Promise<readonly (bigint | null)[]>;
   },
 ): Promise<ChosenOrderId[]> {
   const { requests } = batch;
@@ -87,13 +86,13 @@ export async function chooseOrderIds(
       return [];
     });
   }
-  const prices = await batch.prices;
+  const worths = await batch.worths;
   return withRebuilt(
     tx,
     requests.map((request, index) => ({
       request,
       choice: present(chosen.get(request), 'order id'),
-      price: present(prices[index], 'price'),
+      worth: worths[index] ?? null,
     })),
   );
 }
@@ -104,18 +103,19 @@ export async function chooseOrderIds(
  */
 const LOST_RATE_PERCENT = 10n;
 
-/** A rebuilt intent has the chain's amount, which may be the sale plus a tip. */
+/**
+ * A rebuilt intent has the chain's amount, which may be the sale plus a tip. If no rate is known, an
+ * order id that was derived from the Idempotency-Key is enough: no other request has it.
+ */
 function isAmountOf(
   { amount }: OrderIdRow,
-  { input: { tipping } }: CreateRequest,
-  price: Price | Refusal,
+  { input: { amount: asked, tipping, orderId } }: CreateRequest,
+  worth: bigint | null,
 ): boolean {
-  if (isRefusal(price)) return false;
-  const percent = price.quote === null ? 0n : LOST_RATE_PERCENT;
-  const most = tipping === null ? price.amount : 2n * price.amount;
-  return (
-    amount * 100n >= price.amount * (100n - percent) && amount * 100n <= most * (100n + percent)
-  );
+  if (worth === null) return orderId === null;
+  const percent = typeof asked === 'number' ? 0n : LOST_RATE_PERCENT;
+  const most = tipping === null ? worth : 2n * worth;
+  return amount * 100n >= worth * (100n - percent) && amount * 100n <= most * (100n + percent);
 }
 
 /** Reads the whole intents for requests that create a rebuilt one again. */
@@ -124,18 +124,18 @@ async function withRebuilt(
   chosen: readonly {
     readonly request: CreateRequest;
     readonly choice: Choice;
-    readonly price: Price | Refusal;
+    readonly worth: bigint | null;
   }[],
 ): Promise<ChosenOrderId[]> {
-  const ids = chosen.map(({ request, choice: { row }, price }) => {
-    return row?.recovered === true && isAmountOf(row, request, price) ? row.id : null;
+  const ids = chosen.map(({ request, choice: { row }, worth }) => {
+    return row?.recovered === true && isAmountOf(row, request, worth) ? row.id : null;
   });
   const wanted = ids.filter((id) => id !== null);
   const intents = wanted.length === 0 ? [] : await selectIntents(tx, wanted);
   const byId = new Map(intents.map((intent) => [intent.id, intent]));
   return chosen.map(({ choice }, index) => ({
     text: choice.orderId,
-    taken: choice.row !== undefined,
+    takenBy: choice.row ?? null,
     rebuilt: byId.get(ids[index] ?? '') ?? null,
   }));
 }

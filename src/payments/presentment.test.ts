@@ -136,6 +136,39 @@ describe('after the database had lost it', () => {
     await addRebuilt('EUR-1', 2_800_000);
     const other = await create(priced('eur', 250, { orderId: 'EUR-1' }));
     assert.deepEqual([other.status, other.said], [409, 'order_id_in_use']);
+    // It may be the same sale after all.
+    assert.doesNotMatch(JSON.stringify(other.body), /choose a new one/i);
+  });
+
+  test('a repeated create finds it while no rate is usable, or none is known at all', async () => {
+    await setRates({ eur: '1', usd: '1' });
+    const stale = newRequest(store, 'stale euro');
+    const id = await addRebuilt(derivedOrderId(store.idKey, stale, 0), 2_600_000);
+    const named = await addRebuilt('EUR-2', 2_500_000);
+    clock.advance(200_000);
+    const again = await create({ ...priced('eur', 250), idempotency: stale });
+    assert.deepEqual([again.status, again.body.id], [201, id]);
+    const byOrder = await create(priced('eur', 250, { orderId: 'EUR-2' }));
+    assert.deepEqual([byOrder.status, byOrder.body.id], [201, named]);
+
+    const unknown = newRequest(store, 'unknown euro');
+    const other = await addRebuilt(derivedOrderId(store.idKey, unknown, 0), 2_600_000);
+    await store.db.query('delete from exchange_rates');
+    const found = await create({ ...priced('eur', 250), idempotency: unknown });
+    assert.deepEqual([found.status, found.body.id], [201, other]);
+    // Its order id alone does not say that it is the same sale.
+    const open = await create(priced('eur', 250, { orderId: 'EUR-2' }));
+    assert.deepEqual([open.status, open.said], [503, 'rates_unavailable']);
+    assert.match(JSON.stringify(open.body), /with the same Idempotency-Key/);
+  });
+
+  test('a repeated create finds it though the tax rate of a line is gone, too', async () => {
+    const idempotency = newRequest(store, 'lost tax');
+    const id = await addRebuilt(derivedOrderId(store.idKey, idempotency, 0), 1_000);
+    const line = { name: 'Tea', quantity: 1, unit_amount: 1_000, tax_rate: 'Gone' };
+    const lines = { lineItems: [line], discount: 0 };
+    const again = await create({ ...newCreate(store, { amount: 1_000, lines }), idempotency });
+    assert.deepEqual([again.status, again.body.id], [201, id]);
   });
 });
 

@@ -41,9 +41,19 @@ function invalid(field: 'currency' | 'amount', message: string): Refusal {
 function unavailable(currency: string): Refusal {
   return refuse(
     'rates_unavailable',
-    `There is no usable rate for ${currency} at the moment. Nothing was done. Send the same ` +
-      'request again, with the same Idempotency-Key.',
+    `There is no usable rate for ${currency} at the moment, so this request created nothing. ` +
+      'Send it again unchanged, with the same Idempotency-Key: if an earlier try did create the ' +
+      'sale, the answer is that sale. A new key could charge the customer twice.',
   );
+}
+
+/** The worth of a price by the last known rate, however old; `null` if none is known. */
+export function lastWorth(
+  asked: AskedPresentment,
+  rates: ReadonlyMap<string, RateRow>,
+): bigint | null {
+  const rate = rates.get(asked.currency)?.rate ?? null;
+  return rate === null ? null : toAtoms(asked, rate);
 }
 
 /**

@@ -93,7 +93,10 @@ export function decideShare(
   const { presentment } = payment;
   const part = typeof asked === 'object' && asked !== null ? asked.minorUnits : null;
   if (presentment === null && part !== null) {
-    return wrong('parameter_invalid', 'This sale was made in USDC. Send amount, in atoms.');
+    const why = payment.recovered
+      ? 'If this sale had a price in another currency, it was lost with the database'
+      : 'This sale was made in USDC';
+    return wrong('parameter_invalid', `${why}. Send amount, in atoms.`);
   }
   const amount = decideAmount(payment, typeof asked === 'number' ? asked : null);
   if (isRefusal(amount)) return amount;

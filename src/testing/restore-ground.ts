@@ -34,6 +34,8 @@ export interface CreateOptions {
   /** Default: one of its own per order. */
   readonly key?: string;
   readonly amount?: number;
+  /** Members of the body, such as a price in another currency instead of the amount. */
+  readonly sale?: object;
 }
 
 /** Two API nodes and the workers of a service whose database can be restored. */
@@ -49,7 +51,7 @@ export interface RestoreGround {
   tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
   /** Once, whatever the answer. */
   tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
-  pay(order: string): Promise<{ intent: string; payment: string }>;
+  pay(order: string, options?: CreateOptions): Promise<{ intent: string; payment: string }>;
   /** Settlements that the contract has made for this order. */
   settledOnChain(order: string): Promise<number>;
   onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
@@ -79,8 +81,8 @@ type Callers = Pick<RestoreGround, 'node' | 'sandbox'>;
 
 function sales({ node, sandbox }: Callers) {
   const create: RestoreGround['create'] = (place, order, options = {}) => {
-    const { key = `create ${order}`, amount = AMOUNT } = options;
-    const body = { amount, terminal: sandbox.test.terminal, order_id: order };
+    const { key = `create ${order}`, amount = AMOUNT, sale = { amount } } = options;
+    const body = { ...sale, terminal: sandbox.test.terminal, order_id: order };
     return persist(() => node(place).merchant.post('/payment_intents', body, key));
   };
   const present = (place: number, intent: unknown, key: string, pass: 'ok' | 'ok_2' = 'ok') => {
@@ -89,8 +91,8 @@ function sales({ node, sandbox }: Callers) {
   };
   const tap: RestoreGround['tap'] = (place, intent, key, pass) =>
     persist(() => present(place, intent, key, pass));
-  const pay: RestoreGround['pay'] = async (order) => {
-    const created = await create(0, order);
+  const pay: RestoreGround['pay'] = async (order, options) => {
+    const created = await create(0, order, options);
     assert.equal(created.status, 201, JSON.stringify(created.body));
     const tapped = await tap(0, created.body.id, `tap ${order}`);
     assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { putRates } from '#testing/rates.ts';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 
 /** A database that is restored or fails over while the chain advances. */
@@ -57,6 +58,63 @@ describe('the database is restored to an earlier copy while the chain continues'
       assert.equal(await world.settledOnChain(order), 1, order);
     }
     await world.comeToRest();
+  });
+});
+
+describe('a sale in euro, with lines', () => {
+  const line_items = [{ name: 'Coffee', quantity: '0.5', unit_amount: 520, tax_rate: 700 }];
+  const presentment = { currency: 'eur', amount: 250 };
+  const sale = { presentment, line_items, discount: 10 };
+  const setRate = async (rate: string, maxAgeS: number) =>
+    putRates(world.db, { eur: rate, usd: '1' }, { now: new Date(), maxAgeS });
+  const read = async (path: string) => (await world.node(0).merchant.get(path)).body;
+  /** What a restore and the chain must not change. */
+  const soldOf = async (path: string) => {
+    const { amount, presentment, line_items, discount } = await read(path);
+    return { amount, presentment, line_items, discount };
+  };
+
+  it('keeps its quote over a restore; a lost one comes back once, without any rate', async () => {
+    await setRate('1', 3600);
+    const kept = await world.pay('KEPT-EUR', { sale });
+    const open = await world.create(0, 'OPEN-EUR', { sale });
+    const paths = [
+      `/payment_intents/${kept.intent}`,
+      `/payments/${kept.payment}`,
+      `/payment_intents/${open.body.id}`,
+    ];
+    const sold = await Promise.all(paths.map(soldOf));
+    const { asked } = await world.recovery();
+    await world.ground.database.copy('euro');
+    const lost = await world.pay('LOST-EUR', { sale });
+    await world.ground.database.putBack('euro');
+    await world.recovered(asked);
+    await setRate('1.05', -1);
+
+    assert.deepEqual(await Promise.all(paths.map(soldOf)), sold);
+    const replay = await world.create(1, 'OPEN-EUR', { sale });
+    assert.deepEqual(replay.body, open.body);
+    const again = await world.create(1, 'LOST-EUR', { sale });
+    assert.equal(again.status, 201, JSON.stringify(again.body));
+    assert.deepEqual([again.body.id, again.body.recovered], [lost.intent, true]);
+    for (const path of [`/payment_intents/${lost.intent}`, `/payments/${lost.payment}`]) {
+      const none = { presentment: null, line_items: null, discount: 0 };
+      assert.deepEqual(await soldOf(path), { amount: 2_500_000, ...none });
+    }
+    assert.equal(await world.settledOnChain('LOST-EUR'), 1);
+    await world.comeToRest();
+  });
+
+  it('keeps its quote over a reorganization', async () => {
+    await setRate('1', 3600);
+    const paid = await world.pay('MOVED', { sale });
+    const paths = [`/payment_intents/${paid.intent}`, `/payments/${paid.payment}`];
+    const sold = await Promise.all(paths.map(soldOf));
+    await setRate('1.05', 3600);
+    await world.ground.testnet.reorganize(3);
+    await world.comeToRest();
+    assert.deepEqual(await Promise.all(paths.map(soldOf)), sold);
+    assert.equal(await world.settledOnChain('MOVED'), 1);
   });
 });
 

@@ -37,8 +37,8 @@ function connect(): void {
   chain = createPublicClient({ transport: http(mode.rpc_url) });
 }
 
-async function restart(): Promise<void> {
-  network = await spawnNetwork({ dataDir: folder.path, env: ENV });
+async function restart(env: Readonly<Record<string, string>> = {}): Promise<void> {
+  network = await spawnNetwork({ dataDir: folder.path, env: { ...ENV, ...env } });
   connect();
 }
 
@@ -227,8 +227,18 @@ test('the metrics of the process show payments and their speed', async () => {
   assert.match(numbers, /^tapline_database_unknown_commits_total 0$/m);
 });
 
+/** A sale in euro with a line; in the sandbox a euro has a rate that is made up. */
+async function createInEuro(key: string) {
+  const line_items = [{ name: 'Coffee', quantity: 2, unit_amount: 125, tax_rate: 700 }];
+  const presentment = { currency: 'eur', amount: 250 };
+  const { terminal: id } = network.sandbox.test;
+  return merchant.post('/payment_intents', { presentment, line_items, terminal: id }, key);
+}
+
 test('killing the process right after the tap ends in the same payment, once', async () => {
-  const intentId = await create(1_000_000);
+  const { status, body: created } = await createInEuro('create-before-the-crash');
+  assert.equal(status, 201);
+  const intentId = String(created.id);
   const key = 'tap-before-the-crash';
   const lost = tap(intentId, 'ok_2', key).catch(() => null);
   // The tap has written its row; the block that settles it has not been mined yet.
@@ -250,9 +260,17 @@ test('killing the process right after the tap ends in the same payment, once', a
   assert.equal(replayed.body.status, 'succeeded');
   assert.equal(replayed.headers.get('idempotent-replayed'), 'true');
   const payments = (await merchant.get(`/payments?payment_intent=${intentId}`)).body.data;
-  assert.equal((payments as unknown[]).length, 1);
+  const [payment, ...others] = payments as Record<string, unknown>[];
+  assert.equal(others.length, 0);
   const { logs } = await settledOnChain(String(intent.tx_hash));
-  assert.equal(logs.filter((log) => unpackTerms(log.args.terms).amount === 1_000_000n).length, 1);
+  const amounts = logs.map((log) => unpackTerms(log.args.terms).amount);
+  assert.equal(amounts.filter((amount) => amount === BigInt(Number(created.amount))).length, 1);
+  // The quote is the one before the crash, wherever it is read.
+  const { presentment, line_items } = created;
+  assert.deepEqual([intent.presentment, intent.line_items], [presentment, line_items]);
+  const paid = { ...(presentment as object), tip_amount: 0 };
+  assert.deepEqual([payment?.presentment, payment?.line_items], [paid, line_items]);
+  assert.deepEqual((await createInEuro('create-before-the-crash')).body, created);
 });
 
 test('a second start on the same folder exits with that message; the first continues', async () => {
@@ -265,10 +283,16 @@ test('a second start on the same folder exits with that message; the first conti
 
 test('SIGTERM ends with 0 within ten seconds, and the next start knows everything', async () => {
   const intentId = await create(3_000_000);
+  const priced = await createInEuro('create-before-the-stop');
   const startedAt = performance.now();
   assert.equal(await network.stop(), 0);
   assert.ok(performance.now() - startedAt < 10_000);
-  await restart();
+  // Feeds that never answer, and so no rate: the quote is the intent's own.
+  await restart({ RATES_URL: 'http://127.0.0.1:1/a,http://127.0.0.1:1/b' });
   const { body } = await merchant.get(`/payment_intents/${intentId}`);
   assert.equal(body.status, 'requires_payment_method');
+  assert.equal((await createInEuro('create-after-the-stop')).status, 503);
+  assert.deepEqual((await createInEuro('create-before-the-stop')).body, priced.body);
+  const { body: read } = await merchant.get(`/payment_intents/${priced.body.id}`);
+  assert.deepEqual(read.presentment, priced.body.presentment);
 });

@@ -6,6 +6,7 @@ import { minorText } from '#core/currency-digits.ts';
 import type { Tenant } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
+import { type LineItem, taxTable } from '#prices/lines.ts';
 
 /** A row of a list as the API shows it, plus the fields by which an accountant identifies it. */
 type Row = { readonly [key: string]: Json };
@@ -17,6 +18,8 @@ const MONEY: ReadonlySet<string> = new Set([
 ]);
 /** Columns in minor units of the shop's currency. */
 const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
+/** Columns in the unit of the sale: its currency's, or atoms. */
+const OF_SALE: ReadonlySet<string> = new Set(['discount', 'tax']);
 /** Columns with times, which the accountants' file shows in the shop's time zone. */
 const TIMES: ReadonlySet<string> = new Set([
   ...['created', 'updated', 'settled_at', 'refundable_until', 'canceled_at', 'expires_at'],
@@ -35,7 +38,7 @@ export const ACCOUNTING_COLUMNS = {
     ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
     ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
     ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-    ...['presentment.rate', 'presentment.quoted_at', 'fiscal'],
+    ...['presentment.rate', 'presentment.quoted_at', 'discount', 'tax'],
   ],
   payment_intents: [
     ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],
@@ -62,6 +65,15 @@ function numberOf(value: Json | undefined): bigint {
   return BigInt(Number(value ?? 0));
 }
 
+/** The discount of a sale and the tax in its price; empty for one without lines. */
+function lineSums({ line_items: lines, discount: off }: Row): Row {
+  if (lines === null || lines === undefined) return { discount: null, tax: null };
+  const lineItems = lines as unknown as readonly LineItem[];
+  const discount = Number(off);
+  const tax = taxTable({ lineItems, discount }).reduce((sum, row) => sum + row.tax, 0);
+  return { discount, tax };
+}
+
 /**
  * Adds the sale without its tip and the amount that left the wallet, which API clients compute
  * themselves.
@@ -70,6 +82,7 @@ function paymentSums(row: Row): Row {
   const atoms = (name: string) => numberOf(valueAt(row, name));
   return {
     ...row,
+    ...lineSums(row),
     sale: Number(atoms('amount') - atoms('tip')),
     paid: Number(atoms('total_charged') - atoms('fees.cashback')),
   };
@@ -116,9 +129,11 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   if (value === null || value === undefined) return '';
   if (column === 'fiscal') return csvCell(fiscalText(row));
   if (MONEY.has(column)) return exactUsdc(numberOf(value));
-  if (MINOR.has(column)) {
-    return minorText(Number(value), String(valueAt(row, 'presentment.currency')));
+  const currency = valueAt(row, 'presentment.currency');
+  if (MINOR.has(column) || (OF_SALE.has(column) && currency !== undefined)) {
+    return minorText(Number(value), String(currency));
   }
+  if (OF_SALE.has(column)) return exactUsdc(numberOf(value));
   if (TIMES.has(column)) return csvCell(localTime(timeZone, new Date(String(value))));
   return csvCell(value);
 }

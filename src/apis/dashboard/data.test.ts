@@ -211,7 +211,7 @@ test("the accountants' file has decimals, local times and labels", async () => {
   assert.deepEqual([shown.time_zone, shown.terminal_label?.slice(0, 5)], ['"Asia/Tokyo"', '"Bar ']);
 });
 
-test('a payment in the shop’s currency exports both amounts, for accountants too', async () => {
+test('a payment in the shop’s currency exports both amounts, and the tax in it', async () => {
   const day = '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
   const read = async (format: string) => {
     const { text } = await client.get(path(`exports/payments?format=${format}${day}`));
@@ -224,24 +224,29 @@ test('a payment in the shop’s currency exports both amounts, for accountants t
   assert.equal(idName, 'id');
   const quote = { currency: 'kwd', amount: 1_005, rate: '3.25', source: 'feed', tipAmount: 0 };
   const at = '2026-09-02T10:00:00.000Z';
-  await server.db.query('update payments set presentment = $2::text::jsonb where id = $1', [
-    id.replaceAll('"', ''),
-    JSON.stringify({ ...quote, quotedAt: at, expiresAt: at }),
-  ]);
+  const tea = { name: 'Tea', quantity: 1, unit_amount: 1_060, tax_rate: 2_500, discount: 0 };
+  const lines = { lineItems: [{ ...tea, tax_inclusive: true }], discount: 55 };
+  await server.db.query(
+    'update payments set presentment = $2::text::jsonb, lines = $3::text::jsonb where id = $1',
+    [
+      id.replaceAll('"', ''),
+      JSON.stringify({ ...quote, quotedAt: at, expiresAt: at }),
+      JSON.stringify(lines),
+    ],
+  );
   const shown: Record<string, (string | undefined)[]> = {};
   for (const format of ['csv', 'csv_atoms']) {
     const [header = [], first = [], second = []] = await read(format);
+    const quoted = ['currency', 'amount', 'tip_amount', 'rate'].map((one) => `presentment.${one}`);
     const cells = (row: string[]) =>
-      ['currency', 'amount', 'tip_amount', 'rate'].map(
-        (name) => row[header.indexOf(`presentment.${name}`)],
-      );
+      [...quoted, 'discount', 'tax'].map((name) => row[header.indexOf(name)]);
     shown[format] = cells(first);
-    assert.deepEqual(cells(second), ['', '', '', '']);
+    assert.deepEqual(cells(second).slice(0, 4), ['', '', '', '']);
   }
   assert.ok(names.includes('amount'));
   assert.deepEqual(shown, {
-    csv: ['"kwd"', '1.005', '0.000', '"3.25"'],
-    csv_atoms: ['"kwd"', '1005', '0', '"3.25"'],
+    csv: ['"kwd"', '1.005', '0.000', '"3.25"', '0.055', '0.201'],
+    csv_atoms: ['"kwd"', '1005', '0', '"3.25"', '55', undefined],
   });
 });
 

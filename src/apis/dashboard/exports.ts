@@ -59,7 +59,7 @@ export const EXPORTS = {
       ...['terminal', 'payment_intent', 'payer', 'payment_method.type', 'split_group', 'network'],
       ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
       ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-      ...['presentment.rate', 'fiscal'],
+      ...['presentment.rate', 'discount', 'line_items'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const payments = await selectPaymentPage(db, { tenant, filters: {} }, page);
@@ -77,7 +77,7 @@ export const EXPORTS = {
       ...['source', 'payment', 'tx_hash', 'cancellation_reason', 'canceled_at', 'expires_at'],
       ...['picked_up_at', 'tapped_at', 'last_payment_error.decline_code', 'split_group'],
       ...['metadata', 'network', 'presentment.currency', 'presentment.amount'],
-      ...['presentment.rate'],
+      ...['presentment.rate', 'discount', 'line_items'],
     ],
     read: async (db, { tenant, now }, page) => {
       return chunkOf(await selectIntentPage(db, { tenant, filters: {}, now }, page), renderIntent);

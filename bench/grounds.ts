@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { present } from '#core/assert.ts';
+import { createRandom } from '#testing/chaos/chaos-random.ts';
+import { startFlags } from '#testing/spawn-network.ts';
+import { cpuSeconds } from './cpu.ts';
+import { STORED_INTENTS, storedId } from './floors.ts';
+import type { Job, Result } from './http-load.ts';
+import { median } from './report.ts';
+
+/** Services that are measured in turn, each with a PostgreSQL of its own (compare-ground.ts). */
+const CONNECTIONS = 64;
+const WARM_UP_SECONDS = 1;
+const RESAMPLES = 10_000;
+const READ_TARGETS = Array.from({ length: 20_000 }, (_, i) =>
+  storedId((i * 7919) % STORED_INTENTS),
+);
+
+export interface Ground {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly key: string;
+  readonly terminal: string;
+  /** Of its PostgreSQL. */
+  readonly databaseUrl: string;
+}
+
+/** The next message. @throws when the process ends instead: nobody would hear of it. */
+export async function hear<T>(child: ChildProcess): Promise<T> {
+  const heard = new AbortController();
+  const { signal } = heard;
+  const ended = async () => {
+    const [code] = await once(child, 'exit', { signal });
+    throw new Error(`a process of the measurement ended with ${code}`);
+  };
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), ended()]);
+    return message as T;
+  } finally {
+    heard.abort();
+  }
+}
+
+export async function openGround(root: string): Promise<Ground> {
+  const child = fork(path.join(root, 'bench/compare-ground.ts'), startFlags(), { cwd: root });
+  return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
+}
+
+/** What the service and its PostgreSQL did. */
+export interface Loaded {
+  readonly perSecond: number;
+  readonly p99Ms: number;
+  /** Of processor time for each. */
+  readonly cpuMs: number;
+}
+
+export async function load(
+  ground: Ground,
+  work: Pick<Job, 'kind' | 'sale' | 'perSecond'> & {
+    readonly seconds: number;
+    readonly connections?: number;
+  },
+): Promise<Loaded> {
+  // What was written before is written out now, and not during the measurement of the other.
+  ground.child.send('checkpoint');
+  await hear(ground.child);
+  const child = fork(path.join(import.meta.dirname, 'http-load.ts'));
+  const { port, key, terminal } = ground;
+  const job: Job = {
+    connections: CONNECTIONS,
+    ...{ port, key, terminal, ...work },
+    warmUpSeconds: WARM_UP_SECONDS,
+    targets: work.kind === 'get' ? READ_TARGETS : [],
+  };
+  const pids = [present(ground.child.pid, 'process id')];
+  const before = await cpuSeconds(pids);
+  child.send(job);
+  const { failures, requests, perSecond, p99Ms } = await hear<Result>(child);
+  child.disconnect();
+  if (failures > 0) throw new Error(`${failures} requests failed`);
+  // What it warms up with costs as much.
+  const done = (requests * (work.seconds + WARM_UP_SECONDS)) / work.seconds;
+  return { perSecond, p99Ms, cpuMs: ((await cpuSeconds(pids)) - before) * (1000 / done) };
+}
+
+/** The 2.5th and 97.5th percentile of the medians of samples drawn with replacement. */
+export function interval(ratios: readonly number[]): readonly [number, number] {
+  const random = createRandom(1, 'bootstrap');
+  const medians = Array.from({ length: RESAMPLES }, () =>
+    median(ratios.map(() => random.pick(ratios))),
+  ).sort((a, b) => a - b);
+  return [medians[Math.floor(RESAMPLES * 0.025)] ?? 0, medians[Math.floor(RESAMPLES * 0.975)] ?? 0];
+}

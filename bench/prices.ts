@@ -1,0 +1,69 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { openDatabase } from '#db/database.ts';
+import { putRates } from '#testing/rates.ts';
+import { interval, load, openGround } from './grounds.ts';
+import { type BenchLine, median, printTable, RESULTS } from './report.ts';
+
+/**
+ * What a price in the shop's currency and lines cost: creates with them beside creates in atoms, at
+ * one service, in turn, in an order that changes. The table holds the median of the rounds' ratios
+ * of processor time (of the service and its PostgreSQL) and its 95 % interval.
+ */
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+/** One at a time, and as many as batches are made for. */
+const CONNECTIONS = [1, 64];
+const HOUR_SECONDS = 3600;
+
+const presentment = '"presentment":{"currency":"eur","amount":250}';
+const withLine = (tax: string) =>
+  `${presentment},"line_items":[{"name":"Coffee","quantity":2,"unit_amount":125,${tax}}]`;
+/** Each comes to 2.50 EUR, or to as many atoms. */
+const SALES = {
+  atoms: '"amount":2500000',
+  presentment,
+  'presentment and a line': withLine('"tax_rate":700,"tax_inclusive":true'),
+  'presentment and a line by the account’s settings': withLine('"tax_rate":"Drinks"'),
+} as const;
+
+const ground = await openGround(path.join(import.meta.dirname, '..'));
+const db = openDatabase({ url: ground.databaseUrl, maxConnections: 1 });
+await putRates(db, { eur: '1', usd: '1' }, { now: new Date(), maxAgeS: HOUR_SECONDS });
+await db.query(`update accounts set tax_rates = '[{"name": "Drinks", "rate": 1900}]'`);
+await db.close();
+
+async function measure(sale: string, connections: number): Promise<number> {
+  const work = { kind: 'create', seconds: SECONDS, sale, connections } as const;
+  return (await load(ground, work)).cpuMs;
+}
+
+const lines: BenchLine[] = [];
+const [[, plain], ...others] = Object.entries(SALES) as [[string, string], ...[string, string][]];
+for (const connections of CONNECTIONS) {
+  const ratios = others.map((): number[] => []);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [index, [name, sale]] of others.entries()) {
+      const isFirst = round % 2 === 0;
+      const before = isFirst ? await measure(plain, connections) : null;
+      const cost = await measure(sale, connections);
+      const base = before ?? (await measure(plain, connections));
+      ratios[index]?.push(cost / base);
+      console.log(connections, round, name, base.toFixed(3), cost.toFixed(3));
+    }
+  }
+  others.forEach(([name], index) => {
+    const of = ratios[index] ?? [];
+    const [low, high] = interval(of);
+    lines.push({
+      work: `create with ${name}, ${connections} at a time: processor time / in atoms`,
+      ratio: median(of),
+      value: `${low.toFixed(2)} to ${high.toFixed(2)} over ${of.length} rounds`,
+      target: '<= 1.15',
+    });
+  });
+}
+ground.child.disconnect();
+printTable(lines);
+await mkdir(RESULTS, { recursive: true });
+await writeFile(path.join(RESULTS, 'prices.json'), JSON.stringify(lines, null, 2));
