@@ -53,7 +53,8 @@ export function lastWorth(
   rates: ReadonlyMap<string, RateRow>,
 ): bigint | null {
   const rate = rates.get(asked.currency)?.rate ?? null;
-  return rate === null ? null : toAtoms(asked, rate);
+  if (rate === null) return null;
+  return toAtoms(BigInt(asked.amount), { currency: asked.currency, rate });
 }
 
 /**
