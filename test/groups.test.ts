@@ -10,7 +10,7 @@ const ROOT = path.join(import.meta.dirname, '..');
 const named = (folder: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${folder}/${String(n).padStart(3, '0')}.test.ts`);
 
-describe('what npm test leaves to the long run', () => {
+describe('files that npm test leaves to the long run', () => {
   it('is there', () => {
     for (const file of Object.keys(LATER)) assert.ok(existsSync(path.join(ROOT, file)), file);
   });

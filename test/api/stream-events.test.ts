@@ -110,7 +110,7 @@ test('types takes exact types and families, by comma', async () => {
   assert.deepEqual(some.ids, await listed('&type=payment_intent.canceled'));
 });
 
-describe('is refused before it begins', () => {
+describe('a stream that is refused before it begins', () => {
   const refused: readonly (readonly [string, Asked, number, string, string | null])[] = [
     [
       'an id of nothing',

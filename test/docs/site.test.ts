@@ -122,7 +122,7 @@ test('examples of the merchant API use the package', async () => {
 });
 
 describe('errors', () => {
-  test('each code has its place, and doc_url leads there', async () => {
+  test('each code has a section, and doc_url leads to it', async () => {
     const page = pages.get('/docs/errors') ?? '';
     for (const code of Object.keys(ERROR_CODES)) assert.ok(page.includes(`id="${code}"`), code);
     const { body } = await api.call({ path: '/v1/payments', key: null });
@@ -130,7 +130,7 @@ describe('errors', () => {
     assert.equal(url, `${api.url}/docs/errors#api_key_missing`);
   });
 
-  test('each decline is in the guide as the service says it', async () => {
+  test('each decline is in the guide with the texts of the service', async () => {
     const guide = await (await get('/docs/declines.md')).text();
     for (const [code, { message, customer }] of Object.entries(DECLINES)) {
       assert.ok(guide.includes(`| \`${code}\` | ${message} | ${customer} |`), code);

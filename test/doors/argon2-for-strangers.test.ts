@@ -30,7 +30,7 @@ before(async () => {
 
 after(() => server.close());
 
-test('a made-up link is refused without a hash, and an address has thirty tries', async () => {
+test('a made-up link is refused without a hash, and an address has thirty attempts', async () => {
   for (const [path, kind, form] of WAYS) {
     server.clock.advance(15 * 60_000);
     const client = new PersonClient(server.dashboard);
@@ -44,7 +44,7 @@ test('a made-up link is refused without a hash, and an address has thirty tries'
   }
 });
 
-test('tries with made-up links cost no hashes', async () => {
+test('attempts with made-up links cost no hashes', async () => {
   server.clock.advance(15 * 60_000);
   const cpuMs = async (work: () => Promise<unknown>) => {
     const before = process.cpuUsage();
@@ -93,7 +93,7 @@ test('each kind of caller has a share of its own, and the queue has an end', asy
   assert.equal(await gate.run('stranger', work), 'done', 'places are given back');
 });
 
-test('a hash that fails gives its place back', async () => {
+test('a hash that fails frees its slot', async () => {
   const gate = new HashGate();
   for (let i = 0; i < 5; i++) {
     await assert.rejects(gate.run('link', () => Promise.reject(new Error('broken'))));

@@ -230,7 +230,7 @@ describe('a card and a code after a loss', () => {
   });
 });
 
-describe('what a receiver was sent before the loss', () => {
+describe('events sent to a receiver before the loss', () => {
   it('has a lower sequence than each event of what was rebuilt', async () => {
     const rows = await world.db.query<{ sequence: bigint }>(
       `select min(e.position) as sequence from events e

@@ -8,7 +8,7 @@ import { LATER } from '../later.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-test('what npm test leaves out', async (t) => {
+test('files that npm test leaves out', async (t) => {
   // Removed; otherwise the child runner behaves like a file of this run and hides its failures.
   const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
   const child = spawn(process.execPath, ['test/run.ts', '--later'], {

@@ -114,7 +114,7 @@ const answered = (answer: Answer<Intent>) =>
 const seen = (part: Partial<Intent>, askedAt = 15) =>
   ({ type: 'seen', intent: intent(part), askedAt, now: 20 }) as const;
 
-test('what ends a tap, and what does not', () => {
+test('events that end a tap, and events that do not', () => {
   const table: readonly (readonly [string, Phase, TillEvent, string])[] = [
     ['paid', tapping(), answered(done({ status: 'succeeded' })), 'paid'],
     ['the chain is slow', tapping(), answered(done({ status: 'processing' })), 'following'],
@@ -183,13 +183,13 @@ test('what ends a tap, and what does not', () => {
   }
 });
 
-test('a tap keeps its key until it is known what became of it', () => {
+test('a tap keeps its key until its result is known', () => {
   const after = next(till(tapping()), answered(UNKNOWN));
   assert.ok(after.phase.at === 'tapping');
   assert.equal(after.phase.tap.key, TAP.key);
 });
 
-test('what opens a payment, and what does not', () => {
+test('events that open a payment, and events that do not', () => {
   const created = (answer: Answer<Intent>) => ({ type: 'created', answer, now: 20 }) as const;
   const table: readonly (readonly [string, Phase, TillEvent, string, boolean])[] = [
     ['opened', creating(), created(done()), 'open', false],

@@ -223,7 +223,7 @@ test('a reader that types is a reader, wherever the focus is', async () => {
   await till.close();
 });
 
-test('what is read twice wipes no result and writes into no field', async () => {
+test('a second reading wipes no result and writes into no field', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

@@ -22,7 +22,7 @@ function holds(rules: SumRules, typed: readonly (readonly [string, bigint | stri
 const USDC = 1_000_000n;
 const MALFORMED = 'Enter an amount such as 2.50.';
 
-test('what a person types is understood', () => {
+test('typed sums are understood', () => {
   holds({}, [
     ['2.50', 2_500_000n],
     ['2,50', 2_500_000n],

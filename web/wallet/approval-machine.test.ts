@@ -71,7 +71,7 @@ function shown(flow: Approval): string {
   return flow.at;
 }
 
-test('every state and what may happen in it', () => {
+test('every state and its possible events', () => {
   const failed = 'editing: The transaction failed on the chain. Nothing has changed. Try again.';
   const notSent = 'editing: Not sent: there is no connection. Nothing has changed.';
   const table: readonly (readonly [string, Approval, ApprovalEvent, string])[] = [

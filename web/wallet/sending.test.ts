@@ -8,7 +8,7 @@ import { pushToChain, pushToService } from './sending.ts';
 const NOW = 1_795_000_000;
 const OWN = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 
-describe('what the service refuses', () => {
+describe('a transfer that the service refuses', () => {
   const refusal = {
     is: 'refused',
     status: 400,

@@ -38,7 +38,7 @@ const WALLET: Wallet = {
 
 const wallet = (part: Partial<Wallet> = {}): Wallet => ({ ...WALLET, ...part });
 
-test('what is typed becomes what is signed', () => {
+test('the signed terms are the typed ones', () => {
   const read = readTerms(USUAL_TERMS, wallet(), NOW);
   assert.ok(isRead(read));
   assert.deepEqual(read, {
@@ -53,7 +53,7 @@ test('what is typed becomes what is signed', () => {
   });
 });
 
-test('what makes no sense is said beside its field', () => {
+test('an impossible value is reported beside its field', () => {
   const wrong: readonly (readonly [object, string])[] = [
     [{ perPayment: '' }, 'perPayment'],
     [{ perPayment: 'a lot' }, 'perPayment'],

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { withoutMarks } from '#core/isolates.ts';
 import { readSearch, searchProblem } from './search-text.ts';
 
-test('what a person has at hand is told apart', () => {
+test('search texts are recognized by their form', () => {
   const hash = `0x${'aB'.repeat(32)}`;
   const wallet = `0x${'1c'.repeat(20)}`;
   assert.deepEqual(readSearch(` ${hash} `), { tx_hash: hash });
