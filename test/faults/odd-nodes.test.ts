@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '#sandbox/processes.ts';
 import { BEHAVIORS, type Behavior } from '#testing/provider-behaviors.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
+import { putRates } from '#testing/rates.ts';
 import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
 
 /**
@@ -139,9 +140,14 @@ describe('the chain', () => {
 
   it('replaces its two newest blocks: the ledger follows, and no alarm is open', async () => {
     const orders = Array.from({ length: 5 }, (_, place) => `MOVE-${place}`);
-    const sold = await Promise.all(orders.map((order) => world.pay(order)));
+    await putRates(world.db, { eur: '1', usd: '1' }, { now: new Date() });
+    const line_items = [{ name: 'Coffee', quantity: 2, unit_amount: 125, tax_rate: 700 }];
+    const sale = { presentment: { currency: 'eur', amount: 250 }, line_items };
+    const sold = await Promise.all(orders.map((order) => world.pay(order, { sale })));
     const [first] = sold;
     assert.ok(first !== undefined);
+    const readFirst = () => world.node(0).merchant.get(`/payments/${first.payment}`);
+    const { body: paid } = await readFirst();
     const before = await places('payments');
     await world.ground.testnet.reorganize(4);
     const isMoved = async () => {
@@ -155,9 +161,12 @@ describe('the chain', () => {
     assert.deepEqual(await places('payments'), await places('chain_payments'));
     assert.notDeepEqual(await places('payments'), before);
     assert.deepEqual(await alarms(), []);
-    const { body } = await world.node(0).merchant.get(`/payments/${first.payment}`);
+    const { body } = await readFirst();
     const [row] = (await places('payments')).filter(({ id }) => id === first.payment);
     assert.equal(body.tx_hash, row?.tx_hash);
+    // Its place is another one; its price and its lines are those of the sale.
+    assert.notEqual(paid.presentment, null);
+    assert.deepEqual([body.presentment, body.line_items], [paid.presentment, paid.line_items]);
     await world.comeToRest();
   });
 });

@@ -104,18 +104,6 @@ describe('a sale in euro, with lines', () => {
     assert.equal(await world.settledOnChain('LOST-EUR'), 1);
     await world.comeToRest();
   });
-
-  it('keeps its quote over a reorganization', async () => {
-    await setRate('1', 3600);
-    const paid = await world.pay('MOVED', { sale });
-    const paths = [`/payment_intents/${paid.intent}`, `/payments/${paid.payment}`];
-    const sold = await Promise.all(paths.map(soldOf));
-    await setRate('1.05', 3600);
-    await world.ground.testnet.reorganize(3);
-    await world.comeToRest();
-    assert.deepEqual(await Promise.all(paths.map(soldOf)), sold);
-    assert.equal(await world.settledOnChain('MOVED'), 1);
-  });
 });
 
 describe('a replica takes over', () => {
