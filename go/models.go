@@ -27,10 +27,10 @@ type PaymentIntent struct {
 	// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
 	Presentment *PaymentIntentPresentment `json:"presentment"`
 
-	// What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a loss of data.
+	// The lines of the sale, as the request sent them. `null` if it sent none, and for a payment that was rebuilt after a loss of data.
 	LineItems []PaymentIntentLineItemsItem `json:"line_items"`
 
-	// What is taken from all lines together, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	Discount int64 `json:"discount"`
 
 	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
@@ -117,7 +117,7 @@ type PaymentIntentPresentment struct {
 
 // A line of the sale.
 type PaymentIntentLineItemsItem struct {
-	// What is sold, 1 to 200 characters.
+	// The name of the sold item, 1 to 200 characters.
 	Name string `json:"name"`
 
 	// As it was sent: an integer, or decimal text.
@@ -132,7 +132,7 @@ type PaymentIntentLineItemsItem struct {
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
 	TaxInclusive bool `json:"tax_inclusive"`
 
-	// What is taken from this line.
+	// The discount on this line.
 	Discount int64 `json:"discount"`
 }
 
@@ -216,10 +216,10 @@ type Payment struct {
 	// The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
 	Presentment *PaymentPresentment `json:"presentment"`
 
-	// What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a loss of data.
+	// The lines of the sale, as the request sent them. `null` if it sent none, and for a payment that was rebuilt after a loss of data.
 	LineItems []PaymentLineItemsItem `json:"line_items"`
 
-	// What is taken from all lines together, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	Discount int64 `json:"discount"`
 
 	// The part of the amount that is a tip; 0 without a tip.
@@ -321,7 +321,7 @@ type PaymentPresentment struct {
 
 // A line of the sale.
 type PaymentLineItemsItem struct {
-	// What is sold, 1 to 200 characters.
+	// The name of the sold item, 1 to 200 characters.
 	Name string `json:"name"`
 
 	// As it was sent: an integer, or decimal text.
@@ -336,7 +336,7 @@ type PaymentLineItemsItem struct {
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
 	TaxInclusive bool `json:"tax_inclusive"`
 
-	// What is taken from this line.
+	// The discount on this line.
 	Discount int64 `json:"discount"`
 }
 
@@ -1733,10 +1733,10 @@ type CreatePaymentIntentBody struct {
 	// The price in the shop’s currency, instead of `amount`. The response’s `amount` is its value: rate × amount, rounded down.
 	Presentment *CreatePaymentIntentBodyPresentment `json:"presentment,omitempty"`
 
-	// What is sold, 1 to 100 lines. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, and with the tax of lines that do not include it, which is rounded half up once per rate.
+	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate.
 	LineItems []CreatePaymentIntentBodyLineItemsItem `json:"line_items,omitempty"`
 
-	// What is taken from the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. It is taken from the lines in proportion, rounded down; the last line takes what is left. Only with `line_items`. Default 0.
+	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. It is divided among the lines in proportion, rounded down; the last line gets the rest. Only with `line_items`. Default 0.
 	Discount int64 `json:"discount,omitempty"`
 
 	// The id of a terminal: tml_…
@@ -1769,7 +1769,7 @@ type CreatePaymentIntentBodyPresentment struct {
 
 // A line of the sale.
 type CreatePaymentIntentBodyLineItemsItem struct {
-	// What is sold, 1 to 200 characters.
+	// The name of the sold item, 1 to 200 characters.
 	Name string `json:"name"`
 
 	// An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`, `"0.350"`.
@@ -1784,7 +1784,7 @@ type CreatePaymentIntentBodyLineItemsItem struct {
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. By default as the account’s prices_include_tax.
 	TaxInclusive *bool `json:"tax_inclusive,omitempty"`
 
-	// What is taken from this line, at most the line. Default 0.
+	// The discount on this line, at most its amount. Default 0.
 	Discount int64 `json:"discount,omitempty"`
 }
 
@@ -1904,6 +1904,6 @@ type TestTriggerEventBody struct {
 
 // TestAdvanceClockBody of the API.
 type TestAdvanceClockBody struct {
-	// By how much: 1 second to 366 days.
+	// How far to advance the clock: 1 second to 366 days.
 	Seconds int64 `json:"seconds"`
 }

@@ -1,6 +1,6 @@
 -- baseline
--- What a network keeps about itself: its keys, its place among the cells, and marks by which a
--- process notices that the database was replaced.
+-- A network's data about itself: its keys, the cell that it belongs to, and the marks by which a
+-- process detects that the database was replaced.
 
 -- Random keys, made at the first start, encrypted under TAPLINE_SECRET and part of every backup.
 -- `ids` is the key from which ids are derived, so that a lost row gets its id back.

@@ -27,7 +27,7 @@ create table accounts (
   currency text collate "C" check (currency ~ '^[a-z]{3}$'),
   tax_rates jsonb not null default '[]',
   prices_include_tax boolean not null default true,
-  -- What receipts say of the shop.
+  -- The shop's details on receipts.
   legal_name text,
   address text,
   tax_number text,
@@ -71,7 +71,7 @@ create table api_keys (
   account_id text collate "C" not null references accounts (id),
   livemode boolean not null,
   hash bytea not null unique,
-  -- What the dashboard shows of the key: its prefix and its last four characters.
+  -- The part of the key that the dashboard shows: its prefix and its last four characters.
   hint text not null,
   name text not null,
   scopes text[] not null,
@@ -120,7 +120,7 @@ create table account_brands (
   check (color is not null or logo_id is not null)
 );
 
--- A new name that an operator has yet to approve. Payers trust a verified business by its name, so
+-- A new name that awaits an operator's approval. Payers trust a verified business by its name, so
 -- the old name stays until then.
 create table account_name_requests (
   account_id text collate "C" primary key references accounts (id),

@@ -32,7 +32,7 @@ create table users (
   factor_trusted_from timestamptz(3),
   -- When the set-up of an authenticator app began; an unconfirmed one expires.
   totp_begun_at timestamptz(3),
-  -- Someone with the password and the mailbox has reported the second factors lost. They are
+  -- A person with the password and the mailbox has reported the second factors lost. They are
   -- removed at this time, unless one of them is used before.
   factors_end_at timestamptz(3),
   unique (realm, email),

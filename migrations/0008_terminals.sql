@@ -107,7 +107,7 @@ create table receipt_series (
   given bigint not null check (given >= 0),
   begun_at timestamptz(3) not null,
   ended_at timestamptz(3),
-  -- Begun because a loss was shown; the recovery's report names it.
+  -- Begun because the database was shown to have lost rows; the recovery's report names it.
   after_loss boolean not null default false,
   primary key (account_id, livemode, prefix)
 ) with (fillfactor = 50);

@@ -53,7 +53,7 @@ create table payment_intents (
   -- The price in the shop's currency, and the rate that was locked for it:
   -- {currency, amount, rate, quotedAt, source}. `null` for a sale in USDC.
   presentment jsonb,
-  -- What is sold: {lineItems: [{name, quantity, unit_amount, tax_rate, tax_inclusive, discount}],
+  -- The sold items: {lineItems: [{name, quantity, unit_amount, tax_rate, tax_inclusive, discount}],
   -- discount}. `null` for a sale without lines.
   lines jsonb,
   check ((status = 'succeeded') = (payment_id is not null)),
@@ -204,8 +204,8 @@ create table receipt_mails (
   sent smallint not null check (sent between 1 and 3)
 );
 
--- What one unit of a currency is worth in USDC, as the feeds of rates say. A worker writes it, and
--- every process reads it: two of them quote the same.
+-- The value of one unit of a currency in USDC, from the rate feeds. A worker writes it and every
+-- process reads it, so that all processes quote the same rate.
 create table exchange_rates (
   currency text collate "C" primary key check (currency ~ '^[a-z]{3}$'),
   -- The last good rate, as decimal text; `null` if the feeds have not agreed on one yet.
@@ -214,7 +214,8 @@ create table exchange_rates (
   quoted_at timestamptz(3),
   usable_until timestamptz(3),
   source text,
-  -- A rate far from the last good one, since when both feeds have said it, and when they last did.
+  -- A rate far from the last good one, the time since which both feeds have reported it, and the
+  -- time of their last report.
   jumped_rate text collate "C",
   jumped_since timestamptz(3),
   jumped_seen timestamptz(3),
@@ -225,7 +226,7 @@ create table exchange_rates (
   check ((jumped_rate is null) = (jumped_seen is null))
 );
 
--- When a worker last asked the feeds: one row, which is also the lock of a refresh.
+-- When a worker last queried the feeds: one row, which also serves as the lock of a refresh.
 create table rate_refresh (
   only_row boolean primary key default true check (only_row),
   asked_at timestamptz(3) not null

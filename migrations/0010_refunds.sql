@@ -21,9 +21,9 @@ create table refunds (
   recovered boolean not null default false,
   -- From the terminal's receipt_series; `null` until the refund succeeds.
   receipt_number text collate "C",
-  -- The quote of its payment, whose amount is what this refund gives back in that currency.
+  -- Its payment's quote, with the amount that this refund returns in that currency.
   presentment jsonb,
-  -- Minor units, if the refund was asked for in them: see src/refunds/share.ts.
+  -- Minor units, if the refund was requested in them: see src/refunds/share.ts.
   presentment_part bigint check (presentment_part > 0),
   check (presentment_part is null or presentment is not null),
   check ((status = 'failed') = (failure_code is not null))

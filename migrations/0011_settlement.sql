@@ -294,7 +294,7 @@ create table chain_alarms (
 create unique index chain_alarms_open on chain_alarms (livemode, kind, subject)
   where resolved_at is null;
 
--- What every process must know before it accepts a tap.
+-- The state that every process reads before it accepts a tap.
 create table network_states (
   livemode boolean primary key,
   -- The ledger is being restored from the chain after a loss; no taps are accepted meanwhile.
@@ -317,9 +317,9 @@ create table ceiling_uses (
   primary key (livemode, account_id)
 ) with (fillfactor = 50);
 
--- The settlement contracts of a network: the current one, and former ones, where what was paid
--- there is refunded and withdrawn (docs/decisions/two-contracts.md). A merchant number tells its
--- contract: those of version n begin above n * 2^32.
+-- The settlement contracts of a network: the current one, and the previous ones, which still refund
+-- and pay out what was paid there (docs/decisions/two-contracts.md). A merchant number identifies
+-- its contract: those of version n begin above n * 2^32.
 create table settlement_contracts (
   livemode boolean not null,
   -- The contract's version; the network's first one is 0.
@@ -330,13 +330,13 @@ create table settlement_contracts (
   primary key (livemode, contract_version)
 );
 
--- The merchant numbers that accounts had on former contracts.
+-- The merchant numbers that accounts had on previous contracts.
 create table former_merchants (
   livemode boolean not null,
   merchant_number bigint not null,
   account_id text collate "C" not null references accounts (id),
   settlement_wallet text,
-  -- Intents of the account up to this position settle on the former contract.
+  -- Intents of the account up to this position settle on the previous contract.
   until_position bigint not null,
   moved_at timestamptz(3) not null,
   primary key (livemode, merchant_number)

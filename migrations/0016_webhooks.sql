@@ -77,7 +77,8 @@ create table webhook_due (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- The next delivery of an endpoint. An expression, so that the primary key does not seem to serve.
+-- The next delivery of an endpoint. The index is on an expression, so that the planner does not
+-- choose the primary key instead.
 create index webhook_due_next
   on webhook_due ((endpoint_id || ''), due_at);
 

@@ -57,11 +57,11 @@ export interface PaymentIntent {
     expires_at: string;
   } | null;
   /**
-   * What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a
-   * loss of data.
+   * The lines of the sale, as the request sent them. `null` if it sent none, and for a payment
+   * that was rebuilt after a loss of data.
    */
   line_items: Array<{
-    /** What is sold, 1 to 200 characters. */
+    /** The name of the sold item, 1 to 200 characters. */
     name: string;
     /** As it was sent: an integer, or decimal text. */
     quantity: number | string;
@@ -75,15 +75,15 @@ export interface PaymentIntent {
     /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
     tax_inclusive: boolean;
     /**
-     * What is taken from this line.
+     * The discount on this line.
      *
      * @default 0
      */
     discount: number;
   }> | null;
   /**
-   * What is taken from all lines together, in minor units of the presentment currency, or in USDC
-   * atoms for a sale without `presentment`.
+   * The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms
+   * for a sale without `presentment`.
    */
   discount: number;
   /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
@@ -231,11 +231,11 @@ export interface Payment {
     tip_amount: number;
   } | null;
   /**
-   * What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt after a
-   * loss of data.
+   * The lines of the sale, as the request sent them. `null` if it sent none, and for a payment
+   * that was rebuilt after a loss of data.
    */
   line_items: Array<{
-    /** What is sold, 1 to 200 characters. */
+    /** The name of the sold item, 1 to 200 characters. */
     name: string;
     /** As it was sent: an integer, or decimal text. */
     quantity: number | string;
@@ -249,15 +249,15 @@ export interface Payment {
     /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
     tax_inclusive: boolean;
     /**
-     * What is taken from this line.
+     * The discount on this line.
      *
      * @default 0
      */
     discount: number;
   }> | null;
   /**
-   * What is taken from all lines together, in minor units of the presentment currency, or in USDC
-   * atoms for a sale without `presentment`.
+   * The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms
+   * for a sale without `presentment`.
    */
   discount: number;
   /** The part of the amount that is a tip; 0 without a tip. */
@@ -1474,12 +1474,12 @@ export interface CreatePaymentIntentBody {
     amount: number;
   } | null;
   /**
-   * What is sold, 1 to 100 lines. Their sum must be the price: quantity × unit price per line,
-   * rounded half up, less the discounts, and with the tax of lines that do not include it, which
-   * is rounded half up once per rate.
+   * The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line,
+   * rounded half up, less the discounts, plus the tax of lines whose price does not include it,
+   * which is rounded half up once per rate.
    */
   line_items?: Array<{
-    /** What is sold, 1 to 200 characters. */
+    /** The name of the sold item, 1 to 200 characters. */
     name: string;
     /**
      * An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`,
@@ -1502,16 +1502,16 @@ export interface CreatePaymentIntentBody {
      */
     tax_inclusive?: boolean;
     /**
-     * What is taken from this line, at most the line. Default 0.
+     * The discount on this line, at most its amount. Default 0.
      *
      * @default 0
      */
     discount?: number;
   }> | null;
   /**
-   * What is taken from the whole sale, in minor units of the presentment currency, or in USDC
-   * atoms for a sale without `presentment`. It is taken from the lines in proportion, rounded
-   * down; the last line takes what is left. Only with `line_items`. Default 0.
+   * The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms
+   * for a sale without `presentment`. It is divided among the lines in proportion, rounded down;
+   * the last line gets the rest. Only with `line_items`. Default 0.
    *
    * @default 0
    */
@@ -1839,7 +1839,7 @@ export interface TestTriggerEventBody {
 }
 
 export interface TestAdvanceClockBody {
-  /** By how much: 1 second to 366 days. */
+  /** How far to advance the clock: 1 second to 366 days. */
   seconds: number;
 }
 

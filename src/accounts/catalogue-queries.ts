@@ -22,7 +22,7 @@ export const catalogueItems = table(
 
 export type CatalogueRow = Row<typeof catalogueItems>;
 
-/** In the order of the till's buttons. */
+/** The items in the order of the till's buttons. */
 export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<CatalogueRow[]> {
   return sql.query(
     `select ${catalogueItems.columns} from catalogue_items
@@ -31,7 +31,7 @@ export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<Catalog
   );
 }
 
-/** Items from that position on move back by one. The account must be locked. */
+/** Moves items from this position on back by one. The account must be locked. */
 export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): Promise<void> {
   await tx.query(
     `update catalogue_items set position = position + 1

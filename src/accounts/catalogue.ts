@@ -18,7 +18,7 @@ import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { basisPointsOf, unknownTaxRate } from '#prices/asked-lines.ts';
 
-/** A till shows them as buttons; a shop with more goods scans codes instead. */
+/** A till shows the items as buttons; a shop with more goods scans codes instead. */
 const MAX_ITEMS = 500;
 
 /** The fields of an item that a request may set. Named as in the API. */
@@ -58,15 +58,15 @@ export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json
 }
 
 /**
- * The items. The account stays locked until the end of the transaction: positions depend on each
- * other, so one change is made at a time.
+ * Locks the account and reads its items. The account stays locked until the end of the transaction:
+ * positions depend on each other, so changes are made one at a time.
  */
 async function lockCatalogue(tx: Tx, { accountId, livemode }: Tenant): Promise<CatalogueRow[]> {
   await lockOwnAccount(tx, accountId);
   return selectCatalogue(tx, { accountId, livemode });
 }
 
-/** Makes room where another item is: it and all behind it move back by one. */
+/** If another item has this position, moves it and all items behind it back by one. */
 async function takePosition(
   tx: Tx,
   tenant: Tenant,
@@ -76,7 +76,10 @@ async function takePosition(
   if (isTaken) await moveItemsBack(tx, tenant, position);
 }
 
-/** What the account's settings say where a request does not, and what they make of its words. */
+/**
+ * The values of an edit: omitted fields get the account's defaults, and the name of a tax rate is
+ * replaced by the rate.
+ */
 async function readEdit(
   tx: Tx,
   { tenant }: Ref,
@@ -85,7 +88,7 @@ async function readEdit(
   const settings = await selectShopSettings(tx, tenant.accountId);
   const { currency = settings.currency, tax_rate: rate = 0 } = edit;
   if (currency !== null && minorDigits(currency) === undefined) {
-    const message = `currency: ISO 4217 has no ${currency}. Send a code in small letters, or null.`;
+    const message = `currency: ISO 4217 has no ${currency}. Send a lower-case code, or null.`;
     return refuse('parameter_invalid', message, 'currency');
   }
   const points = basisPointsOf(rate, settings);
@@ -126,7 +129,10 @@ export async function createCatalogueItem(
   const read = await readEdit(tx, ref, item);
   if (isRefusal(read)) return read;
   if (others.length >= MAX_ITEMS) {
-    return refuse('unexpected_state', `At most ${MAX_ITEMS} items: delete one first.`);
+    return refuse(
+      'unexpected_state',
+      `A catalog has at most ${MAX_ITEMS} items. Delete one first.`,
+    );
   }
   const { position = (others.at(-1)?.position ?? 0) + 1 } = item;
   await takePosition(tx, tenant, { position, others });
@@ -175,7 +181,7 @@ export async function editCatalogueItem(
   return after;
 }
 
-/** @returns null: deleted. */
+/** @returns null if the item was deleted. */
 export async function removeCatalogueItem(tx: Tx, ref: ItemRef): Promise<Refusal | null> {
   const { tenant, id } = ref;
   const before = (await lockCatalogue(tx, tenant)).find((item) => item.id === id);

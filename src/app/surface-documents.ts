@@ -139,7 +139,7 @@ const DASHBOARD: SurfaceText = {
 
 const OPERATOR: SurfaceText = {
   title: 'Tapline operator API',
-  summary: "What the network's own staff does.",
+  summary: "The API for the network's own staff.",
   description:
     `${PEOPLE} Every caller has verified a second factor. Support staff may only read: they may ` +
     'call what needs `support`, and operators everything.',

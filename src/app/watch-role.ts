@@ -104,8 +104,8 @@ function tellWatch(tower: {
   readonly stops: boolean;
 }): string {
   const { network, addresses, stops } = tower;
-  if (!stops) return `${network}: the watchtower tells, and stops nothing: it has no key`;
+  if (!stops) return `${network}: the watchtower only reports, because it has no key`;
   if (addresses < 2)
-    return `${network}: the watchtower tells, and stops nothing: it has one address only`;
-  return `${network}: the watchtower tells, and stops what two addresses name`;
+    return `${network}: the watchtower only reports, because it has only one RPC address`;
+  return `${network}: the watchtower reports, and stops what two RPC addresses confirm`;
 }

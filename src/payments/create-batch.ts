@@ -81,7 +81,7 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
   return terminalInactive();
 }
 
-/** Of a sale that may have been paid already, nothing advises to make another. */
+/** If the sale may have been paid already, the message does not advise creating another one. */
 function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
   const advice =
     takenBy?.recovered === true
@@ -117,7 +117,8 @@ function decide(
     (orderId.rebuilt === null ? checkPrice(price) : null) ??
     checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
-  // Before the price: neither a lost rate nor a lost tax rate makes a second sale of a paid one.
+  // This comes before the price, so that neither a lost rate nor a lost tax rate leads to a second
+  // charge for a paid sale.
   if (orderId.rebuilt !== null) {
     const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));
     const replayed = { ...answer, headers: REPLAYED };

@@ -69,7 +69,7 @@ export function priceOf(
   return isRefusal(quoted) ? quoted : { ...quoted, lines };
 }
 
-/** About the sum of a new intent, for recognizing one that was rebuilt; `null` if unknown. */
+/** The approximate amount of a new intent, to recognize a rebuilt one; `null` if unknown. */
 export function worthOf(
   { input: { amount } }: CreateRequest,
   { rates }: PriceContext,
@@ -94,7 +94,7 @@ export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, c
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);
 }
 
-/** The intent that a request asks for, created at that time. */
+/** The intent for a request, created at the given time. */
 export function toNewIntent(
   idKey: IdKey,
   { merchant, input, traceparent = null }: CreateRequest,

@@ -25,7 +25,7 @@ const MAX_CLASHES = 1_000;
 
 interface Choice {
   readonly orderId: string;
-  /** The row that has it, if any. */
+  /** The intent with the chosen order id, if there is one. */
   readonly row: OrderIdRow | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function chooseOrderIds(
   batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
-    /** One per request: atoms, by the last known rate; `null` if none is known. */
+    /** One per request: its atoms by the last known rate; `null` if no rate is known. */
     readonly worths: Promise<readonly (bigint | null)[]>;
   },
 ): Promise<ChosenOrderId[]> {
@@ -104,8 +104,8 @@ export async function chooseOrderIds(
 const LOST_RATE_PERCENT = 10n;
 
 /**
- * A rebuilt intent has the chain's amount, which may be the sale plus a tip. If no rate is known, an
- * order id that was derived from the Idempotency-Key is enough: no other request has it.
+ * A rebuilt intent has the chain's amount, which may be the sale plus a tip. If no rate is
+ * known, an order id that was derived from the Idempotency-Key is enough: no other request has it.
  */
 function isAmountOf(
   { amount }: OrderIdRow,

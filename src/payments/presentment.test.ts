@@ -136,11 +136,11 @@ describe('after the database had lost it', () => {
     await addRebuilt('EUR-1', 2_800_000);
     const other = await create(priced('eur', 250, { orderId: 'EUR-1' }));
     assert.deepEqual([other.status, other.said], [409, 'order_id_in_use']);
-    // It may be the same sale after all.
+    // The message does not advise a new order id, because the rebuilt intent may be the same sale.
     assert.doesNotMatch(JSON.stringify(other.body), /choose a new one/i);
   });
 
-  test('a repeated create finds it while no rate is usable, or none is known at all', async () => {
+  test('a repeated create finds it while no rate is usable, or none was ever known', async () => {
     await setRates({ eur: '1', usd: '1' });
     const stale = newRequest(store, 'stale euro');
     const id = await addRebuilt(derivedOrderId(store.idKey, stale, 0), 2_600_000);
@@ -156,13 +156,13 @@ describe('after the database had lost it', () => {
     await store.db.query('delete from exchange_rates');
     const found = await create({ ...priced('eur', 250), idempotency: unknown });
     assert.deepEqual([found.status, found.body.id], [201, other]);
-    // Its order id alone does not say that it is the same sale.
+    // An equal order id alone does not prove that it is the same sale.
     const open = await create(priced('eur', 250, { orderId: 'EUR-2' }));
     assert.deepEqual([open.status, open.said], [503, 'rates_unavailable']);
     assert.match(JSON.stringify(open.body), /with the same Idempotency-Key/);
   });
 
-  test('a repeated create finds it though the tax rate of a line is gone, too', async () => {
+  test("a repeated create finds it even if a line's tax rate was deleted", async () => {
     const idempotency = newRequest(store, 'lost tax');
     const id = await addRebuilt(derivedOrderId(store.idKey, idempotency, 0), 1_000);
     const line = { name: 'Tea', quantity: 1, unit_amount: 1_000, tax_rate: 'Gone' };

@@ -43,11 +43,11 @@ function unavailable(currency: string): Refusal {
     'rates_unavailable',
     `There is no usable rate for ${currency} at the moment, so this request created nothing. ` +
       'Send it again unchanged, with the same Idempotency-Key: if an earlier try did create the ' +
-      'sale, the answer is that sale. A new key could charge the customer twice.',
+      'sale, the response is that sale. A new key could charge the customer twice.',
   );
 }
 
-/** The worth of a price by the last known rate, however old; `null` if none is known. */
+/** The value of a price by the last known rate, whatever its age; `null` if no rate is known. */
 export function lastWorth(
   asked: AskedPresentment,
   rates: ReadonlyMap<string, RateRow>,

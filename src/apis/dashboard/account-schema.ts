@@ -358,7 +358,7 @@ export const ConsentSchema = Type.Object(
 
 export const ConsentBody = Type.Object({
   wallet: text(42, 'The EVM address that will receive the money.', 42),
-  deadline: Type.Integer({ minimum: 1, description: 'As in the signed message.' }),
+  deadline: Type.Integer({ minimum: 1, description: 'The deadline in the signed message.' }),
   signature: Type.Unsafe<`0x${string}`>({
     type: 'string',
     pattern: '^0x([0-9a-fA-F]{2}){64,2048}$',

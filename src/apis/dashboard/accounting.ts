@@ -18,7 +18,7 @@ const MONEY: ReadonlySet<string> = new Set([
 ]);
 /** Columns in minor units of the shop's currency. */
 const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
-/** Columns in the unit of the sale: its currency's, or atoms. */
+/** Columns in the unit of the sale: minor units of its currency, or atoms. */
 const OF_SALE: ReadonlySet<string> = new Set(['discount', 'tax']);
 /** Columns with times, which the accountants' file shows in the shop's time zone. */
 const TIMES: ReadonlySet<string> = new Set([
@@ -65,7 +65,7 @@ function numberOf(value: Json | undefined): bigint {
   return BigInt(Number(value ?? 0));
 }
 
-/** The discount of a sale and the tax in its price; empty for one without lines. */
+/** The discount of a sale and the tax in its price; empty for a sale without lines. */
 function lineSums({ line_items: lines, discount: off }: Row): Row {
   if (lines === null || lines === undefined) return { discount: null, tax: null };
   const lineItems = lines as unknown as readonly LineItem[];

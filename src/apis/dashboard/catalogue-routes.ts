@@ -58,9 +58,9 @@ function createRoute({ db }: DashboardDeps) {
     tag: TAG,
     summary: 'Add an item to the catalog',
     description:
-      'Without `position` it is the last one; at a position that another item has, that one and ' +
-      'all behind it move back. `currency` and `tax_inclusive` are by default as the account ' +
-      'says, `tax_rate` is 0. A catalog has at most 500 items.',
+      'Without `position` the new item is the last one. If another item has that position, it ' +
+      'and all items behind it move back by one. `currency` and `tax_inclusive` default to the ' +
+      "account's settings, `tax_rate` to 0. A catalog has at most 500 items.",
     access: 'admin',
     body: NewCatalogueItemBody,
     status: 201,
@@ -85,7 +85,7 @@ function updateRoute({ db }: DashboardDeps) {
     moves: 'data',
     tag: TAG,
     summary: 'Change an item of the catalog, or move it',
-    description: 'Sales that exist keep their lines.',
+    description: 'Existing sales keep their lines.',
     access: 'admin',
     params: { item: 'catalogueItem' },
     body: EditBody,
@@ -115,7 +115,7 @@ function deleteRoute({ db }: DashboardDeps) {
     moves: 'data',
     tag: TAG,
     summary: 'Delete an item of the catalog',
-    description: 'Sales that exist keep their lines.',
+    description: 'Existing sales keep their lines.',
     access: 'admin',
     params: { item: 'catalogueItem' },
     response: DeletedSchema,

@@ -43,7 +43,7 @@ async function clear(): Promise<void> {
   for (const { id } of await items()) await owner.delete(`${path}/${id}`);
 }
 
-test('an item takes from the account what it leaves open', async () => {
+test("an item gets the fields that it omits from the account's settings", async () => {
   await clear();
   const { version } = (await owner.get(account)).body;
   const tax_rates = [{ name: 'Drinks', rate: 1_900 }];
@@ -73,7 +73,7 @@ test('an item takes from the account what it leaves open', async () => {
   });
 });
 
-test('a new item is the last one, unless it says where', async () => {
+test('a new item is the last one, unless it has a position', async () => {
   await clear();
   for (const name of ['A', 'B', 'C']) await add({ name, unit_amount: 1 });
   const [, second] = await items();
@@ -86,7 +86,7 @@ test('a new item is the last one, unless it says where', async () => {
   assert.equal(new Set(positions).size, positions.length);
 });
 
-test('an item is moved and changed by the version that was read', async () => {
+test('an item is moved and changed under the version that was read', async () => {
   await clear();
   for (const name of ['A', 'B', 'C']) await add({ name, unit_amount: 1 });
   const [first, , third] = await items();
@@ -99,13 +99,13 @@ test('an item is moved and changed by the version that was read', async () => {
   const change = { name: 'C2', unit_amount: 7, currency: 'jpy', tax_rate: 800, color: '#000000' };
   const changed = await owner.patch(at, { version: 2, ...change });
   assert.deepEqual(changed.body, { ...moved.body, ...change, version: 3 });
-  // What moved back to make room was not edited.
+  // Moving an item back to make room does not change its version.
   assert.equal((await owner.patch(`${path}/${first?.id}`, { version: 1, name: 'A2' })).status, 200);
   const cleared = await owner.patch(at, { version: 3, color: null, currency: null });
   assert.deepEqual([cleared.body.color, cleared.body.currency], [null, null]);
 });
 
-test('two edits of one version: one is made, the other is a conflict', async () => {
+test('of two edits of one version, one succeeds and the other is a conflict', async () => {
   await clear();
   const { id } = await add({ name: 'A', unit_amount: 1 });
   const edits = ['B', 'C'].map((name) => owner.patch(`${path}/${id}`, { version: 1, name }));
@@ -113,7 +113,7 @@ test('two edits of one version: one is made, the other is a conflict', async () 
   assert.deepEqual(statuses.sort(), [200, 409]);
 });
 
-test('a deleted item is gone, and the log has what it was', async () => {
+test('a deleted item is gone, and the audit log has its last values', async () => {
   await clear();
   const { id } = await add({ name: 'A', unit_amount: 1 });
   const gone = await owner.delete(`${path}/${id}`);
@@ -128,7 +128,7 @@ test('a deleted item is gone, and the log has what it was', async () => {
   );
 });
 
-test('each mode and account has a catalog of its own, and only admins change it', async () => {
+test('each mode and account has its own catalog, and only admins change it', async () => {
   await clear();
   const { id } = await add({ name: 'A', unit_amount: 1 });
   const live = `${account}/live/catalogue`;
@@ -162,7 +162,7 @@ const WRONG: readonly (readonly [field: string, values: readonly unknown[]])[] =
   ['position', [-1, 0.5, 1_000_001, null]],
 ];
 
-test('fields that cannot be are refused by name, on create and on change', async () => {
+test('invalid fields are refused by name, on create and on change', async () => {
   await clear();
   const good = { name: 'A', unit_amount: 1 };
   const { id } = await add(good);

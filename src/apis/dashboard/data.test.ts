@@ -211,7 +211,7 @@ test("the accountants' file has decimals, local times and labels", async () => {
   assert.deepEqual([shown.time_zone, shown.terminal_label?.slice(0, 5)], ['"Asia/Tokyo"', '"Bar ']);
 });
 
-test('a payment in the shop’s currency exports both amounts, and the tax in it', async () => {
+test('the export of a payment in the shop’s currency has both amounts and the tax', async () => {
   const day = '&created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
   const read = async (format: string) => {
     const { text } = await client.get(path(`exports/payments?format=${format}${day}`));

@@ -17,8 +17,8 @@ const MAX_DAYS = 31;
 const HealthSchema = Type.Object({
   day: Day,
   requests: count('Calls of the merchant API.'),
-  refused: count('Of them: responses with a 4xx status.'),
-  failed: count('Of them: responses with a 5xx status.'),
+  refused: count('Calls that were answered with a 4xx status.'),
+  failed: count('Calls that were answered with a 5xx status.'),
   delivered: count('Events of the day that receivers accepted.'),
   undelivered: count('Deliveries that failed, or had no success so far.'),
 });

@@ -67,6 +67,7 @@ const {
   brand_path: _brand,
   time_zone: _zone,
   language: _language,
+  currency: _currency,
   ...shown
 } = DeviceSchema.properties;
 

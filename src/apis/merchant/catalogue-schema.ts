@@ -7,7 +7,7 @@ import {
 } from '#apis/merchant/line-schema.ts';
 import { idOf, nullable, objectType, text } from '#http/schema.ts';
 
-/** Far more than a catalog has items, with room to number them in steps. */
+/** Far more than the items of a catalog, so that positions can be numbered in steps. */
 const MAX_POSITION = 1_000_000;
 
 const itemFields = {
@@ -15,27 +15,28 @@ const itemFields = {
   unit_amount: Type.Integer({
     minimum: 0,
     maximum: MAX_MINOR_UNITS,
-    description: 'The price of one, in minor units of `currency`, or in USDC atoms without one.',
+    description:
+      'The unit price, in minor units of `currency`, or in USDC atoms if `currency` is `null`.',
     examples: [350],
   }),
   currency: nullable(
     Type.String({
       pattern: '^[a-z]{3}$',
-      description: 'The currency of the price: ISO 4217, in small letters; `null` for USDC.',
+      description: 'The currency of the price: a lower-case ISO 4217 code; `null` for USDC.',
       examples: ['eur'],
     }),
   ),
   color: nullable(
     Type.String({
       pattern: '^#[0-9a-fA-F]{6}$',
-      description: 'The color of the till’s button, `#rrggbb`; `null` without one.',
+      description: 'The color of the till’s button, `#rrggbb`; `null` if not set.',
       examples: ['#a05a2c'],
     }),
   ),
   position: Type.Integer({
     minimum: 0,
     maximum: MAX_POSITION,
-    description: 'Items are listed by it, the lowest first.',
+    description: 'The list is sorted by position, lowest first.',
     examples: [1],
   }),
 };
@@ -51,7 +52,10 @@ export const CatalogueItemSchema = Type.Object(
     tax_inclusive: TaxInclusive,
     color: itemFields.color,
     position: itemFields.position,
-    version: Type.Integer({ minimum: 1, description: 'Send it with your next change.' }),
+    version: Type.Integer({
+      minimum: 1,
+      description: 'The version of the item. Send it with your next change.',
+    }),
   },
   { title: 'CatalogueItem', description: 'An item of the till’s catalog.' },
 );
@@ -69,7 +73,7 @@ export const CATALOGUE_ITEM_EXAMPLE = {
   version: 1,
 } as const;
 
-/** Every item of the account and mode: there are at most 500. */
+/** Every item of the account and mode, at most 500. */
 export const CatalogueList = Type.Object(
   {
     object: objectType('list'),

@@ -70,11 +70,11 @@ export const TaxInclusiveInput = Type.Boolean({
 const LineDiscount = Type.Integer({
   minimum: 0,
   maximum: MAX_MINOR_UNITS,
-  description: 'What is taken from this line, at most the line. Default 0.',
+  description: 'The discount on this line, at most its amount. Default 0.',
   default: 0,
 });
 
-const LineName = text(200, 'What is sold, 1 to 200 characters.', 1);
+const LineName = text(200, 'The name of the sold item, 1 to 200 characters.', 1);
 
 const LineInput = Type.Object(
   {
@@ -96,9 +96,9 @@ export const lineFields = {
         minItems: 1,
         maxItems: MAX_LINES,
         description:
-          'What is sold, 1 to 100 lines. Their sum must be the price: quantity × unit price per ' +
-          'line, rounded half up, less the discounts, and with the tax of lines that do not ' +
-          'include it, which is rounded half up once per rate.',
+          'The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price ' +
+          'per line, rounded half up, less the discounts, plus the tax of lines whose price does ' +
+          'not include it, which is rounded half up once per rate.',
         examples: [[{ name: 'Flat white', quantity: 2, unit_amount: 125, tax_rate: 700 }]],
       }),
     ),
@@ -109,8 +109,8 @@ export const lineFields = {
       maximum: MAX_MINOR_UNITS,
       default: 0,
       description:
-        `What is taken from the whole sale, ${UNIT}. It is taken from the lines in proportion, ` +
-        'rounded down; the last line takes what is left. Only with `line_items`. Default 0.',
+        `The discount on the whole sale, ${UNIT}. It is divided among the lines in proportion, ` +
+        'rounded down; the last line gets the rest. Only with `line_items`. Default 0.',
     }),
   ),
 };
@@ -122,7 +122,7 @@ const LineOut = Type.Object(
     unit_amount: UnitAmount,
     tax_rate: TaxRateOut,
     tax_inclusive: TaxInclusive,
-    discount: { ...LineDiscount, description: 'What is taken from this line.' },
+    discount: { ...LineDiscount, description: 'The discount on this line.' },
   },
   { description: 'A line of the sale.' },
 );
@@ -130,14 +130,14 @@ const LineOut = Type.Object(
 export const LineItems = nullable(
   Type.Array(LineOut, {
     description:
-      'What is sold, as it was sent. `null` if it was not, and for a payment that was rebuilt ' +
-      'after a loss of data.',
+      'The lines of the sale, as the request sent them. `null` if it sent none, and for a ' +
+      'payment that was rebuilt after a loss of data.',
   }),
 );
 
 export const Discount = Type.Integer({
   minimum: 0,
-  description: `What is taken from all lines together, ${UNIT}.`,
+  description: `The discount on the whole sale, ${UNIT}.`,
   examples: [0],
 });
 
@@ -149,7 +149,6 @@ export function askedLines(body: {
   const { line_items: lineItems, discount = 0 } = body;
   if (lineItems != null) return { lineItems, discount };
   if (discount === 0) return null;
-  const message =
-    'discount is taken from the lines of a sale: send line_items with it, or no discount.';
+  const message = 'discount needs line_items: send the lines of the sale with it, or no discount.';
   return refuse('parameter_invalid', message, 'discount');
 }

@@ -27,13 +27,17 @@ const figuresOut = {
     Type.Object({
       currency: Type.String({
         pattern: '^[a-z]{3}$',
-        description: 'A currency of ISO 4217, in small letters.',
+        description: 'A lower-case ISO 4217 currency code.',
+        examples: ['eur'],
       }),
       sales: Minor('Sales without tips'),
       tips: Minor('Their tips'),
-      refunded: Minor('What refunds gave back'),
+      refunded: Minor('Refunded amounts'),
     }),
-    { description: 'The same sums of the sales that were priced in a currency, one row for each.' },
+    {
+      description:
+        'The same sums for sales that were priced in a currency, one entry per currency.',
+    },
   ),
 };
 

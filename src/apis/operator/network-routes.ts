@@ -29,7 +29,7 @@ const RecoverySchema = Type.Object({
   ),
   reason: nullable(textOut('The reason why the recovery began, or null.')),
   loss_shown: Type.Boolean({
-    description: 'True if data of before is known to be missing, not only possibly.',
+    description: 'True if rows are known to be lost, false if they are only possibly lost.',
   }),
   from_block: Blocks,
   read_to: Blocks,

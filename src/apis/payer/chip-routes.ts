@@ -33,7 +33,9 @@ export const ChipSchema = Type.Object(
       ...nullable(Amount),
       description: "`null` for no limit besides the chip's balance.",
     },
-    blocked: Type.Boolean({ description: 'true: no payment that it signs is accepted here.' }),
+    blocked: Type.Boolean({
+      description: 'True if payments that the chip signs are refused here.',
+    }),
     created: Timestamp,
   },
   { title: 'Chip', description: 'A chip that signs payments itself, and the limits of its owner.' },

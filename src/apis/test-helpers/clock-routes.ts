@@ -29,7 +29,7 @@ const AdvanceBody = Type.Object({
   seconds: Type.Integer({
     minimum: 1,
     maximum: MAX_ADVANCE_SECONDS,
-    description: 'By how much: 1 second to 366 days.',
+    description: 'How far to advance the clock: 1 second to 366 days.',
   }),
 });
 
