@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const CALL = /\blog\??\.(?:info|warn|error)\(\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)/gi;
+const CALL = /\blog\??\.(?:info|warn|error)\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|`([^`]*)`)/gi;
 /** A lower count means that the search looks in the wrong place. */
 const FEWEST_MESSAGES = 50;
 
@@ -14,8 +14,8 @@ async function messages(): Promise<Map<string, string>> {
   for await (const name of glob('src/**/*.ts', { cwd: ROOT })) {
     if (name.includes('testing') || name.endsWith('.test.ts')) continue;
     const text = readFileSync(path.join(ROOT, name), 'utf8');
-    for (const [, plain, template = ''] of text.matchAll(CALL)) {
-      found.set(plain ?? template.replaceAll(/\$\{[^}]*\}/g, '…'), name);
+    for (const [, single, double, template = ''] of text.matchAll(CALL)) {
+      found.set(single ?? double ?? template.replaceAll(/\$\{[^}]*\}/g, '…'), name);
     }
   }
   return found;
