@@ -1,6 +1,8 @@
+import type { SaleLines } from '#prices/lines.ts';
 import { type Answer, type Api, createApi } from './api.ts';
 import { type RefundPart, refundFields } from './refund-part.ts';
 import type {
+  CatalogueItemList,
   ChipAuthorization,
   CollectorProof,
   Device,
@@ -13,7 +15,7 @@ import type {
   Totals,
 } from './types/device.ts';
 
-export type { Device, Refund, Totals } from './types/device.ts';
+export type { CatalogueItem, Device, Refund, Totals } from './types/device.ts';
 
 /** A sale that was found by its receipt or order has no `payer`. */
 export type Payment = DevicePayment;
@@ -31,6 +33,8 @@ export interface CreateIntent {
   readonly amount: bigint;
   /** What the amount is minor units of; `null`: atoms of USDC. */
   readonly currency: string | null;
+  /** What is sold; `null` if the sale names nothing. */
+  readonly lines: SaleLines | null;
   readonly splitGroup: string | null;
   /** Tip percentages that the customer may choose from. */
   readonly tipping: readonly number[] | null;
@@ -116,6 +120,8 @@ export interface DeviceApi {
     signed: ChipSignature & { readonly tip: bigint | null },
   ): Promise<Answer<Intent>>;
   cancel(id: string): Promise<Answer<Intent>>;
+  /** The items that this till sells at a tap. */
+  catalogue(): Promise<Answer<CatalogueItemList>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
   /** Finds a sale made at any of the merchant's tills. */
   find(sale: SaleWanted): Promise<Answer<Page<Payment>>>;
@@ -181,7 +187,7 @@ function tipped(tip: bigint | null) {
 
 function changesOf(api: Api): Changes {
   return {
-    create: ({ key, amount, currency, splitGroup, tipping, cashier }) =>
+    create: ({ key, amount, currency, lines, splitGroup, tipping, cashier }) =>
       api({
         method: 'POST',
         path: '/payment_intents',
@@ -189,6 +195,7 @@ function changesOf(api: Api): Changes {
         timeoutMs: QUICK_TIMEOUT_MS,
         body: {
           ...pricedAt(amount, currency),
+          ...(lines === null ? {} : { line_items: lines.lineItems, discount: lines.discount }),
           ...(splitGroup === null ? {} : { split_group: splitGroup }),
           ...(tipping === null ? {} : { tipping: { percentages: tipping } }),
           ...namedCashier(cashier),
@@ -289,6 +296,7 @@ export function createDeviceApi(deviceKey: string): DeviceApi {
         timeoutMs: (poll?.waitS ?? 0) * 1000 + POLL_GRACE_MS,
         ...(poll === undefined ? {} : { signal: poll.signal }),
       }),
+    catalogue: () => api({ path: '/catalogue', timeoutMs: QUICK_TIMEOUT_MS }),
     toSign: (id, { from, tip }) =>
       api({
         path: `/payment_intents/${id}/authorization`,

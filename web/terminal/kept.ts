@@ -5,7 +5,7 @@ import { NEW_TILL, type Till } from './phases.ts';
  * Storage key of the state that survives a reload. Its number changes with the shape of the state,
  * and older shapes are ignored.
  */
-const TILL = 'tapline.terminal.till.2';
+const TILL = 'tapline.terminal.till.3';
 const PAIRING = 'tapline.terminal.pairing';
 const SETTINGS = 'tapline.terminal.settings';
 const REFUND = 'tapline.terminal.refund.2';

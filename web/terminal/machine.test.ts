@@ -44,6 +44,7 @@ const CREATE: Create = {
   key: 'create 1',
   amount: 2_500_000n,
   currency: null,
+  lines: null,
   splitGroup: null,
   tipping: null,
   cashier: null,

@@ -3,6 +3,7 @@ import type { Intent } from '../data/device.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { sumRules } from '../ui/price.ts';
 import { writeSum } from '../ui/typed-sum.ts';
+import type { Cart } from './cart.ts';
 import type {
   Canceling,
   Create,
@@ -21,6 +22,7 @@ import { afterPart, nextPart, type Split } from './split.ts';
 export type TillEvent = { readonly now: number } & (
   | { readonly type: 'typed'; readonly text: string }
   | { readonly type: 'split'; readonly split: Split | null }
+  | { readonly type: 'cart'; readonly cart: Cart | null }
   | { readonly type: 'charge'; readonly create: Create }
   | { readonly type: 'created'; readonly answer: Answer<Intent> }
   /** The service took too long to answer, or the cashier chose not to wait. */
@@ -91,6 +93,8 @@ function enter(till: Till, phase: Phase): Till {
   const isPaid = phase.at === 'result' && phase.outcome === 'paid';
   if (!isPaid || till.phase.at === 'result') return { ...till, phase };
   const { intent } = phase;
+  const isCart = intent.source === 'terminal' && intent.line_items !== null;
+  if (isCart) return { ...till, phase, cart: null };
   const typed = intent.source === 'terminal' ? '' : till.typed;
   const isPart = till.split !== null && intent.split_group === till.split.group;
   if (till.split === null || !isPart) return { ...till, phase, typed };
@@ -233,6 +237,8 @@ function onAction(till: Till, event: TillEvent): Till {
       return phase.at === 'keypad'
         ? { ...till, split: event.split, typed: proposed(event.split) }
         : till;
+    case 'cart':
+      return phase.at === 'keypad' ? { ...till, cart: event.cart } : till;
     case 'charge':
       return phase.at === 'keypad'
         ? { ...till, phase: { at: 'creating', create: event.create, sends: 0, since: now } }

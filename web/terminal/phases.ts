@@ -1,4 +1,6 @@
+import type { SaleLines } from '#prices/lines.ts';
 import type { ChipSignature, Credential, Intent } from '../data/device.ts';
+import type { Cart } from './cart.ts';
 import type { Split } from './split.ts';
 
 /** A request to open a payment. Every retry uses the same key. */
@@ -7,6 +9,8 @@ export interface Create {
   readonly amount: bigint;
   /** What the amount is minor units of; `null`: atoms of USDC. */
   readonly currency: string | null;
+  /** What is sold, for a cart; `null` for a free amount. */
+  readonly lines: SaleLines | null;
   readonly splitGroup: string | null;
   readonly tipping: readonly number[] | null;
   /** Name of the cashier, or `null` if none was entered. */
@@ -96,6 +100,8 @@ export interface Till {
   /** The amount that the cashier typed, kept while another screen is shown. */
   readonly typed: string;
   readonly split: Split | null;
+  /** What was put together on the catalog page and is not paid yet. */
+  readonly cart: Cart | null;
   /** A payment that may have been opened: the till must find and cancel it first. */
   readonly orphan: Create | null;
 }
@@ -104,5 +110,6 @@ export const NEW_TILL: Till = {
   phase: { at: 'keypad', remark: null, since: 0 },
   typed: '',
   split: null,
+  cart: null,
   orphan: null,
 };

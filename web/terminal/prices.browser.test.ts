@@ -6,6 +6,7 @@ import { NARROW, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { ownStage } from '../testing/stage.ts';
 import {
+  addCatalogueItem,
   addTestTerminal,
   intentsOf,
   openDisplay,
@@ -207,5 +208,58 @@ test('pay page and dashboard show both sums of a sale', async () => {
   }
   await page.getByText(/^At 1 EUR = /).waitFor();
   await desk.close();
+  await till.close();
+});
+
+test('items of the catalogue fill a cart, which is charged with its lines', async () => {
+  const { sandbox } = stage();
+  const tax = { tax_rate: 700, tax_inclusive: true, currency: 'eur' };
+  await addCatalogueItem(sandbox, {
+    name: 'Flat white',
+    unit_amount: 350,
+    color: '#a05a2c',
+    ...tax,
+  });
+  await addCatalogueItem(sandbox, { name: 'Cheesecake', unit_amount: 420, ...tax });
+  await addCatalogueItem(sandbox, { name: 'Old price', unit_amount: 1_000_000, currency: null });
+  const { till, terminal } = await newTill(NARROW);
+  const { page } = till;
+  await page.getByRole('link', { name: /^Catalogue/ }).click();
+  const cart = page.getByRole('region', { name: 'Cart' });
+  await cart.getByText('Tap an item to add it.').waitFor();
+  await page.getByRole('button', { name: /^Flat white/ }).click();
+  await page.getByRole('button', { name: /^Flat white/ }).click();
+  await page.getByRole('button', { name: /^Cheesecake/ }).click();
+  assert.equal(await page.getByRole('button', { name: /^Old price/ }).count(), 0);
+  await page.getByRole('button', { name: 'Charge €11.20', exact: true }).waitFor();
+  await cart.getByRole('button', { name: 'Edit: Cheesecake' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Discount' }).fill('0.20');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await cart.getByRole('button', { name: 'Discount' }).click();
+  await dialog.getByRole('button', { name: '10 %' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await fits(page);
+  await till.checkAccessibility();
+  // What is in the cart outlives a reload.
+  await page.reload();
+  await page.getByRole('button', { name: 'Charge €9.90', exact: true }).click();
+  await till.testPass.waitFor();
+  const [intent] = await intentsOf(sandbox, terminal);
+  assert.equal(quotedOf(intent).amount, 990);
+  assert.equal(intent?.discount, 110);
+  const lines = intent?.line_items as readonly Record<string, unknown>[];
+  assert.deepEqual(
+    lines.map(({ name, quantity, discount }) => [name, quantity, discount]),
+    [
+      ['Flat white', 2, 0],
+      ['Cheesecake', '1', 20],
+    ],
+  );
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  await cart.getByText('Tap an item to add it.').waitFor();
+  till.checkClean();
   await till.close();
 });

@@ -202,3 +202,13 @@ export async function setShop(
   const { status, text } = await person.patch(path, { version, ...settings });
   assert.equal(status, 200, text);
 }
+
+/** Adds an item to the catalog of the demo account. */
+export async function addCatalogueItem(
+  sandbox: SandboxFile,
+  item: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const person = await signIn(sandbox);
+  const { status, text } = await person.post(`/accounts/${sandbox.account}/test/catalogue`, item);
+  assert.equal(status, 201, text);
+}

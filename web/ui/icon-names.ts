@@ -15,7 +15,12 @@ export const ICONS = {
 } as const;
 
 /** Icons of the till only. */
-export const TILL_ICONS = { tap: 'nfc', delete: 'delete' } as const;
+export const TILL_ICONS = {
+  tap: 'nfc',
+  delete: 'delete',
+  more: 'plus',
+  edit: 'pencil',
+} as const;
 
 /** Icons of the pages of dashboard and operator console. */
 export const PAGE_ICONS = {

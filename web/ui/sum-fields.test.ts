@@ -11,6 +11,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/parts/refund-dialog.tsx': ['Amount'],
   'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
+  'terminal/screens/cart-dialogs.tsx': ['Discount'],
   'terminal/screens/find.tsx': ['Amount'],
   'terminal/screens/keypad.tsx': ['Amount'],
   'terminal/screens/refund.tsx': ['Amount'],
@@ -42,6 +43,7 @@ const SILENT: ReadonlySet<string> = new Set([
   'dashboard/pages/risk-rules.tsx',
   'dashboard/pages/settings.tsx',
   'operator/parts/policy-form.tsx',
+  'terminal/screens/cart-dialogs.tsx',
   'terminal/screens/find.tsx',
   'wallet/screens/agents.tsx',
   'wallet/screens/cards.tsx',
@@ -52,6 +54,8 @@ const SILENT: ReadonlySet<string> = new Set([
 const NO_MONEY: ReadonlySet<string> = new Set([
   'operator/parts/contract-dialog.tsx',
   'operator/parts/policy-form.tsx',
+  // The quantity of an item.
+  'terminal/screens/cart-dialogs.tsx',
   'wallet/screens/signed-end.tsx',
 ]);
 /** Fields whose label mentions money but that take something else. */

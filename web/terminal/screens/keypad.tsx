@@ -8,13 +8,16 @@ import { SumField } from '../../ui/sum-field.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { decimalSeparator, readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { chargeWords, createOf } from '../charge.ts';
 import { tillCurrency } from '../currency.ts';
-import type { Create, Till } from '../phases.ts';
+import type { Till } from '../phases.ts';
 import { goTo } from '../place.ts';
 import { nextPart, remaining } from '../split.ts';
-import { remarkWords, WORDS } from '../words.ts';
+import { WORDS } from '../words.ts';
+import { CatalogueLink } from './catalogue-link.tsx';
 import { FindLink } from './find-link.tsx';
 import { SplitDialog } from './lazy.ts';
+import { Remarked } from './remarked.tsx';
 import type { TillContext } from './shift.tsx';
 import { TillIcon } from './till-icon.tsx';
 
@@ -25,7 +28,6 @@ const LONGEST = 16;
 const FULL_SIZE = 9;
 /** behavior.md 23.1: what it is worth is bounded by the service, which knows the rate. */
 const MAX_MINOR_UNITS = 1_000_000_000_000_000n;
-const TIP_PERCENTAGES = [10, 15, 20] as const;
 
 interface KeysProps {
   /** `null`: the currency has no decimals, and the till no key for them. */
@@ -116,37 +118,6 @@ function chargeable({ typed, split }: Till, currency: string | null): Chargeable
   return { sum, units: problem === null ? sum.units : null, problem };
 }
 
-function Remarked({ view }: TillContext): ReactNode {
-  const { phase } = view.till;
-  if (phase.at !== 'keypad' || phase.remark === null) return null;
-  const { title, hint } = remarkWords(phase.remark);
-  return (
-    <Notice tone="warn" role="alert">
-      <strong>{title}</strong>
-      <p>{hint}</p>
-    </Notice>
-  );
-}
-
-function createOf(
-  { units: amount, currency }: { readonly units: bigint; readonly currency: string | null },
-  { view, settings }: TillContext,
-): Create {
-  return {
-    key: crypto.randomUUID(),
-    amount,
-    currency,
-    splitGroup: view.till.split?.group ?? null,
-    tipping: settings.asksForTips ? TIP_PERCENTAGES : null,
-    cashier: settings.cashier || null,
-  };
-}
-
-function chargeWords(units: bigint | null, currency: string | null): string {
-  if (units === null) return t('till.charge.button');
-  return t('till.charge.button_sum', { sum: formatMoney(units, currency) });
-}
-
 interface MoreProps extends TillContext {
   /** What could be charged now, in the currency; null: nothing. */
   readonly total: bigint | null;
@@ -162,6 +133,7 @@ function More({ view, runner, total, currency }: MoreProps): ReactNode {
         <Button kind="quiet" onClick={() => goTo('history/last')}>
           {t('till.keypad.last_payment_button')}
         </Button>
+        {view.till.split === null ? <CatalogueLink cart={view.till.cart} /> : null}
         <FindLink />
         {view.till.split === null && total !== null ? (
           <Button kind="quiet" onClick={() => setSplitting(true)}>
@@ -204,7 +176,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
     <form ref={field} className="stack keypad" onSubmit={charge} noValidate>
       <title>{t('till.page')}</title>
       <h1 className="unseen">{t('till.keypad.heading')}</h1>
-      <Remarked {...context} />
+      <Remarked phase={view.till.phase} />
       <SplitBanner {...context} />
       <SumField
         data-name="Amount"

@@ -6,6 +6,9 @@ import { partOf } from '../../ui/part.ts';
  */
 export const StartScreen = partOf(async () => (await import('./start.tsx')).StartScreen);
 export const HistoryScreen = partOf(async () => (await import('./history.tsx')).HistoryScreen);
+export const CatalogueScreen = partOf(
+  async () => (await import('./catalogue.tsx')).CatalogueScreen,
+);
 export const FindScreen = partOf(async () => (await import('./find.tsx')).FindScreen);
 export const SettingsScreen = partOf(async () => (await import('./settings.tsx')).SettingsScreen);
 export const TotalsScreen = partOf(async () => (await import('./totals.tsx')).TotalsScreen);
@@ -24,6 +27,7 @@ const ALL = [
   TipScreen,
   HistoryScreen,
   FindScreen,
+  CatalogueScreen,
   SettingsScreen,
   TotalsScreen,
   LockScreen,

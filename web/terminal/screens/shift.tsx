@@ -8,6 +8,7 @@ import { TillRunner, type TillView } from '../till.ts';
 import { Bar } from './bar.tsx';
 import { KeypadScreen } from './keypad.tsx';
 import {
+  CatalogueScreen,
   FindScreen,
   HistoryScreen,
   LockScreen,
@@ -21,6 +22,9 @@ import { type Readers, useReaders } from './readers.ts';
 import { useDisplay } from './use-display.ts';
 
 /** The context of every screen of a paired till. */
+/** After a payment from there the cashier is back there. */
+const CATALOGUE = 'catalogue';
+
 export interface TillContext {
   readonly api: DeviceApi;
   readonly runner: TillRunner;
@@ -131,7 +135,7 @@ function Screen(context: TillContext): ReactNode {
   const { phase } = context.view.till;
   const isBusy = phase.at !== 'keypad' && phase.at !== 'result';
   useEffect(() => {
-    if (isBusy && place !== '') replacePlace('');
+    if (isBusy && place !== '' && place !== CATALOGUE) replacePlace('');
   }, [isBusy, place]);
   if (isBusy) return <PaymentScreen {...context} />;
   const [page, id = null] = place.split('/');
@@ -139,5 +143,6 @@ function Screen(context: TillContext): ReactNode {
   if (page === 'find') return <FindScreen {...context} receipt={id} />;
   if (page === 'settings') return <SettingsScreen {...context} />;
   if (page === 'totals') return <TotalsScreen {...context} />;
+  if (page === CATALOGUE && phase.at === 'keypad') return <CatalogueScreen {...context} />;
   return phase.at === 'result' ? <PaymentScreen {...context} /> : <KeypadScreen {...context} />;
 }

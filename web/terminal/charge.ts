@@ -1,0 +1,44 @@
+import { formatMoney } from '../ui/price.ts';
+import { t } from '../ui/text/t.ts';
+import { type Cart, cartTotal } from './cart.ts';
+import type { Settings } from './kept.ts';
+import type { Create, Till } from './phases.ts';
+
+const TIP_PERCENTAGES = [10, 15, 20] as const;
+
+interface Chargeable {
+  readonly units: bigint;
+  /** What the units are minor units of; `null`: atoms of USDC. */
+  readonly currency: string | null;
+}
+
+interface Charging {
+  readonly view: { readonly till: Till };
+  readonly settings: Settings;
+}
+
+/** The payment that a press of `Charge` asks for. */
+export function createOf({ units, currency }: Chargeable, { view, settings }: Charging): Create {
+  return {
+    key: crypto.randomUUID(),
+    amount: units,
+    currency,
+    lines: null,
+    splitGroup: view.till.split?.group ?? null,
+    tipping: settings.asksForTips ? TIP_PERCENTAGES : null,
+    cashier: settings.cashier || null,
+  };
+}
+
+export function createOfCart(cart: Cart, charging: Charging): Create {
+  const { currency, lines, discount } = cart;
+  const create = createOf({ units: cartTotal(cart), currency }, charging);
+  const lineItems = lines.map(({ item: _, ...line }) => line);
+  return { ...create, splitGroup: null, lines: { lineItems, discount } };
+}
+
+/** What `Charge` says; null: there is nothing to charge. */
+export function chargeWords(units: bigint | null, currency: string | null): string {
+  if (units === null) return t('till.charge.button');
+  return t('till.charge.button_sum', { sum: formatMoney(units, currency) });
+}

@@ -1,0 +1,174 @@
+import { type ReactNode, useState } from 'react';
+
+import { Button } from '../../ui/button.tsx';
+import { Money } from '../../ui/money-text.tsx';
+import { formatMoney } from '../../ui/price.ts';
+import { t } from '../../ui/text/t.ts';
+import {
+  type Cart,
+  type CartLine,
+  cartTotal,
+  changeLine,
+  linesTotal,
+  lineTotal,
+  plusOne,
+} from '../cart.ts';
+import { chargeWords, createOfCart } from '../charge.ts';
+import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
+import type { TillContext } from './shift.tsx';
+import { TillIcon } from './till-icon.tsx';
+
+interface LineProps {
+  readonly line: CartLine;
+  readonly currency: string | null;
+  readonly onMore: () => void;
+  readonly onChange: () => void;
+}
+
+function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
+  const { name, quantity, unit_amount: price, discount } = line;
+  const each = formatMoney(BigInt(price), currency);
+  return (
+    <li className="cart-line">
+      <span className="cart-what">
+        <bdi>{name}</bdi>
+        <span className="soft small">
+          {t('till.cart.line', { quantity: String(quantity), price: each })}
+        </span>
+        {discount === 0 ? null : (
+          <span className="soft small">
+            {t('till.cart.line_discount', { sum: formatMoney(BigInt(discount), currency) })}
+          </span>
+        )}
+      </span>
+      <Money units={lineTotal(line)} currency={currency} />
+      <button
+        type="button"
+        className="cart-button"
+        aria-label={t('till.cart.more', { name })}
+        onClick={onMore}
+      >
+        <TillIcon name="more" />
+      </button>
+      <button
+        type="button"
+        className="cart-button"
+        aria-label={t('till.cart.edit', { name })}
+        onClick={onChange}
+      >
+        <TillIcon name="edit" />
+      </button>
+    </li>
+  );
+}
+
+interface SumsProps {
+  readonly cart: Cart;
+}
+
+/** From the lines to what is charged; only the total where nothing stands between them. */
+function Sums({ cart }: SumsProps): ReactNode {
+  const { currency, discount } = cart;
+  const [lines, total] = [linesTotal(cart), cartTotal(cart)];
+  const tax = total - (lines - BigInt(discount));
+  return (
+    <dl className="cart-sums">
+      {discount === 0 ? null : (
+        <div>
+          <dt>{t('till.cart.discount')}</dt>
+          <dd>
+            <Money units={-BigInt(discount)} currency={currency} />
+          </dd>
+        </div>
+      )}
+      {tax === 0n ? null : (
+        <div>
+          <dt>{t('till.cart.tax')}</dt>
+          <dd>
+            <Money units={tax} currency={currency} />
+          </dd>
+        </div>
+      )}
+      <div className="cart-total">
+        <dt>{t('till.cart.total')}</dt>
+        <dd>
+          <Money units={total} currency={currency} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+export interface CartPartProps extends TillContext {
+  readonly cart: Cart | null;
+  /** Whether the service has said what the till types in. */
+  readonly isKnown: boolean;
+}
+
+/** What is sold, where a thumb reaches it: the total and `Charge` stand at the bottom. */
+export function CartPart({ cart, isKnown, view, runner, settings }: CartPartProps): ReactNode {
+  const [changing, setChanging] = useState<string | null>(null);
+  const [discounting, setDiscounting] = useState(false);
+  const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
+  const total = cart === null ? null : cartTotal(cart);
+  const isReady = isKnown && total !== null && total > 0n;
+  const charge = () => {
+    if (cart === null || !isReady) return;
+    runner.dispatch({ type: 'charge', create: createOfCart(cart, { view, settings }) });
+  };
+  const line = cart?.lines.find(({ item }) => item === changing);
+  return (
+    <section className="cart card" data-name="Cart" aria-label={t('till.cart.heading')}>
+      {cart === null ? (
+        <p className="soft">{t('till.cart.empty')}</p>
+      ) : (
+        <>
+          <ul className="cart-lines">
+            {cart.lines.map((one) => (
+              <Line
+                key={one.item}
+                line={one}
+                currency={cart.currency}
+                onMore={() => put(changeLine(cart, one.item, { quantity: plusOne(one.quantity) }))}
+                onChange={() => setChanging(one.item)}
+              />
+            ))}
+          </ul>
+          <Sums cart={cart} />
+          <div className="row cart-ways">
+            <Button kind="quiet" onClick={() => setDiscounting(true)}>
+              {t('till.cart.discount')}
+            </Button>
+            <Button kind="quiet" onClick={() => put(null)}>
+              {t('till.cart.clear_button')}
+            </Button>
+          </div>
+        </>
+      )}
+      <Button data-name="Charge" kind="primary" large wide disabled={!isReady} onClick={charge}>
+        {chargeWords(isReady ? total : null, cart?.currency ?? null)}
+      </Button>
+      {cart !== null && line !== undefined ? (
+        <LineDialog
+          line={line}
+          currency={cart.currency}
+          onClose={() => setChanging(null)}
+          onChange={(change) => {
+            setChanging(null);
+            put(changeLine(cart, line.item, change));
+          }}
+        />
+      ) : null}
+      {cart !== null && discounting ? (
+        <DiscountDialog
+          cart={cart}
+          onClose={() => setDiscounting(false)}
+          onCart={(next) => {
+            setDiscounting(false);
+            put(next);
+          }}
+        />
+      ) : null}
+    </section>
+  );
+}

@@ -1,0 +1,114 @@
+import { type CSSProperties, type ReactNode, useCallback, useEffect, useState } from 'react';
+import type { CatalogueItem } from '../../data/device.ts';
+import { Button } from '../../ui/button.tsx';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { formatMoney } from '../../ui/price.ts';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { t } from '../../ui/text/t.ts';
+import { addItem } from '../cart.ts';
+import { tillCurrency } from '../currency.ts';
+import { goTo } from '../place.ts';
+import { CartPart } from './cart-part.tsx';
+import { Remarked } from './remarked.tsx';
+import type { TillContext } from './shift.tsx';
+import './catalogue.css';
+
+interface Loaded {
+  /** null while they are being loaded. */
+  readonly items: readonly CatalogueItem[] | null;
+  readonly failed: boolean;
+  readonly reload: () => void;
+}
+
+/** The items of the shop, and again when the connection is back. */
+function useCatalogue({ api, view }: TillContext): Loaded {
+  const { reached } = view;
+  const [items, setItems] = useState<readonly CatalogueItem[] | null>(null);
+  const [failed, setFailed] = useState(false);
+  const [round, setRound] = useState(0);
+  // biome's hint is right: another round, or the connection's return, is a reason to ask again.
+  useEffect(() => {
+    let isCurrent = round >= 0 && reached;
+    void api.catalogue().then((answer) => {
+      if (!isCurrent) return;
+      if (answer.is === 'done') setItems(answer.value.data);
+      setFailed(answer.is !== 'done');
+    });
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, round, reached]);
+  const reload = useCallback(() => setRound((count) => count + 1), []);
+  return { items, failed, reload };
+}
+
+interface ItemProps {
+  readonly item: CatalogueItem;
+  readonly onAdd: () => void;
+}
+
+function Item({ item, onAdd }: ItemProps): ReactNode {
+  const { name, unit_amount: price, currency, color } = item;
+  // By the object model, which the page's policy allows; as an attribute it would not.
+  const style = color === null ? undefined : ({ '--item-color': color } as CSSProperties);
+  return (
+    <button type="button" className="item" style={style} onClick={onAdd}>
+      <bdi className="item-name">{name}</bdi>
+      <span className="amount">{formatMoney(BigInt(price), currency)}</span>
+    </button>
+  );
+}
+
+function NoItems(): ReactNode {
+  return (
+    <EmptyState
+      title={t('till.catalogue.empty.heading')}
+      action={<Button onClick={() => goTo('')}>{t('till.catalogue.empty.button')}</Button>}
+    >
+      {t('till.catalogue.empty.text')}
+    </EmptyState>
+  );
+}
+
+/** The shop's items as buttons, above the cart that they fill. */
+export function CatalogueScreen(context: TillContext): ReactNode {
+  const { view, runner } = context;
+  const { items, failed, reload } = useCatalogue(context);
+  const known = tillCurrency(context);
+  const currency = known ?? null;
+  // What is priced in another currency cannot be in one sale with the others.
+  const shown = items?.filter((item) => item.currency === currency) ?? null;
+  const kept = view.till.cart;
+  const cart = kept?.currency === currency ? kept : null;
+  return (
+    <div className="catalogue">
+      <title>{t('till.catalogue.page')}</title>
+      <div className="stack catalogue-items">
+        <h1 className="unseen">{t('till.catalogue.heading')}</h1>
+        <Remarked phase={view.till.phase} />
+        {failed ? (
+          <Notice tone="warn" role="alert">
+            <p>{t('till.catalogue.problem')}</p>
+            <Button onClick={reload}>{t('till.try_again')}</Button>
+          </Notice>
+        ) : null}
+        {shown === null && !failed ? (
+          <Skeleton shape="rows">{t('till.catalogue.loading')}</Skeleton>
+        ) : null}
+        {shown?.length === 0 ? <NoItems /> : null}
+        <ul className="items">
+          {shown?.map((item) => (
+            <li key={item.id}>
+              <Item
+                item={item}
+                onAdd={() => runner.dispatch({ type: 'cart', cart: addItem(cart, item, currency) })}
+              />
+            </li>
+          ))}
+        </ul>
+      </div>
+      <CartPart {...context} cart={cart} isKnown={known !== undefined} />
+    </div>
+  );
+}
