@@ -128,7 +128,7 @@ test('a tip is in the currency of its sale; the customer’s display shows both 
   await till.close();
 });
 
-test('yen have no decimal key, dinars three decimals; a split keeps its currency', async () => {
+test('yen have no decimals, dinars have three, and a split bill keeps its currency', async () => {
   const { sandbox } = stage();
   const { till, terminal } = await newTill(NARROW);
   const { page } = till;

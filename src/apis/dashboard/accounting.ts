@@ -38,7 +38,7 @@ export const ACCOUNTING_COLUMNS = {
     ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
     ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
     ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-    ...['presentment.rate', 'presentment.quoted_at', 'discount', 'tax'],
+    ...['presentment.rate', 'presentment.quoted_at', 'discount', 'tax', 'fiscal'],
   ],
   payment_intents: [
     ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],

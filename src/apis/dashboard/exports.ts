@@ -59,7 +59,7 @@ export const EXPORTS = {
       ...['terminal', 'payment_intent', 'payer', 'payment_method.type', 'split_group', 'network'],
       ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
       ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-      ...['presentment.rate', 'discount', 'line_items'],
+      ...['presentment.rate', 'discount', 'line_items', 'fiscal'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const payments = await selectPaymentPage(db, { tenant, filters: {} }, page);

@@ -99,6 +99,68 @@ function Sums({ cart }: SumsProps): ReactNode {
   );
 }
 
+interface CartProps {
+  readonly cart: Cart;
+  readonly onCart: (next: Cart | null) => void;
+}
+
+function CartLines({ cart, onCart }: CartProps): ReactNode {
+  const [changing, setChanging] = useState<string | null>(null);
+  const line = cart.lines.find(({ item }) => item === changing);
+  const more = ({ item, quantity }: CartLine) =>
+    onCart(changeLine(cart, item, { quantity: plusOne(quantity) }));
+  return (
+    <>
+      <ul className="cart-lines">
+        {cart.lines.map((one) => (
+          <Line
+            key={one.item}
+            line={one}
+            currency={cart.currency}
+            onMore={() => more(one)}
+            onChange={() => setChanging(one.item)}
+          />
+        ))}
+      </ul>
+      {line === undefined ? null : (
+        <LineDialog
+          line={line}
+          currency={cart.currency}
+          onClose={() => setChanging(null)}
+          onChange={(change) => {
+            setChanging(null);
+            onCart(changeLine(cart, line.item, change));
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function CartWays({ cart, onCart }: CartProps): ReactNode {
+  const [discounting, setDiscounting] = useState(false);
+  return (
+    <div className="row cart-ways">
+      <Button kind="quiet" onClick={() => setDiscounting(true)}>
+        {t('till.cart.discount')}
+      </Button>
+      <Button kind="quiet" onClick={() => onCart(null)}>
+        {t('till.cart.clear_button')}
+      </Button>
+      {discounting ? (
+        <DiscountDialog
+          cart={cart}
+          onClose={() => setDiscounting(false)}
+          onCart={(next) => {
+            setDiscounting(false);
+            onCart(next);
+          }}
+        />
+      ) : null}
+    </div>
+  );
+}
+
 export interface CartPartProps extends TillContext {
   readonly cart: Cart | null;
   /** Whether the service has said what the till types in. */
@@ -107,8 +169,6 @@ export interface CartPartProps extends TillContext {
 
 /** What is sold, where a thumb reaches it: the total and `Charge` stand at the bottom. */
 export function CartPart({ cart, isKnown, view, runner, settings }: CartPartProps): ReactNode {
-  const [changing, setChanging] = useState<string | null>(null);
-  const [discounting, setDiscounting] = useState(false);
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
   const total = cart === null ? null : cartTotal(cart);
   const isReady = isKnown && total !== null && total > 0n;
@@ -116,59 +176,20 @@ export function CartPart({ cart, isKnown, view, runner, settings }: CartPartProp
     if (cart === null || !isReady) return;
     runner.dispatch({ type: 'charge', create: createOfCart(cart, { view, settings }) });
   };
-  const line = cart?.lines.find(({ item }) => item === changing);
   return (
     <section className="cart card" data-name="Cart" aria-label={t('till.cart.heading')}>
       {cart === null ? (
         <p className="soft">{t('till.cart.empty')}</p>
       ) : (
         <>
-          <ul className="cart-lines">
-            {cart.lines.map((one) => (
-              <Line
-                key={one.item}
-                line={one}
-                currency={cart.currency}
-                onMore={() => put(changeLine(cart, one.item, { quantity: plusOne(one.quantity) }))}
-                onChange={() => setChanging(one.item)}
-              />
-            ))}
-          </ul>
+          <CartLines cart={cart} onCart={put} />
           <Sums cart={cart} />
-          <div className="row cart-ways">
-            <Button kind="quiet" onClick={() => setDiscounting(true)}>
-              {t('till.cart.discount')}
-            </Button>
-            <Button kind="quiet" onClick={() => put(null)}>
-              {t('till.cart.clear_button')}
-            </Button>
-          </div>
+          <CartWays cart={cart} onCart={put} />
         </>
       )}
       <Button data-name="Charge" kind="primary" large wide disabled={!isReady} onClick={charge}>
         {chargeWords(isReady ? total : null, cart?.currency ?? null)}
       </Button>
-      {cart !== null && line !== undefined ? (
-        <LineDialog
-          line={line}
-          currency={cart.currency}
-          onClose={() => setChanging(null)}
-          onChange={(change) => {
-            setChanging(null);
-            put(changeLine(cart, line.item, change));
-          }}
-        />
-      ) : null}
-      {cart !== null && discounting ? (
-        <DiscountDialog
-          cart={cart}
-          onClose={() => setDiscounting(false)}
-          onCart={(next) => {
-            setDiscounting(false);
-            put(next);
-          }}
-        />
-      ) : null}
     </section>
   );
 }
