@@ -13,7 +13,10 @@ import {
 } from './kept.ts';
 
 /** What the service reveals about a terminal before this device is paired with it. */
-export type ShownDevice = Omit<Device, 'tag_url' | 'brand_path' | 'time_zone' | 'language'>;
+export type ShownDevice = Omit<
+  Device,
+  'tag_url' | 'brand_path' | 'time_zone' | 'language' | 'currency'
+>;
 
 /** The terminal that a link, code or key would pair this device with. */
 export interface Target {
