@@ -23,7 +23,11 @@ const TEXT =
   /(web\/ui\/text\/(fixed|nodes|t)|src\/core\/(isolates|languages|text-format))\.ts$|icu-minify/;
 
 /** Modules that a till always needs. */
-const TILL = /web\/(terminal\/(kept|machine|phases|place|split|words)|data\/device)\.ts$/;
+const TILL = new RegExp(
+  'web/(terminal/(charge|currency|kept|machine|phases|place|split|words|' +
+    'screens/(catalogue-link|find-link|remarked|till-icon))|ui/money-text|' +
+    String.raw`data/device)\.tsx?$`,
+);
 
 /**
  * First screen of dashboard and operator console: many small modules, which compress better as one
@@ -142,8 +146,9 @@ export default defineConfig({
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'text', test: TEXT },
             { name: 'base', test: BASE },
-            // Otherwise it lands in the till's chunk and is loaded by apps without a till.
+            // Otherwise both land in the till's chunk and are loaded by apps without a till.
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
+            { name: 'price', test: /(web\/ui\/price|src\/core\/currency-digits)\.ts$/ },
             { name: 'till', test: TILL },
             // Apps with lists need both.
             { name: 'query', test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\// },

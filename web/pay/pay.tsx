@@ -4,7 +4,8 @@ import { Button, buttonClass } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Notice } from '../ui/notice.tsx';
 import { partOf } from '../ui/part.ts';
-import { paidText, saleText, tipText } from '../ui/quoted.ts';
+import type { Price } from '../ui/price.ts';
+import { paidPrice, paidTip, priceOf } from '../ui/quoted.ts';
 import { RESULT_NAMES } from '../ui/result-names.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
@@ -46,7 +47,7 @@ function Who({ link }: { readonly link: PayLink }): ReactNode {
           <bdi>{link.description}</bdi>
         </p>
       )}
-      <Sum atoms={totalOf(link)} price={paidText(link.presentment)} />
+      <Sum atoms={totalOf(link)} price={paidPrice(link.presentment)} />
     </header>
   );
 }
@@ -54,7 +55,7 @@ function Who({ link }: { readonly link: PayLink }): ReactNode {
 function Part(props: {
   readonly name: string;
   readonly atoms: bigint;
-  readonly price?: string | null;
+  readonly price?: Price | null;
   readonly total?: boolean;
 }): ReactNode {
   return (
@@ -71,13 +72,9 @@ function Parts({ link }: { readonly link: PayLink }): ReactNode {
   const { amount, tip_amount: tip, fees, presentment } = link;
   return (
     <dl className="pay-parts card">
-      <Part name={t('pay.part.amount')} atoms={BigInt(amount)} price={saleText(presentment)} />
+      <Part name={t('pay.part.amount')} atoms={BigInt(amount)} price={priceOf(presentment)} />
       {tip > 0 ? (
-        <Part
-          name={t('pay.part.tip')}
-          atoms={BigInt(tip)}
-          price={tipText(presentment, BigInt(tip))}
-        />
+        <Part name={t('pay.part.tip')} atoms={BigInt(tip)} price={paidTip(presentment)} />
       ) : null}
       <Part name={t('pay.part.fees')} atoms={BigInt(fees.acquirer) + BigInt(fees.protocol)} />
       {fees.cashback > 0 ? (
@@ -220,7 +217,7 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
           <Icon name={look === 'plain' ? 'info' : look} />
         )}
         <h1>{word}</h1>
-        <Sum atoms={totalOf(link)} price={paidText(link.presentment)} />
+        <Sum atoms={totalOf(link)} price={paidPrice(link.presentment)} />
         <p>{t('pay.to', { merchant: link.merchant.name })}</p>
         <p>{t(`pay.result.${is}_hint`)}</p>
       </section>

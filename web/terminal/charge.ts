@@ -1,6 +1,5 @@
 import { formatMoney } from '../ui/price.ts';
 import { t } from '../ui/text/t.ts';
-import { type Cart, cartTotal } from './cart.ts';
 import type { Settings } from './kept.ts';
 import type { Create, Till } from './phases.ts';
 
@@ -12,7 +11,7 @@ interface Chargeable {
   readonly currency: string | null;
 }
 
-interface Charging {
+export interface Charging {
   readonly view: { readonly till: Till };
   readonly settings: Settings;
 }
@@ -28,13 +27,6 @@ export function createOf({ units, currency }: Chargeable, { view, settings }: Ch
     tipping: settings.asksForTips ? TIP_PERCENTAGES : null,
     cashier: settings.cashier || null,
   };
-}
-
-export function createOfCart(cart: Cart, charging: Charging): Create {
-  const { currency, lines, discount } = cart;
-  const create = createOf({ units: cartTotal(cart), currency }, charging);
-  const lineItems = lines.map(({ item: _, ...line }) => line);
-  return { ...create, splitGroup: null, lines: { lineItems, discount } };
 }
 
 /** What `Charge` says; null: there is nothing to charge. */

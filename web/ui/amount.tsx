@@ -1,11 +1,15 @@
 import { type ReactNode, useState } from 'react';
 import { formatAtoms, roundAtoms } from './money.ts';
+import { firstPartOf } from './part.ts';
+import type { Price } from './price.ts';
 import { t } from './text/t.ts';
+
+const PriceText = firstPartOf(async () => (await import('./price-text.tsx')).PriceText);
 
 export interface AmountProps {
   readonly atoms: bigint;
-  /** What it is in the shop's currency, as text. `null`: the sale was made in USDC. */
-  readonly price?: string | null;
+  /** The amount in the shop's currency; `null` for a sale in USDC. */
+  readonly price?: Price | null;
   /** False if a heading already names the unit, as in a column. */
   readonly unit?: boolean;
   /** True to show all digits, for amounts that are added up. */
@@ -22,7 +26,7 @@ export function Amount({ price = null, ...usdc }: AmountProps): ReactNode {
   if (price === null) return <UsdcAmount {...usdc} />;
   return (
     <span className="both-sums">
-      <span className="amount">{price}</span>{' '}
+      <PriceText price={price} />{' '}
       <span className="of-price">
         <UsdcAmount {...usdc} unit />
       </span>

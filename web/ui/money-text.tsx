@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { Amount } from './amount.tsx';
-import { formatMoney, formatPrice } from './price.ts';
-import { sumClass } from './sum.tsx';
+import { formatPrice } from './price.ts';
 
 export interface MoneyProps {
   readonly units: bigint;
@@ -13,13 +12,4 @@ export interface MoneyProps {
 export function Money({ units, currency }: MoneyProps): ReactNode {
   if (currency === null) return <Amount atoms={units} />;
   return <span className="amount">{formatPrice({ currency, units })}</span>;
-}
-
-/** The same, as large as its digits allow. */
-export function LargeMoney({ units, currency }: MoneyProps): ReactNode {
-  return (
-    <p className={sumClass(formatMoney(units, currency))}>
-      <Money units={units} currency={currency} />
-    </p>
-  );
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { formatMoney, formatPrice, sumRules } from './price.ts';
-import { atomsOfPrice, paidPrice, priceOf, sharePrice, tipText } from './quoted.ts';
+import { paidPrice, paidTip, priceOf, sharePrice } from './quoted.ts';
+import { atomsOfPrice, tipPrice, tippedPrice } from './tipped.ts';
 import { readSum, sumIn, writeSum } from './typed-sum.ts';
 
 const BLANK = /\u00a0/g;
@@ -35,11 +36,13 @@ test('a tip counts by the rate of its sale, and a part refunded as its share', (
   const quoted = { currency: 'eur', amount: 250, rate: '1.085' };
   const tip = atomsOfPrice(25n, quoted);
   assert.equal(tip, 271_250n);
-  assert.equal(tipText(quoted, tip), '€0.25');
-  assert.deepEqual(priceOf(quoted, tip), { currency: 'eur', units: 275n });
-  assert.equal(priceOf(null, tip), null);
+  assert.deepEqual(tipPrice(quoted, tip), { currency: 'eur', units: 25n });
+  assert.deepEqual(tippedPrice(quoted, tip), { currency: 'eur', units: 275n });
+  assert.deepEqual(priceOf(quoted), { currency: 'eur', units: 250n });
+  assert.equal(tippedPrice(null, tip), null);
   const payment = { amount: 2_983_750, presentment: { ...quoted, tip_amount: 25 } };
   assert.deepEqual(paidPrice(payment.presentment), { currency: 'eur', units: 275n });
+  assert.deepEqual(paidTip(payment.presentment), { currency: 'eur', units: 25n });
   assert.deepEqual(sharePrice(payment, 1_085_000n), { currency: 'eur', units: 100n });
   assert.deepEqual(sharePrice(payment, 2_983_750n), { currency: 'eur', units: 275n });
   assert.equal(sharePrice({ amount: 5, presentment: null }, 5n), null);

@@ -1,7 +1,6 @@
-import { toAtoms, toMinorUnits } from '#core/exchange.ts';
-import { formatPrice, type Price } from './price.ts';
+import type { Price } from './price.ts';
 
-/** What answers say of a sale, or of a refund, that was priced in the shop's currency. */
+/** The price part of a sale or a refund in the API. */
 export interface Quoted {
   readonly currency: string;
   readonly amount: number;
@@ -12,22 +11,22 @@ export interface PaidQuoted extends Quoted {
   readonly tip_amount: number;
 }
 
-/** The price of a sale, with a tip in atoms by the same rate; `null` for a sale in USDC. */
-export function priceOf(quoted: Quoted | null, tip = 0n): Price | null {
-  if (quoted === null) return null;
-  const { currency, amount } = quoted;
-  return { currency, units: BigInt(amount + (tip === 0n ? 0 : toMinorUnits(tip, quoted))) };
+function price(quoted: Quoted | null, units: number): Price | null {
+  return quoted === null ? null : { currency: quoted.currency, units: BigInt(units) };
 }
 
-/** What was paid, tip included. */
+/** The price of a sale without its tip; `null` for a sale in USDC. */
+export function priceOf(quoted: Quoted | null): Price | null {
+  return price(quoted, quoted?.amount ?? 0);
+}
+
+/** The price of a sale with its tip. */
 export function paidPrice(paid: PaidQuoted | null): Price | null {
-  if (paid === null) return null;
-  return { currency: paid.currency, units: BigInt(paid.amount + paid.tip_amount) };
+  return price(paid, (paid?.amount ?? 0) + (paid?.tip_amount ?? 0));
 }
 
-function tipPrice(quoted: Quoted | null, tip: bigint): Price | null {
-  if (quoted === null) return null;
-  return { currency: quoted.currency, units: BigInt(toMinorUnits(tip, quoted)) };
+export function paidTip(paid: PaidQuoted | null): Price | null {
+  return price(paid, paid?.tip_amount ?? 0);
 }
 
 interface Paid {
@@ -35,37 +34,10 @@ interface Paid {
   readonly presentment: PaidQuoted | null;
 }
 
-/** What a part of the atoms of a payment is of its price, as refunds count it. */
+/** The share of the price for a part of the payment's atoms, as refunds count it. */
 export function sharePrice({ amount, presentment }: Paid, part: bigint): Price | null {
   const paid = paidPrice(presentment);
   if (paid === null) return null;
-  const [whole, size] = [BigInt(amount), part < 0n ? -part : part];
-  const units = (2n * size * paid.units + whole) / (2n * whole);
-  return { currency: paid.currency, units: part < 0n ? -units : units };
-}
-
-/** The atoms of a sum in the currency of a sale, by the rate of the sale. */
-export function atomsOfPrice(units: bigint, quoted: Quoted): bigint {
-  return toAtoms(units, quoted);
-}
-
-function textOf(price: Price | null): string | null {
-  return price === null ? null : formatPrice(price);
-}
-
-/** `€2.50` for the price of a sale with a tip in atoms; `null` for a sale in USDC. */
-export function saleText(quoted: Quoted | null, tip = 0n): string | null {
-  return textOf(priceOf(quoted, tip));
-}
-
-export function paidText(paid: PaidQuoted | null): string | null {
-  return textOf(paidPrice(paid));
-}
-
-export function tipText(quoted: Quoted | null, tip: bigint): string | null {
-  return textOf(tipPrice(quoted, tip));
-}
-
-export function shareText(payment: Paid, part: bigint): string | null {
-  return textOf(sharePrice(payment, part));
+  const whole = BigInt(amount);
+  return { ...paid, units: (2n * part * paid.units + whole) / (2n * whole) };
 }

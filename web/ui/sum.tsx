@@ -2,6 +2,7 @@ import './outcome.css';
 import type { ReactNode } from 'react';
 import { Amount } from './amount.tsx';
 import { roundAtoms } from './money.ts';
+import type { Price } from './price.ts';
 
 /** `9,999.99` is the longest amount that a small phone shows at full size. */
 const LONGEST = 8;
@@ -14,13 +15,13 @@ export function sumClass(digits: string): string {
 export interface SumProps {
   readonly atoms: bigint;
   /** What it is in the shop's currency; `null` for a sale in USDC. */
-  readonly price?: string | null;
+  readonly price?: Price | null;
 }
 
 /** A payment's amount, as large as its digits allow. */
 export function Sum({ atoms, price = null }: SumProps): ReactNode {
   return (
-    <p className={sumClass(price ?? roundAtoms(atoms))}>
+    <p className={sumClass(price === null ? roundAtoms(atoms) : `€0.${price.units}`)}>
       <Amount atoms={atoms} price={price} />
     </p>
   );

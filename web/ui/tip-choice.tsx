@@ -4,10 +4,11 @@ import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
 import { formatUsdc, roundAtoms } from './money.ts';
 import { formatPrice, sumRules } from './price.ts';
-import { atomsOfPrice, type Quoted, saleText } from './quoted.ts';
+import { priceOf, type Quoted } from './quoted.ts';
 import { SumField } from './sum-field.tsx';
 import { rich } from './text/rich.ts';
 import { t } from './text/t.ts';
+import { atomsOfPrice, tippedPrice } from './tipped.ts';
 import { readSum, type TypedSum, writeSum } from './typed-sum.ts';
 import './tip-choice.css';
 
@@ -98,6 +99,12 @@ function offersFor({ amount, quoted = null, percentages }: TipChoiceProps): Offe
   return quoted === null ? offersOf(amount, percentages) : pricedOffers(quoted, percentages);
 }
 
+/** The amount with this tip, in the currency of the sale. */
+function sumWords({ amount, quoted = null }: TipChoiceProps, tip: bigint): string {
+  const price = tippedPrice(quoted, tip);
+  return price === null ? formatUsdc(amount + tip) : formatPrice(price);
+}
+
 /** A step of its own that faces the customer: presets, a custom tip, or none. */
 export function TipChoice(props: TipChoiceProps): ReactNode {
   const { merchant, amount, quoted = null, onTip, children } = props;
@@ -107,7 +114,6 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
   const own = readSum(typed, rules);
   const isOwn = own.is !== 'empty';
   const tip = isOwn ? ownTip(own, props) : (chosen?.atoms ?? null);
-  const say = (tipped: bigint) => saleText(quoted, tipped) ?? formatUsdc(amount + tipped);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (tip !== null) onTip(tip);
@@ -119,7 +125,7 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
       <p>
         {rich(
           'tip.charged',
-          { sum: () => <Amount atoms={amount} price={saleText(quoted)} /> },
+          { sum: () => <Amount atoms={amount} price={priceOf(quoted)} /> },
           { merchant },
         )}
       </p>
@@ -145,11 +151,11 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
         placeholder={writeSum(0n, rules)}
         value={typed}
         sum={own}
-        error={isOwn && tip === null ? t('tip.too_large', { sum: say(0n) }) : null}
+        error={isOwn && tip === null ? t('tip.too_large', { sum: sumWords(props, 0n) }) : null}
         onText={setTyped}
       />
       <Button data-name="Add tip" type="submit" kind="primary" large wide disabled={tip === null}>
-        {tip === null ? t('tip.add') : t('tip.add_and_pay', { sum: say(tip) })}
+        {tip === null ? t('tip.add') : t('tip.add_and_pay', { sum: sumWords(props, tip) })}
       </Button>
       <Button data-name="No tip" large wide onClick={() => onTip(0n)}>
         {t('tip.none')}

@@ -9,7 +9,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { saleText } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -68,7 +68,7 @@ export function Balance(): ReactNode {
           {({ held_until: until, as_of, presentment }) => (
             <section className="card stack">
               <div className="headline">
-                <Sum atoms={available} price={saleText(presentment)} />
+                <Sum atoms={available} price={priceOf(presentment)} />
                 <span className="soft">
                   {rich('dashboard.balance.as_of', {
                     time: () => <Time at={as_of} shape="clock" />,

@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
-import { saleText, tipText } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -18,6 +18,7 @@ import { given } from '../../ui/text/fixed.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
+import { tipPrice, tippedPrice } from '../../ui/tipped.ts';
 import { useMerchant, useRead } from '../merchant.ts';
 import { Course } from '../parts/course.tsx';
 import { ObjectLink } from '../parts/object-link.tsx';
@@ -75,7 +76,7 @@ export function IntentPage(): ReactNode {
 /** The tip that was given, or before that the choices. */
 function tipOf({ tip, tipping, presentment }: PaymentIntent): ReactNode {
   if (tip !== null && tip > 0) {
-    return <Amount atoms={BigInt(tip)} price={tipText(presentment, BigInt(tip))} />;
+    return <Amount atoms={BigInt(tip)} price={tipPrice(presentment, BigInt(tip))} />;
   }
   if (tipping === null) return null;
   const offered = tipping.percentages
@@ -91,7 +92,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
   return (
     <>
       <div className="headline">
-        <Sum atoms={BigInt(amount + tip)} price={saleText(presentment, BigInt(tip))} />
+        <Sum atoms={BigInt(amount + tip)} price={tippedPrice(presentment, BigInt(tip))} />
         <ObjectStatus status={intent.status} />
         <CopyId id={intent.id} />
       </div>
@@ -111,7 +112,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
           <h2>{t('dashboard.intent.sale.heading')}</h2>
           <FactList>
             <Fact name={t('dashboard.intent.amount_requested.name')}>
-              {tip === 0 ? null : <Amount atoms={BigInt(amount)} price={saleText(presentment)} />}
+              {tip === 0 ? null : <Amount atoms={BigInt(amount)} price={priceOf(presentment)} />}
             </Fact>
             <Fact name={t('dashboard.field.tip')}>{tipOf(intent)}</Fact>
             <RateFacts quoted={presentment} />

@@ -9,12 +9,12 @@ import {
 } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { saleText } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
+import { tippedPrice } from '../../ui/tipped.ts';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
@@ -34,7 +34,7 @@ const columns = (): readonly Column<PaymentIntent>[] => [
         id={id}
         amount={amount + (tip ?? 0)}
         tip={tip}
-        price={saleText(presentment, BigInt(tip ?? 0))}
+        price={tippedPrice(presentment, BigInt(tip ?? 0))}
       />
     ),
   },

@@ -10,7 +10,8 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { paidText, shareText, tipText } from '../../ui/quoted.ts';
+import type { Price } from '../../ui/price.ts';
+import { paidPrice, paidTip, sharePrice } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -63,7 +64,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
   return (
     <>
       <div className="headline">
-        <Sum atoms={leftWallet(payment)} price={paidText(payment.presentment)} />
+        <Sum atoms={leftWallet(payment)} price={paidPrice(payment.presentment)} />
         <ObjectStatus status={payment.status} />
         <CopyId id={payment.id} />
       </div>
@@ -80,7 +81,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
   );
 }
 
-function atoms(value: number, price: string | null = null): ReactNode {
+function atoms(value: number, price: Price | null = null): ReactNode {
   return <Amount exact atoms={BigInt(value)} price={price} />;
 }
 
@@ -91,10 +92,10 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
       <h2>{t('dashboard.payment.money.heading')}</h2>
       <FactList>
         <Fact name={t('dashboard.payment.you_get.name')}>
-          {atoms(payment.net, paidText(presentment))}
+          {atoms(payment.net, paidPrice(presentment))}
         </Fact>
         <Fact name={t('dashboard.payment.tip_included.name')}>
-          {tip === 0 ? null : atoms(tip, tipText(presentment, BigInt(tip)))}
+          {tip === 0 ? null : atoms(tip, paidTip(presentment))}
         </Fact>
         <Fact name={t('dashboard.payment.customer_paid.name')}>
           <Amount exact atoms={leftWallet(payment)} />
@@ -105,7 +106,7 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
           {fees.cashback === 0 ? null : atoms(fees.cashback)}
         </Fact>
         <Fact name={t('dashboard.field.refunded')}>
-          {refunded === 0 ? null : atoms(refunded, shareText(payment, BigInt(refunded)))}
+          {refunded === 0 ? null : atoms(refunded, sharePrice(payment, BigInt(refunded)))}
         </Fact>
         <RateFacts quoted={presentment} />
       </FactList>

@@ -6,7 +6,7 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { saleText } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -44,7 +44,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   return (
     <>
       <div className="headline">
-        <Sum atoms={BigInt(refund.amount)} price={saleText(refund.presentment)} />
+        <Sum atoms={BigInt(refund.amount)} price={priceOf(refund.presentment)} />
         <ObjectStatus status={refund.status} />
         <CopyId id={refund.id} />
       </div>

@@ -6,7 +6,7 @@ import { LongList } from '../../desk/long-list.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { saleText } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -27,7 +27,7 @@ export const refundColumns = (): readonly Column<Refund>[] => [
     name: t('dashboard.field.amount'),
     number: true,
     cell: ({ id, amount, presentment }) => (
-      <SaleSum id={id} amount={amount} price={saleText(presentment)} />
+      <SaleSum id={id} amount={amount} price={priceOf(presentment)} />
     ),
   },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },

@@ -10,18 +10,15 @@ export interface RateFactsProps {
   readonly quoted: (Quoted & { readonly quoted_at: string; readonly source: string }) | null;
 }
 
-/** For `1 EUR = 1.0854 USDC`. */
-export function rateValues({ currency, rate }: Quoted): { currency: string; rate: string } {
-  return { currency: currency.toUpperCase(), rate };
-}
-
 /** The rate that was locked for a sale, when it held and whose it is. */
 export function RateFacts({ quoted }: RateFactsProps): ReactNode {
   if (quoted === null) return null;
-  const { quoted_at: at, source } = quoted;
+  const { currency, rate, quoted_at: at, source } = quoted;
   return (
     <>
-      <Fact name={t('dashboard.rate.name')}>{t('dashboard.rate.value', rateValues(quoted))}</Fact>
+      <Fact name={t('dashboard.rate.name')}>
+        {t('dashboard.rate.value', { currency: currency.toUpperCase(), rate })}
+      </Fact>
       <Fact name={t('dashboard.rate.quoted.name')}>
         <Time at={at} />
       </Fact>

@@ -9,7 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
-import { saleText } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
 import { readRefund, refundLeft, usdcLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
@@ -145,7 +145,7 @@ function RefundTold({ refund, onClose }: RefundToldProps): ReactNode {
 }
 
 function Outcome({ refund }: { readonly refund: Refund }): ReactNode {
-  const amount = <Amount atoms={BigInt(refund.amount)} price={saleText(refund.presentment)} />;
+  const amount = <Amount atoms={BigInt(refund.amount)} price={priceOf(refund.presentment)} />;
   if (refund.status === 'failed') {
     return (
       <Notice tone="bad" role="alert">

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Amount } from '../../ui/amount.tsx';
+import type { Price } from '../../ui/price.ts';
 import { rich } from '../../ui/text/rich.ts';
 import { RowLink } from './object-link.tsx';
 
@@ -10,7 +11,7 @@ export interface SaleSumProps {
   /** In atoms, part of the amount. */
   readonly tip?: number | null;
   /** What the amount is in the shop's currency; `null` for a sale in USDC. */
-  readonly price: string | null;
+  readonly price: Price | null;
 }
 
 /** First cell of a row: the amount, linked to the payment's page. */

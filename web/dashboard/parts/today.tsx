@@ -2,12 +2,11 @@ import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
-import { saleText } from '../../ui/quoted.ts';
+import { priceOf, type Quoted } from '../../ui/quoted.ts';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';
 import { Figure } from './figure.tsx';
-import { rateValues } from './rate-facts.tsx';
 import { useStatistics } from './sales-figures.tsx';
 import { sumDays } from './sum-days.ts';
 import { useTimeZone } from './time-zone.ts';
@@ -15,16 +14,20 @@ import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 const WEEK = 7;
 
+function rateNote({ currency, rate }: Quoted): string {
+  return t('dashboard.today.rate', { currency: currency.toUpperCase(), rate });
+}
+
 /** What the contract holds for the shop, and what that is worth in its currency now. */
 function BalanceFigure(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/balance');
   if (data === undefined) return null;
   const { presentment } = data;
   const atoms = BigInt(data.available[0]?.amount ?? 0);
-  const note = presentment === null ? null : t('dashboard.today.rate', rateValues(presentment));
+  const note = presentment === null ? null : rateNote(presentment);
   return (
     <Figure name={t('dashboard.page.balance')} note={note}>
-      <Amount atoms={atoms} price={saleText(presentment)} />
+      <Amount atoms={atoms} price={priceOf(presentment)} />
     </Figure>
   );
 }

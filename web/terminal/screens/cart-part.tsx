@@ -13,7 +13,8 @@ import {
   lineTotal,
   plusOne,
 } from '../cart.ts';
-import { chargeWords, createOfCart } from '../charge.ts';
+import { chargeWords } from '../charge.ts';
+import { createOfCart } from '../charge-cart.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
 import type { TillContext } from './shift.tsx';
 import { TillIcon } from './till-icon.tsx';

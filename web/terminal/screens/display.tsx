@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Icon } from '../../ui/icon.tsx';
 import { Qr } from '../../ui/qr.tsx';
-import { saleText } from '../../ui/quoted.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
+import { tippedPrice } from '../../ui/tipped.ts';
 import {
   type DisplayMessage,
   type DisplayState,
@@ -52,7 +52,7 @@ function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
         </div>
       ) : null}
       <div className="due">
-        <Sum atoms={atoms} price={saleText(quoted, tip)} />
+        <Sum atoms={atoms} price={tippedPrice(quoted, tip)} />
         {tip > 0n ? <p className="soft">{t('till.display.with_tip')}</p> : null}
       </div>
       <div className="tap-here">
@@ -81,7 +81,7 @@ function Full({ look, title, due, words = '' }: FullProps): ReactNode {
     <section className={`outcome is-full-${look}`} role="status">
       <Icon name={look === 'plain' ? 'info' : look === 'info' ? 'wait' : look} />
       <h2>{title}</h2>
-      <Sum atoms={due.atoms} price={saleText(due.quoted, due.tip)} />
+      <Sum atoms={due.atoms} price={tippedPrice(due.quoted, due.tip)} />
       {words === '' ? null : <p>{words}</p>}
     </section>
   );

@@ -6,7 +6,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { paidText, shareText, tipText } from '../../ui/quoted.ts';
+import { paidPrice, paidTip, sharePrice } from '../../ui/quoted.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
@@ -34,7 +34,7 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
         }}
       >
         <span className="entry-what">
-          <Amount still atoms={BigInt(amount)} price={paidText(presentment)} />
+          <Amount still atoms={BigInt(amount)} price={paidPrice(presentment)} />
           <span className="soft small">
             <Time at={created} shape="clock" /> · {t('till.history.order_number', { order })}
           </span>
@@ -60,7 +60,7 @@ export function PaymentPage({
       <title>{t('till.history.payment_page')}</title>
       <div className="row row-apart">
         <h1>
-          <Amount atoms={BigInt(payment.amount)} price={paidText(presentment)} />
+          <Amount atoms={BigInt(payment.amount)} price={paidPrice(presentment)} />
         </h1>
         <ObjectStatus status={payment.status} />
       </div>
@@ -75,12 +75,12 @@ export function PaymentPage({
           [t('till.history.order'), named(payment.order_id)],
           [
             t('till.history.tip'),
-            tip === 0n ? null : <Amount key="tip" atoms={tip} price={tipText(presentment, tip)} />,
+            tip === 0n ? null : <Amount key="tip" atoms={tip} price={paidTip(presentment)} />,
           ],
           [
             t('till.history.refunded'),
             refunded === 0n ? null : (
-              <Amount key="refunded" atoms={refunded} price={shareText(payment, refunded)} />
+              <Amount key="refunded" atoms={refunded} price={sharePrice(payment, refunded)} />
             ),
           ],
           [t('till.history.customer_paid'), <Amount key="total" atoms={leftWallet(payment)} />],

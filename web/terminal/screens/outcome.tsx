@@ -5,13 +5,15 @@ import { leftWallet } from '../../data/left-wallet.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { LargeMoney } from '../../ui/money-text.tsx';
-import { saleText, tipText } from '../../ui/quoted.ts';
+import { LargeMoney } from '../../ui/large-money.tsx';
+import type { Price } from '../../ui/price.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { tipPrice, tippedPrice } from '../../ui/tipped.ts';
 import { signal } from '../feedback.ts';
 import { asksCustomer } from '../machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../phases.ts';
@@ -34,7 +36,7 @@ export function WorkingScreen({
         {isOpening ? (
           <LargeMoney units={phase.create.amount} currency={phase.create.currency} />
         ) : (
-          <Sum atoms={BigInt(phase.intent.amount)} price={saleText(phase.intent.presentment)} />
+          <Sum atoms={BigInt(phase.intent.amount)} price={priceOf(phase.intent.presentment)} />
         )}
         <p>
           {!isOpening && asksCustomer(phase.intent) ? t(WORDS.cancelingHint) : t(WORDS.openingHint)}
@@ -95,7 +97,7 @@ export function CheckingScreen({
       >
         {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
         <h1>{t(word)}</h1>
-        <Sum atoms={BigInt(intent.amount) + tip} price={saleText(intent.presentment, tip)} />
+        <Sum atoms={BigInt(intent.amount) + tip} price={tippedPrice(intent.presentment, tip)} />
         <p>{asks ? t(WORDS.confirmingHint) : waitHint(intent)}</p>
         {asks ? null : <p>{t(WORDS.takeAway)}</p>}
         {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
@@ -124,16 +126,16 @@ function ResultFacts({
 }): ReactNode {
   const { presentment } = intent;
   const tip = BigInt(intent.tip ?? 0);
-  const sum = (atoms: bigint, price: string | null = null) =>
+  const sum = (atoms: bigint, price: Price | null = null) =>
     atoms === 0n ? null : <Amount exact atoms={atoms} price={price} />;
   const fees = payment === null ? 0n : BigInt(payment.fees.acquirer + payment.fees.protocol);
   return (
     <div className="card result-facts">
       <FactList>
         <Fact name={t('till.outcome.sale')}>
-          {sum(BigInt(intent.amount), saleText(presentment))}
+          {sum(BigInt(intent.amount), priceOf(presentment))}
         </Fact>
-        <Fact name={t('till.outcome.tip')}>{sum(tip, tipText(presentment, tip))}</Fact>
+        <Fact name={t('till.outcome.tip')}>{sum(tip, tipPrice(presentment, tip))}</Fact>
         <Fact name={t('till.outcome.network_fees')}>{sum(fees)}</Fact>
         <Fact name={t('till.outcome.cashback')}>{sum(BigInt(-(payment?.fees.cashback ?? 0)))}</Fact>
         <Fact name={t('till.outcome.customer_paid')}>
@@ -181,11 +183,11 @@ export function ResultScreen({
       >
         <Icon name={look === 'good' || look === 'bad' || look === 'warn' ? look : 'info'} />
         <h1>{t(WORDS.outcome[outcome])}</h1>
-        <Sum atoms={BigInt(intent.amount) + tip} price={saleText(intent.presentment, tip)} />
+        <Sum atoms={BigInt(intent.amount) + tip} price={tippedPrice(intent.presentment, tip)} />
         {tip > 0n ? (
           <p>
             {rich('till.with_tip', {
-              sum: () => <Amount atoms={tip} price={tipText(intent.presentment, tip)} />,
+              sum: () => <Amount atoms={tip} price={tipPrice(intent.presentment, tip)} />,
             })}
           </p>
         ) : null}

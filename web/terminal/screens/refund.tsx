@@ -9,7 +9,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Money } from '../../ui/money-text.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatMoney, sumRules } from '../../ui/price.ts';
-import { saleText } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
 import { type RefundLeft, readRefund, refundLeft } from '../../ui/refund-sum.ts';
 import { SumField } from '../../ui/sum-field.tsx';
@@ -125,9 +125,7 @@ function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
             ? 'till.refund.end_hint.succeeded'
             : 'till.refund.end_hint.pending',
           {
-            sum: () => (
-              <Amount atoms={BigInt(refund.amount)} price={saleText(refund.presentment)} />
-            ),
+            sum: () => <Amount atoms={BigInt(refund.amount)} price={priceOf(refund.presentment)} />,
           },
         )}
       </p>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { saleText } from '../../ui/quoted.ts';
+import { priceOf } from '../../ui/quoted.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { t } from '../../ui/text/t.ts';
 import { TipChoice } from '../../ui/tip-choice.tsx';
@@ -23,7 +23,7 @@ export function TipScreen({
       onTip={(tip) => runner.dispatch({ type: 'tip', tip })}
     >
       <div className="tip-cashier">
-        <Sum atoms={BigInt(phase.intent.amount)} price={saleText(phase.intent.presentment)} />
+        <Sum atoms={BigInt(phase.intent.amount)} price={priceOf(phase.intent.presentment)} />
         <Button
           data-name="Cancel payment"
           kind="quiet"

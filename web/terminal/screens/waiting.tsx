@@ -5,11 +5,11 @@ import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
-import { saleText, tipText } from '../../ui/quoted.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Sum } from '../../ui/sum.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
+import { tipPrice, tippedPrice } from '../../ui/tipped.ts';
 import { signal } from '../feedback.ts';
 import type { Open } from '../phases.ts';
 import { hasCamera } from '../reader/camera.ts';
@@ -131,11 +131,11 @@ function Invitation({ phase }: WaitingProps): ReactNode {
   return (
     <>
       <div className="due">
-        <Sum atoms={BigInt(amount) + tip} price={saleText(presentment, tip)} />
+        <Sum atoms={BigInt(amount) + tip} price={tippedPrice(presentment, tip)} />
         {tip === 0n ? null : (
           <p className="soft">
             {rich('till.with_tip', {
-              sum: () => <Amount atoms={tip} price={tipText(presentment, tip)} />,
+              sum: () => <Amount atoms={tip} price={tipPrice(presentment, tip)} />,
             })}
           </p>
         )}

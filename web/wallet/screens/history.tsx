@@ -4,7 +4,7 @@ import type { PayerPayment } from '../../data/payer.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { paidText, shareText, tipText } from '../../ui/quoted.ts';
+import { paidPrice, paidTip, sharePrice } from '../../ui/quoted.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { rich } from '../../ui/text/rich.ts';
 import { t } from '../../ui/text/t.ts';
@@ -21,7 +21,7 @@ function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode
   return (
     <div className="payment-sum">
       <strong>
-        <Amount atoms={leftWallet(payment)} price={paidText(payment.presentment)} />
+        <Amount atoms={leftWallet(payment)} price={paidPrice(payment.presentment)} />
       </strong>
       <span className="soft small">
         {rich('wallet.history.fees', {
@@ -32,9 +32,7 @@ function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode
       {payment.tip === 0 ? null : (
         <span className="soft small">
           {rich('wallet.history.tip', {
-            sum: () => (
-              <Amount atoms={tip} price={tipText(payment.presentment, tip)} unit={false} />
-            ),
+            sum: () => <Amount atoms={tip} price={paidTip(payment.presentment)} unit={false} />,
           })}
         </span>
       )}
@@ -49,7 +47,7 @@ function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode
         <span className="small">
           {rich('wallet.history.refunded', {
             sum: () => (
-              <Amount atoms={refunded} price={shareText(payment, refunded)} unit={false} />
+              <Amount atoms={refunded} price={sharePrice(payment, refunded)} unit={false} />
             ),
           })}
         </span>

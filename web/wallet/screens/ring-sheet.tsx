@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatUsdc } from '../../ui/money.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { paidText, saleText, tipText } from '../../ui/quoted.ts';
+import { paidPrice, paidTip, priceOf } from '../../ui/quoted.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
@@ -68,7 +68,7 @@ interface SumProps {
 
 function Sum({ ring, charge }: SumProps): ReactNode {
   const sum = charge?.total ?? BigInt(ring.confirmation.amount);
-  const price = paidText(ring.confirmation.presentment);
+  const price = paidPrice(ring.confirmation.presentment);
   return (
     <p className={`ring-sum ${sumLength(sum)}`}>
       {/* Not a button, because a dialog would focus it. The digits are below and on `Approve`. */}
@@ -102,7 +102,7 @@ function Parts({ ring, charge }: SumProps): ReactNode {
             exact
             unit={false}
             atoms={all - tip}
-            price={saleText(confirmation.presentment)}
+            price={priceOf(confirmation.presentment)}
           />,
         ],
         [
@@ -113,7 +113,7 @@ function Parts({ ring, charge }: SumProps): ReactNode {
               exact
               unit={false}
               atoms={tip}
-              price={tipText(confirmation.presentment, tip)}
+              price={paidTip(confirmation.presentment)}
             />
           ),
         ],
