@@ -27,7 +27,7 @@ export function callWithList(signature: string, items: readonly Hex[]): Hex {
   return call(signature, 32, items.length, ...items);
 }
 
-/** Topic 0 of an event. */
+/** Returns topic 0 of the event with this signature. */
 export const topic = hash;
 
 export const ROLES = [
@@ -50,8 +50,8 @@ export function roleName(role: string): string {
 }
 
 /**
- * Address of a contract that the settlement contract created in its constructor, derived from its
- * address and nonce.
+ * Returns address of a contract that the settlement contract created in its constructor, derived
+ * from its address and nonce.
  */
 function creationOf(settlement: string, nonce: '01' | '02'): Hex {
   return toHex(keccak_256(fromHex(`0xd694${settlement.slice(2)}${nonce}`)).slice(12));

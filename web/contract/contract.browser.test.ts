@@ -102,7 +102,7 @@ for (const [name, options] of [
   ['phone', PHONE],
 ] as const) {
   test(`a guardian pauses the contract in three presses, on a ${name}`, async () => {
-    // The page was opened with the first wallet.
+    // The page was opened with the first wallet, so the second one is not accepted.
     const window = await open({ account: network.guardian, options });
     const { page } = window;
     const stop = page.getByRole('region', { name: 'Stop it' });

@@ -27,7 +27,10 @@ const SHOWN = new Intl.NumberFormat('en-US', {
   maximumFractionDigits: 6,
 });
 
-/** Repeats the formatting of `ui/money.ts`, which would pull in React. */
+/**
+ * Formats an amount like `ui/money.ts`, which this page cannot import, because it would pull in
+ * React.
+ */
 export function usdcWords(atoms: bigint): string {
   const size = atoms < 0n ? -atoms : atoms;
   const decimal = `${size / ONE}.${String(size % ONE).padStart(6, '0')}`;

@@ -21,7 +21,7 @@ export interface Announcement {
   /** One sentence that describes the change. */
   readonly says: string;
   readonly by: string;
-  /** When it takes effect, in Unix seconds. */
+  /** Time at which it takes effect, in Unix seconds. */
   readonly from: number;
   /** Calldata with which a guardian cancels it. */
   readonly cancel: Hex;
@@ -59,7 +59,10 @@ async function view({ provider }: Place, to: Hex, data: Hex): Promise<bigint[]> 
   return wordsOf(String(answer));
 }
 
-/** @throws NoContract if the address does not answer as the settlement contract does. */
+/**
+ * Calls a view of the contract.
+ * @throws NoContract if the address does not answer as the settlement contract does.
+ */
 async function read(place: Place, signature: string, ...args: (Hex | bigint | number)[]) {
   const words = await view(place, place.settlement, call(signature, ...args));
   if (words.length === 0) throw new NoContract(signature);
@@ -115,7 +118,7 @@ interface RawLog {
   readonly data: Hex;
 }
 
-/** @returns `null` if the node does not serve event logs. */
+/** Reads event logs. @returns `null` if the node does not serve them. */
 async function readLogs(place: Place, address: Hex, names: readonly string[]) {
   const range = { address, fromBlock: '0x0', toBlock: 'latest', topics: [names.map(topic)] };
   const request = { method: 'eth_getLogs', params: [range] };
@@ -176,7 +179,7 @@ async function readHolders(place: Place): Promise<ContractState['holders']> {
   return holders;
 }
 
-/** @throws NoContract */
+/** Reads the contract's whole state. @throws NoContract */
 export async function readState(place: Place): Promise<ContractState> {
   const [settling, refunding, ceilings, admins] = await Promise.all([
     readLens(place, 'settlingPaused()'),
@@ -216,7 +219,7 @@ export interface MerchantState {
   readonly heldUntil: number;
 }
 
-/** @throws NoContract */
+/** Reads the state of one merchant. @throws NoContract */
 export async function readMerchant(place: Place, merchant: number): Promise<MerchantState> {
   const words = await read(place, 'merchantAccount(uint32)', merchant);
   const [wallet, balance, heldUntil] = [at(words, 0), at(words, 1), at(words, 2)];
@@ -230,7 +233,7 @@ export interface Permission {
   readonly hasPolicy: boolean;
 }
 
-/** @throws NoContract */
+/** Reads what this account has permitted the contract to take. @throws NoContract */
 export async function readPermission(place: Place, account: Hex): Promise<Permission> {
   const token = addressOf(at(await read(place, 'TOKEN()'), 0));
   const data = call('payerAccount(address)', account);

@@ -3,13 +3,13 @@ import type { Hex } from '../wallet/bytes.ts';
 
 /** Connects to the user's own wallet (EIP-1193), which signs, sends and queries its own node. */
 
-/** How long to wait for a block before the page says that the transaction is still on its way. */
+/** Time to wait for a block. After it, the page says that the transaction is still on its way. */
 const TIMEOUT_MS = 120_000;
 const POLL_MS = 1_000;
 
 export class OtherChain extends Error {}
 
-/** @throws OtherChain, or whatever the wallet throws. */
+/** Connects to the wallet on this chain. @throws OtherChain, or whatever the wallet throws. */
 export async function connectTo(provider: Provider, chainId: number): Promise<Hex> {
   const accounts = await provider.request({ method: 'eth_requestAccounts' });
   const first: unknown = Array.isArray(accounts) ? accounts[0] : undefined;
@@ -38,7 +38,7 @@ export async function wouldBeTaken({ provider, from, to, data }: Sending): Promi
   );
 }
 
-/** @returns the result; `unknown` if the transaction was sent but is not in a block yet. */
+/** Sends a transaction. @returns the result; `unknown` if it was sent but is not in a block yet. */
 export async function send(sending: Sending): Promise<'done' | 'refused' | 'unknown'> {
   const { provider, from, to, data } = sending;
   const hash = await provider.request({

@@ -28,7 +28,7 @@ test('a sale that settles while another one is shown is in the list on the way b
   await signInAt(window, { sandbox, path: `dashboard/payments?terminal=${terminal.id}` });
   await page.getByRole('link', { name: first.payment }).click();
   await page.getByText('Customer tapped').waitFor();
-  // The amount that left the wallet: 0.50 % of fees added, 0.05 % of cashback subtracted.
+  // What the wallet paid: 0.50 % of fees added, 0.05 % of cashback subtracted.
   await page.locator('.headline').getByText('7.28').waitFor();
   await page.getByRole('heading', { name: 'Events and webhooks' }).waitFor();
   const steps = page.locator('section', { has: page.getByRole('heading', { name: /^What/ }) });
@@ -83,7 +83,7 @@ test('a page whose code is missing after an update keeps the navigation', async 
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard' });
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  // Marks the page as already reloaded once without finding the file.
+  // Marks the page as already reloaded because of a missing file, so that it does not reload again.
   await page.evaluate(() => sessionStorage.setItem('tapline.reloaded', String(Date.now())));
   await page.route(/\/(settings|team)-[^/]+\.js$/, (route) => route.abort());
   await page.getByRole('link', { name: 'Settings' }).click();

@@ -6,8 +6,8 @@ import { control, openPseudoDashboard } from '../testing/pseudo-dashboard.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 
 /**
- * Merchant screens in the pseudo-language, which is longer than English and runs right to left. The
- * other pages are in `pages/languages.browser.test.ts`.
+ * Tests merchant screens in the pseudo-language, which is longer than English and runs right to
+ * left. The other pages are in `pages/languages.browser.test.ts`.
  */
 
 let shared: SharedSandbox;

@@ -63,7 +63,7 @@ export function useRead<Route extends Name>(
   return useReadOf(useMerchant(), { name, request }, options);
 }
 
-/** The pages of a list, one per cursor. */
+/** Reads the pages of a list, each by its cursor. */
 export function usePages<Route extends Name>(
   name: Route,
   requestAt: (cursor: string | undefined) => RouteRequest<Operations, '/dashboard/v1', Route>,

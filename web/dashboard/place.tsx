@@ -8,7 +8,10 @@ const NoAccount = partOf(async () => (await import('./parts/no-account.tsx')).No
 const MODE = 'tapline dashboard mode';
 const ACCOUNT = 'tapline dashboard account';
 
-/** Test mode by default. The choice is stored in this browser. */
+/**
+ * Provides the account and the mode, which is test by default. The choice is stored in this
+ * browser.
+ */
 export function MerchantPlace({ children }: { readonly children: ReactNode }): ReactNode {
   const { session } = useDesk();
   const [mode, setKeptMode] = useState<Mode>(() =>

@@ -8,7 +8,7 @@ import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { STATE_SHOTS } from './state-shots.ts';
 
-/** A merchant's server that answers 200 to everything. */
+/** Starts a merchant's server that answers 200 to everything, even to invalid signatures. */
 async function startCareless(): Promise<{ readonly url: string; close(): void }> {
   const server = createServer((_request, response) => void response.end('ok'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -41,7 +41,7 @@ const OUTSIDE: readonly Shot[] = [
   },
 ];
 
-/** The largest amount of one payment: twelve digits. */
+/** The largest amount that one payment may have: twelve digits. */
 const LONGEST = 999_999_999_999;
 
 const SALES: readonly Shot[] = [

@@ -5,7 +5,7 @@ import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../testing/browse
 import { signInAt } from '../testing/desk.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
 
-/** 130 kB of 1,000 bytes. */
+/** The limit is 130 kB of 1,000 bytes each. */
 const BUDGET_BYTES = 130_000;
 
 let shared: SharedSandbox;
@@ -94,7 +94,10 @@ test('the first load stays within its budget', async () => {
   await window.close();
 });
 
-/** A string, because the server's tests also open windows and their types have no `document`. */
+/**
+ * Code as a string, because the server's tests also open windows and their types have no
+ * `document`.
+ */
 const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + status)`;
 
 test('the font comes with the first press, is kept, and is there before a page', async () => {

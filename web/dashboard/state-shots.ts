@@ -3,12 +3,12 @@ import { deskShot, type Stage, showLive } from '../testing/desk-shots.ts';
 import { LONG_NAME, type Shot } from '../testing/shots.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
-/** Rare or one-time states of pages, each of which must be brought about. */
+/** Screenshots of rare or one-time page states, which must first be brought about. */
 
 const NONE = { data: [], has_more: false, next_cursor: null };
 const AT = '2026-11-20T10:00:00.000Z';
 
-/** A new account's checklist at a given stage. */
+/** Shows a new account's checklist at a given stage. */
 function firstSteps(
   name: string,
   { live, till }: { live: boolean; till: 'none' | 'new' | 'paired' },
@@ -23,7 +23,7 @@ function firstSteps(
   });
 }
 
-/** The list of sales after the checklist is complete. */
+/** Shows the list of sales after the checklist is complete. */
 async function showPaid({ open, change, sandbox }: Stage): Promise<void> {
   const { terminal } = sandbox.test;
   const { payment } = await payAt(sandbox, { terminal, amount: 2_500_000 });

@@ -52,9 +52,9 @@ export interface ApiRequest {
 export type Api = <T>(request: ApiRequest) => Promise<Answer<T>>;
 
 export interface ApiOptions {
-  /** For example `api/dashboard/v1`, without a slash at either end. */
+  /** For example `api/dashboard/v1`, without a leading or trailing slash. */
   readonly root: string;
-  /** Headers of each request, computed each time because a key may change. */
+  /** Returns the headers of a request. Called for each request, because a key may change. */
   readonly headers?: () => Readonly<Record<string, string>>;
 }
 
@@ -100,7 +100,7 @@ function initOf(options: ApiOptions, request: ApiRequest): RequestInit {
   };
 }
 
-/** Includes reading the body, which may break off. */
+/** Sends the request and reads the whole body, which may break off. */
 async function answerTo(options: ApiOptions, request: ApiRequest, signal: AbortSignal) {
   const init = { ...initOf(options, request), signal };
   const response = await fetch(urlOf(options.root, request), init);
@@ -153,7 +153,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** @throws ApiFailure if the answer has no value. */
+/** Returns the answer's value. @throws ApiFailure if it has none. */
 export function valueIn<T>(answer: Answer<T>): T {
   if (answer.is === 'done') return answer.value;
   throw new ApiFailure(answer);

@@ -31,9 +31,9 @@ export interface Credential {
 export interface CreateIntent {
   readonly key: string;
   readonly amount: bigint;
-  /** What the amount is minor units of; `null`: atoms of USDC. */
+  /** The currency whose minor units the amount counts; `null` if it counts atoms of USDC. */
   readonly currency: string | null;
-  /** What is sold; `null` if the sale names nothing. */
+  /** The items sold; `null` if the sale lists none. */
   readonly lines: SaleLines | null;
   readonly splitGroup: string | null;
   /** Tip percentages that the customer may choose from. */
@@ -73,7 +73,9 @@ export interface CreateRefund {
   readonly managerCode?: string | null;
 }
 
-/** What was paid: minor units of the currency of the sale, or atoms of USDC (`null`). */
+/**
+ * The amount paid, in minor units of the sale's currency, or in atoms of USDC if that is `null`.
+ */
 export interface PaidSum {
   readonly units: bigint;
   readonly currency: string | null;
@@ -99,7 +101,7 @@ export interface DeviceApi {
   device(): Promise<Answer<Device>>;
   /** Reports the software version of this terminal. */
   report(version: string): Promise<Answer<Device>>;
-  /** `null` if no intent arrived in time. */
+  /** Long-polls for the next intent; `null` if none arrived in time. */
   next(waitS: number, signal: AbortSignal): Promise<Answer<Intent | null>>;
   intent(
     id: string,
@@ -114,7 +116,7 @@ export interface DeviceApi {
   ): Promise<Answer<ChipAuthorization>>;
   /** Proves the collector to a phone, for this till's reader when Smart Tap is on. */
   proveCollector(tap: TapToProve): Promise<Answer<CollectorProof>>;
-  /** Sending the same signature again returns the first response. */
+  /** Sends the chip's signature. Sending the same one again returns the first response. */
   authorize(
     id: string,
     signed: ChipSignature & { readonly tip: bigint | null },
@@ -170,12 +172,12 @@ type Changes = Pick<DeviceApi, 'create' | 'tap' | 'authorize' | 'cancel' | 'refu
 /** Calls that read past sales. */
 type Sales = Pick<DeviceApi, 'payments' | 'find' | 'totals'>;
 
-/** Entries stored by an earlier version have no cashier. */
+/** Fills in the cashier: entries stored by an earlier version have none. */
 function namedCashier(cashier: string | null | undefined) {
   return cashier == null ? {} : { cashier };
 }
 
-/** The sum of a sale: in the shop's currency, or in atoms. */
+/** Returns the amount of a sale as the API takes it: in the shop's currency, or in atoms. */
 function pricedAt(amount: bigint, currency: string | null) {
   if (currency === null) return { amount: Number(amount) };
   return { presentment: { currency, amount: Number(amount) } };

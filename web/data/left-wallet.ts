@@ -3,7 +3,9 @@ interface Priced {
   readonly fees: { readonly cashback: number };
 }
 
-/** The amount shown for a payment on every screen: what left the wallet, minus cashback. */
+/**
+ * Returns the amount that every screen shows for a payment: what the wallet paid, minus cashback.
+ */
 export function leftWallet({ total_charged: total, fees }: Priced): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }

@@ -17,7 +17,7 @@ const TNF = 0x07;
 /** Our tags have one or two records. A tag with more than this is broken. */
 const MOST_RECORDS = 64;
 
-/** URI prefixes by their NDEF code. Later codes, such as `tel:`, are not needed. */
+/** URI prefixes by their NDEF code. Later codes, such as `tel:`, are not needed and left out. */
 const PREFIXES = ['', 'http://www.', 'https://www.', 'http://', 'https://'];
 /** Longest prefix first, so that the tag needs the fewest bytes. */
 const BY_LENGTH = PREFIXES.toSorted((a, b) => b.length - a.length);
@@ -49,7 +49,7 @@ export function textMessage(text: string): Uint8Array<ArrayBuffer> {
   return record('T', Uint8Array.from([...language, ...new TextEncoder().encode(text)]));
 }
 
-/** @returns `null` if the bytes are not a complete message. */
+/** Decodes a message. @returns `null` if the bytes are not a complete message. */
 export function recordsOf(bytes: Uint8Array): readonly NdefRecord[] | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const records: NdefRecord[] = [];
@@ -72,7 +72,7 @@ export function recordsOf(bytes: Uint8Array): readonly NdefRecord[] | null {
   return null;
 }
 
-/** The URL or text of a record, or `null` for other types. */
+/** Returns the URL or text of a record, or `null` for other types. */
 export function contentOf({ tnf, type, payload }: NdefRecord): string | null {
   if (tnf !== WELL_KNOWN || payload.length === 0) return null;
   const [first = 0] = payload;

@@ -3,7 +3,7 @@ function isCalledOff(error: unknown): boolean {
   return error instanceof DOMException && ['NotAllowedError', 'AbortError'].includes(error.name);
 }
 
-/** False at a numeric IP address: browsers tie passkeys to a host name. */
+/** False if the page was opened at a numeric IP address: browsers tie passkeys to a host name. */
 export function hasName(): boolean {
   return !/^[\d.]+$|^\[/.test(location.hostname);
 }
@@ -13,8 +13,8 @@ export function canUsePasskeys(): boolean {
 }
 
 /**
- * The `localhost` URL of this page, where passkeys work. `null` unless the page was opened at a
- * loopback IP address in a browser with passkeys.
+ * Returns the `localhost` URL of this page, where passkeys work. `null` unless the page was opened
+ * at a loopback IP address in a browser with passkeys.
  */
 export function addressWithPasskeys(): string | null {
   const { hostname, protocol, port } = location;
@@ -25,7 +25,7 @@ export function addressWithPasskeys(): string | null {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** @returns `null` if the user canceled. */
+/** Waits for the browser's dialog. @returns `null` if the user canceled. */
 async function ask(credential: Promise<Credential | null>): Promise<Json | null> {
   try {
     const found = await credential;

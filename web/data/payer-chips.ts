@@ -6,7 +6,7 @@ import type { Chip, ChipList, ChipProof, RegisterChipBody, UpdateChipBody } from
 export interface ChipsApi {
   /** Lists all chips, following every page. */
   chips(): Promise<Answer<ChipList>>;
-  /** The message that a chip must sign to be registered. */
+  /** Returns the message that a chip must sign to be registered. */
   chipProof(address: string): Promise<Answer<ChipProof>>;
   registerChip(body: RegisterChipBody): Promise<Answer<Chip>>;
   changeChip(id: string, body: UpdateChipBody): Promise<Answer<Chip>>;

@@ -53,14 +53,18 @@ export type {
 /** Calls of the payer API that a wallet makes. */
 export interface PayerApi {
   /**
-   * The service's clock in milliseconds, as of its last response. The device's clock may be wrong.
+   * Returns the service's time in milliseconds, by its last response. The device's clock may be
+   * wrong.
    */
   now(): number;
   me(): Promise<Answer<Payer>>;
   wallet(): Promise<Answer<Wallet>>;
   approve(body: CreateApprovalBody): Promise<Answer<PayerRequest>>;
   request(id: string): Promise<Answer<PayerRequest>>;
-  /** Sends a transfer whose gas the operator pays. The same body again is the same transfer. */
+  /**
+   * Sends a transfer whose gas the operator pays. Sending the same body again does not transfer
+   * twice.
+   */
   transfer(body: CreateTransferBody): Promise<Answer<PayerRequest>>;
   faucet(): Promise<Answer<PayerRequest>>;
   passes(cursor: string | null): Promise<Answer<PassList>>;
@@ -88,7 +92,7 @@ export interface PayerApi {
   }): Promise<Answer<ListConfirmationsResponse>>;
   confirmation(intent: string): Promise<Answer<Confirmation>>;
   answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
-  /** The state of push notifications for this browser while the wallet is closed. */
+  /** Returns whether this browser gets push notifications while the wallet is closed. */
   push(): Promise<Answer<Push>>;
   savePush(endpoint: string): Promise<Answer<Push>>;
   endPush(): Promise<Answer<Push>>;
@@ -132,7 +136,7 @@ export function signPayerAgain(
   return send({ method: 'POST', path: '/sign_in/again', body, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** A read-only request, so it is safe to retry after any failure. */
+/** Fetches a file. The request only reads, so it is safe to retry after any failure. */
 async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
   try {
     return await within({ ms: QUICK_TIMEOUT_MS }, async (signal) => {

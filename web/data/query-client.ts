@@ -2,16 +2,16 @@ import { QueryClient } from '@tanstack/react-query';
 import { ApiFailure } from './api.ts';
 
 const RETRIES = 2;
-/** How long a list's scroll position is kept: an interruption of an hour. */
+/** How long a list's scroll position is kept: an hour, so that it survives an interruption. */
 const WALK_KEPT_MS = 3_600_000;
 
-/** A refused request would be refused again, so only other failures are retried. */
+/** Retries after any failure but a refusal, because the service would refuse again. */
 function mayRetry(failures: number, error: Error): boolean {
   const isRefused = error instanceof ApiFailure && error.answer.is === 'refused';
   return !isRefused && failures < RETRIES;
 }
 
-/** Cache of responses for apps with many lists, with its rules for refetching. */
+/** Creates the cache of responses for apps with many lists, with its rules for refetching. */
 export function createQueryClient(): QueryClient {
   const client = new QueryClient({
     defaultOptions: {

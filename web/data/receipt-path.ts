@@ -1,6 +1,6 @@
 /**
- * Path of a receipt on this origin, whatever public URL the service uses. `null` if there is no
- * receipt.
+ * Returns the path of a receipt on this origin, whatever public URL the service uses. `null` if
+ * there is no receipt.
  */
 export function receiptPath(url: string | null): string | null {
   const token = url?.split('/receipts/')[1];

@@ -1,16 +1,18 @@
-/** What of a payment is refunded. */
+/** The part of a payment to refund. */
 export interface RefundPart {
   readonly units: bigint;
-  /** What the units are minor units of; `null`: atoms of USDC. */
+  /** The currency whose minor units `units` counts; `null` if it counts atoms of USDC. */
   readonly currency: string | null;
   /**
-   * Everything that is left of a sale that was priced in a currency. Earlier refunds in atoms are
-   * counted by the service, which may round the rest differently by a minor unit.
+   * True to refund all that is left of a sale priced in a currency. Then no amount is sent, because
+   * the service may round the rest differently by a minor unit if earlier refunds were in atoms.
    */
   readonly isRest: boolean;
 }
 
-/** The sum of a refund as the APIs take it; without one they refund everything that is left. */
+/**
+ * Returns the refund's amount as the APIs take it; without one they refund everything that is left.
+ */
 export function refundFields({ units, currency, isRest }: RefundPart): {
   amount?: number;
   presentment_amount?: number;

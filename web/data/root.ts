@@ -6,7 +6,7 @@ export function fromRoot(path: string): URL {
   return new URL(path, document.baseURI);
 }
 
-/** The path prefix under which the service is mounted: empty, or for example `/prefix`. */
+/** Returns the path prefix under which the service is mounted: empty, or for example `/prefix`. */
 export function rootPath(): string {
   return fromRoot('.').pathname.replace(/\/$/, '');
 }

@@ -26,7 +26,7 @@ type PartOf<Of, Part extends keyof Described> = Of extends { readonly [P in Part
   ? Value
   : undefined;
 
-/** An undefined filter is left out. */
+/** Allows undefined filters, which are left out. */
 type Loose<Query> = { readonly [Name in keyof Query]: Query[Name] | undefined };
 
 /** The parameters of a request to this route. */
@@ -58,7 +58,10 @@ export function fillPath(path: string, values: Readonly<Record<string, string>>)
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/** @param known Path parameters that every request shares, such as the account. */
+/**
+ * Creates a function that calls routes of one API.
+ * @param known Path parameters that every request shares, such as the account.
+ */
 export function createCall<Ops, Root extends string>(
   api: Api,
   known: Readonly<Record<string, string>> = {},

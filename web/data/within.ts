@@ -5,11 +5,10 @@ export interface Limit {
 }
 
 /**
- * Runs a task with a signal that aborts at its limit.
- *
- * It is a controller with a timer instead of `AbortSignal.any`: WebKit, and Node before 22, forget
- * a combined signal at a garbage collection, so it never aborts. `Charge` waited for 9 seconds
- * because the long poll before it was never aborted.
+ * Runs a task with a signal that aborts at its limit. It uses a controller with a timer instead of
+ * `AbortSignal.any`: WebKit, and Node before 22, forget a combined signal at a garbage collection,
+ * so that it never aborts. `Charge` waited for 9 seconds because the long poll before it was never
+ * aborted.
  */
 export async function within<T>(
   { ms, until }: Limit,

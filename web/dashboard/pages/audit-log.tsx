@@ -20,7 +20,7 @@ const columns = (): readonly Column<Entry>[] =>
     objectLink: (id) => <ObjectLink id={id} />,
   });
 
-/** The audit log. Its entries form a hash chain, so a change or a removal is detectable. */
+/** Shows the audit log. Its entries form a hash chain, so a change or a removal is detectable. */
 export function AuditLog(): ReactNode {
   const filters = useFilters();
   const { may } = useMerchant();

@@ -25,7 +25,7 @@ import { SettlementWallet } from '../parts/settlement-wallet.tsx';
 import { WithdrawDialog } from '../parts/withdraw-dialog.tsx';
 
 const PAGE = 20;
-/** A pending withdrawal is paid within seconds. */
+/** Polling interval. A pending withdrawal is paid within seconds. */
 const WATCH_MS = 4_000;
 
 type Withdrawal = ListWithdrawalsResponse['data'][number];
@@ -107,7 +107,10 @@ function Hold({ until }: { readonly until: string }): ReactNode {
   );
 }
 
-/** After a change of owners, any owner can hold payouts with the link in the email. */
+/**
+ * Says that payouts are on hold: after a change of owners, any owner can hold them with the link in
+ * the email.
+ */
 function HeldNotice(): ReactNode {
   const { call, may } = useMerchant();
   const { data } = useRead('GET /accounts/{account}/payout_hold');

@@ -9,9 +9,11 @@ import { eventually } from '#testing/webhooks.ts';
 import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 
-/** Terminals, API keys, webhooks, events and request log, as developers use them. */
+/** Tests terminals, API keys, webhooks, events and the request log as developers use them. */
 
-/** A revoked key may read for one more second (behavior.md 3.6), plus time for the request. */
+/**
+ * A revoked key may read for one more second (behavior.md 3.6). The rest is time for the request.
+ */
 const READS_END_MS = 2_000;
 
 let shared: SharedSandbox;

@@ -22,7 +22,7 @@ import { useChosenDays } from '../parts/time-zone.ts';
 
 const PAGE = 50;
 
-/** The id of the event's object. */
+/** Returns the id of the event's object. */
 function objectOf({ data }: Event): string {
   return typeof data.object.id === 'string' ? data.object.id : '';
 }

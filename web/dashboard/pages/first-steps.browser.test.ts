@@ -14,7 +14,7 @@ import { freePort } from '../../testing/free-port.ts';
 import { mailedLink } from '../../testing/mail.ts';
 import { tillOf } from '../../testing/till.ts';
 
-/** From an empty account to a test payment, by a user without programming experience. */
+/** Follows a user without programming experience from an empty account to a test payment. */
 
 const PASSWORD = 'a long shop passphrase';
 
@@ -66,7 +66,7 @@ async function goToOverview({ page }: TestWindow): Promise<void> {
   await page.getByRole('heading', { name: 'Your first payment, without code' }).waitFor();
 }
 
-/** One click without any cryptography: the sandbox creates the wallet and a first till. */
+/** Goes live in test mode with one click; the sandbox creates the wallet and a first till. */
 async function goLive(window: TestWindow): Promise<void> {
   await window.page.getByRole('button', { name: 'Go live' }).click();
   // Registration on chain takes a few seconds; the page polls it.
@@ -124,7 +124,7 @@ for (const { name, options } of [
   });
 }
 
-/** Header and rows, without the quotes of the CSV format. */
+/** Splits a CSV file into header and rows of cells, without the quotes. */
 function cellsOf(csv: string): string[][] {
   const lines = csv
     .replace(/^\uFEFF/, '')

@@ -8,7 +8,9 @@ import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/bro
 import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
-/** From a figure to the rows behind it, from an id to its page, and to an exported file. */
+/**
+ * Follows links from a figure to the rows behind it and from an id to its page, and exports a file.
+ */
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -64,7 +66,7 @@ test('the chart of sales is walked by keys, says each day, and spans what is ask
   assert.equal(await bars.count(), 30);
   const today = bars.last();
   assert.match((await today.getAttribute('aria-label')) ?? '', /: [1-9]\d* payments?, /);
-  // If no request and no delivery failed, the sales chart is the only one.
+  // If no request and no delivery failed, only the sales chart is shown.
   const charts = await page.locator('.chart').count();
   const stops = await page.locator('.chart a[tabindex="0"]').count();
   assert.equal(stops, charts, 'one stop in each chart');
@@ -155,7 +157,7 @@ test('an export that breaks off goes on behind its last row', async () => {
     answers++;
     if (answers > 1) return route.fulfill({ response, body });
     whole = body;
-    // Cut in the middle of a row, as by a lost connection.
+    // Cuts the response in the middle of a row, as a lost connection does.
     return route.fulfill({ response, body: body.slice(0, body.indexOf('\r\n', 500) + 20) });
   });
   await page.getByRole('button', { name: 'Export' }).click();
@@ -166,7 +168,7 @@ test('an export that breaks off goes on behind its last row', async () => {
   await dialog.getByText('Download complete').waitFor();
   await window.checkAccessibility();
   const text = await textOf(download);
-  // Other tests may have added sales above the first row meanwhile.
+  // Meanwhile, other tests may have added sales above the first row.
   assert.equal(text, whole);
   assert.equal(answers, 2);
   assert.match(download.suggestedFilename(), /^tapline-test-payments-.*\.csv$/);

@@ -26,7 +26,7 @@ import { OtherMode } from '../parts/other-mode.tsx';
 import { RateFacts } from '../parts/rate-facts.tsx';
 import { TerminalLink } from '../parts/terminal-names.tsx';
 
-/** Short enough to follow a tap. */
+/** Polling interval, short enough to follow a tap. */
 const WATCH_MS = 2_000;
 const OPEN: readonly string[] = ['requires_payment_method', 'requires_action', 'processing'];
 
@@ -73,7 +73,7 @@ export function IntentPage(): ReactNode {
   );
 }
 
-/** The tip that was given, or before that the choices. */
+/** Returns the tip that was given or, before that, the choices offered. */
 function tipOf({ tip, tipping, presentment }: PaymentIntent): ReactNode {
   if (tip !== null && tip > 0) {
     return <Amount atoms={BigInt(tip)} price={tipPrice(presentment, BigInt(tip))} />;

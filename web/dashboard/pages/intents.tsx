@@ -118,7 +118,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
   );
 }
 
-/** Filters that the list of declines does not have. */
+/** Filters of this list that the list of declines lacks. */
 function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
     <>

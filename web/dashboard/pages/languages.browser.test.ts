@@ -6,7 +6,7 @@ import { payAt } from '../../testing/desk.ts';
 import { control, openPseudoDashboard } from '../../testing/pseudo-dashboard.ts';
 import { checkPseudoLanguage } from '../../testing/pseudo-language.ts';
 
-/** Every dashboard page with its dialogs, in the pseudo-language. */
+/** Tests every dashboard page, with its dialogs, in the pseudo-language. */
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -58,7 +58,7 @@ for (const path of PAGES) {
   });
 }
 
-/** The page of each list's newest object. */
+/** Opens the page of each list's newest object. */
 for (const path of ['intents', 'terminals', 'events', 'request-log']) {
   test(`one of ${path}`, async () => {
     await open(path);

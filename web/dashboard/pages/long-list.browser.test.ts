@@ -7,7 +7,7 @@ import { signInAt } from '../../testing/desk.ts';
 import { drawnRows, type ListOnPage, MOST_DRAWN, walkThrough } from '../../testing/long-list.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
-/** A list of thousands of rows, scrolled from end to end while new ones arrive. */
+/** Scrolls a list of thousands of rows from end to end while new ones arrive. */
 
 const ROWS = 3_000;
 const NEWER = 20;

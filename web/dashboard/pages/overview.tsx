@@ -16,7 +16,7 @@ import { SalesFigures } from '../parts/sales-figures.tsx';
 import { Today } from '../parts/today.tsx';
 import { useLive } from '../parts/use-live.ts';
 
-/** Periods that the charts can show, in days. The default is not part of the URL. */
+/** Periods that the charts can show, in days. The URL omits the default. */
 const PERIODS = [7, 30, 90] as const;
 const USUAL = 30;
 
@@ -52,7 +52,7 @@ export function Overview(): ReactNode {
   );
 }
 
-/** A number of rows that can be seen at a glance. */
+/** Few enough rows to be seen at a glance. */
 const LATEST = { query: { limit: 8 } } as const;
 
 /** The latest sales, updated live. */

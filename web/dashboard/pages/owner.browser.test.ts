@@ -20,7 +20,7 @@ import { freePort } from '../../testing/free-port.ts';
 import { checkStill } from '../../testing/payload.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../../testing/till.ts';
 
-/** What an owner does, in a private sandbox, because a second factor would break other tests. */
+/** Tests an owner's tasks in a private sandbox, because a second factor would break other tests. */
 
 let own: SharedSandbox;
 let browser: TestBrowser;
@@ -125,7 +125,7 @@ test('logo and color show on the till, where people pay, and on the receipt', as
   await window.checkAccessibility();
   const counter = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal: counter });
-  // Requested once the shift has begun.
+  // The till requests them when the shift begins.
   await eventually('logo and color of the till', async () =>
     isDeepStrictEqual(await till.page.evaluate(LOOK), CHOSEN),
   );
@@ -268,7 +268,7 @@ test('a passkey is added, and signs in without a password', async () => {
   await window.close();
 });
 
-/** In a session that has not proven a second factor. */
+/** Adds a live endpoint in a session that has not proven a second factor. */
 async function addLiveEndpoint({ page }: TestWindow, code: string): Promise<void> {
   await page.getByRole('switch', { name: 'Test mode' }).click();
   await page.getByRole('button', { name: 'Add endpoint' }).click();

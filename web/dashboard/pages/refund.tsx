@@ -20,7 +20,7 @@ import { ObjectLink } from '../parts/object-link.tsx';
 import { OtherMode } from '../parts/other-mode.tsx';
 import { RateFacts } from '../parts/rate-facts.tsx';
 
-/** A pending refund settles within seconds. */
+/** Polling interval. A pending refund settles within seconds. */
 const WATCH_MS = 3_000;
 
 export function RefundPage(): ReactNode {
@@ -86,7 +86,7 @@ function RefundView({ refund }: { readonly refund: DashboardRefund }): ReactNode
   );
 }
 
-/** The refund waits for USDC or for the next hour and is retried automatically. */
+/** Says that the refund waits for USDC or for the next hour and is retried automatically. */
 function Waiting({ refund }: { readonly refund: DashboardRefund }): ReactNode {
   const { call, may } = useMerchant();
   const [isEnding, setIsEnding] = useState(false);

@@ -43,7 +43,7 @@ function amountText(atoms: number | null): string {
   return atoms === null ? '' : writeSum(BigInt(atoms));
 }
 
-/** An amount, `null` for an empty field, `undefined` for invalid input. */
+/** Returns the amount, `null` for an empty field, `undefined` for invalid input. */
 function amountOf(typed: TypedSum): number | null | undefined {
   if (typed.is === 'empty') return null;
   return typed.is === 'sum' ? Number(typed.units) : undefined;
@@ -60,7 +60,7 @@ interface Typed {
   readonly velocity: string;
 }
 
-/** The typed rules, or `null` if a field is invalid. */
+/** Returns the typed rules, or `null` if a field is invalid. */
 function draftOf(typed: Typed): RulesDraft | null {
   const firstFrom = amountOf(typed.first);
   const highFrom = amountOf(typed.high);

@@ -6,7 +6,7 @@ import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { ownStage } from '../../testing/stage.ts';
 
-/** What each role sees and does not see, with one colleague per role. */
+/** Tests what each role sees and does not see, with one colleague per role. */
 
 let payment = '';
 
@@ -25,7 +25,7 @@ async function signInWith(window: TestWindow, role: Role): Promise<void> {
   const { sandbox } = stage();
   const person = { ...sandbox.dashboard, email: `${role}@roles.test`, password: PASSWORD };
   await signInAt(window, { sandbox: { ...sandbox, dashboard: person }, path: 'dashboard' });
-  // They also own an account of their own.
+  // The colleague also owns an account of their own, so choose the shared one.
   await window.page.getByLabel('Account', { exact: true }).selectOption(sandbox.account);
 }
 

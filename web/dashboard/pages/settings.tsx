@@ -95,7 +95,7 @@ function OwnLanguage(): ReactNode {
   );
 }
 
-/** The typed daily limit and refund window, or the problem with them. */
+/** Reads the typed daily limit and refund window. @returns them, or the problem with them. */
 function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) {
   const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
   const { limit } = typed;
@@ -105,14 +105,14 @@ function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) 
   return { wrong: null, days, limit: limit.units };
 }
 
-/** State of the field for the daily limit. */
+/** Holds the state of the field for the daily limit. */
 function useLimit(stored: bigint) {
   const [wrote] = useState(stored);
   const [value, onText] = useState(() => writeSum(wrote));
   return { value, onText, sum: readSum(value, { wrote }), shows: true };
 }
 
-/** State of the form and its saving. */
+/** Holds the state of the form and of its saving. */
 function useAccountForm(account: ReadAccountResponse) {
   const { call } = useMerchant();
   const toast = useToast();
@@ -191,7 +191,7 @@ function AccountForm({ account }: { readonly account: ReadAccountResponse }): Re
   );
 }
 
-/** A verified business keeps its name until the operator has approved the new one. */
+/** Explains that a verified business keeps its name until the operator has approved the new one. */
 function nameHint({ name, requested_name: asked }: ReadAccountResponse): string | null {
   if (asked === null) return null;
   return t('dashboard.settings.name_asked', { name, asked });
@@ -202,7 +202,7 @@ type Language = ReadAccountResponse['language'];
 interface StoredFieldProps<Value> {
   readonly value: Value;
   readonly onChange: (value: Value) => void;
-  /** The value that another user stored meanwhile. */
+  /** The value that another user has stored since the form was opened. */
   readonly stored: ReturnType<typeof storedNow>;
   readonly error: ReturnType<ReturnType<typeof useSend>['problemAt']>;
 }
@@ -231,7 +231,7 @@ function languageName(language: Language): string {
   return language === null ? t('dashboard.settings.language.none') : LANGUAGE_NAMES[language];
 }
 
-/** The language for customers whose browser requests none that the service has. */
+/** The language for customers whose browsers request no language that the service has. */
 function LanguageField(props: StoredFieldProps<Language>): ReactNode {
   return (
     <Select

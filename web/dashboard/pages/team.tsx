@@ -86,7 +86,7 @@ export function Team(): ReactNode {
       {isInviting ? <InviteDialog onClose={() => setIsInviting(false)} /> : null}
       {changing === null ? null : (
         <RoleDialog
-          // The current entry, because a colleague may have changed it meanwhile.
+          // Passes the member's current entry, because a colleague may have changed it meanwhile.
           member={query.data?.data.find(({ user }) => user === changing.user) ?? changing}
           onClose={() => setChanging(null)}
         />

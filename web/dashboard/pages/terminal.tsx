@@ -26,7 +26,7 @@ import { SmartTap } from '../parts/smart-tap.tsx';
 import { Software } from '../parts/software.tsx';
 import { TerminalTag } from '../parts/tag.tsx';
 
-/** Short enough to notice a device that has just connected. */
+/** Polling interval, short enough to notice a device that has just connected. */
 const WATCH_MS = 5_000;
 
 export function TerminalPage(): ReactNode {

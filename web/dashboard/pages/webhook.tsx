@@ -26,7 +26,7 @@ import { ReceiverCheck } from '../parts/receiver-check.tsx';
 import { Told } from '../parts/told.tsx';
 
 const PAGE = 50;
-/** Deliveries finish within seconds. */
+/** Polling interval. Deliveries finish within seconds. */
 const WATCH_MS = 5_000;
 
 export function WebhookPage(): ReactNode {
@@ -140,7 +140,7 @@ function Deliveries({ endpoint }: { readonly endpoint: string }): ReactNode {
   );
 }
 
-/** One delivery: its request and its response. */
+/** Shows one delivery: its request and its response. */
 export function DeliveryPage(): ReactNode {
   const { id = '' } = useParams();
   const { may } = useMerchant();

@@ -10,7 +10,7 @@ export interface KeyDraft {
   readonly scopes: readonly Scope[];
   /** IP addresses and CIDRs, separated by commas or line breaks. */
   readonly addresses: string;
-  /** For example `2027-01-31`. Empty means never. */
+  /** For example `2027-01-31`. Empty if the key never expires. */
   readonly expires: string;
 }
 
@@ -32,7 +32,7 @@ export interface KeyFieldsProps {
   readonly draft: KeyDraft;
   readonly onChange: (draft: KeyDraft) => void;
   readonly sending: Sending;
-  /** The value that another user stored meanwhile, shown below its field. */
+  /** Returns the value that another user stored meanwhile; it is shown below its field. */
   readonly stored?: (field: keyof KeyDraft) => string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The numbers of a version such as `1.12.0-beta.2`, or `null` if it is invalid. A pre-release sorts
- * before its release.
+ * Returns the numbers of a version such as `1.12.0-beta.2`, or `null` if it is invalid. A
+ * pre-release sorts before its release.
  */
 function partsOf(version: string): readonly number[] | null {
   const found = /^(\d+)\.(\d+)\.(\d+)(-.*)?$/.exec(version);

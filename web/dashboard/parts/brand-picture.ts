@@ -1,7 +1,7 @@
-/** The service's own limit. */
+/** The largest file that the service accepts. */
 const MOST_BYTES = 100 * 1024;
 const LEAST_SIDE = 16;
-/** Sizes in pixels, tried in order until the file is small enough. */
+/** Side lengths in pixels, tried in order until the file is small enough. */
 const SIDES = [512, 384, 256, 128] as const;
 
 /** Scales the size to fit into a square, keeping the proportions and never enlarging. */

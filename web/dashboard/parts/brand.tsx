@@ -10,7 +10,7 @@ import { useToast } from '../../ui/toast.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { toLogo } from './brand-picture.ts';
 
-/** Shown while no color is chosen, because a color field is never empty. */
+/** Shown while no color is chosen, because a color field always has a value. */
 const UNCHOSEN = '#3346c8';
 
 /** The logo and color that customers see beside the name. */
@@ -105,7 +105,8 @@ function LogoForm({ hasLogo }: { readonly hasLogo: boolean }): ReactNode {
     <>
       <Form sending={sending} onSend={upload} send={t('dashboard.brand.upload_logo.button')}>
         <TextField
-          // A new key empties the file field after an upload; the uploaded picture is shown above.
+          // Changing the key empties the file field after an upload; the uploaded picture is shown
+          // above.
           key={uploads}
           label={t('dashboard.brand.logo.label')}
           type="file"

@@ -2,7 +2,7 @@ import { formatNumber, percentText } from '../../ui/numbers.ts';
 
 /** Round numbers for the end of a scale, multiplied by a power of ten. */
 const ROUND = [1, 1.5, 2, 3, 4, 5, 6, 8, 10];
-/** Two parts: one middle line is enough, and more would only add clutter. */
+/** Number of parts of the scale: one middle line is enough, and more would only add clutter. */
 const PARTS = 2;
 
 export interface Scale {
@@ -13,7 +13,7 @@ export interface Scale {
 }
 
 /**
- * A scale from zero to a round number at or above the largest value.
+ * Returns a scale from zero to a round number at or above the largest value.
  * @param whole True if the values are counts, so that fractions get no label.
  */
 export function scaleFor(values: readonly number[], whole: boolean): Scale {
@@ -30,7 +30,9 @@ function ticksOf(top: number, whole: boolean): number[] {
   return whole && !Number.isInteger(middle) ? [0, top] : [0, middle, top];
 }
 
-/** The day that an arrow key, Home or End selects in the chart. `null` for any other key. */
+/**
+ * Returns the day that an arrow key, Home or End selects in the chart, or `null` for any other key.
+ */
 export function dayAtKey(key: string, at: number, days: number): number | null {
   const last = days - 1;
   if (key === 'ArrowLeft') return Math.max(0, at - 1);
@@ -39,7 +41,10 @@ export function dayAtKey(key: string, at: number, days: number): number | null {
   return key === 'End' ? last : null;
 }
 
-/** For example `+12 %` or `−3.5 %`. `null` if there is nothing to compare with. */
+/**
+ * Formats a change, for example `+12 %` or `−3.5 %`.
+ * @returns `null` if there is nothing to compare with.
+ */
 export function changeWords(now: number, before: number): string | null {
   if (before === 0) return null;
   const percent = ((now - before) / before) * 100;

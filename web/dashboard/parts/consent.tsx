@@ -23,7 +23,7 @@ export interface SignedConsent {
 
 export interface ConsentDialogProps<Value> {
   readonly title: string;
-  /** The same verb as on the button that opened the dialog. */
+  /** Label of the send button: the same verb as on the button that opened the dialog. */
   readonly send: string;
   readonly 'data-name'?: string;
   readonly consentOf: (wallet: string) => Promise<Answer<Consent>>;
@@ -33,7 +33,7 @@ export interface ConsentDialogProps<Value> {
   readonly children: ReactNode;
 }
 
-/** The chosen wallet, the message and the wallet's response. */
+/** Holds the chosen wallet, the message and the wallet's response. */
 function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Value>) {
   const [wallet, setWallet] = useState('');
   const [consent, setConsent] = useState<Consent | null>(null);
@@ -74,7 +74,10 @@ function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Va
   };
 }
 
-/** Has the receiving wallet itself sign for the payout, so that a mistyped address is noticed. */
+/**
+ * Asks the receiving wallet itself to sign that it receives the payouts, so that a mistyped address
+ * is noticed.
+ */
 export function ConsentDialog<Value>(props: ConsentDialogProps<Value>): ReactNode {
   const { title, send, onClose, children } = props;
   const { mode } = useMerchant();

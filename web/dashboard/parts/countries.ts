@@ -17,7 +17,7 @@ export interface Country {
   readonly name: string;
 }
 
-/** All countries, sorted by their English names from the browser. */
+/** Returns all countries, sorted by the English names that the browser gives them. */
 export function countriesByName(): readonly Country[] {
   const names = new Intl.DisplayNames(textLocale(), { type: 'region' });
   const order = new Intl.Collator(textLocale());
@@ -26,7 +26,7 @@ export function countriesByName(): readonly Country[] {
     .sort((one, other) => order.compare(one.name, other.name));
 }
 
-/** The country's name, or the code itself if it is unknown. */
+/** Returns the country's name, or the code itself if it is unknown. */
 export function countryName(code: string): string {
   if (!/^[A-Z]{2}$/.test(code)) return code;
   return new Intl.DisplayNames(textLocale(), { type: 'region' }).of(code) ?? code;

@@ -8,7 +8,7 @@ import { useRead } from '../merchant.ts';
 import { pathOf } from './object-link.tsx';
 import { courseOf, type Step, toldOf } from './steps.ts';
 
-/** Short enough to follow a tap until it settles. */
+/** Polling interval, short enough to follow a tap until it settles. */
 const WATCH_MS = 2_000;
 
 export interface CourseProps {
@@ -20,7 +20,9 @@ function isOver(intent: PaymentIntent | undefined): boolean {
   return intent?.status === 'succeeded' || intent?.status === 'canceled';
 }
 
-/** The timeline of a payment, from the request to the chain, with the events sent about it. */
+/**
+ * Shows the timeline of a payment, from the request to the chain, with the events sent about it.
+ */
 export function Course({ intent, payment }: CourseProps): ReactNode {
   const id = intent?.id ?? '';
   const { data: timeline } = useRead(

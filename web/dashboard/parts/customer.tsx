@@ -2,7 +2,9 @@ import type { ReactNode } from 'react';
 import { shortAddress } from '../../ui/address.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 
-/** The payer's wallet, recognizable by a generated picture and both ends of the address. */
+/**
+ * Shows the payer's wallet, recognizable by a generated picture and by both ends of the address.
+ */
 export function Customer({ wallet }: { readonly wallet: string }): ReactNode {
   return (
     <span className="customer" title={wallet} translate="no">

@@ -11,9 +11,9 @@ import { useTimeZone } from './time-zone.ts';
 const HEIGHT = 100;
 /** Lowest bar in pixels, so that a day with any sale is visible. */
 const LEAST = 2;
-/** Share of a day's width that stays empty, both sides together. */
+/** Share of a day's width that stays empty, counting both sides together. */
 const GAP = 0.3;
-/** Each divides the number of days: 7, 30 and 90. */
+/** Days between two labels. Each divides the number of days shown: 7, 30 or 90. */
 const LABELS = { week: 1, month: 5, quarter: 15 };
 
 export interface DayChartProps {
@@ -22,13 +22,13 @@ export interface DayChartProps {
   /** True for counts, whose scale has no fractions. */
   readonly whole?: boolean;
   readonly figureOf: (day: string) => number;
-  /** The value of the same day in the previous period. Without it no line is drawn. */
+  /** Returns the value of the same day in the previous period. If absent, no line is drawn. */
   readonly beforeOf?: ((day: string) => number) | undefined;
-  /** The label for a value at the side of the chart. */
+  /** Returns the label for a value at the side of the chart. */
   readonly tickOf: (value: number) => string;
   /** Describes a day's value, for screen readers and for the line above the chart. */
   readonly labelOf: (day: string, value: number) => string;
-  /** The list of the rows behind a bar. */
+  /** Returns the path of the list that contains the rows behind a bar. */
   readonly pathOf: (day: string) => string;
 }
 
@@ -37,7 +37,7 @@ function labelEvery(days: number): number {
   return days <= 30 ? LABELS.month : LABELS.quarter;
 }
 
-/** For example `Nov 24` or `24 Nov`, like all dates of the page. */
+/** Formats a day, for example `Nov 24` or `24 Nov`, like all dates on the page. */
 function dayWords(day: string): string {
   return new Intl.DateTimeFormat(textLocale(), {
     day: 'numeric',
@@ -46,7 +46,7 @@ function dayWords(day: string): string {
   }).format(Date.parse(`${day}T00:00:00.000Z`));
 }
 
-/** For example `Tue, Nov 24: 12 payments`. */
+/** Describes a day, for example `Tue, Nov 24: 12 payments`. */
 function saidOf(day: string, words: string): string {
   const weekday = new Intl.DateTimeFormat(textLocale(), { weekday: 'short', timeZone: 'UTC' });
   return `${weekday.format(Date.parse(`${day}T00:00:00.000Z`))}, ${dayWords(day)}: ${words}`;
@@ -94,7 +94,7 @@ interface LineProps {
   readonly scale: Scale;
 }
 
-/** The line of the previous period, aligned by day. */
+/** Draws the line of the previous period, aligned by day. */
 function Line({ values, scale }: LineProps): ReactNode {
   const points = values.map((value, at) => `${at + 0.5},${HEIGHT - (value / scale.top) * HEIGHT}`);
   return (

@@ -9,7 +9,7 @@ import { useDays } from './time-zone.ts';
 /** Fields for the days of a list. */
 export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const days = useDays(filters);
-  // A named period fills in its days. Changing a day leaves the named period.
+  // A named period fills in its days. Changing a day deselects the named period.
   const fields: Filters = {
     ...filters,
     get: (name) => (name === 'from' || name === 'to' ? days[name] : filters.get(name)),
@@ -36,7 +36,7 @@ export function DayFilters({ filters }: { readonly filters: Filters }): ReactNod
   );
 }
 
-/** Named periods and saved filters below the fields, one click each. */
+/** Shows named periods and saved filters below the fields, one click each. */
 export function NamedFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const place = useMerchant().scope.join(' ');
   const chosen = filters.get('time');

@@ -8,7 +8,7 @@ import { useRead } from '../merchant.ts';
 import { dayBefore } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
 
-/** What one day added to the balance and took out of it. */
+/** Shows what one day added to the balance and took out of it. */
 export function DayReport(): ReactNode {
   const timeZone = useTimeZone();
   const [chosen, setDay] = useState<string | null>(null);

@@ -1,12 +1,12 @@
 import * as calendar from '#core/calendar.ts';
 
-/** The start of a day as an API timestamp, or `undefined` if no day is chosen. */
+/** Returns the start of a day as an API timestamp, or `undefined` if no day is chosen. */
 export function dayStart(day: string | undefined, timeZone: string): string | undefined {
   if (day === undefined || Number.isNaN(Date.parse(`${day}T00:00:00.000Z`))) return undefined;
   return calendar.dayStart(timeZone, day).toISOString();
 }
 
-/** The start of the following day. */
+/** Returns the start of the following day. */
 export function dayEnd(day: string | undefined, timeZone: string): string | undefined {
   if (dayStart(day, timeZone) === undefined) return undefined;
   return dayStart(later(day ?? '', 1), timeZone);
@@ -15,7 +15,7 @@ export function dayEnd(day: string | undefined, timeZone: string): string | unde
 /** Adds days to a day; a negative number subtracts. */
 export const later = calendar.dayAfter;
 
-/** The day this many days before today, for example `2026-11-20`. */
+/** Returns the day this many days before today, for example `2026-11-20`. */
 export function dayBefore(days: number, timeZone: string, now: number = Date.now()): string {
   return later(calendar.dayIn(timeZone, new Date(now)), -days);
 }

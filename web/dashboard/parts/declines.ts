@@ -27,7 +27,10 @@ const CODES: Readonly<Record<DeclineCode, true>> = {
 
 export const DECLINE_CODES = Object.keys(CODES) as DeclineCode[];
 
-/** The text for a decline, or an empty string without one. An unknown code is shown as it is. */
+/**
+ * Returns the text for a decline, or an empty string if there is none. An unknown code is returned
+ * as it is.
+ */
 export function declineWords(code: string | undefined): string {
   if (code === undefined) return '';
   const known = DECLINE_CODES.find((one) => one === code);

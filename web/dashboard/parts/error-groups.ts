@@ -12,7 +12,7 @@ export interface ErrorGroup {
   readonly operation: string | null;
   readonly status: number;
   readonly count: number;
-  /** The newest request of the group. */
+  /** The group's newest request. */
   readonly newest: FailedRequest;
 }
 

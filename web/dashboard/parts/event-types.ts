@@ -9,7 +9,7 @@ export const FAMILIES = [
   'kyb',
 ] as const;
 
-/** The family that a name such as `payment.*` stands for, or `null` for one exact type. */
+/** Returns the family that a name such as `payment.*` stands for, or `null` for one exact type. */
 export function familyOf(name: string): (typeof FAMILIES)[number] | null {
   return FAMILIES.find((family) => name === `${family}.*`) ?? null;
 }

@@ -19,7 +19,9 @@ const KINDS = ['payments', 'payment_intents', 'refunds', 'withdrawals'] as const
 
 export type ExportKind = (typeof KINDS)[number];
 
-/** For example `GET /accounts/{account}/{mode}/exports/payments`. */
+/**
+ * Returns the route of an export, for example `GET /accounts/{account}/{mode}/exports/payments`.
+ */
 function exportUrl(
   place: { readonly account: string; readonly mode: string },
   wanted: {

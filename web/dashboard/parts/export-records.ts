@@ -12,24 +12,27 @@ export interface Received {
 }
 
 export interface RecordCutter {
-  /** @returns the complete records received so far, with their line ends. */
+  /**
+   * Takes the next piece of the response.
+   * @returns the complete records received so far, with their line ends.
+   */
   take(text: string): string;
   /**
-   * Called when a response breaks off: the incomplete record is requested again. Before the first
-   * complete row, everything is, including the header.
+   * Drops the incomplete record after a broken response; it is requested again. If no row was
+   * complete, the header is requested again, too.
    */
   dropRest(): void;
   readonly received: Received;
 }
 
-/** Keeps the byte order mark, without which spreadsheets misread UTF-8. */
+/** Returns a decoder that keeps the byte order mark, without which spreadsheets misread UTF-8. */
 export function exportDecoder(): TextDecoderStream {
   return new TextDecoderStream('utf-8', { ignoreBOM: true });
 }
 
 const QUOTE = '"';
 
-/** The end of the last complete record. Quoted CSV cells may contain line breaks. */
+/** Returns the end of the last complete record. Quoted CSV cells may contain line breaks. */
 function endOfRecords(text: string, format: ExportFormat): number {
   if (format === 'jsonl') return text.lastIndexOf('\n') + 1;
   let isQuoted = false;
@@ -52,7 +55,7 @@ function countRecords(text: string, format: ExportFormat): number {
   return count;
 }
 
-/** Every export has id and time in its first two columns. */
+/** Returns the first two cells, which are id and time in every export. */
 function firstCells(record: string, format: ExportFormat): [id: string, created: string] | null {
   if (format === 'jsonl') {
     const { id, created } = JSON.parse(record) as { id: string; created: string };
@@ -62,7 +65,7 @@ function firstCells(record: string, format: ExportFormat): [id: string, created:
   return id === undefined || created === undefined ? null : [id, created];
 }
 
-/** The last record. It begins after a line end that is not inside a cell. */
+/** Returns the last record. It begins after a line end that is not inside a cell. */
 function lastRecord(text: string, format: ExportFormat): string {
   const body = text.replace(/\r?\n$/, '');
   if (format === 'jsonl') return body.slice(body.lastIndexOf('\n') + 1);
@@ -98,7 +101,10 @@ export function cutRecords(format: ExportFormat): RecordCutter {
   };
 }
 
-/** Progress from 0 to 1, measured by time, since the newest row comes first. `null` if unknown. */
+/**
+ * Returns the progress from 0 to 1, or `null` if unknown. It is measured by time, because rows
+ * arrive newest first.
+ */
 export function shareOf(dates: {
   readonly newest: string | null;
   readonly last: string | null;

@@ -9,11 +9,11 @@ import { Step } from './live-steps.tsx';
 import { ObjectLink } from './object-link.tsx';
 import { Pairing } from './pairing.tsx';
 
-/** A one-click test till, in a sandbox only. */
+/** The one-click test till, which only a sandbox offers. */
 const OpenTestTill = firstPartOf(async () => (await import('./open-test-till.tsx')).OpenTestTill);
 const GoLiveInTest = partOf(async () => (await import('./go-live.tsx')).GoLiveInTest);
 
-/** Short enough to notice steps done on a phone or in another window. */
+/** Polling interval, short enough to notice steps done on a phone or in another window. */
 const WATCH_MS = 5_000;
 
 /**

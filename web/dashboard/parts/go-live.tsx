@@ -9,10 +9,12 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
 import { Step, VerifiedStep } from './live-steps.tsx';
 
-/** The chain confirms within seconds. */
+/** Polling interval. The chain confirms within seconds. */
 const WATCH_MS = 3_000;
 
-/** Steps that are missing before sales can settle on this network. Empty once they can. */
+/**
+ * Shows the steps that are missing before sales can settle on this network. Empty once they can.
+ */
 export function GoLive(): ReactNode {
   const { call, may, mode } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);
@@ -27,7 +29,7 @@ export function GoLive(): ReactNode {
   const isVerified = mode === 'test' || account.kyb_status === 'approved';
   const canGo = isVerified && request?.status !== 'pending';
   const close = () => setIsOpen(false);
-  // In test mode `Go live` is one click; signing with an own wallet is an alternative.
+  // In test mode `Go live` is one click; signing with one's own wallet is an alternative.
   const words =
     mode === 'test' ? t('dashboard.button.use_own_wallet') : t('dashboard.button.go_live');
   return (
@@ -162,7 +164,7 @@ function Registration({ request }: RegistrationProps): ReactNode {
 
 type PreparedProps = Pick<ReadGoLiveResponse, 'prepared'>;
 
-/** An admin has chosen the wallet, and an owner must confirm it. */
+/** Shown when an admin has chosen the wallet and an owner must confirm it. */
 function Prepared({ prepared }: PreparedProps): ReactNode {
   const { call, may } = useMerchant();
   if (prepared === null) return null;

@@ -7,7 +7,7 @@ import { type Mode, useMerchant } from '../merchant.ts';
 import { pages } from '../pages.ts';
 import type { Result } from './look-up.ts';
 
-/** Ctrl+K, or a slash outside of a field, focuses the search. */
+/** Focuses the search on Ctrl+K, or on a slash typed outside a field. */
 function useShortcut(focus: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -24,13 +24,13 @@ function useShortcut(focus: () => void): void {
   }, [focus]);
 }
 
-/** On a small screen the field is in a sheet, which must open first. */
+/** Focuses the field. On a small screen it is in a sheet, which must be opened first. */
 function reach(field: HTMLElement | null): void {
   field?.closest<HTMLElement>('[popover]:not(:popover-open)')?.showPopover();
   field?.focus();
 }
 
-/** Code and texts load with the first search. */
+/** Loads its code and texts with the first search. */
 const LookUp = partOf(async () => (await import('./look-up.ts')).LookUp);
 
 interface Asked {

@@ -10,10 +10,10 @@ import { useTimeZone } from './time-zone.ts';
 
 type Day = ReadHealthResponse['data'][number];
 
-/** In percent. A smaller share is shown as less than this. */
+/** In percent. A smaller share is shown as less than this one. */
 const LEAST = 0.1;
 
-/** For example `0.4 %`. A small share is shown as less than 0.1 %, never as zero. */
+/** Formats a share, for example `0.4 %`. A small one is shown as less than 0.1 %, never as zero. */
 function percent(part: number, whole: number): string {
   const share = (part / whole) * 100;
   return share < LEAST
@@ -28,7 +28,7 @@ function sum(days: readonly Day[], figureOf: (day: Day) => number): number {
 const callsFailed = ({ refused, failed }: Day) => refused + failed;
 const undelivered = (day: Day) => day.undelivered;
 
-/** Failed requests and deliveries per day, because integrations often break unnoticed. */
+/** Shows failed requests and deliveries per day, because integrations often break unnoticed. */
 export function HealthCharts({ days }: { readonly days: number }): ReactNode {
   const timeZone = useTimeZone();
   const query = useRead(
@@ -83,7 +83,7 @@ interface HealthProps {
   readonly pathOf: (day: string) => string;
 }
 
-/** A chart if anything failed, otherwise one line that says so. */
+/** Shows a chart if anything failed, otherwise one line that says that nothing did. */
 function Health({ of, count, failed, days, labelOf, ...chart }: HealthProps): ReactNode {
   if (failed === 0) {
     return (

@@ -26,7 +26,10 @@ export function Step({ name, isDone, children }: StepProps): ReactNode {
   );
 }
 
-/** The network's operator decides; until then there is nothing to fill in. */
+/**
+ * Shows the verification step. The network's operator decides it; until then there is nothing to
+ * fill in.
+ */
 export function VerifiedStep({ status }: { readonly status: string }): ReactNode {
   return (
     <Step name={t('dashboard.verification.verified')} isDone={status === 'approved'}>
@@ -39,7 +42,7 @@ export function VerifiedStep({ status }: { readonly status: string }): ReactNode
   );
 }
 
-/** Steps from a test account to its first real sale. Hidden after that sale. */
+/** Shows steps from a test account to its first real sale. Hidden after that sale. */
 export function LiveSteps(): ReactNode {
   const { may } = useMerchant();
   const one = { query: { limit: 1 } };
@@ -66,7 +69,7 @@ export function LiveSteps(): ReactNode {
   );
 }
 
-/** Steps for merchants who connect a server of their own. */
+/** Shows steps for merchants who connect a server of their own. */
 function ServerSteps(): ReactNode {
   const keys = useRead('GET /accounts/{account}/{mode}/api_keys').data?.data ?? [];
   const endpoints = useRead('GET /accounts/{account}/{mode}/webhook_endpoints').data?.data ?? [];

@@ -17,7 +17,7 @@ function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
   return others.some(({ payment_intent: intent }) => intent !== first?.id);
 }
 
-/** The page to open for a search result, or `null` if nothing matches. */
+/** Returns the page to open for a search result, or `null` if nothing matches. */
 function placeFor(typed: string, found: Found): string | null {
   const page = pages().find(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (page !== undefined) return `/${page.path}`;

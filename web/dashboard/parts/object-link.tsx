@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 
-/** Page of each kind of object, by id prefix. */
+/** The page of each kind of object, by id prefix. */
 const PLACES: Readonly<Record<string, string>> = {
   pay: 'payments',
   pi: 'intents',
@@ -30,14 +30,14 @@ const LISTS: Readonly<Record<string, string>> = {
   wrp: 'webhooks',
 };
 
-/** Path of an object's page, or `null` if it has none. */
+/** Returns path of an object's page, or `null` if it has none. */
 export function pathOf(id: string): string | null {
   const [prefix = ''] = id.split('_');
   const place = PLACES[prefix];
   return place === undefined ? null : `/dashboard/${place}/${id}`;
 }
 
-/** Where an id in the search leads: to its page, or to the list that contains it. */
+/** Returns the page to which an id in the search leads: its own, or the list that contains it. */
 export function placeOfId(id: string): string | null {
   const [prefix = '', body] = id.split('_');
   if (body === undefined) return null;

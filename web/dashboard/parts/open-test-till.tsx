@@ -10,7 +10,10 @@ const ASK_EVERY_MS = 300;
 /** A sandbox's chain registers a wallet within seconds. */
 const LONGEST_MS = 20_000;
 
-/** Answered by a sandbox only, and only to browsers on the same machine. */
+/**
+ * Asks for the sandbox's links, which only a sandbox returns, and only to browsers on the same
+ * machine.
+ */
 function useSandbox(): boolean {
   const [isSandbox, setIsSandbox] = useState(false);
   useEffect(() => {
@@ -64,7 +67,7 @@ export function OpenTestTill(): ReactNode {
   if (!isSandbox) return null;
   const open = async () => {
     setBusy(true);
-    // Opened in the click handler itself, because browsers block windows that open later.
+    // Opens the window in the click handler itself, because browsers block windows that open later.
     const till = window.open('about:blank', '_blank');
     try {
       const link = await openTill();

@@ -8,7 +8,7 @@ function wordsIn(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** The page that matches all typed words, by its name first. `null` if none does. */
+/** Returns the page that matches all typed words, by its name first, or `null` if none does. */
 export function pageFor<Page extends { readonly key: PageKey; readonly name: string }>(
   typed: string,
   pages: readonly Page[],
@@ -20,7 +20,7 @@ export function pageFor<Page extends { readonly key: PageKey; readonly name: str
     return asked.every((word) => words.some((one) => one.startsWith(word)));
   };
   const named = pages.find(({ name }) => fits(name));
-  // Other words for a page, or for the task that it serves.
+  // Also try other words for a page, or for the task that it serves.
   const meant = ({ key, name }: Page) => fits(`${name} ${t(`dashboard.page_words.${key}`)}`);
   return named ?? pages.find(meant) ?? null;
 }

@@ -17,8 +17,8 @@ interface Code {
 }
 
 /**
- * A link that pairs the device that opens it. The code is in the URL fragment, which no server
- * sees.
+ * Returns a link that pairs the device that opens it. The code is in the URL fragment, which no
+ * server sees.
  */
 function linkOf(code: string): string {
   return fromRoot(`terminal#pair=${code}`).href;
@@ -26,13 +26,15 @@ function linkOf(code: string): string {
 
 export interface PairingProps {
   readonly terminal: string;
-  /** Created together with the terminal. */
+  /** The code that was created together with the terminal. */
   readonly first?: Code;
-  /** For a till that no device has used yet: no explanations and no option to remove a PIN. */
+  /**
+   * For a till that no device has used yet: omits the explanations and the option to remove a PIN.
+   */
   readonly brief?: boolean;
 }
 
-/** A code that the device scans or types. Valid once, for ten minutes. */
+/** Shows a code that the device scans or types. It is valid once, for ten minutes. */
 export function Pairing({ terminal, first, brief = false }: PairingProps): ReactNode {
   const { call } = useMerchant();
   const [code, setCode] = useState<Code | null>(first ?? null);

@@ -1,7 +1,9 @@
 import { t } from '../../ui/text/t.ts';
 import { dayBefore } from './days.ts';
 
-/** Named periods, which the URL contains by name, so that a link stays relative to today. */
+/**
+ * Named periods. The URL contains the name, not the days, so that a link stays relative to today.
+ */
 export const presets = (): readonly (readonly [name: string, words: string])[] => [
   ['today', t('dashboard.presets.today')],
   ['yesterday', t('dashboard.presets.yesterday')],
@@ -12,9 +14,9 @@ export const presets = (): readonly (readonly [name: string, words: string])[] =
 ];
 
 export interface Days {
-  /** For example `2026-11-20`. `undefined` for no start. */
+  /** For example `2026-11-20`. `undefined` if the period has no start. */
   readonly from: string | undefined;
-  /** Inclusive. `undefined` for no end. */
+  /** Inclusive. `undefined` if the period has no end. */
   readonly to: string | undefined;
 }
 
@@ -24,7 +26,7 @@ function monthBefore(today: string): Days {
   return { from: `${last.slice(0, 7)}-01`, to: last };
 }
 
-/** The days of a named period, today included. `null` for an unknown name. */
+/** Returns the days of a named period, today included, or `null` for an unknown name. */
 export function presetDays(name: string, timeZone: string, now: number = Date.now()): Days | null {
   const daysAgo = (days: number) => dayBefore(days, timeZone, now);
   const today = daysAgo(0);

@@ -19,7 +19,7 @@ import { t } from '../../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant } from '../merchant.ts';
 
-/** The service itself waits up to a minute for the chain. */
+/** The service itself waits up to a minute for the chain, so wait a little longer. */
 const WITHIN = { timeoutMs: 75_000 };
 
 export interface RefundDialogProps {
@@ -28,8 +28,8 @@ export interface RefundDialogProps {
 }
 
 /**
- * The amount in a link that prepares a refund (`?refund=2.50`), or `null` without one. Programs
- * write a decimal point, as in `2.005`. Padding to six decimals makes that unambiguous.
+ * Returns the amount in a link that prepares a refund (`?refund=2.50`), or `null` without one.
+ * Programs write a decimal point, as in `2.005`. Padding to six decimals makes that unambiguous.
  */
 export function refundWish(): bigint | null {
   const wish = new URLSearchParams(location.search).get('refund') ?? '';
@@ -38,9 +38,10 @@ export function refundWish(): bigint | null {
   return sumIn(readSum(`${whole}.${decimals.padEnd(6, '0')}`));
 }
 
-/** Typed in the currency of the sale, except for a link that prepares a refund in USDC. */
+/** Holds the typed amount, in the currency of the sale; in USDC if a link prepared the refund. */
 function useTypedRefund(payment: Payment) {
-  // The refundable amount when the dialog was opened, so that the typed amount keeps its meaning.
+  // Keeps the amount that was refundable when the dialog opened, so that the typed amount keeps its
+  // meaning.
   const [all] = useState(() => (refundWish() === null ? refundLeft(payment) : usdcLeft(payment)));
   const [wrote] = useState(() => refundWish() ?? all.left);
   const [typed, setTyped] = useState(() => writeSum(wrote, sumRules(all.currency)));

@@ -10,7 +10,7 @@ import { useMerchant, useRead } from '../merchant.ts';
 import { dayBefore, dayEnd, dayStart } from './days.ts';
 import { useTimeZone } from './time-zone.ts';
 
-/** Short enough to show progress. */
+/** Polling interval, short enough to show progress. */
 const WATCH_MS = 1_000;
 
 export interface ReplayDialogProps {

@@ -4,7 +4,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useRead } from '../merchant.ts';
 
-/** Waits until typing has paused, because a preview for each digit would not help. */
+/** Waits this long after the last key, because a preview for each digit would not help. */
 const TYPED_MS = 400;
 
 export interface RulesDraft {
@@ -13,7 +13,7 @@ export interface RulesDraft {
   readonly velocity_per_hour: number | null;
 }
 
-/** The value, once it has not changed for a while. */
+/** Returns the value once it has not changed for a while. */
 function useSettled(value: string): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -23,7 +23,7 @@ function useSettled(value: string): string {
   return settled;
 }
 
-/** What the typed rules would have done in the past week. */
+/** Shows what the typed rules would have done in the past week. */
 export function RiskPreview({ draft }: { readonly draft: RulesDraft }): ReactNode {
   const settled = JSON.parse(useSettled(JSON.stringify(draft))) as RulesDraft;
   const query = useRead(

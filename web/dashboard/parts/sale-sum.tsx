@@ -10,11 +10,11 @@ export interface SaleSumProps {
   readonly amount: number;
   /** In atoms, part of the amount. */
   readonly tip?: number | null;
-  /** What the amount is in the shop's currency; `null` for a sale in USDC. */
+  /** The amount in the shop's currency; `null` for a sale in USDC. */
   readonly price: Price | null;
 }
 
-/** First cell of a row: the amount, linked to the payment's page. */
+/** Shows the first cell of a row: the amount, linked to the payment's page. */
 export function SaleSum({ id, amount, tip = null, price }: SaleSumProps): ReactNode {
   return (
     <>

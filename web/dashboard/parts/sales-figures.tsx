@@ -20,7 +20,7 @@ type Day = ReadStatisticsResponse['data'][number];
 
 const ATOMS = 1_000_000;
 
-/** The days of a period and of the previous one, which is `undefined` while loading. */
+/** The days of a period and of the one before it, which is `undefined` while loading. */
 interface Periods {
   readonly days: readonly Day[];
   readonly before: readonly Day[] | undefined;
@@ -35,7 +35,7 @@ export function useStatistics(from: string, to: string) {
   );
 }
 
-/** Sales of the last days: figures and a chart, each compared with the previous period. */
+/** Shows the sales of the last days as figures and a chart, compared with the previous period. */
 export function SalesFigures({ length }: { readonly length: number }): ReactNode {
   const timeZone = useTimeZone();
   const daysAgo = (days: number) => dayBefore(days, timeZone);
@@ -54,7 +54,7 @@ function volumeOn(days: readonly Day[], name: string): number {
   return days.find(({ day }) => day === name)?.volume ?? 0;
 }
 
-/** Formats atoms, for example `1.2K`. */
+/** Formats atoms for the scale, for example `1.2K`. */
 function tickWords(atoms: number): string {
   return formatNumber(atoms / ATOMS, { notation: 'compact', maximumFractionDigits: 2 });
 }
@@ -99,7 +99,7 @@ function Figures(periods: Periods): ReactNode {
   );
 }
 
-/** The change since the previous period, if that is known. */
+/** Returns the change since the previous period, if that one is known. */
 function changeNote(now: bigint | number, before: bigint | number | undefined): string | null {
   const words = before === undefined ? null : changeWords(Number(now), Number(before));
   return words === null ? null : t('dashboard.sales_figures.change', { change: words });
@@ -114,7 +114,8 @@ function SalesChart({ days, before, length }: Periods): ReactNode {
   const beforeOf = (name: string) => volumeOn(before ?? [], later(name, -length));
   return (
     <DayChart
-      // A new length resets the chart, so that its last day is selected.
+      // Changing the key resets the chart when the length changes, so that its last day is
+      // selected.
       key={length}
       days={length}
       figureOf={(name) => volumeOn(days, name)}
@@ -137,7 +138,7 @@ interface DeclinesProps {
   readonly length: number;
 }
 
-/** Declines that ended intents. Each code links to its intents. */
+/** Shows the declines that ended intents. Each code links to its intents. */
 function Declines({ counts, length }: DeclinesProps): ReactNode {
   const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
   const timeZone = useTimeZone();

@@ -19,7 +19,7 @@ export const scopeWords = (): Readonly<Record<Scope, string>> => ({
   'webhooks:write': t('dashboard.scope.webhooks_write'),
 });
 
-/** Sorted by how often servers need them. */
+/** All scopes, sorted by how often servers need them. */
 export const ALL_SCOPES: readonly Scope[] = [
   'payments:write',
   'payments:read',

@@ -11,13 +11,13 @@ export interface PaymentQuery {
 const ORDER = /^[A-Za-z0-9_-]{1,8}$/;
 const LIKE_A_SUM = /^[\p{Nd}.,'’\s]+$/u;
 
-/** The amount that a text may mean, in atoms. `null` if it is not an amount or not a valid one. */
+/** Returns the amount in atoms that a text may mean, or `null` if it is not a valid amount. */
 export function sumMeant(text: string): number | null {
   const sum = LIKE_A_SUM.test(text) ? readSum(text) : null;
   return sum?.is === 'sum' ? Number(sum.units) : null;
 }
 
-/** Why an amount cannot be searched for, or `null` if it can. */
+/** Returns why an amount cannot be searched for, or `null` if it can be. */
 export function searchProblem(typed: string): string | null {
   const text = typed.trim();
   if (ORDER.test(text) || !LIKE_A_SUM.test(text)) return null;

@@ -11,7 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../merchant.ts';
 import { ConsentDialog } from './consent.tsx';
 
-/** The wallet that receives withdrawals, and a pending change of it. */
+/** Shows the wallet that receives withdrawals, and a pending change of it. */
 export function SettlementWallet(): ReactNode {
   const { call, may } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);
@@ -59,8 +59,8 @@ interface WithoutUsProps {
 }
 
 /**
- * Facts with which the wallet can withdraw without the service. Merchants should store them while
- * the service is available.
+ * Shows the facts with which the wallet can withdraw without the service. Merchants should store
+ * them while the service is available.
  */
 function WithoutUs({ contract, former }: WithoutUsProps): ReactNode {
   return (

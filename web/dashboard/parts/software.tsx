@@ -5,13 +5,13 @@ import { given } from '../../ui/text/fixed.ts';
 import { t } from '../../ui/text/t.ts';
 import { isBehind } from './behind.ts';
 
-/** The releases that this page's service ships. */
+/** The releases that came with the service that serves this page. */
 const RELEASES = {
   browser: String(import.meta.env.VITE_RELEASE),
   reader: String(import.meta.env.VITE_READER_RELEASE),
 };
 
-/** The terminal's software, its version, and a note if it is outdated. */
+/** Shows the terminal's software, its version, and a note if it is outdated. */
 export function Software({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { platform, software_version: version } = terminal;
   return (

@@ -84,7 +84,7 @@ test('a course tells causes before effects, and names what went wrong', () => {
   );
   assert.match(steps.at(-1)?.detail ?? '', /Not enough USDC/);
   assert.match(steps.at(-1)?.codes ?? '', /^insufficient_funds /);
-  // Event names are for developers and have their own list.
+  // Skip event names: they are for developers and have their own list.
   for (const { title, event } of steps) {
     assert.equal(event, undefined);
     assert.doesNotMatch(title, /[a-z][._][a-z]/);

@@ -115,7 +115,7 @@ function settlementSteps(settlement: Settlement, index: number): Step[] {
   return steps;
 }
 
-/** Steps for developers: events by type, and their deliveries. */
+/** Returns the steps for developers: events by type, and their deliveries. */
 export function toldOf({ events, deliveries }: Timeline): Step[] {
   const types = new Map(events.map(({ id, type }) => [id, type]));
   const TONES = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;
@@ -155,7 +155,10 @@ function timeIn(at: string | null): number {
   return at === null ? 0 : Date.parse(at);
 }
 
-/** Steps of people and the chain for an intent and its payment, in the order they happened. */
+/**
+ * Returns the steps of an intent and its payment, by people and by the chain, in the order they
+ * happened.
+ */
 export function courseOf({
   intent,
   payment,

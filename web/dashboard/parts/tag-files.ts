@@ -5,7 +5,7 @@ import { encode } from 'uqr';
  * name.
  */
 
-/** Yields a picture of about 1,000 pixels, sharp at any size that fits a counter. */
+/** Makes the picture about 1,000 pixels wide, which is sharp at any size that fits a counter. */
 const PIXELS_PER_MODULE = 24;
 /** The same QR settings as on every screen (`ui/qr.tsx`). */
 const CODE = { ecc: 'M', border: 4 } as const;
@@ -48,7 +48,7 @@ function chunk(type: string, data: Uint8Array): Bytes {
   return whole;
 }
 
-/** One bit per pixel. Each line starts with the PNG filter byte 0. */
+/** Returns the bitmap with one bit per pixel. Each line starts with the PNG filter byte 0. */
 function bitmapOf(code: ReturnType<typeof encode>, side: number): Bytes {
   const lineLength = Math.ceil(side / 8) + 1;
   const lines = new Uint8Array(lineLength * side);
@@ -63,7 +63,7 @@ function bitmapOf(code: ReturnType<typeof encode>, side: number): Bytes {
   return lines;
 }
 
-/** The QR code of a URL as a PNG, black on white, with its quiet zone. */
+/** Returns the QR code of a URL as a PNG, black on white, with its quiet zone. */
 export async function qrPng(url: string): Promise<Bytes> {
   const code = encode(url, CODE);
   const side = code.size * PIXELS_PER_MODULE;
@@ -82,7 +82,7 @@ export async function qrPng(url: string): Promise<Bytes> {
 }
 
 /**
- * Text rendered as a picture, one gray byte per pixel, since the browser has fonts for every
+ * Text rendered as a picture, one gray byte per pixel, because only the browser has fonts for every
  * language.
  */
 export interface Words {
@@ -95,7 +95,7 @@ export interface TableCard {
   readonly url: string;
   /** The PDF's title. */
   readonly title: string;
-  /** Everything on the card but the code, as a sheet of the card's proportions. */
+  /** Everything on the card except the code, as a picture with the card's proportions. */
   readonly words: Words;
 }
 
@@ -118,7 +118,7 @@ function drawing(url: string): string {
   return [sheet, '0 g', ...squares.filter(Boolean), 'f'].join('\n');
 }
 
-/** A PDF string in any language: UTF-16 with a byte order mark, in hex. */
+/** Returns a PDF string in any language: UTF-16 with a byte order mark, in hex. */
 function pdfText(text: string): string {
   const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
   return `<feff${units.map((unit) => unit.toString(16).padStart(4, '0')).join('')}>`;
@@ -130,8 +130,8 @@ function stream(dictionary: string, body: Uint8Array): Bytes {
 }
 
 /**
- * Written by hand: a library for one page would add fonts, and few fonts cover the name of every
- * shop.
+ * Assembles a PDF by hand: a library for one page would add fonts, and few fonts cover the name of
+ * every shop.
  */
 function pdfFile(objects: readonly Uint8Array[]): Bytes {
   const parts: Uint8Array[] = [textBytes('%PDF-1.7\n')];
@@ -150,7 +150,7 @@ function pdfFile(objects: readonly Uint8Array[]): Bytes {
   return join([...parts, textBytes(table + end)]);
 }
 
-/** A printable table card. Clicking the code in the PDF opens the URL. */
+/** Returns a printable table card. Clicking the code in the PDF opens the URL. */
 export async function tableCardPdf({ url, title, words }: TableCard): Promise<Bytes> {
   const box = `[0 0 ${CARD.width} ${CARD.height}]`;
   const left = (CARD.width - CARD.code) / 2;

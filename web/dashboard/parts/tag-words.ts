@@ -1,7 +1,7 @@
 import { t } from '../../ui/text/t.ts';
 import { CARD, type Words } from './tag-files.ts';
 
-/** 300 dots per inch. */
+/** Resolution of the card: 300 dots per inch. */
 const DOTS_PER_POINT = 300 / 72;
 const MARGIN = 20;
 const FONT = 'system-ui, sans-serif';
@@ -19,7 +19,7 @@ interface Line {
   readonly at: number;
   readonly size: number;
   readonly weight: 400 | 700;
-  /** The most lines it may take; a long name takes two. */
+  /** The most lines that the text may take. A long name may take two. */
   readonly lines: number;
 }
 

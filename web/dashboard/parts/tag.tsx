@@ -13,7 +13,7 @@ import { saveFile } from './save-file.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** The URL of the counter tag, to write to a sticker or to print as a card. */
+/** Shows the URL of the counter tag, to write to a sticker or to print as a card. */
 export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { account, may } = useMerchant();
   const { tag_url: url, label } = terminal;
@@ -54,7 +54,7 @@ interface FilesProps {
   readonly ndef: Uint8Array<ArrayBuffer>;
 }
 
-/** Files to write a sticker, to print elsewhere, and the table card. */
+/** Offers the files to write a sticker or to print elsewhere, and the table card. */
 function Files({ terminal, ndef }: FilesProps): ReactNode {
   const { account } = useMerchant();
   const { tag_url: url, label, livemode } = terminal;
@@ -83,12 +83,12 @@ function Files({ terminal, ndef }: FilesProps): ReactNode {
   );
 }
 
-/** The chip's settings on one line, as the program that writes it expects them. */
+/** Returns the chip's settings on one line, as the program that writes the chip expects them. */
 function forReader({ url_template, meta_read_key, file_read_key }: TagChip): string {
   return JSON.stringify({ url_template, meta_read_key, file_read_key });
 }
 
-/** A chip that signs each tap. */
+/** Shows a chip that signs each tap. */
 function Chip({ id }: { readonly id: string }): ReactNode {
   const { call } = useMerchant();
   const [isAsking, setIsAsking] = useState(false);

@@ -3,24 +3,24 @@ import { useRead } from '../merchant.ts';
 import { dayEnd, dayStart } from './days.ts';
 import { type Days, presetDays } from './presets.ts';
 
-/** The account's time zone for displayed times, or `undefined` while loading. */
+/** Returns the account's time zone for displayed times, or `undefined` while loading. */
 export function useKnownTimeZone(): string | undefined {
   return useRead('GET /accounts/{account}').data?.time_zone;
 }
 
-/** The account's time zone for days. UTC while loading. */
+/** Returns the account's time zone for days; UTC while loading. */
 export function useTimeZone(): string {
   return useKnownTimeZone() ?? 'UTC';
 }
 
-/** The days of a list's filter: a named period or single days. */
+/** Returns the days of a list's filter: a named period or single days. */
 export function useDays(filters: Filters): Days {
   const timeZone = useTimeZone();
   const named = presetDays(filters.get('time') ?? '', timeZone);
   return named ?? { from: filters.get('from'), to: filters.get('to') };
 }
 
-/** The same days as API parameters. */
+/** Returns the same days as API parameters. */
 export function useChosenDays(filters: Filters) {
   const timeZone = useTimeZone();
   const { from, to } = useDays(filters);

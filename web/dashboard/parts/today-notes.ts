@@ -7,7 +7,7 @@ export interface DayBefore {
   readonly volume: bigint;
 }
 
-/** For example `Friday` for 2026-11-20. */
+/** Returns the weekday, for example `Friday` for 2026-11-20. */
 export function weekdayOf(day: string): string {
   const format = new Intl.DateTimeFormat(textLocale(), { weekday: 'long', timeZone: 'UTC' });
   return format.format(new Date(day));
@@ -18,7 +18,7 @@ export function salesNote({ payments, volume }: DayBefore, weekday: string): str
   return t('dashboard.today.sales_note', { volume: roundAtoms(volume), weekday });
 }
 
-/** `null` if the sales note already says it. */
+/** Compares the number of payments. @returns `null` if the sales note already says it. */
 export function paymentsNote({ payments }: DayBefore, weekday: string): string | null {
   if (payments === 0) return null;
   return t('dashboard.today.payments_note', { count: payments, weekday });

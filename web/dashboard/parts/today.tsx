@@ -18,7 +18,7 @@ function rateNote({ currency, rate }: Quoted): string {
   return t('dashboard.today.rate', { currency: currency.toUpperCase(), rate });
 }
 
-/** What the contract holds for the shop, and what that is worth in its currency now. */
+/** Shows the merchant's balance in the contract and what it is worth in its currency now. */
 function BalanceFigure(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/balance');
   if (data === undefined) return null;
@@ -32,7 +32,10 @@ function BalanceFigure(): ReactNode {
   );
 }
 
-/** Today's sales beside the whole same day of last week, because sales depend on the weekday. */
+/**
+ * Shows today's sales beside the whole same weekday of last week, because sales depend on the
+ * weekday.
+ */
 export function Today(): ReactNode {
   const timeZone = useTimeZone();
   const [today, weekAgo] = [dayBefore(0, timeZone), dayBefore(WEEK, timeZone)];

@@ -14,7 +14,7 @@ export function answerWords({ response_status, error }: WebhookDelivery): string
   return error === null ? t('dashboard.told.not_sent_yet') : named(error);
 }
 
-/** The receiver's response. */
+/** Shows the receiver's response. */
 export function Told({ delivery }: { readonly delivery: WebhookDelivery }): ReactNode {
   const { status, response_body: body } = delivery;
   const tone = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;

@@ -23,7 +23,7 @@ const columns = (): readonly Column<WebhookDelivery>[] => [
   ...deliveryColumns().slice(1),
 ];
 
-/** Events that no endpoint accepted: the list behind the overview's chart. */
+/** Lists the events that no endpoint accepted. The overview's chart links here. */
 export function Undelivered(): ReactNode {
   const filters = useFilters();
   const days = useChosenDays(filters);

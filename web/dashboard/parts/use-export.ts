@@ -64,7 +64,7 @@ function urlOf({ url, cutter }: Job): URL {
   return address;
 }
 
-/** The service's error message. Another attempt would be refused as well. */
+/** Returns the service's error message. A retry would be refused as well. */
 async function refusalOf(answer: Response): Promise<string> {
   const body = (await answer.json().catch(() => null)) as { error?: { message?: string } } | null;
   return (
@@ -97,7 +97,7 @@ async function receive(job: Job, signal: AbortSignal, show: () => void): Promise
   }
 }
 
-/** A proxy may end a truncated response as if it were complete. */
+/** Throws if the response is incomplete: a proxy may end a truncated one as if it were complete. */
 function requireWhole({ lastId, cutter }: Job): void {
   const { lastId: came } = cutter.received;
   if (lastId === null || lastId === 'none' || came === lastId) return;

@@ -11,7 +11,7 @@ const READ_EVERY_MS = 1_000;
  */
 const OPEN_AGAIN_MS = 10_000;
 
-/** Runs at once. Calls during the pause are combined into one run after it. */
+/** Returns a function that runs `run` at once. Calls during the pause cause one run after it. */
 function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsked = false;
@@ -47,7 +47,7 @@ function follow(path: string, types: readonly string[], onEvent: () => void): ()
     close();
     if (document.visibilityState === 'hidden') return;
     const opened = new EventSource(fromRoot(path));
-    // Events between the last read and the start of the stream are missing, so read once more.
+    // Events between the last read and the start of the stream were missed, so read once more.
     opened.addEventListener('open', onEvent);
     for (const type of types) opened.addEventListener(type, onEvent);
     opened.addEventListener('error', () => {

@@ -95,7 +95,8 @@ function Upload(): ReactNode {
         ))}
       </Select>
       <TextField
-        // A new key empties the file field after an upload; the uploaded file is in the list above.
+        // Changing the key empties the file field after an upload; the uploaded file is in the list
+        // above.
         key={uploads}
         label={t('dashboard.documents.file')}
         type="file"

@@ -97,8 +97,8 @@ function Made({ amount, onClose }: MadeProps): ReactNode {
 }
 
 /**
- * The balance may grow meanwhile; the decrease by this very withdrawal must not make the amount
- * invalid.
+ * Holds the typed amount. The balance may grow meanwhile; but its decrease by this very withdrawal
+ * must not make the amount invalid.
  */
 function useAmount(available: bigint) {
   const [wrote] = useState(available);
