@@ -14,7 +14,9 @@ export interface ActionButtonProps<Value> {
   readonly children: ReactNode;
 }
 
-/** Sends without a confirmation. For actions that can be undone or safely repeated. */
+/**
+ * A button that sends without a confirmation. For actions that can be undone or safely repeated.
+ */
 export function ActionButton<Value>(props: ActionButtonProps<Value>): ReactNode {
   const { request, onDone, kind = 'plain', label, children } = props;
   const { 'data-name': dataName } = props;

@@ -3,7 +3,7 @@ import type { Answer } from '../data/api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 
-/** An answer without a value. */
+/** The result of a request that brought no value. */
 export type Trouble = Exclude<Answer<unknown>, { is: 'done' }>;
 
 /** Error codes whose API message addresses developers; users see these texts. */
@@ -15,7 +15,7 @@ const WORDS = [
   'idempotency_request_in_progress',
 ] as const;
 
-/** What happened, and what to do next. */
+/** Explains what happened, and what to do next. */
 export function wordsOf(trouble: Trouble): string {
   if (trouble.is === 'not_sent') {
     return t('desk.answers.not_sent');
@@ -32,7 +32,8 @@ export function wordsOf(trouble: Trouble): string {
 }
 
 /**
- * The form field that an error is about: `country` for `details.country`, `scopes` for `scopes[3]`.
+ * Returns the form field that an error is about: `country` for `details.country`, `scopes` for
+ * `scopes[3]`.
  */
 export function fieldOf(trouble: Trouble): string | null {
   if (trouble.is !== 'refused' || trouble.error.param === null) return null;

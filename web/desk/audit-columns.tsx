@@ -29,7 +29,9 @@ function Details({ entry }: { readonly entry: Entry }): ReactNode {
   );
 }
 
-/** The action and, if required, its reason. Names of operations are codes here, too. */
+/**
+ * Shows the action and, if it has one, the reason. Names of operations appear as codes here, too.
+ */
 function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNode {
   const reason = after?.reason;
   return (
@@ -43,8 +45,7 @@ function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNod
 }
 
 /**
- * Columns of the audit log.
- *
+ * Returns the columns of the audit log.
  * @param of.withoutMode Label for changes that belong to neither mode.
  * @param of.objectLink Links an id to its page, if it has one.
  */

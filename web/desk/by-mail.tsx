@@ -22,14 +22,14 @@ function onLinkChanged(changed: () => void): () => void {
 }
 
 /**
- * The token in the link's fragment, which no server sees. Pasting the link into the same tab does
- * not reload the page, so changes of the fragment count, too.
+ * Returns the token in the link's fragment, which no server sees. Pasting another link into the
+ * same tab does not reload the page, so changes of the fragment count, too.
  */
 export function useTokenInLink(): string | null {
   return useSyncExternalStore(onLinkChanged, tokenInLink);
 }
 
-/** @param link The emailed link, which a sandbox shows on screen. */
+/** Says that an email was sent. @param link The emailed link, which a sandbox shows on screen. */
 export function Sent({
   children,
   link = null,

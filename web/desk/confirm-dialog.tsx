@@ -6,7 +6,7 @@ import { useSend } from './send.ts';
 
 export interface ConfirmDialogProps<Value> {
   readonly title: string;
-  /** The same verb as on the button that opened the dialog. */
+  /** Label of the send button: the same verb as on the button that opened the dialog. */
   readonly send: string;
   readonly kind?: 'primary' | 'danger';
   readonly 'data-name'?: string;

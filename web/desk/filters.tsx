@@ -5,7 +5,8 @@ import { Select, TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 
 /**
- * Filters and list position are part of the URL, so that they can be linked and Back undoes them.
+ * The filters and the position of a list. They are part of the URL, so that they can be linked and
+ * Back undoes them.
  */
 export interface Filters {
   readonly cursor: string | undefined;
@@ -103,13 +104,13 @@ export function FilterSelect(props: FilterSelectProps): ReactNode {
 export interface FilterTextProps extends FilterProps {
   readonly type?: 'text' | 'date';
   readonly placeholder?: string;
-  /** Set if the placeholder is a code, which must not be translated. */
+  /** Set if the placeholder is a code, so that browsers do not translate it. */
   readonly translate?: 'no';
-  /** @returns the problem with a text that cannot be searched for, or `null`. */
+  /** Checks a text. @returns the problem if it cannot be searched for, or `null`. */
   readonly check?: (text: string) => string | null;
 }
 
-/** Applies on Enter or when the field loses focus. */
+/** A text filter that takes effect on Enter or when the field loses focus. */
 export function FilterText(props: FilterTextProps): ReactNode {
   const { filters, name, label, type = 'text', placeholder, translate, check } = props;
   const applied = filters.get(name) ?? '';
@@ -137,7 +138,7 @@ export function FilterText(props: FilterTextProps): ReactNode {
       }}
       onBlur={(event) => apply(event.target.value)}
       onKeyDown={(event) => {
-        // The Enter that ends an input method's composition only picks a word (Safari reports code
+        // An Enter that ends an input method's composition only picks a word (Safari reports code
         // 229).
         const isComposing = event.nativeEvent.isComposing || event.keyCode === 229;
         if (event.key === 'Enter' && !isComposing) apply(event.currentTarget.value);

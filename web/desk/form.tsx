@@ -12,12 +12,9 @@ export interface FormProps {
   readonly kind?: 'primary' | 'danger';
   /** The English name by which scripts find that button. */
   readonly 'data-name'?: string | undefined;
-  /**
-   * Set if the action itself cancels something, so that a "Cancel" button beside it would be
-   * ambiguous.
-   */
+  /** Set if the action itself cancels something: a "Cancel" button beside it would be ambiguous. */
   readonly cancelsSomething?: boolean | undefined;
-  /** Without it the form has no Cancel button. */
+  /** Called by the Cancel button. If absent, the form has no such button. */
   readonly onCancel?: (() => void) | undefined;
   readonly wide?: boolean;
   readonly children: ReactNode;
@@ -31,8 +28,8 @@ export function Form(props: FormProps): ReactNode {
     event.preventDefault();
     if (!sending.busy) onSend();
   };
-  // Typing clears the error. A notice that the change may have been made stays until the result is
-  // known.
+  // Typing clears an error. But a notice that the change may have been made stays until the result
+  // is known.
   const onChange = ({ target }: FormEvent) => {
     const isOfThis = target instanceof Element && target.matches('[aria-invalid=true]');
     if (isOfThis || (sending.problem !== null && !sending.isUnknown)) sending.clear();

@@ -21,7 +21,7 @@ export interface DeskGateProps {
   readonly people: PeopleApi;
   /** The name of the app that the user signs in to. */
   readonly brand: string;
-  /** Other ways to sign in, below the form. */
+  /** Links to other ways to sign in, below the form. */
   readonly otherWays?: ReactNode;
   readonly children: ReactNode;
 }
@@ -35,8 +35,8 @@ type Place =
   | { readonly is: 'signed_in'; readonly session: Session; readonly ended: boolean };
 
 /**
- * Storage key that remembers a session. Without an entry, asking the service for the session would
- * only be refused.
+ * Returns the storage key that marks a session. Without an entry, no request is sent, because it
+ * would only be refused.
  */
 function markOf(people: PeopleApi): string {
   return `tapline ${people.realm} signed in`;
@@ -65,8 +65,8 @@ function useSession(people: PeopleApi) {
   );
   const ask = useCallback(async () => {
     if (localStorage.getItem(markOf(people)) === null) {
-      // The form appears together with its page. If its code cannot load, rendering shows the
-      // error.
+      // Loads the form's code first, so that the form appears with its page. If that fails,
+      // rendering shows the error.
       await Promise.all([fontLooked, SignInForm.load().catch(() => undefined)]);
       return setPlace({ is: 'signed_out' });
     }
@@ -99,7 +99,8 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
   const desk = useMemo<Desk | null>(() => {
     if (signedInAs === null) return null;
     const signOut = async () => {
-      // A read that arrives after sign-out would be refused and ask the user to sign in again.
+      // Cancel reads first: one that arrives after sign-out would be refused and ask the user to
+      // sign in again.
       await cache.cancelQueries();
       if (await leave()) cache.clear();
       else void cache.invalidateQueries();
@@ -135,7 +136,7 @@ export function DeskGate({ people, brand, otherWays, children }: DeskGateProps):
     );
   }
   const comeBack = (session: Session) => {
-    // The page's contents belong to the previous user, so reload it.
+    // The page's contents belong to the previous user, so reload them.
     if (session.user.id !== desk.session.user.id) return location.reload();
     enter(session);
     void cache.invalidateQueries();

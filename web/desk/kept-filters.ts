@@ -1,11 +1,11 @@
-/** Filters that the user saved in this browser, per list. */
+/** A filter that the user saved for a list in this browser. */
 export interface KeptFilter {
   readonly name: string;
   /** The URL's query string without the list position. */
   readonly search: string;
 }
 
-/** Beyond this many, saved filters are no longer easy to find. */
+/** The most saved filters per list. More would be hard to find. */
 const MOST = 8;
 
 function isKept(entry: unknown): entry is KeptFilter {
@@ -14,7 +14,7 @@ function isKept(entry: unknown): entry is KeptFilter {
   return typeof name === 'string' && typeof search === 'string';
 }
 
-/** Parses the stored filters. Anything else, for example of another release, counts as none. */
+/** Parses the stored filters. Invalid contents, for example from another release, count as none. */
 export function readKept(text: string | null): readonly KeptFilter[] {
   try {
     const read: unknown = JSON.parse(text ?? '[]');
@@ -24,7 +24,7 @@ export function readKept(text: string | null): readonly KeptFilter[] {
   }
 }
 
-/** The filters in a canonical order, so that equal filters yield equal strings. */
+/** Returns the filters in a canonical order, so that equal filters yield equal strings. */
 export function searchOf(params: URLSearchParams): string {
   const chosen = [...params].filter(([name]) => name !== 'cursor');
   return new URLSearchParams(chosen.sort(([one], [other]) => (one < other ? -1 : 1))).toString();

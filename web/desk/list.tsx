@@ -18,11 +18,11 @@ export interface ListProps<Row> {
   readonly inPairs?: boolean;
   /** The filters of the list. */
   readonly filters?: Filters;
-  /** Shown if the list is empty: what is missing, its benefit, and one button. */
+  /** Shown if the list is empty: says what is missing and its benefit, with one button. */
   readonly empty: ReactNode;
 }
 
-/** A list that is always short. Use LongList for others. */
+/** Shows a list that is always short. Use LongList for others. */
 export function List<Row>(props: ListProps<Row>): ReactNode {
   const { label, query, columns, keyOf, inPairs = false, filters, empty } = props;
   return (

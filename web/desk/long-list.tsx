@@ -21,18 +21,21 @@ import {
 export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filters'> {
   readonly pages: Pages<ListPage<Row>>;
   readonly filters: Filters;
-  /** The cursor after a page, `null` on the last one. Needed if the page does not contain it. */
+  /**
+   * Returns the cursor after a page, `null` for the last one. Needed if the page does not contain
+   * it.
+   */
   readonly nextOf?: (page: ListPage<Row>) => string | null;
 }
 
-/** The next cursor, in the form that most lists use. */
+/** Returns the next cursor, in the form that most lists use. */
 function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPage<unknown>) {
   return hasMore ? next : null;
 }
 
 /**
- * A list of any length. It loads pages by cursor while scrolling and renders only those near the
- * screen; Back restores the position. New rows at the top are announced and shown on request.
+ * Shows a list of any length. It loads pages by cursor while scrolling and renders only those near
+ * the screen; Back restores the position. New rows at the top are announced and shown on request.
  */
 export function LongList<Row>(props: LongListProps<Row>): ReactNode {
   const { label, columns, keyOf, inPairs = false, pages, filters, empty } = props;
@@ -136,7 +139,9 @@ function Newer({ count, isMore, onShow }: NewerProps): ReactNode {
   );
 }
 
-/** How long a new row is highlighted. A later render does not highlight it again. */
+/**
+ * How long a new row is highlighted. The row stays mounted, so a later render does not repeat it.
+ */
 const NEW_MS = 1_000;
 
 function useNewRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
@@ -146,7 +151,7 @@ function useNewRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
   return (row: Row) => now - (seenAt.get(keyOf(row)) ?? 0) < NEW_MS;
 }
 
-/** A placeholder with the height of the pages that are not rendered. */
+/** Fills the height of the pages that are not rendered. */
 function Gap({ px }: { readonly px: number }): ReactNode {
   if (px === 0) return null;
   return (
@@ -200,7 +205,7 @@ interface EndProps<Row> {
   readonly seen: ReturnType<typeof useWalk<Row>>;
 }
 
-/** Scrolling loads more rows; the button is for users who do not scroll. */
+/** Ends the list. Scrolling loads more rows; the button is for users who do not scroll. */
 function End<Row>({ filters, seen: { walk, goOn, isTooLong } }: EndProps<Row>): ReactNode {
   const { next } = walk[walk.length - 1] ?? walk[0];
   if (filters.cursor === undefined && (next === null || next === undefined)) return null;

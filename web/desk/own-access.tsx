@@ -54,7 +54,7 @@ function AuthenticatorApp(): ReactNode {
     void refresh();
   };
   const setUp = async () => {
-    // A user with a factor proves it; otherwise the dialog asks for the password.
+    // A user with a second factor proves it; any other is asked for the password by the dialog.
     if (factors.first_choice === null || (await prove())) setOpen('set_up');
   };
   return (

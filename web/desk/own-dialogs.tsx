@@ -98,7 +98,7 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNod
 
 type Asked = 'export' | 'erase';
 
-/** Downloads the user's personal data, or deletes it. */
+/** Lets users download or delete their personal data. */
 export function PersonalData(): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   return (

@@ -3,7 +3,7 @@ import { Drawing } from '../ui/icon.tsx';
 import type { PAGE_ICONS } from '../ui/icon-names.ts';
 import type { ShellPage } from '../ui/shell.tsx';
 
-/** Inserted by the build: see ui/icon-paths.ts. */
+/** SVG paths that the build inserts: see ui/icon-paths.ts. */
 const PATHS = import.meta.env.VITE_PAGE_ICONS as Readonly<Record<PageIconName, string>>;
 
 type PageIconName = keyof typeof PAGE_ICONS;
@@ -13,7 +13,7 @@ function PageIcon({ name }: { readonly name: PageIconName }): ReactNode {
   return <Drawing path={PATHS[name]} />;
 }
 
-/** A page of the navigation, which names its icon so that lists of pages need no SVG. */
+/** A page in the navigation. It names its icon, so that lists of pages need no SVG. */
 export interface DeskShellPage extends Omit<ShellPage, 'icon'> {
   readonly icon: PageIconName;
 }

@@ -2,10 +2,13 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { valueIn } from '../data/api.ts';
 import type { Call, ResponseOf, RouteName, RouteRequest } from '../data/routes.ts';
 
-/** How a page queries an API, and whose data it gets. */
+/** How a page queries an API, and for which account and mode. */
 export interface Asking<Ops, Root extends string> {
   readonly call: Call<Ops, Root>;
-  /** Account and mode, as part of the cache key, so that one's data never appears in another. */
+  /**
+   * Account and mode. They are part of the cache key, so that one account's data never appears in
+   * another's pages.
+   */
   readonly scope: readonly string[];
 }
 
@@ -42,10 +45,10 @@ export function readingOf<Ops, Root extends string, Name extends RouteName<Ops, 
   };
 }
 
-/** How to read the pages of a list, and whose data they are. */
+/** How to read the pages of a list, and for which account and mode. */
 export interface Pages<Page> {
   readonly scope: readonly string[];
-  /** `undefined` reads the start of the list. */
+  /** Returns the read of one page; `undefined` stands for the first one. */
   at(cursor: string | undefined): Reading<Page>;
 }
 

@@ -11,11 +11,11 @@ const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
 interface Desk {
   readonly realm: 'dashboard' | 'operator';
-  /** A lower count means that the document was not parsed. */
+  /** The least number of routes in the document. A lower count means that it was not parsed. */
   readonly atLeast: number;
-  /** Routes that no screen uses, each with its reason. */
+  /** Routes that no screen uses, each with the reason. */
   readonly withoutScreen: Readonly<Record<string, string>>;
-  /** Routes that are opened as links and so appear in no call. */
+  /** Routes that are opened as links and therefore appear in no call. */
   readonly asLinks: Readonly<Record<string, string>>;
 }
 

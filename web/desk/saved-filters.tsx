@@ -15,7 +15,7 @@ function useKept(place: string) {
   return { kept, store };
 }
 
-/** Saved filters, one click each, and a button that saves the current one. */
+/** Shows saved filters, one click each, and a button that saves the current one. */
 export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
   const [place] = useLocation();
   const [params, setParams] = useSearchParams();
@@ -68,7 +68,7 @@ function Naming({ onKeep }: NamingProps): ReactNode {
 function NameForm({ onKeep }: NamingProps): ReactNode {
   const [name, setName] = useState('');
   const id = useId();
-  // The new field takes the place and the focus of the button that was clicked.
+  // The new field replaces the button that was clicked, so it takes the focus, too.
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const send = (event: FormEvent) => {
     event.preventDefault();

@@ -4,14 +4,14 @@ import type { Answer } from '../data/api.ts';
 import { fieldOf, isRefusedAs, type Trouble, wordsOf } from './answers.ts';
 import { useFactor } from './factor-context.ts';
 
-/** A form's change in progress. */
+/** The state of a form's change. */
 export interface Sending {
   readonly busy: boolean;
-  /** The change may have been made, so only the identical request may be sent again. */
+  /** True if the change may have been made. Then only the identical request may be sent again. */
   readonly isUnknown: boolean;
   /** A problem that belongs to no field of the form. */
   readonly problem: string | null;
-  /** The problem with this field. */
+  /** Returns the problem with this field. */
   problemAt(field: string): string | null;
   /**
    * Sends a change. If it needs a fresh second factor, asks for one and sends it again.
@@ -44,7 +44,7 @@ function isOpen(answer: Answer<unknown>): boolean {
   return answer.is === 'unknown';
 }
 
-/** @param fields The form's fields, as the API names them. */
+/** Holds the state of a form's change. @param fields The form's fields, as the API names them. */
 export function useSend(fields: readonly string[] = []): Sending {
   const prove = useFactor();
   const [busy, setBusy] = useState(false);
@@ -70,8 +70,8 @@ export function useSend(fields: readonly string[] = []): Sending {
         setProblem(problemOf(answer));
         return null;
       }
-      // Any data on screen may have changed. Deferred, so that a page that the caller leaves does
-      // not reload an object that was just deleted.
+      // Any data on screen may have changed. Deferred, because the caller may now leave a page,
+      // which would otherwise reload an object that was just deleted.
       setTimeout(() => void cache.invalidateQueries());
       return answer.value;
     },

@@ -9,14 +9,14 @@ export interface ShownOnceProps {
   readonly title: string;
   readonly label: string;
   readonly secret: string;
-  /** Set for a secret of several lines. */
+  /** Set for a secret that has several lines. */
   readonly whole?: boolean;
   readonly onClose: () => void;
-  /** Instructions. */
+  /** Instructions for the user. */
   readonly children?: ReactNode;
 }
 
-/** A secret that is shown once, because the service stores only its hash. */
+/** Shows a secret once; the service stores only its hash. */
 export function ShownOnce(props: ShownOnceProps): ReactNode {
   const { title, label, secret, whole = false, onClose, children } = props;
   return (

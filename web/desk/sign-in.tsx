@@ -11,11 +11,11 @@ import { useSend } from './send.ts';
 
 export interface SignInProps {
   readonly people: PeopleApi;
-  /** Called when the user is signed in, also if the second factor is still missing. */
+  /** Called when the user has signed in, even if the second factor is still missing. */
   readonly onSession: (session: Session) => void;
 }
 
-/** Email and password, and above them the passkey, which needs neither. */
+/** The sign-in form: email and password, and above them the passkey, which needs neither. */
 export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -68,8 +68,8 @@ export function SignInForm({ people, onSession }: SignInProps): ReactNode {
 }
 
 /**
- * Recovery from a lost factor: an email, then a waiting period of days in which the factor's owner
- * can object.
+ * Starts the recovery from a lost second factor: an email, then a waiting period of days in which
+ * the owner can object.
  */
 function LostFactor({ people }: { readonly people: PeopleApi }): ReactNode {
   const [isSent, setIsSent] = useState(false);
@@ -100,7 +100,7 @@ export interface SecondStepProps extends SignInProps {
   readonly onCancel: () => void;
 }
 
-/** The second factor, after the correct password. */
+/** Asks for the second factor, after the correct password. */
 export function SecondStep({ people, session, onSession, onCancel }: SecondStepProps): ReactNode {
   return (
     <div className="stack">

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 
-/** Shown below a field if another user has stored a different value meanwhile. */
+/** Returns the text below a field that another user has stored a different value for meanwhile. */
 export function storedNow({
   isStale,
   stored,
@@ -16,7 +16,7 @@ export function storedNow({
   return stored === '' ? t('desk.stored_now.nothing') : t('desk.stored_now.value', { stored });
 }
 
-/** Shown above a form whose object another user changed while it was open. */
+/** Says above a form that another user changed its object while it was open. */
 export function ChangedMeanwhile({ isStale }: { readonly isStale: boolean }): ReactNode {
   if (!isStale) return null;
   return (

@@ -14,7 +14,7 @@ export interface Moment {
   readonly codes?: string | undefined;
 }
 
-/** Everything that happened to one object, in order. */
+/** Shows everything that happened to one object, in order. */
 export function Timeline({ moments }: { readonly moments: readonly Moment[] }): ReactNode {
   return (
     <ol className="timeline">

@@ -21,11 +21,11 @@ export interface TotpSetupProps {
   readonly asksPassword: boolean;
   /** Called when the app is set up and the recovery codes are saved. */
   readonly onDone: () => void;
-  /** Without it the set-up cannot be skipped. */
+  /** Called when the user skips the set-up. If absent, it cannot be skipped. */
   readonly onCancel?: (() => void) | undefined;
 }
 
-/** Three steps: the password, the app's first code, and the recovery codes. */
+/** Sets up an authenticator app in three steps: password, the app's first code, recovery codes. */
 export function TotpSetup({ asksPassword, onDone, onCancel }: TotpSetupProps): ReactNode {
   const [begun, setBegun] = useState<Begun | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);
@@ -109,7 +109,7 @@ export interface RecoveryCodesProps {
   readonly onKept: () => void;
 }
 
-/** The codes are shown only once. */
+/** Shows the recovery codes, which cannot be shown again. */
 export function RecoveryCodes({ codes, onKept }: RecoveryCodesProps): ReactNode {
   const { people } = useDesk();
   const sending = useSend();

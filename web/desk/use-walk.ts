@@ -3,7 +3,10 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 import { entryName } from '../ui/history-entry.ts';
 import { type ListPage, pagesWithin, startWalk, type Walk, walkOn, withPage } from './walk.ts';
 
-/** Browsers clip taller elements (Firefox at 17.9 million px), so the list then starts over. */
+/**
+ * Browsers clip taller elements (Firefox at 17.9 million px), so a list that reaches this height
+ * starts over.
+ */
 const LONGEST_PX = 15_000_000;
 /** Assumed height of a page until it is rendered and measured. */
 const UNSEEN_PX = 1_000;
@@ -21,8 +24,8 @@ function sameNumbers(one: readonly number[], other: readonly number[]): boolean 
 }
 
 /**
- * The page that holds the focus stays rendered; otherwise the next Tab would start at the top of
- * the document.
+ * Returns the page that holds the focus. It stays rendered; otherwise the next Tab would start at
+ * the top of the document.
  */
 function focusedPage(): number | null {
   const body = document.activeElement?.closest('tbody[data-page]');
@@ -30,13 +33,13 @@ function focusedPage(): number | null {
 }
 
 export interface WalkInSight<Row> {
-  /** The first page as it was last shown from its beginning. */
+  /** The first page as it was when its beginning was last on screen. */
   readonly head: ListPage<Row>;
   setHead(head: ListPage<Row>): void;
   readonly walk: Walk;
   /** Indexes of the rendered pages, in order. */
   readonly drawn: readonly number[];
-  /** The height of pages `from` up to, but not including, `to`. */
+  /** Returns the height of pages `from` up to, but not including, `to`. */
   roomOf(from: number, to: number): number;
   note(index: number, page: { readonly count: number; readonly next: string | null }): void;
   goOn(): void;
@@ -60,7 +63,7 @@ function roomIn(heights: Heights, from: number, to: number): number {
   return px;
 }
 
-/** The pages near the screen, by the list's current position. */
+/** Returns the pages near the screen, by the list's current position. */
 function lookAround(list: HTMLElement, walk: Walk, heights: Heights) {
   for (const body of list.querySelectorAll<HTMLElement>('tbody[data-page]')) {
     heights.set(Number(body.dataset.page), body.offsetHeight);
@@ -119,7 +122,7 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   }, [place, walk]);
   useLayoutEffect(() => {
     if (before !== undefined) window.scrollTo(0, before.scrolledPx);
-    // A filter changed from far down the list scrolls back to the top.
+    // A filter was changed far down the list: scroll to the top of the new one.
     return () => window.scrollTo(0, 0);
   }, [before]);
   useLayoutEffect(() => look());
@@ -138,8 +141,8 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   );
   const goOn = () => setWalk(walkOn);
   const isTooLong = roomOf(0, walk.length) >= LONGEST_PX;
-  // After Back, the position is restored after the first effects; until then the list is not at its
-  // top.
+  // After Back, the position is restored after the first effects; until then the list counts as not
+  // at its top.
   const isOnTheWayBack = () => scrolledPx.current === null && (before?.scrolledPx ?? 0) > 0;
   const isAtTop = () => !isOnTheWayBack() && (place.current?.getBoundingClientRect().top ?? 0) >= 0;
   return { head, setHead, walk, drawn, roomOf, note, goOn, isTooLong, isAtTop };

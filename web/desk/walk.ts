@@ -5,7 +5,7 @@ export interface ListPage<Row> {
   readonly next_cursor?: string | null;
 }
 
-/** One page of a list that the user has reached. */
+/** A page of a list that the user has reached. */
 export interface WalkedPage {
   /** `undefined` for the first page. */
   readonly cursor: string | undefined;
@@ -46,17 +46,19 @@ export function walkOn(walk: Walk): Walk {
   return [...walk, { cursor: next, next: undefined, count: 0 }];
 }
 
-/** The number of rows before a page. */
+/** Returns the number of rows before a page. */
 export function rowsBefore(walk: Walk, index: number): number {
   return walk.slice(0, index).reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The number of rows in the list, or `null` while its end is unknown. */
+/** Returns the number of rows in the list, or `null` while its end is unknown. */
 export function totalRows(walk: Walk): number | null {
   return walk.at(-1)?.next === null ? rowsBefore(walk, walk.length) : null;
 }
 
-/** The pages that overlap this range of the list, and the next one that has not loaded yet. */
+/**
+ * Returns the pages that overlap this range of the list, and the next one that has not loaded yet.
+ */
 export function pagesWithin(
   walk: Walk,
   {
@@ -80,7 +82,7 @@ export function pagesWithin(
   return within;
 }
 
-/** The rows on screen with their latest values. */
+/** Returns the rows on screen with their latest values. */
 export function refreshed<Row>(
   shown: readonly Row[],
   now: readonly Row[],
@@ -91,9 +93,9 @@ export function refreshed<Row>(
 }
 
 /**
- * The first page without rows that have left the list. A missing row is gone if a row after it is
- * still listed, or if the list has one page. A missing row at the end may only have moved to the
- * next page.
+ * Returns the first page without rows that have left the list. A missing row has left if a row
+ * after it is still listed, or if the list has one page. A missing row at the end may only have
+ * moved to the next page.
  */
 export function withoutGone<Row>(
   head: ListPage<Row>,
@@ -107,7 +109,7 @@ export function withoutGone<Row>(
   return data.length === head.data.length ? head : { ...head, data };
 }
 
-/** The number of new rows above those on screen. */
+/** Returns the number of new rows above those on screen. */
 export function countNewer<Row>(
   shown: readonly Row[],
   now: readonly Row[],

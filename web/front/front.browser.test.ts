@@ -15,7 +15,8 @@ let shared: SharedSandbox;
 let browser: TestBrowser;
 
 before(async () => {
-  // A private sandbox, because other tests pay on the shared one's demo terminal and pair it again.
+  // Uses a private sandbox, because other tests pay on the shared one's demo terminal and pair it
+  // again.
   [shared, browser] = await Promise.all([startSharedSandbox(), openBrowser()]);
 });
 
@@ -135,7 +136,8 @@ test('in a sandbox, the first test payment takes six clicks from the front page'
   await till.ask('2.50');
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
-  // Choosing a pass counts as a click, too, but this browser's select does not report one.
+  // Choosing a pass would be a click, too, but this browser's select does not report one; so add
+  // it.
   assert.ok(clicks > 0 && clicks + 1 <= 6, `${clicks} clicks and a choice`);
   await window.close();
 });

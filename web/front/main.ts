@@ -15,7 +15,7 @@ interface Login {
   readonly password: string;
 }
 
-/** Served by a sandbox to browsers on the same machine only. */
+/** Links that a sandbox returns, and only to browsers on the same machine. */
 interface SandboxLinks {
   readonly terminal: string;
   readonly dashboard: Login;
@@ -28,7 +28,7 @@ interface Readiness {
   >;
 }
 
-/** @returns `null` if the request fails; the page is complete without the response. */
+/** Loads JSON. @returns `null` if the request fails; the page is complete without the response. */
 async function load<T>(path: string): Promise<T | null> {
   try {
     const response = await fetch(new URL(path, document.baseURI), { cache: 'no-store' });

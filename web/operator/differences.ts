@@ -12,18 +12,18 @@ export interface Difference {
   readonly details: unknown;
   readonly first_seen: string;
   readonly last_seen: string;
-  /** When an operator accepted it, if one did. */
+  /** Time at which an operator accepted it, or `null`. */
   readonly accepted_at: string | null;
 }
 
-/** The block up to which one chain has been read. */
+/** The block up to which a chain has been read. */
 export interface ReadUpTo {
   readonly livemode: boolean;
   readonly next_block: string;
   readonly updated: string;
 }
 
-/** A page of differences, newest first, with the position on each chain. */
+/** A page of differences, newest first, with the block reached on each chain. */
 export interface Reconciled extends ListPage<Difference> {
   readonly cursors: readonly ReadUpTo[];
 }
@@ -32,7 +32,7 @@ const WATCH_MS = 10_000;
 
 const PAGE = 100;
 
-/** The pages of the list of differences. */
+/** Returns the pages of the list of differences. */
 export function useDifferences(): Pages<Reconciled> {
   const { scope, at } = usePages(
     'GET /reconciliation',
@@ -54,7 +54,7 @@ export function useDifferences(): Pages<Reconciled> {
   };
 }
 
-/** The first page of the differences. */
+/** Reads the first page of the differences. */
 export function useReconciled(): UseQueryResult<Reconciled> {
   return useQuery({ ...useDifferences().at(undefined), placeholderData: keepPreviousData });
 }

@@ -49,7 +49,7 @@ function Foot(): ReactNode {
   );
 }
 
-/** Staff need a second factor to see any data; those without one set it up here. */
+/** Lets staff set up a second factor, without which they cannot see any data. */
 function FactorFirst({ current }: { readonly current: string }): ReactNode {
   const page = PAGES.findLast(({ path }) => current === path || current.startsWith(`${path}/`));
   return (

@@ -14,7 +14,7 @@ export interface Need {
   readonly key: string;
   readonly what: string;
   readonly about: string;
-  /** `bad` if money or customers are waiting for it. */
+  /** `bad` if money or customers are affected until it is handled. */
   readonly tone: 'bad' | 'warn';
   /** `null` if the start is unknown and only the current state is shown. */
   readonly since: string | null;
@@ -31,7 +31,7 @@ export interface Known {
   readonly names: ListNameRequestsResponse['data'];
   readonly work: ReadQueuesResponse['data'];
   readonly proposals: ListProposalsResponse['data'];
-  /** True if there are more alarms or differences than listed here. */
+  /** True if there are more alarms than listed here. */
   readonly moreAlarms: boolean;
   readonly moreDifferences: boolean;
 }
@@ -84,7 +84,7 @@ function needsOfColleagues(proposals: Known['proposals']): Need[] {
   }));
 }
 
-/** A truncated list says so. */
+/** Returns an item that says that the list is truncated. */
 function needsOfMore({ moreAlarms, moreDifferences }: Known): Need[] {
   const more = (what: string, path: string): Need => {
     return { key: what, what, about: 'Older ones', tone: 'bad', since: null, path };
@@ -136,7 +136,9 @@ function needsOfWork(work: Known['work']): Need[] {
     }));
 }
 
-/** The items that require action: those of unknown age first, then by age, oldest first. */
+/**
+ * Returns the items that require action: first those of unknown age, then the others, oldest first.
+ */
 export function needsOf(known: Known): Need[] {
   const { networks, alarms, differences, submissions, work, proposals } = known;
   const waiting = submissions.map(

@@ -33,13 +33,13 @@ export interface Alarm {
   readonly created: string;
 }
 
-/** A network from its relayers' point of view. Numbers from the chain are decimal strings. */
+/** A network as its relayers see it. Numbers from the chain are decimal strings. */
 export interface Network {
   readonly network: string;
   /** `null` if no node answers. */
   readonly head: { readonly number: string; readonly time: string } | null;
   readonly senders: readonly Sender[];
-  /** Days until the active senders run out of gas at last week's rate. `null` if unknown. */
+  /** Days until the active senders run out of gas at last week's rate of use. `null` if unknown. */
   readonly daysLeft: number | null;
   readonly queues: readonly ChainQueue[];
   readonly alarms: readonly Alarm[];

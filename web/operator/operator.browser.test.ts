@@ -14,9 +14,12 @@ import {
 import { signInAt } from '../testing/desk.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 
-/** The operator's staff at work, in a private sandbox because the test sets up a second factor. */
+/**
+ * Tests the operator's staff at work, in a private sandbox because the test sets up a second
+ * factor.
+ */
 
-/** 130 kB, from behavior.md 21.6. */
+/** The limit is 130 kB (behavior.md 21.6). */
 const BUDGET_BYTES = 130_000;
 
 const PAGES = [
@@ -40,7 +43,7 @@ const DETAILS = {
   representative: 'Nina New',
 };
 
-/** A picture of one pixel. */
+/** A picture that has one pixel. */
 const PICTURE = Buffer.from(
   [
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ',
@@ -108,7 +111,7 @@ test('staff without a second factor see no more than names, and set one up in pl
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'I’ve saved them' }).click();
   await page.getByText('No open alarms').waitFor();
-  // A session from before the factor was set up has not proven it.
+  // The other session began before the factor was set up, so it has not proven it.
   await other.page.reload();
   await other.page.getByRole('textbox', { name: 'Authentication code' }).waitFor();
   await other.checkAccessibility();

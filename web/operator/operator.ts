@@ -22,7 +22,7 @@ export interface Operator {
 
 const SCOPE = ['operator'];
 
-/** The operator API with the signed-in user's session. */
+/** Returns the operator API with the signed-in user's session. */
 export function useOperator(): Operator {
   const { people, session } = useDesk();
   const mayChange = session.staff_role !== 'support';
@@ -41,7 +41,7 @@ export function useRead<Route extends RouteName<Operations, Root>>(
   return useReadOf(useOperator(), { name, request }, options);
 }
 
-/** The pages of a list, one per cursor. */
+/** Reads the pages of a list, each by its cursor. */
 export function usePages<Route extends RouteName<Operations, Root>>(
   name: Route,
   requestAt: (cursor: string | undefined) => RouteRequest<Operations, Root, Route>,

@@ -4,13 +4,13 @@ import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
 
-/** Limits that wallets propose, changed by two operators, in a private sandbox. */
+/** Tests that two operators change the limits that wallets propose, in a private sandbox. */
 
 const PATH = 'operator/settings';
 
 const stage = ownStage();
 
-/** The form of one network. */
+/** Returns the form of one network. */
 function formOf({ page }: TestWindow, network: 'testnet' | 'mainnet') {
   const save = page.getByRole('button', { name: `Save for ${network}` });
   const form = page.locator('form').filter({ has: save });

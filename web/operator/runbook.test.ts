@@ -7,9 +7,9 @@ import { slug } from '#docs/markdown.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** Patterns with which the code raises alarms: by kind, with a subject or the row's own. */
+/** Patterns that find where the code raises alarms: by kind, with a subject or the row's own. */
 const ALARMS = [
-  // Excludes the table's columns of the same names.
+  // The lookahead excludes the table's columns, which have the same names.
   /\bkind: '([a-z_]+)',\s+subject\b(?!: 'text')/g,
   /\balertOnce\(relayer, '([a-z_]+)'/g,
   /\balarm\(tx, deps, \{ kind: '([a-z_]+)'/g,
@@ -36,6 +36,6 @@ test('each alarm has the paragraph that the page Alarms leads to', async () => {
   const told = [...alarms.matchAll(/^### (.+)$/gm)].map(([, heading = '']) => heading);
   const raised = await alarmKinds();
   assert.deepEqual(told, [...raised].sort());
-  // The link is derived from the alarm's kind.
+  // The page derives the link from the alarm's kind, so the headings must match it.
   assert.deepEqual(told.map(slug), told);
 });

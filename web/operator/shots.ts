@@ -5,7 +5,7 @@ import { signInAsStaff } from '../testing/staff.ts';
 
 type Kept = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** Staff prove a second factor once; later screens reuse that session. */
+/** The signed-in session. Staff prove a second factor once; later screens reuse it. */
 let kept: Kept | null = null;
 
 interface Stage extends Scene {

@@ -12,7 +12,9 @@ import { signInAsStaff } from '../testing/staff.ts';
 import { type OwnStage, ownStage } from '../testing/stage.ts';
 import { addTestTerminal, openTill, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
-/** From the operator's key to a phone that pays at a till, in a private sandbox. */
+/**
+ * Follows a key from the operator's console to a phone that pays at a till, in a private sandbox.
+ */
 
 const COLLECTOR_ID = 20_180_608;
 const PORT = 4244;
@@ -21,7 +23,7 @@ const EXPECTED = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244|status of 40
 
 const stage = ownStage();
 
-/** The content of the pass `ok` in Google Wallet. */
+/** Returns the content that the pass `ok` has in Google Wallet. */
 async function valueOfPass({ sandbox, db }: OwnStage): Promise<string> {
   const [pass] = await db.query<{ id: string }>('select id from passes where hash = $1', [
     hashSecret(present(sandbox.test.passes.ok, 'the pass ok')),

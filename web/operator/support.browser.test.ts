@@ -9,8 +9,8 @@ import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
 /**
- * Payments with typical problems in a real sandbox. Support must find in the console alone what
- * happened to each and what to tell the caller.
+ * Creates payments with typical problems in a real sandbox. From the console alone, support must
+ * find what happened to each and what to tell the caller.
  */
 
 let desk: TestWindow;
@@ -53,7 +53,7 @@ async function tap(intent: Body, pass: keyof SandboxFile['test']['passes']): Pro
   });
 }
 
-/** One poll, as a till sends all the time. */
+/** Polls once, as a till does all the time. */
 async function pollOnce(deviceKey: string): Promise<void> {
   const response = await fetch(
     `${stage().sandbox.base_url}/device/v1/payment_intents/next?wait=1`,
@@ -86,7 +86,7 @@ async function says({ page }: TestWindow, ...titles: readonly string[]): Promise
 
 interface Stuck {
   readonly name: string;
-  /** @returns what the caller names. */
+  /** Creates the problem. @returns what the caller names. */
   readonly prepare: () => Promise<string>;
   readonly says: readonly string[];
 }

@@ -5,7 +5,7 @@ import { payAt } from '../testing/desk.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
 
-/** One operator proposes and another approves, in a private sandbox with this staff. */
+/** Tests that one operator proposes and another approves, in a private sandbox with these two. */
 
 /** The proposer, on a desktop. */
 let anna: TestWindow;

@@ -30,7 +30,7 @@ export function watchWallets(found: (provider: Provider) => void): () => void {
   return () => window.removeEventListener('eip6963:announceProvider', announced);
 }
 
-/** The user declined in the wallet's own window. */
+/** Thrown when the user declined in the wallet's own window. */
 export class Refused extends Error {
   constructor(options?: ErrorOptions) {
     super('The wallet refused', options);
@@ -61,7 +61,7 @@ function firstOf(accounts: unknown): Hex | null {
   return typeof first === 'string' ? (first as Hex) : null;
 }
 
-/** A problem with the wallet that is visible before it signs. */
+/** A problem with the wallet that the page finds before the wallet signs. */
 export type Trouble =
   | { readonly is: 'wrong_network'; readonly chainId: number; readonly known: boolean }
   | { readonly is: 'too_little'; readonly balance: bigint };
@@ -83,7 +83,7 @@ async function chainOf(provider: Provider): Promise<number> {
   return Number(await ask(provider, 'eth_chainId'));
 }
 
-/** @returns false if the wallet does not know the chain. */
+/** Asks the wallet to switch its chain. @returns false if it does not know that chain. */
 async function switchTo(provider: Provider, chainId: number): Promise<boolean> {
   try {
     const params = [{ chainId: `0x${chainId.toString(16)}` }];
@@ -117,7 +117,8 @@ async function inspect(
 }
 
 /**
- * Checks a wallet that already gave this page access. `null` if it must be asked for access first.
+ * Checks a wallet that already gave this page access.
+ * @returns `null` if it must be asked for access first.
  */
 export async function lookAt(provider: Provider, needs: Needs): Promise<Connected | null> {
   const address = firstOf(await ask(provider, 'eth_accounts'));
@@ -142,7 +143,7 @@ export async function connect(provider: Provider, needs: Needs): Promise<Connect
   return inspect(provider, address, needs);
 }
 
-/** @throws Refused */
+/** Asks the wallet to sign. @throws Refused */
 export async function signWith(provider: Provider, from: Hex, message: Message): Promise<Hex> {
   const params = [from, JSON.stringify(message)];
   return (await ask(provider, 'eth_signTypedData_v4', params)) as Hex;

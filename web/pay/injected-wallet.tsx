@@ -21,7 +21,7 @@ export interface WayProps {
   readonly payment: Payment;
 }
 
-/** The label of the pay button, which states the whole payment. */
+/** Returns the label of the pay button, which states the whole payment. */
 export function payWords(link: PayLink): string {
   return t('pay.button', { sum: formatUsdc(totalOf(link)), merchant: link.merchant.name });
 }
@@ -34,7 +34,7 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
     const look = () => {
       lookAt(provider, { chainId, usdc, price }).then(
         (found) => isCurrent && setSeen(found),
-        // An error is ignored here; the wallet is asked again when the user pays.
+        // Ignores an error here; the wallet is asked again when the user pays.
         () => {},
       );
     };

@@ -78,7 +78,7 @@ for (const { name, options } of LOOKS) {
   });
 }
 
-/** The pay link of the terminal's open payment, as its QR code contains it. */
+/** Returns the pay link of the terminal's open payment, as its QR code contains it. */
 async function linkOfOpen(terminal: { readonly deviceKey: string }): Promise<{ url: string }> {
   const response = await fetch(`${shared.sandbox.base_url}/device/v1/payment_intents/next?wait=5`, {
     headers: { Authorization: `Bearer ${terminal.deviceKey}` },

@@ -6,7 +6,10 @@ import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts'
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 
-/** Customer screens in the pseudo-language, which is longer than English and runs right to left. */
+/**
+ * Tests the customer screens in the pseudo-language, which is longer than English and runs right to
+ * left.
+ */
 
 const TIPPING = { tipping: { percentages: [10, 15] } };
 
@@ -52,7 +55,7 @@ test('a payment, from its tip to its receipt', async () => {
   await checkForms(String(payment?.receipt_url));
 });
 
-/** Each format of a receipt uses the language in its URL, otherwise the browser's. */
+/** Checks that each format of a receipt uses the language in its URL, otherwise the browser's. */
 async function checkForms(receipt: string): Promise<void> {
   for (const form of ['', '.txt']) {
     const asked = await fetch(`${receipt}${form}?lang=qps`);

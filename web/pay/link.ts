@@ -24,9 +24,9 @@ export type TypedData = PaymentAuthorization;
 /** Calls that the page makes to the service. */
 export interface PayApi {
   read(wallet?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
-  /** Safe to repeat: the same signature returns the first response. */
+  /** Sends a signature. Safe to repeat: the same signature returns the first response. */
   pay(signed: Signed): Promise<Answer<Intent>>;
-  /** A signature that was sent and has no response yet, if this browser stored one. */
+  /** Returns a signature that this browser sent and that has no response yet, or `null`. */
   sent?(): Signed | null;
 }
 
@@ -54,12 +54,12 @@ export function numberOf(tip: bigint | null | undefined): number | undefined {
   return tip == null ? undefined : Number(tip);
 }
 
-/** The token: the last segment of the page's path. */
+/** Returns the token, which is the last segment of the page's path. */
 export function tokenOf(pathname: string): string {
   return decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? '');
 }
 
-/** The amount that leaves the wallet: fees are added, and cashback is paid from them. */
+/** Returns the amount that leaves the wallet: fees are added, and cashback is paid from them. */
 export function totalOf({ total_charged: total, fees }: PayLink): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }

@@ -62,11 +62,11 @@ function ended(link: PayLink, reason: PayLink['cancellation_reason'], mine: bool
   return { at: 'ended', link, outcome, mine, receipt: null };
 }
 
-/** The step that follows from the service's view of the payment. */
+/** Returns the step that follows from the service's view of the payment. */
 function ofLink(step: Step, link: PayLink): Step {
   switch (link.status) {
     case 'requires_payment_method':
-      // A response older than this page's signature never ends the wait.
+      // Ignore a response older than this page's signature: it must not end the wait.
       if (step.at === 'checking' && step.mine) return step;
       if (step.at === 'open') return { ...step, link };
       return step.at === 'checking'

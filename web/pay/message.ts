@@ -34,15 +34,15 @@ function word(value: bigint | number): string {
 }
 
 /**
- * The nonce binds an authorization to merchant, amount, settlement number, order and salt. Payments
- * from a tag use zero for number and order.
+ * Returns the nonce, which binds an authorization to merchant, amount, settlement number, order and
+ * salt. Payments from a tag use zero for number and order.
  */
 export function nonceOf(
   link: Pick<PayLink, 'merchant' | 'number' | 'order_id' | 'salt'>,
   sum: bigint,
 ): Hex {
   const type = toHex(keccak_256(new TextEncoder().encode(TYPE))).slice(2);
-  // The page of a tag may show the order, but its message never includes it.
+  // A tag's page may show the order, but its message never includes it.
   const named = link.number === undefined ? '' : (link.order_id ?? '');
   const order = toHex(new TextEncoder().encode(named)).slice(2).padEnd(64, '0');
   const words = [
@@ -56,7 +56,7 @@ export function nonceOf(
   return toHex(keccak_256(fromHex(`0x${words.join('')}`)));
 }
 
-/** The message differs from what the page shows. */
+/** Thrown if the message differs from what the page shows. */
 export class OtherMessage extends Error {
   readonly field: string;
 
@@ -117,7 +117,7 @@ export type Message = ReturnType<typeof messageFor>;
 /** Below one USDC the rounding of fees is too coarse to derive their rate. */
 const RATE_SHOWS_FROM = 1_000_000n;
 
-/** The fee rate implied by the amounts shown, or `undefined` if the amount is too small. */
+/** Returns the fee rate implied by the amounts shown, or `undefined` if the amount is too small. */
 function feeRateOf({ total_charged: total, fees }: PayLink): number | undefined {
   const charged = BigInt(fees.acquirer) + BigInt(fees.protocol);
   const sale = BigInt(total) - charged;
@@ -126,8 +126,8 @@ function feeRateOf({ total_charged: total, fees }: PayLink): number | undefined 
 }
 
 /**
- * The receiver, token and contract in the message and the fee rate shown, for the check against the
- * pins.
+ * Returns the receiver, token and contract in the message and the fee rate shown, for the check
+ * against the pins.
  */
 export function contractsOf({ domain, message }: Message, shown: PayLink): Pin {
   const { chainId, name, version, verifyingContract: usdc } = domain;

@@ -34,7 +34,7 @@ function useProvider(): Provider | null {
   return provider;
 }
 
-/** The merchant and the amount. */
+/** Shows the merchant and the amount. */
 function Who({ link }: { readonly link: PayLink }): ReactNode {
   return (
     <header className="pay-who">
@@ -101,21 +101,21 @@ function Left({ link, clockOffsetMs }: { link: PayLink; clockOffsetMs: number })
   );
 }
 
-/** `pay/<token>`, wherever the service is mounted. */
+/** Returns `pay/<token>`, wherever the service is mounted. */
 function paymentPath(): string {
   return location.pathname.split('/').slice(-2).join('/');
 }
 
 /**
- * True on a touch device, where a wallet app may be installed. A computer would only show the app's
- * download page.
+ * True on a touch device, where a wallet app may be installed. On a computer, the links would only
+ * lead to the app's download page.
  */
 function isTouched(): boolean {
   return matchMedia('(pointer: coarse)').matches;
 }
 
 /**
- * Offers this site's own wallet first, which needs no installation. The QR code is drawn on
+ * Offers this site's own wallet first, because it needs no installation. The QR code is drawn on
  * request.
  */
 function NoWallet(): ReactNode {
@@ -140,7 +140,9 @@ function NoWallet(): ReactNode {
   );
 }
 
-/** The ways to pay: with this site's wallet if there is one, otherwise with the browser's. */
+/**
+ * Offers the ways to pay: with this site's wallet if there is one, otherwise with the browser's.
+ */
 function Ways({ step, payment }: { step: OpenStep; payment: Payment }): ReactNode {
   const vault = useKept('vault');
   const provider = useProvider();
@@ -230,7 +232,7 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
   );
 }
 
-/** Receipt URL with the language parameter of this page's URL. */
+/** Returns the receipt's URL with the language parameter of this page's URL. */
 function inSameLanguage(receipt: string): string {
   const language = new URLSearchParams(location.search).get('lang');
   return language === null ? receipt : `${receipt}?lang=${encodeURIComponent(language)}`;
@@ -266,7 +268,7 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
   }
 }
 
-/** The page of one payment, opened by its link. */
+/** Shows the page of one payment, opened by its link. */
 export function PayPage({ token }: { readonly token: string }): ReactNode {
   const api = useMemo(() => payApi(token), [token]);
   return (
@@ -278,11 +280,11 @@ export function PayPage({ token }: { readonly token: string }): ReactNode {
 
 export interface PayingProps {
   readonly api: PayApi;
-  /** Called when the payment ended through another payer or device. */
+  /** Called when another payer or device has paid. */
   readonly onOthers?: () => void;
 }
 
-/** The payment flow from the amount to the result. */
+/** Runs the payment from the amount to the result. */
 export function Paying({ api, onOthers }: PayingProps): ReactNode {
   const [tip, setTip] = useState<bigint | null>(null);
   const payment = usePayment(api, tip);

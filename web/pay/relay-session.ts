@@ -39,7 +39,7 @@ interface Library {
   readonly SignClient: { init(options: object): Promise<RelayClient> };
 }
 
-/** In-memory storage, so that no session stays in this browser. */
+/** Keeps the library's data in memory, so that no session stays in this browser. */
 function memory() {
   const kept = new Map<string, unknown>();
   return {
@@ -52,7 +52,7 @@ function memory() {
 }
 
 /**
- * Loads the library. A page creates one client, because a second one would receive the same
+ * Loads the library. A page creates only one client, because a second one would receive the same
  * messages.
  */
 export async function openClient(): Promise<RelayClient> {

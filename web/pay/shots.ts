@@ -27,7 +27,7 @@ interface LinkShot {
   readonly merchant?: string;
 }
 
-/** A screenshot of a pay link in a browser with an injected wallet. */
+/** Takes a screenshot of a pay link in a browser with an injected wallet. */
 function linkShot(
   name: string,
   { usdc = PULLED, body = {}, merchant }: LinkShot,
@@ -66,7 +66,7 @@ function linkShot(
   };
 }
 
-/** A screenshot of a pay link in a browser that has a wallet of this site. */
+/** Takes a screenshot of a pay link in a browser that has a wallet of this site. */
 function ownShot(name: string, lead: (wallet: WalletWindow) => Promise<void>): Shot {
   return {
     name,

@@ -34,16 +34,15 @@ export interface Payment {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A temporary refusal. It says nothing about the same request sent earlier. */
+/** True if the refusal is temporary. It says nothing about the same request sent earlier. */
 function isForNow(answer: Answer<unknown>): boolean {
   return answer.is === 'refused' && (answer.status === 429 || answer.status >= 500);
 }
 
 /**
  * Sends until the result is known. The same signature always returns the first response.
- *
- * @param wasSent True if an earlier send may have arrived, so that not even a missing network
- * proves that it did not.
+ * @param wasSent True if an earlier send may have arrived. Then not even a missing network proves
+ * that it did not.
  */
 async function sendUntilKnown(api: PayApi, signed: Signed, wasSent = false) {
   let mayHaveArrived = wasSent;
@@ -135,7 +134,8 @@ function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): voi
     const signed = api.sent?.() ?? null;
     if (signed === null) follow();
     else {
-      // The public view of the payment would end the wait for this tab's own response.
+      // Follow the stored signature instead: the payment's public view would end the wait for this
+      // tab's own response.
       void resume(api, { signed, left: leaving.signal }, dispatch).then(() => {
         if (!leaving.signal.aborted) follow();
       });
@@ -147,7 +147,7 @@ function useFollowing(api: PayApi, { isOver, reload, dispatch }: Following): voi
   }, [api, isOver, reload, dispatch]);
 }
 
-/** @param tip `null` until one is chosen, and if none is asked for. */
+/** Runs the payment. @param tip `null` until one is chosen, and if none is asked for. */
 export function usePayment(api: PayApi, tip: bigint | null): Payment {
   const [step, dispatch] = useReducer(next, START);
   const offset = useRef(0);

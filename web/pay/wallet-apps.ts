@@ -13,7 +13,7 @@ export interface WalletApp {
 export const WALLET_APPS: readonly WalletApp[] = [
   {
     name: 'MetaMask',
-    // MetaMask expects the page without its scheme and assumes https.
+    // MetaMask expects the page's URL without its scheme and assumes https.
     linkTo: ({ host, pathname, search }) =>
       `https://link.metamask.io/dapp/${host}${pathname}${search}`,
   },

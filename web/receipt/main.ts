@@ -32,7 +32,7 @@ const print = document.getElementById('print');
 if (print !== null) {
   print.hidden = false;
   print.addEventListener('click', () => window.print());
-  // A till opens the receipt with this fragment in order to print it.
+  // A till that wants to print the receipt opens it with this fragment.
   if (location.hash === '#print') window.addEventListener('load', () => window.print());
 }
 void check();

@@ -22,7 +22,7 @@ type Show = (window: TestWindow) => Promise<void>;
 
 const opened: Show = ({ page }) => page.getByText('Where it is on the chain').click();
 
-/** Prints on an 80 mm roll. */
+/** Emulates a print on an 80 mm roll. */
 const printed: Show = ({ page }) => page.emulateMedia({ media: 'print' });
 
 function shot(

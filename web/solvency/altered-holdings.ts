@@ -3,7 +3,7 @@ import type { TestWindow } from '../testing/browser.ts';
 /** How the test falsifies the test network's data in the browser. */
 export type Change = 'short' | 'other chain' | 'no contract' | 'silent';
 
-/** Assets held, owed to merchants, and fees. */
+/** Held assets, amount owed to merchants, and fees. */
 const SHORT = [1_999_999n, 2_000_000n, 10_000n];
 
 function answerTo(change: Change, method: string, data: string): string | null {

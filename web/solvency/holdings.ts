@@ -25,7 +25,7 @@ export interface Contract {
 /** Merchants per call. Nodes allow enough gas for several thousand. */
 const PAGE = 1_000;
 
-/** @returns the words of the answer, empty if there is no such contract. */
+/** Calls a view. @returns the words of the answer, empty if there is no such contract. */
 async function read(
   ask: AskNode,
   { to, data, block }: { readonly to: string; readonly data: string; readonly block: string },

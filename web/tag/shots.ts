@@ -4,7 +4,7 @@ import { addTestTerminal, type TestTerminal } from '../testing/till.ts';
 
 const PULLED = 2_511_250n;
 
-/** A screenshot of a terminal's tag page, in a browser with a wallet. */
+/** Takes a screenshot of a terminal's tag page, in a browser with a wallet. */
 function tagShot(
   name: string,
   lead: (at: { readonly terminal: TestTerminal; readonly ask: () => Promise<unknown> }) => unknown,

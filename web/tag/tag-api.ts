@@ -11,7 +11,7 @@ function pathOf(token: string): string {
 /** `sessionStorage` key, so that the order is still shown after a reload of this tab. */
 const STAY = 'tag-visit ';
 
-/** The visit that the tag's chip proved in this tab. */
+/** Returns the visit that the tag's chip proved in this tab. */
 function visitAt(token: string): string | undefined {
   try {
     return sessionStorage.getItem(STAY + token) ?? undefined;
@@ -57,7 +57,10 @@ interface Kept {
   readonly tip: string | null;
 }
 
-/** `sessionStorage` key: after a reload, this tab still gets the response to its signature. */
+/**
+ * `sessionStorage` key of a sent signature, so that this tab still gets the response after a
+ * reload.
+ */
 const KEPT = 'tag-sent';
 
 function readKept(): Kept | null {
@@ -68,7 +71,9 @@ function readKept(): Kept | null {
   }
 }
 
-/** The payment at this tag that this tab has signed but that has no response yet. */
+/**
+ * Returns the payment at this tag that this tab has signed and that has no response yet, or `null`.
+ */
 export function sentAt(token: string): string | null {
   const kept = readKept();
   return kept?.token === token ? kept.reference : null;
@@ -83,7 +88,7 @@ function keep(kept: Kept | null): void {
   }
 }
 
-/** API of one tag payment, by its reference. */
+/** Creates the API of one tag payment from its reference. */
 export function tagApi(token: string, reference: string): PayApi {
   return {
     read: async ({ from, tip } = {}) => {

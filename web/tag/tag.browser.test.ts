@@ -7,7 +7,7 @@ import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts'
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { addTestTerminal, paymentsOf, type TestTerminal } from '../testing/till.ts';
 
-/** The pay page plus the code that waits for the till and verifies the chip. */
+/** The pay page's limit, plus the code that waits for the till and verifies the chip. */
 const BUDGET_BYTES = 92_000;
 const PULLED = 2_511_250n;
 
@@ -120,7 +120,7 @@ test('a page that is loaded anew where the network comes and goes still gets it'
   await reads.end();
   while (held.met === 0) await page.waitForTimeout(50);
   await lost.end();
-  // The first response arrives; the next request finds no network.
+  // Lets the first response arrive; the next request finds no network.
   await page.evaluate(() => {
     Object.defineProperty(navigator, 'onLine', { configurable: true, value: false });
     setTimeout(() => Reflect.deleteProperty(navigator, 'onLine'), 3_000);

@@ -8,7 +8,7 @@ import { Status } from '../ui/status.tsx';
 import { t } from '../ui/text/t.ts';
 import { awaitPayment, sentAt, showTag, tagApi } from './tag-api.ts';
 
-/** Below the idle time-outs of common proxies. */
+/** Longest poll, shorter than the idle time-outs of common proxies. */
 const WAIT_SECONDS = 20;
 /** Delay between polls without a network, or after a response that came too early. */
 const PAUSE_MS = 1_500;
@@ -91,7 +91,7 @@ function OnePayment(props: {
   return <Paying api={api} onOthers={onOthers} />;
 }
 
-/** The page behind the sticker on the counter: it shows the till's current payment. */
+/** The page behind the sticker on the counter: shows the till's current payment. */
 export function TagPage({ token }: { readonly token: string }): ReactNode {
   const { seen, wait } = useTag(token);
   return (

@@ -15,10 +15,10 @@ import { askFirst, readyWallet } from '../testing/wallet.ts';
 
 const stage = sharedStage();
 
-/** The limit promised to the cashier for all three screens. */
+/** How soon each of the three screens must be visible, as promised to the cashier. */
 const SHOWN_MS = 1_000;
 
-/** A payment that waits for the payer's confirmation. */
+/** Taps with a pass whose payer must confirm, so that the payment waits. */
 async function tapAsking(till: TillWindow, terminal: string, pass: string): Promise<void> {
   const { sandbox } = stage();
   const intent = await postAsMerchant(sandbox, '/payment_intents', { amount: 2_500_000, terminal });

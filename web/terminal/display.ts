@@ -65,12 +65,15 @@ export function takesTip(shown: Shown, { intent, tip }: { intent: string; tip: b
   return shown.at === 'tip' && shown.intent === intent && tip >= 0n && tip <= shown.atoms;
 }
 
-/** @returns `null` if the browser lacks BroadcastChannel. */
+/**
+ * Opens the channel between till and display.
+ * @returns `null` if the browser lacks BroadcastChannel.
+ */
 export function openChannel(): BroadcastChannel | null {
   return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
 }
 
-/** What the customer display shows in each phase of the till. */
+/** Returns what the customer display shows in each phase of the till. */
 export function shownOf(phase: Phase): Shown {
   switch (phase.at) {
     case 'keypad':

@@ -8,7 +8,7 @@ const SIGNALS = {
   wait: { notes: [587], vibration: [40] },
 } as const;
 
-/** Long enough to be noticed from the side, while the text fades in. */
+/** Long enough to be noticed out of the corner of an eye, while the text fades in. */
 const COLOR_MS = 500;
 
 export type Signal = keyof typeof SIGNALS;

@@ -54,7 +54,7 @@ interface State {
   readonly goOn: (tried: Case) => Promise<void>;
   /** The number of payments expected in the ledger at the end. */
   readonly paid: 0 | 1;
-  /** How many passes are presented; at most one by default. */
+  /** How many passes are presented; by default at most one. */
   readonly taps?: number;
 }
 
@@ -141,8 +141,7 @@ const STATES: readonly State[] = [
       await till.result('Waiting for the customer to confirm').waitFor();
       const [intent] = await intentsOf(stage().sandbox, terminal);
       const path = `/test_helpers/payment_intents/${intent?.id}/payer_confirm`;
-      // Rejects: after an approval, this payer would not be asked again at this merchant, in any
-      // test.
+      // Rejects: after an approval, no test could have this payer asked again at this merchant.
       await postAsMerchant(stage().sandbox, path, { approve: false });
       await till.result('Declined').waitFor();
       await till.testPass.selectOption('ok');

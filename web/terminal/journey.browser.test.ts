@@ -14,7 +14,7 @@ import {
   tillOf,
 } from '../testing/till.ts';
 
-/** Of these 110 kB, React alone takes 69. */
+/** React alone takes 69 of these 110 kB. */
 const BUDGET_BYTES = 110_000;
 
 let shared: SharedSandbox;
@@ -203,7 +203,7 @@ test('Paid says what left the wallet, and a second reading covers no button', as
   await paid.getByText('2.51125').waitFor();
   await read();
   await page.getByText('Already paid', { exact: true }).waitFor();
-  // At once, because a toast over the button would take the click.
+  // Click at once, because a toast over the button would take the click.
   await till.newPayment.click({ timeout: 2_000 });
   await till.amount.waitFor();
   till.checkClean();

@@ -36,7 +36,8 @@ function keep(name: string, value: unknown): void {
 }
 
 /**
- * `performance.now()` restarts with the page, so stored times count as older than any new request.
+ * Returns the stored state. `performance.now()` restarts with the page, so stored times count as
+ * older than any new request.
  */
 export function keptTill(): Till {
   const till = readKept<Till>(TILL) ?? NEW_TILL;
@@ -57,7 +58,9 @@ export function keptPairing(): Pairing | null {
   return readKept<Pairing>(PAIRING);
 }
 
-/** A new key for the same terminal keeps the state. Another terminal starts over. */
+/**
+ * Stores a pairing. A new key for the same terminal keeps the state; another terminal starts over.
+ */
 export function keepPairing(pairing: Pairing): void {
   if (keptPairing()?.terminal !== pairing.terminal) {
     keep(TILL, null);
@@ -66,7 +69,10 @@ export function keepPairing(pairing: Pairing): void {
   keep(PAIRING, pairing);
 }
 
-/** A USB reader on this computer: a pairing code until its program has answered, then a token. */
+/**
+ * A USB reader on this computer. It has a pairing code until its program has answered, then a
+ * token.
+ */
 export interface UsbReader {
   readonly port: number;
   readonly code: string | null;

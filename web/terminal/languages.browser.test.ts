@@ -4,7 +4,10 @@ import { NARROW, openBrowser, type TestBrowser, type TestWindow } from '../testi
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 
-/** Cashier screens in the pseudo-language, which is longer than English and runs right to left. */
+/**
+ * Tests the cashier screens in the pseudo-language, which is longer than English and runs right to
+ * left.
+ */
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

@@ -100,7 +100,7 @@ const following = (part: object = {}): Phase =>
 const canceling = (part: object = {}): Phase =>
   ({ at: 'canceling', intent: INTENT, tip: null, quietly: false, since: 10, ...part }) as Phase;
 
-/** The screen in one word: the phase, or the result. */
+/** Returns the screen in one word: the phase, or the result. */
 function shown({ phase }: Till): string {
   if (phase.at === 'result') return phase.outcome;
   if (phase.at === 'open' && phase.declined) return 'open, declined';

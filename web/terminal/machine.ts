@@ -47,7 +47,7 @@ const STILL_OPEN = new Set([
   'request_timeout',
 ]);
 
-/** @returns what certainly did not happen, or `null` if that is not known. */
+/** Returns what certainly did not happen, or `null` if that is not known. */
 function knownUndone(answer: Exclude<Answer<Intent>, { is: 'done' }>): Remark | null {
   if (answer.is === 'unknown') return null;
   if (answer.is === 'not_sent') return { kind: 'not_sent', message: null };
@@ -67,7 +67,7 @@ interface Before {
   readonly declined?: boolean;
 }
 
-/** The phase that the intent's own state requires. */
+/** Returns the phase that the intent's own state requires. */
 function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
   const tip = before.tip ?? null;
   switch (intent.status) {
@@ -83,7 +83,7 @@ function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
       return { at: 'open', intent, tip, declined, remark: null, since: now };
     }
     default:
-      // `processing`, `requires_action`, or a status added in the future.
+      // The status is `processing`, `requires_action`, or one that was added later.
       return { at: 'following', intent, tip, since: now };
   }
 }
@@ -201,7 +201,7 @@ export function takesPasses(phase: Phase): phase is Open {
   return phase.at === 'open' && (phase.tip !== null || tipPercentages(phase.intent) === null);
 }
 
-/** The tip percentages to offer, or `null` if the payment takes no tip. */
+/** Returns the tip percentages to offer, or `null` if the payment takes no tip. */
 export function tipPercentages(intent: Intent): readonly number[] | null {
   return intent.tipping?.percentages ?? null;
 }
@@ -271,7 +271,8 @@ function onAction(till: Till, event: TillEvent): Till {
 }
 
 /**
- * The till's state after an event. A pure function; events that do not fit the state are ignored.
+ * Returns the till's state after an event. A pure function; events that do not fit the state are
+ * ignored.
  */
 export function next(till: Till, event: TillEvent): Till {
   const { phase } = till;

@@ -5,7 +5,7 @@ import { addTestTerminal, openTill, paymentsOf } from '../testing/till.ts';
 
 const stage = sharedStage();
 
-/** The promise to the cashier: `Offline` disappears this soon after the network is back. */
+/** How soon `Offline` must disappear once the network is back, as promised to the cashier. */
 const BACK_MS = 1_000;
 
 test('Offline ends within a second of the return of the network', async () => {

@@ -17,14 +17,14 @@ after(async () => {
   await shared.close();
 });
 
-/** The terminal's id in storage, whatever the screen shows. */
+/** Returns the terminal's id in storage, whatever the screen shows. */
 function keptTerminal({ page }: TillWindow): Promise<string> {
   return page.evaluate(
     () => JSON.parse(localStorage.getItem('tapline.terminal.pairing') ?? '{}').terminal,
   );
 }
 
-/** Opens a link as a user does who scans it with this device. */
+/** Opens a link as on a device with which a user has scanned it. */
 async function openLink({ page }: TillWindow, part: string): Promise<void> {
   await page.goto('about:blank');
   await page.goto(`${shared.sandbox.web_url}/terminal#${part}`);

@@ -23,7 +23,7 @@ export interface Target {
   /** The code or the key, as entered. */
   readonly code: string;
   readonly device: ShownDevice;
-  /** The code was created by a user who had just proven a second factor. */
+  /** True if the user who created the code had just proven a second factor. */
   readonly byFreshFactor: boolean;
 }
 
@@ -35,7 +35,9 @@ function problemOf(answer: Exclude<Answer<unknown>, { is: 'done' }>): Problem {
   return { problem: answer.is === 'refused' ? refusalText(answer.error) : t('ui.unreachable') };
 }
 
-/** A device key can be entered in place of a code; sandboxes and large roll-outs hand them out. */
+/**
+ * True if a device key was entered in place of a code; sandboxes and large roll-outs hand keys out.
+ */
 function isKey(code: string): boolean {
   return code.startsWith('tldk_');
 }
@@ -98,7 +100,8 @@ export function forgetMerchant(): void {
 }
 
 /**
- * The terminal that this device is paired as, or `null` if the service no longer accepts its key.
+ * Returns the terminal that this device is paired as, or `null` if the service no longer accepts
+ * its key.
  */
 export async function presentDevice({ key }: Pairing): Promise<Device | null | Problem> {
   const answer = await createDeviceApi(key).device();
@@ -129,13 +132,16 @@ export interface Change {
   /** `null` if the device's key is no longer valid. */
   readonly from: Device | null;
   readonly to: Target;
-  /** Typed at the till, or taken from a link or QR code, which an attacker may have made. */
+  /**
+   * Whether the code was typed at the till or came by a link or QR code, which an attacker may have
+   * made.
+   */
   readonly way: 'typed' | 'link';
   readonly hasPin: boolean;
   readonly hasOpenPayment: boolean;
 }
 
-/** @returns the proof required, or the reason why the change is refused. */
+/** Returns the proof required, or the reason why the change is refused. */
 export function proofFor(change: Change): Proof | Problem {
   const { pairing, from, to, way, hasPin } = change;
   const isSame = to.device.id === pairing.terminal;

@@ -1,10 +1,10 @@
 import type { Answer } from '../data/api.ts';
 import type { DeviceApi, Payment } from '../data/device.ts';
 
-/** 20,000 payments, more than any shift has. */
+/** Enough for 20,000 payments, more than any shift has. */
 const MOST_PAGES = 200;
 
-/** This terminal's payments since a time, newest first. */
+/** Returns this terminal's payments since a time, newest first. */
 export async function paymentsSince(
   api: DeviceApi,
   since: string,

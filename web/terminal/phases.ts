@@ -51,7 +51,7 @@ export interface Creating extends Timed {
 export interface Open extends Timed {
   readonly at: 'open';
   readonly intent: Intent;
-  /** `null` if the payment takes tips and the customer has not answered yet. */
+  /** The tip; `null` if the payment takes tips and the customer has not answered yet. */
   readonly tip: bigint | null;
   /** True if the previous pass was declined. */
   readonly declined: boolean;
@@ -79,7 +79,7 @@ export interface Following extends Timed {
 export interface Canceling extends Timed {
   readonly at: 'canceling';
   readonly intent: Intent;
-  /** Kept in case a cancel comes too late. */
+  /** The tip, kept in case a cancel comes too late. */
   readonly tip: bigint | null;
   /** True if the till returns to the keypad without showing the result. */
   readonly quietly: boolean;

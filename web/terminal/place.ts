@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { fromRoot } from '../data/root.ts';
 
-/** The current page: the path after `/terminal`, without leading or trailing slashes. */
+/** Returns the current page: the path after `/terminal`, without leading or trailing slashes. */
 function currentPlace(): string {
   const root = fromRoot('terminal').pathname;
   return decodeURI(location.pathname.slice(root.length)).replace(/^\/|\/$/g, '');

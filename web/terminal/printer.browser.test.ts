@@ -23,7 +23,9 @@ interface Printed {
   paper: boolean;
 }
 
-/** Fakes a Web Serial port: it is chosen once and can be open only once at a time. */
+/**
+ * Fakes a Web Serial port. The user chooses it once, and it rejects a second open while it is open.
+ */
 function addPort(): void {
   const printed = { jobs: [] as string[], paper: true };
   let isOpen = false;

@@ -22,7 +22,7 @@ interface Scene {
   refund(): Promise<void>;
 }
 
-/** A till that shows a payment of 2.50 made at it. */
+/** Opens a till that shows a payment of 2.50 made at it. */
 async function paidTill(): Promise<Scene> {
   const terminal = await addTestTerminal(stage().sandbox);
   const till = await openTill(stage().browser, stage().sandbox, { terminal, options: PHONE });
@@ -54,7 +54,7 @@ test('a refund whose answer got lost is made once, whatever is said between', as
   await refund();
   await till.result('Checking…').waitFor();
   while (lost.met === 0) await page.waitForTimeout(50);
-  // The device key is revoked meanwhile, which says nothing about the refund.
+  // Revokes the device key meanwhile, which says nothing about the refund.
   let refusals = 0;
   await page.route(REFUNDS, async (route) => {
     refusals++;

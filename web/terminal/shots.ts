@@ -15,7 +15,7 @@ interface Stage extends Scene {
   readonly till: TillWindow;
 }
 
-/** A screenshot of a till whose shift has begun. */
+/** Takes a screenshot of a till whose shift has begun. */
 function tillShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
   return {
     name,
@@ -132,7 +132,10 @@ const SELLING: readonly Shot[] = [
   }),
 ];
 
-/** A camera without a picture, or no camera. This Chromium has no code reader. */
+/**
+ * Takes a screenshot with a camera that has no picture, or without a camera. This Chromium has no
+ * code reader.
+ */
 function cameraShot(name: string, allowed: boolean): Shot {
   return tillShot(name, async ({ till }) => {
     await till.page.addInitScript((isAllowed) => {
@@ -306,7 +309,10 @@ const PAGES: readonly Shot[] = [
   }),
 ];
 
-/** Shows the text for an amount that waits for more than one block, on a tap that continues. */
+/**
+ * Shows the text for an amount that waits for more than one block, after a tap that is still in
+ * progress.
+ */
 async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
   await till.page.route(/payment_intents\/[^/]+(\/tap|\?.*|$)/, async (route) => {
     try {
@@ -321,7 +327,7 @@ async function showWaits({ till }: Stage, waits_for: string): Promise<void> {
   await till.page.getByText('The payment is on the chain').waitFor();
 }
 
-/** Screens that a cashier seldom sees. */
+/** Screenshots of screens that a cashier seldom sees. */
 const SELDOM: readonly Shot[] = [
   tillShot('manager-code', async ({ till, ...stage }) => {
     const { page } = till;

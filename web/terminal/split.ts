@@ -16,8 +16,8 @@ export const MOST_PARTS = 20;
 const CENT = 10_000n;
 
 /**
- * As equal as whole cents, or the currency's minor units, allow: the first parts take the
- * remainder. They add up to the total.
+ * Splits a total into parts as equal as whole cents, or the currency's minor units, allow: the
+ * first parts take the remainder. They add up to the total.
  */
 export function equalParts(total: bigint, count: number, currency: string | null = null): bigint[] {
   const unit = currency === null && total % CENT === 0n ? CENT : 1n;
@@ -31,18 +31,18 @@ export function remaining({ total, paid }: Split): bigint {
   return total - paid;
 }
 
-/** The amount that the keypad suggests next. */
+/** Returns the amount that the keypad suggests next. */
 export function nextPart(split: Split): bigint {
   return split.parts[0] ?? remaining(split);
 }
 
-/** The split after a part was paid (tip not included), or `null` once nothing is left. */
+/** Returns the split after a part was paid (tip not included), or `null` once nothing is left. */
 export function afterPart(split: Split, amount: bigint): Split | null {
   const paid = split.paid + amount;
   if (paid >= split.total) return null;
   const [first, ...others] = split.parts;
   const asProposed = first === amount;
-  // A different amount than suggested was charged, so the cashier enters the rest.
+  // The cashier charged another amount than the suggested one, so they enter the rest, too.
   const parts = asProposed ? others : [];
   return { ...split, paid, parts, paidParts: split.paidParts + 1 };
 }

@@ -7,7 +7,9 @@ import { keptPairing } from './kept.ts';
 import { replacePlace } from './place.ts';
 import { WORDS } from './words.ts';
 
-/** A device needs one or the other: pairing takes a minute, a shift takes hours. */
+/**
+ * Loaded on demand, because a device needs one or the other: pairing takes a minute, a shift hours.
+ */
 const PairScreen = partOf(async () => (await import('./screens/pair.tsx')).PairScreen);
 const Shift = firstPartOf(async () => (await import('./screens/shift.tsx')).Shift);
 /** The window that faces the customer. */
@@ -32,7 +34,7 @@ function takeCode(): string | null {
 
 type Hold = 'asking' | 'mine' | 'elsewhere';
 
-/** Only one window takes payments; others say so. The Web Locks API needs a secure page. */
+/** Lets only one window take payments; others say so. The Web Locks API needs a secure page. */
 function useOnlyWindow(): readonly [Hold, () => void] {
   const [hold, setHold] = useState<Hold>('asking');
   const [attempt, setAttempt] = useState(0);
@@ -52,7 +54,7 @@ function useOnlyWindow(): readonly [Hold, () => void] {
   return [hold, () => setAttempt((count) => count + 1)];
 }
 
-/** The customer display holds no lock, no code and no key. */
+/** The app's root. The customer display holds no lock, no code and no key. */
 export function Terminal(): ReactNode {
   return IS_DISPLAY ? <DisplayScreen /> : <Till />;
 }

@@ -13,9 +13,9 @@ import type {
   Till,
 } from './phases.ts';
 
-/** Short enough that a dead connection is noticed within seconds. */
+/** Longest poll, short enough that a dead connection is noticed within seconds. */
 const POLL_S = 10;
-/** What a payment waits for can change without a change of its status. */
+/** Longest poll while a payment is processed: what it waits for can change without its status. */
 const PROCESSING_POLL_S = 3;
 /** A request that takes longer than this is checked by a second, different one. */
 const SLOW_MS = 3_000;
@@ -27,9 +27,12 @@ const RETRY_MS = [500, 1_000, 2_000, 4_000] as const;
  * Polls this often while the service is unreachable, so that `Offline` disappears within a second.
  */
 const REACH_MS = 500;
-/** The device key is no longer valid, so frequent polling would not help. */
+/** Pause once the device key is no longer valid, when frequent polling would not help. */
 const KEY_ENDED_MS = 10_000;
-/** One second for the rounding of the service's clock and half a second for the request. */
+/**
+ * Tolerance when clocks are compared: one second because the service rounds its time, half a second
+ * for the request.
+ */
 const CLOCK_SET_MS = 1_500;
 
 export interface TillView {
@@ -45,8 +48,8 @@ export interface TillView {
 }
 
 /**
- * The service's time is rounded down to whole seconds, so the highest recent offset is the closest.
- * A larger difference means that a clock was changed.
+ * Returns the better clock offset. The service rounds its time down to whole seconds, so the
+ * highest recent offset is the closest. A larger difference means that a clock was changed.
  */
 function nearerOffset(known: number, serverTime: number | null): number {
   if (serverTime === null) return known;
@@ -95,8 +98,8 @@ export class TillRunner {
   };
 
   readonly dispatch = (action: Action): void => {
-    // A window that another one replaced may still get responses, but the stored state now belongs
-    // to the other.
+    // A window that another one replaced may still get responses, but the stored state belongs to
+    // the other now.
     if (!this.#running) return;
     const before = this.#view.till;
     const till = next(before, { ...action, now: performance.now() });
@@ -128,15 +131,15 @@ export class TillRunner {
   };
 
   /**
-   * The current request may not notice that the network is back, so a small one checks in any
-   * phase.
+   * Sends a small request in any phase, because the current one may not notice that the network is
+   * back.
    */
   readonly #back = (): void => {
     this.#poke();
     void this.device();
   };
 
-  /** Does not wait until the service is known to be reachable. */
+  /** Returns how long to poll: not at all until the service is known to be reachable. */
   #pollS(status: string | null): number {
     if (!this.#view.reached) return 0;
     return status === 'processing' ? PROCESSING_POLL_S : POLL_S;
@@ -173,7 +176,7 @@ export class TillRunner {
     }
   }
 
-  /** @param ms `null` to wait until an event wakes it. */
+  /** Waits. @param ms `null` to wait until an event wakes it. */
   #pause(ms: number | null): Promise<void> {
     const { signal } = this.#waiting;
     return new Promise((resolve) => {
@@ -262,7 +265,7 @@ export class TillRunner {
   async #watch({ intent }: Open | Following): Promise<void> {
     const { status, id } = intent;
     const isOver = Date.parse(intent.expires_at) < Date.now() + this.#view.clockOffsetMs;
-    // At expiry, ask at once, and then not too often.
+    // Asks at once when the payment expires, and less often afterwards.
     const wait = isOver && status === 'requires_payment_method' ? null : { status };
     if (!(await this.#ask(id, wait))) return this.#pauseAfterFailure();
     if (wait === null) await this.#pause(ASK_EVERY_MS);
@@ -274,7 +277,10 @@ export class TillRunner {
     if (this.#view.till.phase.at === 'canceling') await this.#pauseAfterFailure();
   }
 
-  /** While a tap has no response, or its response was lost, the intent itself is read as well. */
+  /**
+   * Sends the tap. While it has no response, or its response was lost, the intent itself is read as
+   * well.
+   */
   async #tap({ intent, tap }: Tapping): Promise<void> {
     this.dispatch({ type: 'tap_sent' });
     const { id } = intent;

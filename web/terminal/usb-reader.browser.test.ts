@@ -32,7 +32,7 @@ async function hold(feed: TillFeed, card: Transceive): Promise<void> {
   feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: found });
 }
 
-/** `nextTill` resolves when a page connects after the call. */
+/** Starts the program. `nextTill` resolves when a page connects after the call. */
 async function startProgram(code: string | null, tokenHash: string | null) {
   const kept: string[] = [];
   let arrive = () => {};
@@ -98,7 +98,7 @@ test('a card that is held against a USB reader of this computer pays', async () 
   // A chip signs only while a payment waits.
   const account = await fundedAccount(sandbox, 10_000_000n);
   await till.newPayment.click();
-  // The first of these messages may still be visible, and the second must be observed separately.
+  // The first message may still be visible when the second appears, so wait until it is gone.
   await page.getByText('No pass is needed now').waitFor({ state: 'hidden' });
   await hold(again.feed, haloChip(account));
   await page.getByText('No pass is needed now').waitFor();

@@ -5,7 +5,7 @@ import { takesPasses } from './machine.ts';
 import type { Outcome, Phase, Remark } from './phases.ts';
 import type { NoPass, Unread } from './reader/credential.ts';
 
-/** Text keys, or groups of them. */
+/** A tree of text keys. */
 interface Words {
   readonly [name: string]: TextKey | Readonly<Record<string, TextKey>>;
 }
@@ -81,7 +81,7 @@ export const OUTCOME_LOOKS: Readonly<Record<Outcome, 'good' | 'bad' | 'warn' | '
   expired: 'warn',
 };
 
-/** Why a payment ended without money, for the cashier. */
+/** Tells the cashier why a payment ended without money. */
 export function endHint(outcome: Outcome, intent: Intent): string {
   if (outcome === 'expired') {
     return intent.tapped_at === null ? t('till.expired.no_pass') : t('till.expired.not_paid');
@@ -89,7 +89,7 @@ export function endHint(outcome: Outcome, intent: Intent): string {
   return t('till.nothing_charged');
 }
 
-/** The decline's text for customers, never the one for developers. */
+/** Returns the decline's text for customers, never the one for developers. */
 export function customerDecline({
   last_payment_error: error,
 }: Pick<Intent, 'last_payment_error'>): string {
@@ -129,7 +129,7 @@ export function cashierDecline({ last_payment_error: error }: Intent): string {
   return words === undefined ? end : `${t(words)} ${end}`;
 }
 
-/** The text for an item that is not a pass. `own` is the URL of this till's own tag. */
+/** Returns the text for an item that is not a pass. `own` is the URL of this till's own tag. */
 export function unreadWords(read: Unread, own: string | null): string {
   switch (read.is) {
     case 'no_pass':
@@ -146,7 +146,7 @@ export function unreadWords(read: Unread, own: string | null): string {
 }
 
 function tagWords(address: string, own: string | null): string {
-  // Only the last path segment counts: the same tag may use another host, and a chip adds
+  // Compares only the last path segment: the same tag may use another host, and a chip adds
   // parameters.
   const read = tokenOf(new URL(address).pathname);
   const isOwn = own !== null && read === tokenOf(own);
@@ -174,7 +174,7 @@ function tokenOf(address: string): string {
   return address.slice(address.lastIndexOf('/'));
 }
 
-/** The text for a pass that was read while no payment waits. */
+/** Returns the text for a pass that was read while no payment waits. */
 export function strayWords(phase: Phase): string {
   switch (phase.at) {
     case 'result':

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<Alarm>[] = [
   { name: 'Change', cell: (alarm) => <Resolve alarm={alarm} /> },
 ];
 
-/** Alarms that require a decision, newest first. */
+/** Lists the alarms that require a decision, newest first. */
 export function Alarms(): ReactNode {
   const filters = useFilters();
   const pages = usePages('GET /alarms', (before) => ({ query: { limit: PAGE, before } }), {

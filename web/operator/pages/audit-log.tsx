@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<Entry>[] = auditColumns({
   objectLink: (id) => <span className="id">{id}</span>,
 });
 
-/** The network's own audit log, or an account's. */
+/** Shows the network's own audit log, or an account's. */
 export function AuditLog(): ReactNode {
   const filters = useFilters();
   const asked = { object: filters.get('object'), account: filters.get('account') };

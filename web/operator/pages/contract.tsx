@@ -69,7 +69,7 @@ function ProposalStatus({ proposal }: { readonly proposal: Proposal }): ReactNod
   return <Status tone="plain">{isTakenBack ? 'Retracted' : 'Rejected'}</Status>;
 }
 
-/** Who decided, with the reason. */
+/** Shows who decided, with the reason. */
 function Decided({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const { status, decided_by: by, decision_reason: why } = proposal;
   if (status === 'open') return null;
@@ -122,7 +122,7 @@ const PROPOSALS: readonly Column<Proposal>[] = [
   },
 ];
 
-/** The last proposal's id is the next cursor. */
+/** Returns the next cursor, which is the last proposal's id. */
 function nextProposal({ data, has_more: more }: ListPage<Proposal>): string | null {
   return more === true ? (data.at(-1)?.id ?? null) : null;
 }
@@ -135,7 +135,7 @@ function NothingAsked(): ReactNode {
   );
 }
 
-/** The contract's fees and settings, and proposals that two operators must approve. */
+/** Shows the contract's fees and settings, and the proposals that two operators must approve. */
 export function Contract(): ReactNode {
   const { mayChange } = useOperator();
   const [wish, setWish] = useState<ContractWish | null>(null);

@@ -17,7 +17,7 @@ import { NetworkTable } from '../parts/network-table.tsx';
 import { OtherCells } from '../parts/other-cells.tsx';
 
 const WATCH_MS = 10_000;
-/** Each refresh queries every other cell. */
+/** Polling interval. It is long because each refresh queries every other cell. */
 const CELLS_MS = 30_000;
 
 const COLUMNS: readonly Column<Need>[] = [
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<Need>[] = [
   { name: 'Since', cell: ({ since }) => (since === null ? 'Now' : <Time at={since} />) },
 ];
 
-/** Everything that requires an operator's action in one list, oldest first. */
+/** Lists everything that requires an operator's action, oldest first. */
 export function NeedsYou(): ReactNode {
   const networks = useNetworks();
   const reconciled = useReconciled();

@@ -36,7 +36,7 @@ const COLUMNS: readonly Column<Payer>[] = [
   { name: 'Change', cell: (payer) => <Block payer={payer} /> },
 ];
 
-/** Finds payers by id or wallet. There is no list of them. */
+/** Finds payers by id or wallet. The console has no list of all payers. */
 export function Payers(): ReactNode {
   const filters = useFilters();
   const text = filters.get('text') ?? '';
@@ -64,7 +64,9 @@ export function Payers(): ReactNode {
   );
 }
 
-/** A sole operator has decided at once; otherwise a colleague must agree. */
+/**
+ * Returns the confirmation. A sole operator has decided at once; otherwise a colleague must agree.
+ */
 function saidOf({ status }: BlockAnyPayerResponse): string {
   return status === 'open' ? 'Sent. A colleague has to approve it.' : 'Done.';
 }

@@ -69,7 +69,7 @@ function Entries({
   );
 }
 
-/** The contents of one queue, each item linked to its payment or account. */
+/** Lists the contents of one queue, each item with a link to its payment or account. */
 export function Queue(): ReactNode {
   const filters = useFilters();
   const queue = (filters.get('queue') ?? 'refunds') as NonNullable<Asked['queue']>;
@@ -77,7 +77,7 @@ export function Queue(): ReactNode {
   return <Entries title={queue.charAt(0).toUpperCase() + queue.slice(1)} query={query} />;
 }
 
-/** Settlement jobs of one kind that have not settled yet. */
+/** Lists the settlement jobs of one kind that have not settled yet. */
 export function WaitingRequests(): ReactNode {
   const filters = useFilters();
   const kind = filters.get('kind') ?? 'payment';

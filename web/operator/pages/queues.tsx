@@ -15,7 +15,7 @@ type Request = ChainQueue & { readonly network: string };
 
 const WATCH_MS = 5_000;
 
-/** Path of a queue's contents. */
+/** Returns the path of the page with a queue's contents. */
 function placeOf(queue: string): string {
   if (queue === 'business verifications') return '/operator/verification';
   return `/operator/queues/entries?${new URLSearchParams({ queue })}`;
@@ -50,7 +50,10 @@ function byAge(a: Queue, b: Queue): number {
   return (a.oldest ?? '~').localeCompare(b.oldest ?? '~');
 }
 
-/** Queues of pending work, with the age of the oldest item, which says more than an average. */
+/**
+ * Lists the queues of pending work, each with the age of its oldest item, which says more than an
+ * average.
+ */
 export function Queues(): ReactNode {
   const work = useRead('GET /queues', undefined, { everyMs: WATCH_MS });
   const networks = useNetworks();

@@ -38,7 +38,7 @@ const DIFFERENCES: readonly Column<Difference>[] = [
   { name: 'Change', cell: (difference) => <Accept difference={difference} /> },
 ];
 
-/** Differences between ledger and chain. An empty table states when it was checked. */
+/** Lists differences between ledger and chain. An empty table says when they were last compared. */
 export function Reconciliation(): ReactNode {
   const filters = useFilters();
   const query = useReconciled();

@@ -20,7 +20,7 @@ function coin(wei: string): string {
   return `${BigInt(whole).toLocaleString('en-US')}.${decimals}`;
 }
 
-/** A larger count, as on a test network, is shown as "Over" this number. */
+/** Counts above this number, as on a test network, are shown as "Over" it. */
 const MANY = 1_000_000_000n;
 
 function count(digits: string): ReactNode {
@@ -84,7 +84,7 @@ export function Relayers(): ReactNode {
   );
 }
 
-/** The service's own limit. */
+/** The largest number of days that the service returns. */
 const MANY_DAYS = 3_650;
 
 function daysText(days: number): string {

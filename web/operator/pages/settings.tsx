@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<Colleague>[] = [
   },
 ];
 
-/** The user's own access, the colleagues, and the service's settings. */
+/** Shows the user's own access, the colleagues, and the service's settings. */
 export function Settings(): ReactNode {
   const staff = useRead('GET /operators');
   const configuration = useRead('GET /configuration');
@@ -62,7 +62,7 @@ export function Settings(): ReactNode {
   );
 }
 
-/** Settings with values, then the names of those that are not set. */
+/** Shows the settings with their values, then the names of those that are not set. */
 function Configuration({ settings }: { readonly settings: unknown }): ReactNode {
   const all = settingsOf(settings);
   const unset = all.filter(([, value]) => value === null);
@@ -79,7 +79,7 @@ function Configuration({ settings }: { readonly settings: unknown }): ReactNode 
   );
 }
 
-/** Operators cannot disable themselves; a colleague must do it. */
+/** Disables a colleague. Operators cannot disable themselves; a colleague must do it. */
 function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();
@@ -111,7 +111,7 @@ function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   );
 }
 
-/** Support staff can see everything and change nothing. */
+/** Changes a colleague's role. Support staff can see everything and change nothing. */
 function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

@@ -17,7 +17,7 @@ function Paused({ is }: { readonly is: boolean }): ReactNode {
 
 const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of ${usdc(most)}`;
 
-/** The contract's current state on chain, and its announced changes. */
+/** Shows the contract's current state on chain, and its announced changes. */
 export function ContractState({ contract }: { readonly contract: Contract }): ReactNode {
   const { network, former, state } = contract;
   const where = former ? `${network}, former contract` : network;
@@ -64,7 +64,7 @@ export function ContractState({ contract }: { readonly contract: Contract }): Re
   );
 }
 
-/** Collapsed by default, because the proposals below are more important. */
+/** Shows the state collapsed at first, because the proposals below are more important. */
 function Short({ state }: Pick<Contract, 'state'>): ReactNode {
   if (state === null) return <Status tone="warn">No node answers</Status>;
   const isPaused = state.settling_paused || state.refunding_paused;

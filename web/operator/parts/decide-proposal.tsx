@@ -5,7 +5,7 @@ import { useOperator } from '../operator.ts';
 import { isOpen, type Proposal, proposalWords } from './proposal-words.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
 
-/** A colleague approves or declines; the proposer can withdraw the proposal. */
+/** Lets a colleague approve or decline a proposal, and the proposer withdraw it. */
 export function DecideProposal({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

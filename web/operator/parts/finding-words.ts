@@ -6,9 +6,9 @@ export type FindingCode = ReadAnyPaymentResponse['findings'][number]['code'];
 interface Words {
   readonly tone: Tone;
   readonly title: string;
-  /** What it means, and what to tell the caller. */
+  /** What the finding means, and what to tell the caller. */
   readonly say: string;
-  /** The possible action. */
+  /** What the operator can do. */
   readonly todo?: string;
   /** A page of the console with more details. */
   readonly page?: readonly [name: string, path: string];

@@ -28,7 +28,7 @@ function Said({ finding: { code, since, about } }: { readonly finding: Finding }
   );
 }
 
-/** The payment's state, the reason for it, and possible actions. */
+/** Shows the payment's state, the reason for it, and possible actions. */
 export function Findings({ findings }: { readonly findings: readonly Finding[] }): ReactNode {
   const { href } = fromRoot('docs/operating#a-payment-that-hangs');
   return (

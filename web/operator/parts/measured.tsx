@@ -2,7 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Time } from '../../ui/time.tsx';
 
-/** The time of the data on screen. Nothing is shown as healthy unless it was measured. */
+/** Shows the time of the data on screen: nothing may look healthy that was not measured. */
 export function Measured({ query }: { readonly query: UseQueryResult<unknown> }): ReactNode {
   if (query.data === undefined) return null;
   return (

@@ -44,7 +44,7 @@ const COLUMNS: readonly Column<Network>[] = [
   },
 ];
 
-/** The health of each network, from its nodes and tables. */
+/** Shows the health of each network, from its nodes and tables. */
 export function NetworkTable({ networks }: { readonly networks: readonly Network[] }): ReactNode {
   return (
     <section className="stack">

@@ -25,7 +25,10 @@ const COLUMNS: readonly Column<Cell>[] = [
   { name: 'Verifications', number: true, cell: ({ waiting }) => waiting?.verifications ?? '' },
 ];
 
-/** The network's other cells with links to their consoles. Empty for a network with one cell. */
+/**
+ * Lists the network's other cells with links to their consoles. Renders nothing for a network with
+ * one cell.
+ */
 export function OtherCells({ others }: { readonly others: readonly Cell[] }): ReactNode {
   if (others.length === 0) return null;
   return (

@@ -16,7 +16,7 @@ type Field = Exclude<keyof Defaults, 'version'>;
 type Mode = 'test' | 'live';
 
 const HOUR_S = 3_600;
-/** The service's own limits. */
+/** The largest values that the service accepts. */
 const MOST = { hours: 720, days: 3_650, basisPoints: 300 };
 
 interface FieldOf {
@@ -24,7 +24,7 @@ interface FieldOf {
   readonly label: string;
   readonly hint: string;
   readonly show: (value: number) => string;
-  /** @returns `null` if the value is not valid. */
+  /** Parses the typed value. @returns `null` if it is not valid. */
   readonly read: (typed: string) => number | null;
   /** The hint for an invalid value. */
   readonly wrong: string;
@@ -95,8 +95,8 @@ const FIELDS: readonly FieldOf[] = [
 ];
 
 /**
- * The limits that the wallet app proposes, per network. Policies that are already signed do not
- * change.
+ * Edits the limits that the wallet app proposes, per network. Policies that are already signed do
+ * not change.
  */
 export function PolicyForms(): ReactNode {
   return (

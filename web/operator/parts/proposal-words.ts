@@ -46,7 +46,9 @@ export function isOpen(proposal: Proposal): boolean {
   return proposal.status === 'open' && Date.parse(proposal.expires_at) > Date.now();
 }
 
-/** A sole operator has decided at once; otherwise a colleague must agree. */
+/**
+ * Returns the confirmation. A sole operator has decided at once; otherwise a colleague must agree.
+ */
 export function saidOf(done: string) {
   return ({ proposal }: { readonly proposal: string | null }): string =>
     proposal === null ? done : 'Sent. A colleague has to approve it.';

@@ -1,4 +1,4 @@
-/** Block numbers are decimal strings. */
+/** How far a recovery has read a chain. Block numbers are decimal strings. */
 export interface RecoveryPlace {
   readonly from_block: string | null;
   readonly read_to: string | null;
@@ -16,7 +16,8 @@ function count(blocks: bigint): string {
 }
 
 /**
- * The share of the chain that has been read. The head advances meanwhile, so it never reaches 1.
+ * Returns the share of the chain that has been read. The head advances meanwhile, so it never
+ * reaches 1.
  */
 export function progressOf({ from_block: from, read_to: to, head }: RecoveryPlace): Progress {
   if (head === null)

@@ -1,4 +1,4 @@
-/** The section for an alarm in the runbook, as plain text, or `null` without one. */
+/** Returns the runbook's section for an alarm as plain text, or `null` if there is none. */
 export function paragraphOf(guide: string, kind: string): string | null {
   const [, rest] = guide.split(`\n### ${kind}\n`);
   if (rest === undefined) return null;

@@ -1,4 +1,4 @@
-/** A setting's path as a name, for example `testnet › rpc urls`. */
+/** Formats a setting's path as a name, for example `testnet › rpc urls`. */
 function nameOf(path: readonly string[]): string {
   return path.join(' › ').replaceAll('_', ' ');
 }
@@ -10,7 +10,7 @@ function wordsOf(value: unknown): string | null {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** One line per setting; `null` if it is not set. */
+/** Returns one line per setting; its value is `null` if it is not set. */
 export function settingsOf(
   value: unknown,
   path: readonly string[] = [],

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column<CollectorKey>[] = [
   { name: 'Change', cell: (key) => <KeyActions collectorKey={key} /> },
 ];
 
-/** Keys with which readers prove to Google Wallet that they belong to this network. */
+/** Shows the keys with which readers prove to Google Wallet that they belong to this network. */
 export function SmartTapKeys(): ReactNode {
   const { mayChange } = useOperator();
   const keys = useRead('GET /smart_tap/keys');
@@ -139,7 +139,7 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
   );
 }
 
-/** Actions that this key's state allows. */
+/** Offers the actions that this key's state allows. */
 function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): ReactNode {
   const { call, mayChange } = useOperator();
   const [asked, setAsked] = useState<'use' | 'end' | 'show' | null>(null);

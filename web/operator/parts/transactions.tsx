@@ -9,7 +9,10 @@ import type { Proposal } from './proposal-words.ts';
 
 const OF_THE_CONTRACT: readonly string[] = ['pause', 'unpause', 'change_rates'];
 
-/** Transactions of the contract's key holder, sent after two operators have approved. */
+/**
+ * Lists the transactions for the contract's key holder, to be sent after two operators have
+ * approved.
+ */
 export function Transactions({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const { kind, status } = proposal;

@@ -11,7 +11,7 @@ import { haloChip } from './halo-chip.ts';
 
 const account = privateKeyToAccount(generatePrivateKey());
 
-/** What the real readers' code makes of an item that is held up briefly. */
+/** Returns what the real readers' code makes of an item that is held up briefly. */
 async function readOnce(thing: Thing): Promise<readonly Read[]> {
   const field = new Field();
   const reads: Read[] = [];
@@ -103,7 +103,7 @@ test('the higher of two values of s is changed for the lower', () => {
   assert.deepEqual(readDer(der), { r: 9n, s: 5n });
 });
 
-/** An item that stays in the field. */
+/** Returns an item that stays in the field, as a chip. */
 async function chipOf(thing: Thing): Promise<Chip> {
   const field = new Field();
   field.hold(thing);

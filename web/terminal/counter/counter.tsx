@@ -87,7 +87,7 @@ function useHand(field: Field, lying: Lying): Hand {
 interface ThingProps {
   readonly name: Name;
   readonly hand: Hand;
-  /** The element that stands for the till's antenna. */
+  /** Returns the element that stands for the till's antenna. */
   readonly pad: () => Element | null;
   /** Called when the item is dropped elsewhere. */
   readonly onDropped: (event: PointerEvent) => void;

@@ -4,11 +4,11 @@ import type { NdefReader, ReadRecord } from '../reader/nfc.ts';
 
 /** An item for the virtual reader, as its antenna sees it. */
 export interface Thing {
-  /** The item's NDEF message, or `null` for a card without one, such as a bank card. */
+  /** Returns the item's NDEF message, or `null` for a card without one, such as a bank card. */
   message(): Uint8Array | null;
   /** Present on a chip that takes commands. Its next message is the answer. */
   command?(bytes: Uint8Array): Promise<void>;
-  /** Leaving the field cuts the chip's power, so it forgets the last command. */
+  /** Called when the item leaves the field: its chip loses power and forgets the last command. */
   leave?(): void;
 }
 
@@ -32,7 +32,7 @@ export class Field {
   readonly #scanning = new Set<EventTarget>();
   readonly #held = new Set<Thing>();
 
-  /** Puts an item into the field until one `take`, however often it is held. */
+  /** Puts an item into the field until as many `take` calls follow as `hold` calls came before. */
   hold(thing: Thing): void {
     this.#held.add(thing);
     for (const reader of this.#scanning) this.tell(reader);
@@ -42,13 +42,13 @@ export class Field {
     if (this.#held.delete(thing)) thing.leave?.();
   }
 
-  /** The item, if it is alone. Two items at once disturb each other. */
+  /** Returns the item, if it is alone. Two items at once disturb each other. */
   only(): Thing | null {
     const [thing = null] = this.#held;
     return this.#held.size === 1 ? thing : null;
   }
 
-  /** Writing waits for an item, as a real reader does. */
+  /** Waits for an item, as a real reader does before it writes. */
   async found(signal: AbortSignal): Promise<Thing> {
     while (!signal.aborted) {
       const thing = this.only();
@@ -78,7 +78,7 @@ export class Field {
   }
 }
 
-/** A Web NFC driver for the field. Everything above it is the code for real readers. */
+/** Returns a Web NFC driver for the field. Everything above it is the code for real readers. */
 export function driverOf(field: Field): new () => NdefReader {
   return class VirtualReader extends EventTarget implements NdefReader {
     async scan({ signal }: { readonly signal: AbortSignal }): Promise<void> {

@@ -20,8 +20,7 @@ function keptKey(): `0x${string}` {
 }
 
 /**
- * The virtual counter's card, funded with test USDC from the sandbox's faucet.
- *
+ * Returns the virtual counter's card, funded with test USDC from the sandbox's faucet.
  * @param pin `null` for a card that signs for whoever holds it.
  * @throws ApiFailure if the service refuses or cannot be reached.
  */

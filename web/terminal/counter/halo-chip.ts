@@ -39,12 +39,12 @@ function derOf(signature: string): Uint8Array {
   return Uint8Array.from([0x30, both.length, ...both]);
 }
 
-/** The chip's own check: a caller who does not know the PIN cannot make this proof. */
+/** Checks the PIN as the chip does: a caller who does not know the PIN cannot make this proof. */
 async function isPinProof(pin: string, digest: Uint8Array, proof: Uint8Array): Promise<boolean> {
   return toHex(await proofOf(pin, digest)) === toHex(proof);
 }
 
-/** @param pin `null` for a chip that signs for whoever holds it. */
+/** Simulates a chip. @param pin `null` for a chip that signs for whoever holds it. */
 export function haloChip(
   account: PrivateKeyAccount,
   page: string,

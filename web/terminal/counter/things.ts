@@ -27,7 +27,7 @@ function cardOnce(pin: string | null): Promise<Thing> {
   return made;
 }
 
-/** @throws ApiFailure if the card cannot get test money. */
+/** Creates an item by its name. @throws ApiFailure if the card cannot get test money. */
 export async function thingOf(name: Name, { pass, tag }: Counter): Promise<Thing> {
   switch (name) {
     case 'phone':

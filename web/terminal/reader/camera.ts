@@ -15,12 +15,12 @@ function detectorClass(): DetectorClass | null {
   return 'BarcodeDetector' in window ? (window.BarcodeDetector as DetectorClass) : null;
 }
 
-/** True if the page may ask for a camera: only secure pages can. */
+/** True if the page may ask for a camera, which only secure pages can. */
 export function hasCamera(): boolean {
   return navigator.mediaDevices !== undefined;
 }
 
-/** The browser's BarcodeDetector, or ours if it is missing or cannot read QR codes. */
+/** Creates the browser's BarcodeDetector, or ours if it is missing or cannot read QR codes. */
 async function createDetector(): Promise<BarcodeDetector> {
   const Own = detectorClass();
   const formats = (await Own?.getSupportedFormats?.().catch(() => [])) ?? ['qr_code'];

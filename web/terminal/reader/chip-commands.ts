@@ -1,6 +1,6 @@
 /** Commands for chips of the HaLo family and their answers, independent of the transport. */
 
-/** The manufacturer reserves a chip's first key for payments. */
+/** Number of the key on a chip that the manufacturer reserves for payments. */
 const KEY = 1;
 const CODE = { sign: 0x01, listKeys: 0x02, signWithPin: 0xa1 } as const;
 const FAILED = 0xe1;
@@ -9,13 +9,16 @@ const LOCKED = [0x18, 0x21, 0x22];
 
 export const LIST_KEYS = Uint8Array.from([CODE.listKeys]);
 
-/** @param proof Proof of the PIN, valid for this digest only. */
+/**
+ * Builds the command that signs a digest.
+ * @param proof Proof of the PIN, valid for this digest only.
+ */
 export function signCommand(digest: Uint8Array, proof: Uint8Array | null): Uint8Array<ArrayBuffer> {
   if (proof === null) return Uint8Array.from([CODE.sign, KEY, ...digest]);
   return Uint8Array.from([CODE.signWithPin, KEY, ...digest, ...proof]);
 }
 
-/** Why a chip did not sign: it needs its PIN, or it is locked after too many wrong ones. */
+/** Returns why a chip did not sign: it needs its PIN, or it is locked after too many wrong ones. */
 export function refusalIn(answer: Uint8Array): 'wants_pin' | 'locked' | null {
   const [failed, code = 0] = answer;
   if (failed !== FAILED || answer.length !== 2) return null;

@@ -22,7 +22,7 @@ export type Read =
   /** The chip did not sign, or it cannot make this payment now. */
   | { readonly is: 'not_signed'; readonly message: string | null };
 
-/** Why an item cannot pay. Left out if the reader does not know. */
+/** Why an item cannot pay. Absent if the reader does not know. */
 export type NoPass =
   | 'phone_without_pass'
   | 'locked_phone'
@@ -31,7 +31,7 @@ export type NoPass =
   /** A keyboard-wedge reader uses another keyboard layout than the device. */
   | 'other_layout';
 
-/** Every item that cannot pay. Nothing is sent for it. */
+/** Every item that cannot pay. Nothing is sent when one is read. */
 export type Unread = Exclude<Read, { readonly is: 'pass' | 'chip' }>;
 
 const NO_PASS: Read = { is: 'no_pass' };
@@ -49,7 +49,7 @@ export function readText(text: string): Read {
   return credential === null ? NO_PASS : { is: 'pass', credential };
 }
 
-/** The text as a credential for the API, or `null` if it is not a pass. */
+/** Returns the text as a credential for the API, or `null` if it is not a pass. */
 export function credentialOf(text: string): Credential | null {
   const value = text.trim();
   if (NFC_ID.test(value)) return { type: 'nfc_id', value };

@@ -1,9 +1,9 @@
 import type { Read } from './credential.ts';
 import { americanKey, readTyped, type Typed } from './layout.ts';
 
-/** Allows for slow readers and busy devices. */
+/** Longest pause within one read. It allows for slow readers and busy devices. */
 const GAP_MS = 250;
-/** A shorter text may have been typed by a person. */
+/** Fewest letters of a read. A shorter text may have been typed by a person. */
 const LEAST_LENGTH = 12;
 /** Milliseconds per key. No person types 150 words a minute for that long. */
 const PERSON_MS = 80;
@@ -21,13 +21,13 @@ export function isByReader({ letters, places, tookMs }: Run): boolean {
   return tookMs <= length * PERSON_MS || isPass;
 }
 
-/** Dead keys produce no letter, and some readers send no key codes. */
+/** Counts the keys: dead keys produce no letter, and some readers send no key codes. */
 function lengthOf({ letters, places }: Typed): number {
   return Math.max(letters.length, places.length);
 }
 
 export interface KeyboardReader {
-  /** The payment that a pass would pay now, or `null` if there is none. */
+  /** Returns the payment that a pass would pay now, or `null` if there is none. */
   readonly waiting: () => string | null;
   readonly onRead: (read: Read) => void;
   /** Called for a read that began while no payment waited. It pays nothing. */
@@ -40,13 +40,14 @@ function fieldOf({ target }: KeyboardEvent): HTMLInputElement | null {
     : null;
 }
 
-/** The field for a card's PIN: keystrokes in it are neither read nor sent. */
+/** True for the field for a card's PIN: keystrokes in it are neither read nor sent. */
 function isPrivate(event: KeyboardEvent): boolean {
   return fieldOf(event)?.form?.dataset.private !== undefined;
 }
 
 /**
- * AltGr types letters, but Windows reports it as Ctrl+Alt. Input methods insert text by themselves.
+ * True if the key produces no letter. AltGr does, but Windows reports it as Ctrl+Alt. Input methods
+ * insert text by themselves.
  */
 function isNoLetter(event: KeyboardEvent): boolean {
   return (
@@ -85,7 +86,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     const isPerson =
       fieldOf(event) !== null && !isByReader({ letters, places, tookMs: last - began });
     if (!isTap && isPerson) return;
-    // Also swallows the Enter of a partially read pass.
+    // Also swallows the Enter after a partially read pass.
     event.preventDefault();
     event.stopPropagation();
     for (const [field, value] of before) putBack(field, value);
@@ -109,7 +110,7 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     if (letter === '' && place === '') return;
     const field = fieldOf(event);
     if (field !== null && !before.has(field)) before.set(field, field.value);
-    // A space would click the focused button.
+    // A space would click the focused button, so suppress it.
     if (field === null && key === ' ' && !isEmpty()) event.preventDefault();
     letters += letter;
     places += place;

@@ -4,7 +4,9 @@ import { newId } from '#core/ids.ts';
 import { newSecret } from '#core/secrets.ts';
 import { americanKey, readTyped } from './layout.ts';
 
-/** Keys on which other layouts differ from the American one: American letter to theirs. */
+/**
+ * Keys on which other layouts differ from the American one: American letter to the other layout's.
+ */
 const LAYOUTS: Readonly<Record<string, readonly [string, string]>> = {
   german: ['yzYZ_-:/?=&', 'zyZY?ßÖ-_´/'],
   italian: ['_-:/?=&', "?'ç-_ì/"],

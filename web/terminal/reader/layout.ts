@@ -7,7 +7,7 @@ import { type Read, readText } from './credential.ts';
  * is decoded twice: by its letters, and by the position of the keys on an American keyboard.
  */
 
-/** By `code`: without Shift, then with it. */
+/** The letters by `code`: without Shift, then with it. */
 const KEYS: Readonly<Record<string, string>> = {
   Backquote: '`~',
   Minus: '-_',
@@ -28,7 +28,7 @@ const KEYS: Readonly<Record<string, string>> = {
 };
 const SHIFTED_DIGITS = ')!@#$%^&*(';
 
-/** The letter at this key's position on an American keyboard, or '' if there is none. */
+/** Returns the letter at this key's position on an American keyboard, or '' if there is none. */
 export function americanKey({ code, shiftKey }: Pick<KeyboardEvent, 'code' | 'shiftKey'>): string {
   const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
   if (letter !== undefined) return shiftKey ? letter : letter.toLowerCase();
@@ -43,7 +43,7 @@ const SECRET = /^(?:nfc|tlpc)_[0-9A-Za-z]{38,39}$/;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const CHECKSUM_LENGTH = 6;
 
-/** The same checksum that the service computes in `core/secrets.ts`. */
+/** Computes the checksum as the service does in `core/secrets.ts`. */
 function checksum(text: string): string {
   const digest = sha256(new TextEncoder().encode(`tapline:${text}`));
   let rest = new DataView(digest.buffer, digest.byteOffset).getBigUint64(0);
@@ -69,7 +69,10 @@ function isWhole(text: string): boolean {
   return !pathname.includes('/card') || (CARD.test(pathname) && CARD_QUERY.test(search));
 }
 
-/** These letters have the same position on all common keyboards, except `a` and `q`. */
+/**
+ * Matches texts that begin like a pass or a URL. These letters have the same position on all common
+ * keyboards, except `a` and `q`.
+ */
 const BEGINS_LIKE_ONE = /^(?:nfc|tlpc|p[aq]ss.|https?)[^a-z]/i;
 
 /** The typed input, by letters and by key positions. */
@@ -78,7 +81,7 @@ export interface Typed {
   readonly places: string;
 }
 
-/** @returns the text in its original layout, with its classification. */
+/** Decodes what was typed. @returns the text in its original layout, with its classification. */
 export function readTyped(typed: Typed): { readonly text: string; readonly read: Read } {
   const both = [typed.letters, typed.places].map((text) => text.trim());
   const whole = both.find(isWhole);

@@ -72,7 +72,7 @@ function textsOf(event: Event): readonly string[] {
   return records.map((record) => textOf(record) ?? '');
 }
 
-/** The parameters in a chip's URL: its keys, and `res` after a command. */
+/** Returns the parameters in a chip's URL: its keys, and `res` after a command. */
 function chipParameters(texts: readonly string[]): URLSearchParams | null {
   const [first = ''] = texts;
   if (!URL.canParse(first)) return null;
@@ -80,14 +80,16 @@ function chipParameters(texts: readonly string[]): URLSearchParams | null {
   return publicKeyIn(searchParams) === null && !searchParams.has('res') ? null : searchParams;
 }
 
-/** Newer chips have one parameter per key; older ones list all keys in one. */
+/**
+ * Returns the public key. Newer chips have one parameter per key; older ones list all keys in one.
+ */
 function publicKeyIn(parameters: URLSearchParams): string | null {
   const key = parameters.get('pk1');
   if (key === null) return firstKeyOf(parameters.get('static') ?? '');
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
 }
 
-/** The first key of a list in hex digits. */
+/** Returns the first key in a list written in hex digits. */
 export function firstKeyOf(listed: string): string | null {
   const key = listed.startsWith(KEY_LENGTH) ? listed.slice(2, 132) : '';
   return PUBLIC_KEY.test(key) ? key.toLowerCase() : null;
@@ -125,7 +127,7 @@ async function sendToChip(
   return answered;
 }
 
-/** Classifies an item that was read. `null` for the answer to a pending command. */
+/** Classifies an item that was read. @returns `null` for the answer to a pending command. */
 function readEvent(event: Event, Driver: NdefDriver): Read | null {
   const texts = textsOf(event);
   const parameters = chipParameters(texts);
@@ -136,7 +138,7 @@ function readEvent(event: Event, Driver: NdefDriver): Read | null {
       sendToChip(Driver, signCommand(digest, proof ?? null), signal);
     return { is: 'chip', chip: { publicKey, sign } };
   }
-  // The first text that is not `no_pass`.
+  // Return the first text that is not `no_pass`.
   return texts.map(readText).find(({ is }) => is !== 'no_pass') ?? { is: 'no_pass' };
 }
 

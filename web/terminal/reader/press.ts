@@ -10,7 +10,10 @@ import { type Chip, firstKeyOf } from './nfc.ts';
 /** How long the phone waits for a card. */
 const HOLD_MS = 60_000;
 
-/** iPads have no reader, and other browsers only accept keys that they can verify. */
+/**
+ * True on iPhones only: iPads have no reader, and other browsers only accept keys that they can
+ * verify.
+ */
 export function asksByPress(): boolean {
   return (
     /iPhone/.test(navigator.userAgent) &&
@@ -38,10 +41,10 @@ function hexOf(bytes: Uint8Array): string {
 }
 
 /**
- * The first hold identifies the chip. Must be called from a click.
- *
+ * Reads the chip at its first hold, which only identifies it. Must be called from a click.
  * @param pressed Resolves at the next click, without which the phone opens no dialog.
- * @returns `null` if the item is not such a chip. @throws the phone's error.
+ * @returns `null` if the item is not such a chip.
+ * @throws the phone's error.
  */
 export async function readChipByPress(
   pressed: (until: AbortSignal) => Promise<void>,

@@ -2,7 +2,10 @@ import jsQR from 'jsqr';
 
 /** QR decoder for browsers without one (Safari, Firefox), loaded only by them. */
 
-/** Enough for a code that fills a third of the picture. A larger size only drains the battery. */
+/**
+ * Longest side of the picture that is decoded: enough for a code that fills a third of it. A larger
+ * one only drains the battery.
+ */
 const LONGEST_SIDE_PX = 640;
 
 export class QrDecoder {

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { CameraProblem } from '../words.ts';
 import { type BarcodeDetector, readCodes } from './read-codes.ts';
 
-/** Replaces the hardware: Node has neither a camera nor pictures. */
+/** Replaces a camera's track, because Node has neither a camera nor pictures. */
 class Track extends EventTarget {
   readonly kind = 'video';
   stop(): void {}

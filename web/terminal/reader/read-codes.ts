@@ -5,7 +5,10 @@ export interface BarcodeDetector {
   detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;
 }
 
-/** Often enough for a hand that holds still, and rarely enough to spare a phone's battery. */
+/**
+ * Interval between two reads: short enough for a hand that holds still, long enough to spare a
+ * phone's battery.
+ */
 const LOOK_EVERY_MS = 200;
 
 export function openCamera(): Promise<MediaStream> {
@@ -52,9 +55,9 @@ export async function readCodes(
     clearInterval(timer);
     if (!signal.aborted) onProblem('stopped');
   };
-  // Another app took the camera, it was unplugged, or its permission was revoked.
+  // A track ends when another app took the camera, it was unplugged, or its permission was revoked.
   for (const track of stream.getTracks()) track.addEventListener('ended', stopped);
   video.srcObject = stream;
-  // May wait forever for a first frame. Rejects if the dialog was closed meanwhile.
+  // This may wait forever for a first frame. It rejects if the dialog was closed meanwhile.
   await video.play().catch(() => {});
 }

@@ -8,13 +8,16 @@ import { t } from '../../ui/text/t.ts';
 import { proofOf, refusalIn } from './chip-commands.ts';
 import type { Chip } from './nfc.ts';
 
-/** Loaded when a chip that signs is presented, because it needs the curve and the hash function. */
+/**
+ * Signs payments with a chip. Loaded when such a chip is presented, because it needs the curve and
+ * the hash function.
+ */
 
-/** A person holds a card still for a few seconds at most. */
+/** Time limit for signing: a person holds a card still for a few seconds at most. */
 const SIGN_LIMIT_MS = 8_000;
-/** After typing a PIN, the user must pick the card up again. */
+/** Time limit after a PIN was typed, because the user must pick the card up again. */
 const AFTER_PIN_MS = 20_000;
-/** The phone's own dialog and the click for it take longer. */
+/** Time limit with the phone's own dialog, which needs a click and takes longer. */
 const BY_PRESS_MS = 60_000;
 /** Order of secp256k1. Contracts only accept the lower of the two values of `s` (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -33,7 +36,7 @@ function integerAt(der: Uint8Array, at: number): { readonly value: bigint; reado
   return { value: BigInt(toHex(der.subarray(at + 2, end))), end };
 }
 
-/** @throws RangeError unless the input is two integers below the order. */
+/** Decodes a signature. @throws RangeError unless the input is two integers below the order. */
 export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigint } {
   if (der[0] !== 0x30) throw new RangeError('DER');
   const r = integerAt(der, 2);
@@ -43,7 +46,10 @@ export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigi
   return { r: r.value, s: s.value > ORDER / 2n ? ORDER - s.value : s.value };
 }
 
-/** Adds the recovery id to the signature. `null` if neither candidate key is the chip's. */
+/**
+ * Adds the recovery id to the signature.
+ * @returns `null` if neither candidate key is the chip's.
+ */
 async function signatureOf(
   digest: Uint8Array,
   { der, from }: { readonly der: Uint8Array; readonly from: string },
@@ -65,7 +71,7 @@ function emptyCardWords(balance: bigint): string {
 
 const LOCKED = 'till.chip.problem.locked';
 
-/** Asks for the card's PIN, which stays on this device. `null` if none was entered. */
+/** Asks for the card's PIN, which stays on this device. Resolves to `null` if none was entered. */
 export type AskPin = (wasWrong: boolean, until: AbortSignal) => Promise<string | null>;
 
 export interface Signing {
@@ -79,8 +85,8 @@ function timeLimitOf({ byPress }: Chip, usualMs: number, until: AbortSignal): Li
 }
 
 /**
- * The chip's answer, including the retry with its PIN if it needs one. `null` if no PIN was
- * entered.
+ * Returns the chip's answer, including the retry with its PIN if it needs one, or `null` if no PIN
+ * was entered.
  */
 async function answerOf(signing: Signing, until: AbortSignal): Promise<Uint8Array | null> {
   const { chip, digest, askPin } = signing;

@@ -6,12 +6,17 @@ import type { Chip } from './nfc.ts';
 
 /** Port of the local program `tapline-reader`, which makes no other connections. */
 export const USB_PORT = 4244;
-/** Reconnects within two seconds after sleep or after the program starts. */
+/**
+ * Pause before a reconnection, so that the till reconnects within two seconds after sleep or after
+ * the program starts.
+ */
 const AGAIN_MS = 1_000;
 /** WebSocket close codes with which the program ends this page's connection. */
 const CLOSED = { refused: 4401, replaced: 4409, tooOften: 4429 } as const;
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
-/** The page's CSP allows a connection to the port in this cookie. The server reads it. */
+/**
+ * Cookie that contains the port. The server reads it, so that the page's CSP allows the connection.
+ */
 const COOKIE = 'tapline_reader_port';
 const YEAR_S = 31_536_000;
 
@@ -53,7 +58,7 @@ const UNREAD: Readonly<Record<Exclude<UsbTap['status'], 'read' | 'signed'>, Unre
   two_cards: { is: 'no_pass', why: 'two_cards' },
 };
 
-/** An unguessable code: 40 random bits, without characters that look alike. */
+/** Creates an unguessable code: 40 random bits, without characters that look alike. */
 function newCode(): string {
   const letters = [...crypto.getRandomValues(new Uint8Array(8))].map((byte) => ALPHABET[byte % 32]);
   return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
@@ -69,8 +74,8 @@ function setPort(port: number | null): void {
 }
 
 /**
- * From the next load on, the CSP lets this page connect to the program. Until then the page shows
- * the code.
+ * Adds a reader. From the next load on, the CSP lets this page connect to the program. Until then
+ * the page shows the code.
  */
 export function addUsbReader(port = USB_PORT): UsbReader {
   const usb: UsbReader = { port, code: newCode(), token: null };
@@ -98,7 +103,10 @@ function hexOf(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The chip on the reader. Its next message goes to the request that is waiting for a signature. */
+/**
+ * Tracks the chip on the reader. Its next message goes to the request that is waiting for a
+ * signature.
+ */
 function usbChips(onRead: Hears['onRead']) {
   let hear: ((tap: UsbTap) => void) | null = null;
   return {
@@ -124,7 +132,7 @@ function usbChips(onRead: Hears['onRead']) {
   };
 }
 
-/** Has the service sign for the reader. Sends nothing if the service's answer is unknown. */
+/** Asks the service to sign for the reader. Sends nothing if the service's answer is unknown. */
 async function prove(api: UsbApi, tap: TapToProve, socket: WebSocket): Promise<void> {
   const { reader_nonce, phone_nonce, reader_key } = tap;
   const answer = await api.proveCollector({ reader_nonce, phone_nonce, reader_key });

@@ -48,7 +48,7 @@ export interface BarProps extends TillContext {
   readonly onPairAgain: () => void;
 }
 
-/** Header of the till: merchant and terminal, connection, and links to the other pages. */
+/** Shows the till's header: merchant and terminal, connection, and links to the other pages. */
 export function Bar(props: BarProps): ReactNode {
   const { device, view, settings, hasNewVersion, onPairAgain } = props;
   const { phase } = view.till;

@@ -3,10 +3,10 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { TillContext } from './shift.tsx';
 
-/** The service's own limit. */
+/** The longest name that the service accepts. */
 const LONGEST = 40;
 
-/** Names the cashier of the next payments. Payments in progress keep theirs. */
+/** Lets the cashier enter a name for the next payments. Payments in progress keep theirs. */
 export function CashierField({ settings, change }: TillContext): ReactNode {
   return (
     <TextField

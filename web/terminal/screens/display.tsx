@@ -92,7 +92,7 @@ interface TipProps {
   readonly shown: Extract<Shown, { at: 'tip' }>;
 }
 
-/** The customer chooses a tip here. The till shows the same question and continues by itself. */
+/** Lets the customer choose a tip. The till shows the same question and continues by itself. */
 function Tip({ merchant, shown }: TipProps): ReactNode {
   const { intent, atoms, quoted, percentages } = shown;
   const tell = (tip: bigint) => {

@@ -3,7 +3,7 @@ import { buttonClass } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo } from '../place.ts';
 
-/** Links to the search for a sale of any of the shop's tills, by its receipt. */
+/** Links to the search, which finds a sale from any of the shop's tills by its receipt. */
 export function FindLink(): ReactNode {
   return (
     <a

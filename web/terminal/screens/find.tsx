@@ -18,7 +18,7 @@ function isNumber(text: string): boolean {
   return /^[2-9a-z]{5}-\d+$/i.test(text);
 }
 
-/** A receipt number or the URL in its QR code. Any other text is an order ID. */
+/** True for a receipt number or the URL in its QR code. Any other text is an order ID. */
 function isReceipt(text: string): boolean {
   return isNumber(text) || /^[0-9A-Za-z]{22,35}$/.test(text) || text.includes('/');
 }
@@ -101,7 +101,7 @@ function PaidField(props: PaidFieldProps): ReactNode {
   );
 }
 
-/** The form in which the customer's receipt is typed or scanned. */
+/** The form into which the customer's receipt is typed or scanned. */
 function FindForm({
   receipt,
   shop,

@@ -46,7 +46,7 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
   );
 }
 
-/** One payment: its details, its receipt and its refund. */
+/** Shows one payment: its details, its receipt and its refund. */
 export function PaymentPage({
   payment,
   reload,
@@ -98,8 +98,8 @@ export function PaymentPage({
 }
 
 /**
- * The payments of the shift. `last` is the newest one, for the question "Did the last one go
- * through?"
+ * Lists the payments of the shift. `last` opens the newest one, for the question "Did the last one
+ * go through?"
  */
 export function HistoryScreen(
   context: TillContext & { readonly paymentId: string | null },

@@ -20,7 +20,7 @@ export const TipScreen = partOf(async () => (await import('./tip.tsx')).TipScree
 export const Counter = partOf(async () => (await import('../counter/counter.tsx')).Counter);
 export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** The parts of a payment load first. */
+/** All parts in the order in which they load: those of a payment first. */
 const ALL = [
   PaymentScreen,
   Qr,
@@ -36,9 +36,9 @@ const ALL = [
 ];
 
 /**
- * A payment may begin at any moment, possibly without a network. So its parts are fetched as soon
- * as the service worker can cache them or, without one, from the first touch on. A part that fails
- * to load is fetched again when it is shown.
+ * Loads all parts. A payment may begin at any moment, possibly without a network. So its parts are
+ * fetched as soon as the service worker can cache them or, without one, from the first touch on. A
+ * part that fails to load is fetched again when it is shown.
  */
 export function loadParts(end: AbortSignal): void {
   const load = () => {
@@ -49,6 +49,6 @@ export function loadParts(end: AbortSignal): void {
   const how = { once: true, capture: true, signal: end };
   window.addEventListener('pointerdown', load, how);
   window.addEventListener('keydown', load, how);
-  // Never resolves without a service worker.
+  // This never resolves without a service worker.
   void navigator.serviceWorker?.ready.then(load);
 }

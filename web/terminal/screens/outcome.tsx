@@ -72,8 +72,9 @@ function waitHint({ waits_for: waitsFor }: Intent): string {
 }
 
 /**
- * After a tap, this screen has no action that could charge the customer twice. While the payer is
- * asked to confirm, the payment can be canceled. A cancel that comes too late shows `Paid`.
+ * Shows that a tap is being checked. It has no action that could charge the customer twice. While
+ * the payer is asked to confirm, the payment can be canceled. A cancel that comes too late shows
+ * `Paid`.
  */
 export function CheckingScreen({
   phase,
@@ -116,7 +117,7 @@ export function CheckingScreen({
   );
 }
 
-/** The amounts from the sale to what left the customer's wallet, as on the receipt. */
+/** Shows the amounts from the sale to what left the customer's wallet, as on the receipt. */
 function ResultFacts({
   intent,
   payment,
@@ -150,7 +151,7 @@ function ResultFacts({
   );
 }
 
-/** The result, readable at arm's length. It stays until the cashier dismisses it. */
+/** Shows the result, readable at arm's length, until the cashier dismisses it. */
 export function ResultScreen({
   api,
   phase,

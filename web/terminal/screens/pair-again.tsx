@@ -41,7 +41,7 @@ function DeviceFacts({ title, device }: { title: string; device: ShownDevice | n
   );
 }
 
-/** The form for a till without a PIN: a manager creates a code for the current terminal. */
+/** Asks for a code if the till has no PIN: a manager creates it for the current terminal. */
 function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => void }): ReactNode {
   const [code, setCode] = useState('');
   const [problem, setProblem] = useState<string | null>(null);

@@ -11,7 +11,7 @@ import { t } from '../../ui/text/t.ts';
 const PairAgain = partOf(async () => (await import('./pair-again.tsx')).PairAgain);
 const ScanDialog = partOf(async () => (await import('./scan.tsx')).ScanDialog);
 
-/** The code in a dashboard link, or the code itself. */
+/** Returns the code in a dashboard link, or the code itself. */
 function codeIn(text: string): string {
   const [, code] = /#(?:pair|key)=([^&\s]+)/.exec(text) ?? [];
   return decodeURIComponent(code ?? text);
@@ -28,7 +28,10 @@ export interface PairScreenProps {
 
 type Way = Change['way'];
 
-/** @returns the problem, the change that needs proof first, or `null` on success. */
+/**
+ * Looks up a code.
+ * @returns the problem, the change that needs proof first, or `null` on success.
+ */
 async function pair(
   text: string,
   pairing: Pairing | null,

@@ -7,7 +7,7 @@ import type { TillContext } from './shift.tsx';
 import { WaitingScreen } from './waiting.tsx';
 import './payment.css';
 
-/** A payment from its request until its result is dismissed. */
+/** Shows a payment from its request until its result is dismissed. */
 export function PaymentScreen(context: TillContext): ReactNode {
   const phase: Phase = context.view.till.phase;
   switch (phase.at) {

@@ -30,7 +30,7 @@ export interface Readers {
   readonly holdCard: () => void;
 }
 
-/** The payment that waits for a pass now. `null` on a locked till. */
+/** Returns the payment that waits for a pass now, or `null`, also on a locked till. */
 function waiting(runner: TillRunner): string | null {
   const { phase } = runner.view().till;
   return isOpen() && takesPasses(phase) ? phase.intent.id : null;
@@ -42,7 +42,7 @@ function isOpen(): boolean {
   return shiftSince !== null && !(locked && pin !== null);
 }
 
-/** The USB reader on this computer, if one was added. */
+/** Listens to the USB reader on this computer, if one was added. */
 function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
   const [state, setState] = useState<UsbState>({ is: 'away' });
   useEffect(() => {
@@ -58,7 +58,7 @@ function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
   return state;
 }
 
-/** A signal that aborts when this payment no longer waits for a pass. */
+/** Returns a signal that aborts when this payment no longer waits for a pass. */
 function endWith(runner: TillRunner, intent: string) {
   const end = new AbortController();
   const stop = runner.subscribe(() => {
@@ -68,12 +68,15 @@ function endWith(runner: TillRunner, intent: string) {
 }
 
 interface Chips {
-  /** @returns why nothing was sent; `null` if something was, or if the payment no longer waits. */
+  /**
+   * Has the chip sign.
+   * @returns why nothing was sent; `null` if something was, or if the payment no longer waits.
+   */
   readonly sign: (chip: Chip, asked: Open) => Promise<Unread | null>;
   readonly isSigning: boolean;
 }
 
-/** Chips that sign, one at a time. A second read of the same card is ignored. */
+/** Handles chips that sign, one at a time. A second read of the same card is ignored. */
 function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chips {
   const [isSigning, setIsSigning] = useState(false);
   const [sign] = useState(() => {
@@ -103,7 +106,8 @@ function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chi
 }
 
 /**
- * The browser's own NFC reader, during a shift. @returns a function that restarts it from a click.
+ * Runs the browser's own NFC reader during a shift.
+ * @returns a function that restarts it from a click.
  */
 function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): () => void {
   const [isRefused, setIsRefused] = useState(false);
@@ -128,7 +132,10 @@ interface Holding extends Pick<Readers, 'onRead'> {
   readonly asks: ChipAsks;
 }
 
-/** In a browser without NFC, its dialog reads one card per click. */
+/**
+ * Reads one card through the browser's dialog, which lacks NFC otherwise and needs a click for each
+ * card.
+ */
 function holdByPress({ runner, asks, onRead }: Holding): void {
   const intent = waiting(runner);
   if (intent === null) return;

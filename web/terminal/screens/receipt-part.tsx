@@ -93,7 +93,7 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
   );
 }
 
-/** The customer's receipt: as a QR code, on paper or by email. */
+/** Offers the customer's receipt as a QR code, on paper or by email. */
 function ReceiptDialog({
   api,
   payment,
@@ -134,7 +134,10 @@ export function ReceiptButton({ api, payment }: ReceiptProps): ReactNode {
   );
 }
 
-/** The payment that was just made, or `null` until it is loaded; the till only knows its id. */
+/**
+ * Loads the payment that was just made, of which the till only knows the id. `null` until it is
+ * loaded.
+ */
 export function usePaid(api: DeviceApi, paymentId: string | null): Payment | null {
   const [payment, setPayment] = useState<Payment | null>(null);
   useEffect(() => {
@@ -151,7 +154,7 @@ export function usePaid(api: DeviceApi, paymentId: string | null): Payment | nul
   return payment;
 }
 
-/** Reserves its space until the payment is loaded, so that no button moves. */
+/** Reserves the receipt's space until the payment is loaded, so that no button moves. */
 export function ReceiptOfPaid({
   api,
   payment,

@@ -30,10 +30,13 @@ const STILL_OPEN = new Set([
   'rate_limit_exceeded',
 ]);
 
-/** Returned before the service checks the key, so they say nothing about a refund sent earlier. */
+/**
+ * Statuses returned before the service checks the key, so they say nothing about a refund sent
+ * earlier.
+ */
 const SAYS_NOTHING = new Set([401, 403]);
 
-/** Returned after the service has checked the key: nothing was refunded under it. */
+/** Error returned after the service has checked the key: nothing was refunded under it. */
 const MANAGER = 'manager_required';
 
 type Outcome =
@@ -48,7 +51,7 @@ function useRefund({ api }: TillContext, onDone: () => void) {
   const [pending, setPending] = useState(keptRefund);
   const [outcome, setOutcome] = useState<Outcome | null>(null);
   const running = useRef(false);
-  /** True if the service may already have it, as with a refund stored before a reload. */
+  /** True if the service may already have the refund, as with one stored before a reload. */
   const mayBeThere = useRef(pending !== null);
   const finish = useCallback(
     (found: Outcome) => {
@@ -85,7 +88,7 @@ function useRefund({ api }: TillContext, onDone: () => void) {
     };
   }, [api, pending, finish]);
   const start = (refund: PendingRefund) => {
-    // Stored before it is sent, so that every later attempt is the same refund.
+    // Stores it before it is sent, so that every later attempt is the same refund.
     keepRefund(refund);
     mayBeThere.current = false;
     setOutcome(null);
@@ -201,7 +204,7 @@ export interface RefundPartProps extends TillContext {
   readonly onDone: () => void;
 }
 
-/** The refund form and its result. */
+/** Shows the refund form and its result. */
 export function RefundPart(props: RefundPartProps): ReactNode {
   const { payment, onDone, settings, device } = props;
   const { pending, outcome, start } = useRefund(props, onDone);

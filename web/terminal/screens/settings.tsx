@@ -46,13 +46,13 @@ function ThisDevice({ device }: TillContext): ReactNode {
   );
 }
 
-/** Opens the display in the language of the merchant's customers; `null` uses the browser's. */
+/** Opens the display in the language of the merchant's customers, or in the browser's if `null`. */
 function openDisplay(language: string | null): void {
   const wish = language === null ? '' : `&lang=${language}`;
   window.open(fromRoot(`terminal?display${wish}`), 'tapline display');
 }
 
-/** Optional features. A new till starts without them. */
+/** Shows the settings of optional features. On a new till they are all off. */
 export function SettingsScreen(context: TillContext): ReactNode {
   const { settings, change, readers, device } = context;
   const toast = useToast();

@@ -39,7 +39,9 @@ export interface TillContext {
 export interface ShiftProps {
   readonly pairing: Pairing;
   readonly hasNewVersion: boolean;
-  /** True for a test till that its merchant opened on this machine. */
+  /**
+   * True for a test till that its merchant opened on this machine, so its shift begins by itself.
+   */
   readonly startsShift: boolean;
   readonly onPairAgain: () => void;
 }
@@ -129,7 +131,10 @@ function RunningShift(props: RunningProps): ReactNode {
   );
 }
 
-/** A payment in progress is shown on every page, so that it cannot be left by navigation. */
+/**
+ * Chooses the screen. A payment in progress is shown on every page, so that it cannot be left by
+ * navigation.
+ */
 function Screen(context: TillContext): ReactNode {
   const place = usePlace();
   const { phase } = context.view.till;

@@ -14,7 +14,7 @@ import type { TillContext } from './shift.tsx';
 
 type Figures = Totals['total'];
 
-/** Totals of this shift, reloaded when the connection returns. */
+/** Loads the totals of this shift, and again when the connection returns. */
 function useTotals({ api, settings, view }: TillContext) {
   const since = settings.shiftSince ?? '';
   const { reached } = view;
@@ -37,7 +37,7 @@ function useTotals({ api, settings, view }: TillContext) {
   return { totals, failed, reload };
 }
 
-/** Sales that were priced in a currency: what they come to in it. */
+/** Shows the sums of sales that were priced in the shop's currency, in that currency. */
 function PricedSums({ figures }: { readonly figures: Figures }): ReactNode {
   return figures.presentment.map(({ currency, sales, tips, refunded }) => {
     const price = (units: number) => <Money units={BigInt(units)} currency={currency} />;
@@ -74,7 +74,7 @@ function Sums({ figures }: { readonly figures: Figures }): ReactNode {
   );
 }
 
-/** Shown only if payments name cashiers. */
+/** Shows the totals by cashier, but only if payments name cashiers. */
 function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   if (cashiers.every(({ cashier }) => cashier === null)) return null;
   return cashiers.map(({ cashier, ...figures }) => (
@@ -87,7 +87,7 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
 }
 
 /**
- * The totals to compare with the cash drawer at the end of the shift. The page is made for
+ * Shows the totals to compare with the cash drawer at the end of the shift. The page is made for
  * printing.
  */
 export function TotalsScreen(context: TillContext): ReactNode {

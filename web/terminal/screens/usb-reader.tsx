@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 import { keptUsbReader } from '../kept.ts';
 import { addUsbReader, removeUsbReader, USB_PORT, type UsbState } from '../reader/usb.ts';
 
-/** The page's CSP gains or loses the reader's port only after a reload. */
+/** Changes the reader and reloads: only then does the page's CSP gain or lose the reader's port. */
 function change(how: () => void): void {
   how();
   location.reload();

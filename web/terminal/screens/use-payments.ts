@@ -10,7 +10,7 @@ export interface ShiftPayments {
   readonly reload: () => void;
 }
 
-/** The payments of this shift, reloaded after a change. */
+/** Loads the payments of this shift, and again after a change. */
 export function usePayments({ api, settings, view }: TillContext): ShiftPayments {
   const since = settings.shiftSince ?? '';
   const [payments, setPayments] = useState<readonly Payment[] | null>(null);

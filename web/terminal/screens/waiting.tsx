@@ -39,7 +39,7 @@ type Passes = TestPasses['passes'];
 /** Delay before the test passes are requested again after a connection failure. */
 const PASSES_AGAIN_MS = 1_000;
 
-/** The sandbox's test passes. */
+/** Loads the sandbox's test passes. */
 function useTestPasses({ api, device }: TillContext): Passes {
   const [passes, setPasses] = useState<Passes>([]);
   const isTest = device?.livemode === false;
@@ -171,7 +171,7 @@ function Signing(): ReactNode {
   );
 }
 
-/** A button for browsers that read a card only after a click. */
+/** Shows a button in browsers that read a card only after a click. */
 function HoldCard({ readers }: WaitingProps): ReactNode {
   const [isTold, setIsTold] = useState(false);
   if (readers.signing || (!hasNfc() && !asksByPress())) return null;
@@ -209,7 +209,7 @@ function Remarked({ phase: { remark } }: WaitingProps): ReactNode {
   );
 }
 
-/** The amount, the time left, and every way to present a pass. */
+/** Shows the amount, the time left, and every way to present a pass. */
 export function WaitingScreen(props: WaitingProps): ReactNode {
   const { phase, runner, settings, readers, device } = props;
   const { onRead, unread } = readers;
