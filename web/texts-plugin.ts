@@ -20,7 +20,7 @@ import {
 const NAMED = /'([a-z]\w*(?:\.\w+)+)'|`([a-z]\w*(?:\.\w+)*\.)\$\{/g;
 
 /**
- * Only modules that match reach the plugin, because passing one over costs more than scanning it.
+ * Selects the modules that reach the plugin, because passing one over costs more than scanning it.
  */
 const NAMES_TEXTS = /'[a-z]\w*\.\w|`[a-z]\w*\.|\bpartOf\(/;
 
@@ -41,7 +41,9 @@ function namedIn(code: string): Named {
   return { whole, family };
 }
 
-/** Short names for keys in the built code. A full key takes ten times the bytes of a number. */
+/**
+ * Short names for keys in the built code, because a full key takes ten times the bytes of a number.
+ */
 const SHORT: ReadonlyMap<string, string> = new Map(
   [...TEXT_KEYS].map((key, place) => [key, place.toString(36)]),
 );
@@ -56,13 +58,14 @@ function shortened(code: string): string {
 }
 
 /**
- * English screens show the service's own messages, which are more specific
- * (`data/refusal-text.ts`).
+ * Texts that English screens do not use: they show the service's own messages, which are more
+ * specific (`data/refusal-text.ts`).
  */
 const SAID_IN_ENGLISH = /^(?:decline|refusal)\.(?!other$)/;
 
 /**
- * Messages under the names in the built code. A key used literally and by prefix has both names.
+ * Returns the messages under the names in the built code. A key used literally and by prefix has
+ * both names.
  */
 function messagesFor(language: TextLanguage, named: ReadonlySet<string>): Messages {
   const isSaid = (key: string) => language === FALLBACK_LANGUAGE && SAID_IN_ENGLISH.test(key);
@@ -90,7 +93,7 @@ function partsIn(code: string, id: string): string[] {
   return [...code.matchAll(PART)].map(([, target = '']) => path.resolve(path.dirname(id), target));
 }
 
-/** The keys of an app's first load and of the parts that load later. */
+/** Returns the keys of an app's first load and of the parts that load later. */
 function namesOf(
   entry: string,
   texts: ReadonlyMap<string, ModuleTexts>,
@@ -106,7 +109,8 @@ function namesOf(
       const parts = texts.get(id)?.parts ?? [];
       const dynamic = info?.dynamicallyImportedIds ?? [];
       open.push(...(info?.importedIds ?? []));
-      // Only a part waits for its texts. Texts of other dynamic imports belong to the first load.
+      // Only a part waits for its texts, so texts of other dynamic imports belong to the first
+      // load.
       open.push(...dynamic.filter((one) => alsoParts || !parts.includes(one)));
     }
     return new Set([...seen].flatMap((id) => texts.get(id)?.names ?? []));
@@ -125,7 +129,7 @@ function firstSource(language: TextLanguage, messages: Messages, more: string | 
   return `globalThis.TEXTS=${JSON.stringify({ language, messages, more })};`;
 }
 
-/** The text files of an app in one language: the first load, then the later parts. */
+/** Returns the text files of an app in one language: the first load, then the later parts. */
 function filesFor(
   app: string,
   language: TextLanguage,

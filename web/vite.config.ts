@@ -39,7 +39,7 @@ const DESK = new RegExp(
     String.raw`data/(people|routes)|ui/(arrival|empty-drawing|history-entry|numbers|shell))\.tsx?$`,
 );
 
-/** Modules that most dashboard pages share. */
+/** Modules that most of the merchant's dashboard pages share. */
 const MERCHANT = new RegExp(
   'src/core/calendar|web/dashboard/(merchant|parts/(customer|days|declines|event-types|' +
     'live-steps|object-link|pairing|payment-columns|presets|sale-sum|terminal-names|time-zone|' +
@@ -81,7 +81,8 @@ const LOADED_AT_DESK =
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 
 /**
- * Leaves out preloads that are already loaded; each name in the list costs bytes of the first load.
+ * Leaves out preloads that are already loaded, because each name in the list costs bytes of the
+ * first load.
  */
 function onlyNew(
   _file: string,
@@ -115,11 +116,11 @@ const pages = readdirSync(import.meta.dirname).filter((name) => name.endsWith('.
 /** One build for all apps: each HTML page in this folder is an app, and they share chunks. */
 export default defineConfig({
   root: import.meta.dirname,
-  // Relative URLs, so that the apps work below any path prefix (see README.md).
+  // Uses relative URLs, so that the apps work below any path prefix (see README.md).
   base: './',
   logLevel: 'error',
   define: {
-    // The version that a till reports, and that of this release's reader package.
+    // The version that a till reports, and that of the reader package in this release.
     'import.meta.env.VITE_RELEASE': JSON.stringify(versionIn('..')),
     'import.meta.env.VITE_READER_RELEASE': JSON.stringify(versionIn('../reader')),
     'import.meta.env.VITE_CONTRACTS': JSON.stringify(contracts),

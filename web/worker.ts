@@ -48,9 +48,9 @@ interface OpenWindow {
 
 interface WorkerEvent {
   readonly request: Request;
-  /** Of a `notificationclick` event. */
+  /** The notification of a `notificationclick` event. */
   readonly notification: { close(): void };
-  /** Message of a window: `ring` or `rung`. */
+  /** A window's message: `ring` or `rung`. */
   readonly data: unknown;
   waitUntil(work: Promise<unknown>): void;
   respondWith(answer: Promise<Response>): void;
@@ -59,7 +59,7 @@ interface WorkerEvent {
 const scope = globalThis as unknown as WorkerScope;
 const { app, version, page, files, reading, notices } = scope.SHELL;
 const KEPT = `${app} ${version}`;
-/** After this, a hanging network no longer delays the cached app. */
+/** How long to wait for the network before the cached app is shown. */
 const TIMEOUT_MS = 3_000;
 
 const root = new URL('.', scope.registration.scope);
@@ -117,7 +117,7 @@ function show(name: NoticeName, options: NotificationOptions): Promise<void> {
   return scope.registration.showNotification(title, { body, icon, ...reading, ...options });
 }
 
-/** One notification at a time. Each makes a sound, and an answer removes it. */
+/** Options of the one notification that stays. Each makes a sound, and an answer removes it. */
 const UNTIL_ANSWERED = { tag: RING, requireInteraction: true };
 
 async function endRing(): Promise<void> {

@@ -84,7 +84,9 @@ async function addCamera(page: Page, code = ''): Promise<void> {
   }, code);
 }
 
-/** A camera that films a real code, in a browser without a decoder such as Safari and Firefox. */
+/**
+ * Adds a camera that films a real code, to a browser without a decoder, such as Safari and Firefox.
+ */
 async function addPlainCamera(page: Page, text: string): Promise<void> {
   const { data } = encode(text, { ecc: 'M', border: 4 });
   await page.addInitScript((rows) => {
@@ -99,7 +101,7 @@ async function addPlainCamera(page: Page, text: string): Promise<void> {
         context.fillStyle = '#ddd';
         context.fillRect(0, 0, 1280, 720);
         context.fillStyle = '#111';
-        // Slightly askew, as if held by hand.
+        // Draws it slightly askew, as if held by hand.
         context.setTransform(0.98, 0.1, -0.1, 0.98, 380, 20);
         for (const [y, row] of rows.entries()) {
           for (const [x, dark] of row.entries()) {
@@ -185,8 +187,8 @@ function typeAsReader({ keyboard }: Page, text: string): Promise<unknown> {
 }
 
 /**
- * Types as an American reader does on a computer with a German keyboard. @param lacks Leaves out
- * `code`.
+ * Types like a reader set to a US layout on a computer set to a German one.
+ * @param lacks True if the events have no `code`.
  */
 function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void> {
   const keys = [...text].map((letter) => {
@@ -246,7 +248,7 @@ test('a second reading wipes no result and writes into no field', async () => {
   await till.newPayment.click();
 
   await till.amount.pressSequentially('1.2');
-  // A pause, as a person makes between keys. A reader makes none.
+  // A person pauses between keys. A reader does not.
   await page.waitForTimeout(PAUSE_MS);
   await read();
   await page.getByText('No pass is needed now. Nothing was charged.').first().waitFor();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 
-/** An injected wallet (EIP-1193) connected to the sandbox's test chain. */
+/** Returns an injected wallet (EIP-1193) connected to the sandbox's test chain. */
 
 export async function askNode(
   sandbox: SandboxFile,
@@ -19,7 +19,7 @@ export async function askNode(
   return result;
 }
 
-/** An injected wallet that forwards requests to the real node, as wallets do. */
+/** Injects a wallet that forwards requests to the real node, as wallets do. */
 export async function passToNode(page: Page, sandbox: SandboxFile): Promise<void> {
   await page.exposeFunction('askNode', (method: string, params?: readonly unknown[]) =>
     askNode(sandbox, method, params),
@@ -33,13 +33,13 @@ export async function passToNode(page: Page, sandbox: SandboxFile): Promise<void
   });
 }
 
-/** @returns the address of the wallet stored in this page's browser. */
+/** Returns the address of the wallet stored in this page's browser. */
 export async function addressIn(page: Page): Promise<string> {
   const vault = await page.evaluate(() => localStorage.getItem('tapline.wallet.vault'));
   return (JSON.parse(vault ?? '') as { address: string }).address;
 }
 
-/** 0.1 of the chain's native currency. */
+/** Gives an address 0.1 of the chain's native currency. */
 export async function giveCoins(page: Page, sandbox: SandboxFile): Promise<void> {
   const coins = '0x16345785d8a0000';
   await askNode(sandbox, 'anvil_setBalance', [await addressIn(page), coins]);

@@ -36,7 +36,7 @@ export interface TestBrowser {
   close(): Promise<void>;
 }
 
-/** The screen sizes of every journey. */
+/** The screen sizes that every journey uses. */
 export const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 /** The narrowest screen that WCAG 2.2 requires (1.4.10). */
@@ -51,7 +51,10 @@ interface AxeFinding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Checks colors after transitions have finished. Endless animations are not awaited. */
+/**
+ * Waits until transitions have finished, because colors are checked. Endless animations are not
+ * awaited.
+ */
 const SETTLED = `Promise.all(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().iterations !== Infinity)
   .map(({ finished }) => finished.catch(() => {}))).then(() => {})`;
@@ -91,7 +94,10 @@ function watch(page: Page, problems: string[]): void {
 const IDLE_MS = 500;
 const IDLE_WITHIN_MS = 30_000;
 
-/** Playwright's `networkidle` never fires on a page with an event stream, which has no end. */
+/**
+ * Returns a function that waits until traffic has ended. Playwright's `networkidle` never fires on
+ * a page with an event stream, which has no end.
+ */
 function followTraffic(page: Page): () => Promise<void> {
   const pending = new Set<Request>();
   let changed = performance.now();
@@ -116,8 +122,8 @@ function followTraffic(page: Page): () => Promise<void> {
 }
 
 /**
- * The run's shared Chromium, or a private one if a file runs by itself. Each window has its own
- * storage, like a separate device. If translation is on, problems appear in the console.
+ * Opens the run's shared Chromium, or a private one if a file runs by itself. Each window has its
+ * own storage, like a separate device. If translation is on, problems appear in the console.
  */
 export async function openBrowser({
   translates = process.env[TRANSLATION_SETTING] === '1',
@@ -161,7 +167,7 @@ export async function openBrowser({
   };
 }
 
-/** A virtual authenticator with PRF that approves every request. */
+/** Adds a virtual authenticator with PRF that approves every request. */
 export async function addVirtualPasskeys(window: TestWindow): Promise<CDPSession> {
   const session = await window.context.newCDPSession(window.page);
   await session.send('WebAuthn.enable');

@@ -10,7 +10,7 @@ export interface Stage extends Scene {
   change(route: string, changes: object): Promise<void>;
 }
 
-/** Requests that the page sends while its window closes get no response. */
+/** Changes responses. Requests that the page sends while its window closes get none. */
 async function changeAnswers({ page }: TestWindow, route: string, changes: object): Promise<void> {
   await page.route(route, async (asked) => {
     try {
@@ -41,12 +41,12 @@ export function deskShot(name: string, lead: (stage: Stage) => Promise<void>): S
   };
 }
 
-/** A page right after it opens. */
+/** Takes a screenshot of a page right after it opens. */
 export function pageShot(title: string, path: string): Shot {
   return deskShot(path.slice(1), ({ open }) => open(path, title));
 }
 
-/** A page whose list is empty. */
+/** Takes a screenshot of a page whose list is empty. */
 export function emptyShot(title: string, path: string, route: string): Shot {
   return deskShot(`${path.slice(1)}-empty`, async ({ open, change }) => {
     await change(`/test/${route}*`, { data: [], has_more: false, next_cursor: null });
@@ -54,7 +54,7 @@ export function emptyShot(title: string, path: string, route: string): Shot {
   });
 }
 
-/** A dialog that a button on a page opens. */
+/** Takes a screenshot of a dialog that a button on a page opens. */
 export function dialogShot(
   name: string,
   { path, title, button }: { path: string; title: string; button: RegExp },
@@ -66,7 +66,7 @@ export function dialogShot(
   });
 }
 
-/** Live mode before any step to go live. */
+/** Shows live mode before the merchant has taken any go-live step. */
 export async function showLive({ window, change }: Stage, kyb_status: string): Promise<void> {
   await change('', { kyb_status });
   await change('/live/go_live', { live: false, request: null });

@@ -18,7 +18,7 @@ export async function signInAt(
   await page.getByRole('button', { name: /^Sign out/ }).waitFor();
 }
 
-/** The contents of a downloaded file. */
+/** Returns the contents of a downloaded file. */
 export async function textOf(download: Download): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-download-'));
   const file = path.join(folder, 'file');
@@ -54,7 +54,7 @@ interface SaleAnswer {
   readonly payment: string | null;
 }
 
-/** A sale at a terminal, tapped with one of the sandbox's passes. */
+/** Makes a sale at a terminal and taps one of the sandbox's passes. */
 export async function payAt(
   sandbox: SandboxFile,
   {

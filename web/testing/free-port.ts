@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer } from 'node:net';
 
 /**
- * A port that is free now. Passkeys and emailed links need a URL that the service knows when it
- * starts.
+ * Returns a port that is free now. Passkeys and emailed links need a URL that the service knows
+ * when it starts.
  */
 export async function freePort(): Promise<string> {
   const server = createServer();

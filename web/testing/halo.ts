@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { contentOf, recordsOf } from '../data/ndef.ts';
 import type { Thing } from '../terminal/counter/field.ts';
 
-/** The URL that the chip shows a reader, which contains the answer to the last command. */
+/** Returns the URL that the chip shows a reader. It contains the answer to the last command. */
 function addressOf(chip: Thing): string {
   const [record] = recordsOf(present(chip.message(), 'a message')) ?? [];
   return contentOf(present(record, 'a record')) ?? '';

@@ -13,7 +13,7 @@ export interface ListOnPage {
 
 export interface Drawn {
   readonly rows: readonly (readonly [index: number, name: string])[];
-  /** -1 while the end is unknown. */
+  /** The number of rows; -1 while the end is unknown. */
   readonly count: number;
   readonly bottomPx: number;
 }

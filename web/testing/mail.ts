@@ -1,7 +1,7 @@
 import type { MailServer } from '#testing/mail-server.ts';
 import { eventually } from '#testing/webhooks.ts';
 
-/** A worker sends the email, after other work on the machine. */
+/** Time limit for an email, because a worker sends it after its other work. */
 const MAIL_MS = 30_000;
 
 /** Decodes quoted-printable, as mail clients write it. */
@@ -9,7 +9,7 @@ function decode(message: string): string {
   return message.replaceAll(/=\r\n/g, '').replaceAll('=3D', '=');
 }
 
-/** The newest email's link to this page, once it has arrived. */
+/** Returns the newest email's link to this page, once it has arrived. */
 export function mailedLink(mail: MailServer, to: string, page: string): Promise<string> {
   const link = new RegExp(`https?://\\S+/${page}#token=[\\w.~-]+`);
   return eventually(

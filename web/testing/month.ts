@@ -1,13 +1,16 @@
 import type { Page } from 'playwright-core';
 import { DAY_MS } from '#core/durations.ts';
 
-/** Fake statistics of a shop's month, for screenshots that would otherwise need weeks. */
+/** Returns fake statistics of a shop's month, for screenshots that would otherwise need weeks. */
 
 const ATOMS = 1_000_000;
-/** Sundays are quiet and Fridays busy. */
+/** Relative sales by weekday, from Sunday: Sundays are quiet and Fridays busy. */
 const BUSY = [0.35, 0.8, 0.85, 0.9, 1, 1.5, 1.3] as const;
 
-/** A fixed pseudo-random number between 0 and 1 per input, because screenshots are compared. */
+/**
+ * Returns a pseudo-random number between 0 and 1 that depends on the input only, because
+ * screenshots are compared.
+ */
 export function drawn(from: number): number {
   const x = Math.sin(from * 12.9898) * 43_758.5453;
   return x - Math.floor(x);
@@ -18,7 +21,7 @@ interface DayOfShop {
   readonly [figure: string]: unknown;
 }
 
-/** Statistics for the last days up to today, which is half over. */
+/** Returns statistics for the last days up to today, which is half over. */
 export function daysOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
   return Array.from({ length: count }, (_, ago) => {
     const at = new Date(now - ago * DAY_MS);
@@ -37,7 +40,7 @@ export function daysOfShop(count: number, now: number = Date.now()): readonly Da
   });
 }
 
-/** Requests and deliveries on the same days. */
+/** Returns the requests and deliveries of the same days. */
 export function healthOfShop(count: number, now: number = Date.now()): readonly DayOfShop[] {
   return daysOfShop(count, now).map(({ day }, ago) => ({
     ...{ day, requests: 4_000 + Math.round(900 * drawn(ago)), failed: ago === 3 ? 9 : 0 },

@@ -14,7 +14,7 @@ const NAMES = {
   ],
 } as const;
 
-/** Controls on an English page that have one of these names but no `data-name`. */
+/** Finds controls on an English page that have one of these names but no `data-name`. */
 const UNNAMED = `(() => {
   if (document.documentElement.lang !== 'en') return [];
   const found = [];

@@ -26,7 +26,7 @@ async function meetRequests(page: Page, what: RegExp, meet: Meet): Promise<Fault
   };
 }
 
-/** The service processes the requests, but the responses are lost. */
+/** Lets the service process the requests, but loses its responses. */
 export function loseAnswers(page: Page, what: RegExp): Promise<Fault> {
   return meetRequests(page, what, async (route) => {
     await route.fetch();
@@ -34,7 +34,7 @@ export function loseAnswers(page: Page, what: RegExp): Promise<Fault> {
   });
 }
 
-/** The requests are lost, and the page cannot tell that from a lost response. */
+/** Loses the requests, which the page cannot distinguish from lost responses. */
 export function loseRequests(page: Page, what: RegExp): Promise<Fault> {
   return meetRequests(page, what, (route) => route.abort('connectionreset'));
 }

@@ -13,7 +13,7 @@ import type { TestWindow } from './browser.ts';
 import { postAsMerchant, type TestTerminal } from './till.ts';
 
 const TOKEN = parseAbi(['function mint(address to, uint256 amount)']);
-/** One unit of the chain's currency, for the test's own transactions. */
+/** One unit of the chain's currency, with which the test pays for its own transactions. */
 const ONE_COIN = '0xde0b6b3a7640000';
 
 async function rpc(sandbox: SandboxFile, method: string, params: readonly unknown[]) {
@@ -27,7 +27,7 @@ async function rpc(sandbox: SandboxFile, method: string, params: readonly unknow
   return result;
 }
 
-/** A wallet with this much USDC on the sandbox's test network. */
+/** Creates a wallet with this much USDC on the sandbox's test network. */
 export async function fundedAccount(
   sandbox: SandboxFile,
   usdc: bigint,
@@ -60,7 +60,7 @@ export interface InjectedWallet {
   readonly account: PrivateKeyAccount;
   /** The requests it received, in order. */
   readonly asked: string[];
-  /** The user declines the next signature. */
+  /** True if the user declines the next signature. */
   refuse: boolean;
   chainId: number;
   /** Overrides the balance that the wallet's own node reports. */
@@ -104,7 +104,7 @@ async function answer(
   }
 }
 
-/** Call it before the page is opened. */
+/** Injects a wallet. Call it before the page is opened. */
 export async function injectWallet(
   { page }: TestWindow,
   sandbox: SandboxFile,

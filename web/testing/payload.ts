@@ -5,7 +5,10 @@ import type { TestWindow } from './browser.ts';
 /** A page counts as loaded after this long without a request. */
 const IDLE_MS = 500;
 
-/** A string, because the server's tests also open windows and their types have no `document`. */
+/**
+ * Code as a string, because the server's tests also open windows and their types have no
+ * `document`.
+ */
 const SHIFTS = `new Promise((resolve) => {
   new PerformanceObserver((list) => resolve(list.getEntries())).observe({
     type: 'layout-shift',
@@ -28,7 +31,7 @@ export async function checkStill({ page }: TestWindow): Promise<void> {
 }
 
 /**
- * Size of a page's first load (behavior.md 21.6): all bodies of its origin except `/api`, until it
+ * Measures a page's first load (behavior.md 21.6): all bodies of its origin except `/api`, until it
  * is idle, without a service worker. Text counts as compressed by gzip -9.
  */
 export async function measureFirstLoad({ page }: TestWindow, url: string): Promise<number> {

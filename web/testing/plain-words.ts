@@ -3,7 +3,10 @@ import type { Page } from 'playwright-core';
 
 /** Screens for customers and cashiers. */
 const PLAIN = /^\/(terminal|wallet|pay|receipts)(\/|$)/;
-/** Dashboard and console show ids and addresses where users work with them, but no other codes. */
+/**
+ * Dashboard and console. They show ids and addresses where users work with them, but no other
+ * codes.
+ */
 const DESK = /^\/(dashboard|operator)(\/|$)/;
 /**
  * Pages that may contain API terms: those for developers, alarms as the runbook names them, and a
@@ -13,7 +16,10 @@ const OF_PROGRAMS =
   /^\/(dashboard\/(api-keys|webhooks|events|request-log)|operator\/(alarms|support))(\/|$)/;
 /** Pages whose purpose is to compare addresses letter by letter. */
 const COMPARING = ['/wallet/contracts', '/wallet/take-back'];
-/** Test passes have the names in `sandbox.json`; `code` is copied or compared verbatim. */
+/**
+ * Elements that are not checked: test passes have the names in `sandbox.json`, and `code` is copied
+ * or compared verbatim.
+ */
 const LEFT_OUT = 'script, style, option, textarea, code, pre, .unseen, .amount-exact';
 const HEADLINES = 'h1, .sum, .balance-sum, .ring-sum, .payment-sum strong';
 
@@ -22,7 +28,10 @@ interface SeenText {
   readonly isHeadline: boolean;
 }
 
-/** A string, because the server's tests also open windows and their types have no `document`. */
+/**
+ * Code as a string, because the server's tests also open windows and their types have no
+ * `document`.
+ */
 const SEEN_TEXTS = `(() => {
   const seen = [];
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -35,7 +44,7 @@ const SEEN_TEXTS = `(() => {
   return seen;
 })()`;
 
-/** A receipt identifies its payer by both ends of the address, for comparison with a wallet. */
+/** The payer on a receipt, shown as both ends of the address, for comparison with a wallet. */
 const PAYER = /\b0x[0-9a-f]{4}…[0-9a-f]{4}\b/i;
 
 function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[] {
@@ -52,10 +61,14 @@ function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[
 /** Ids, whole or shortened, email addresses and URLs. */
 const NAMED = /\b[a-z]{2,5}_\w{6,}…?\w*|\S+@\S+|\bhttps?:\S+/g;
 /**
- * For example `no_worker`. Capitals are excluded, because a random order ID may contain `jo_izBPV`.
+ * Matches codes such as `no_worker`. Capitals are excluded, because a random order ID may contain
+ * `jo_izBPV`.
  */
 const CODE = /\b[a-z]+(?:_[a-z]+)+\b/;
-/** For example `createAccount`. Our generated order IDs have only eight characters. */
+/**
+ * Matches names such as `createAccount`. Our generated order IDs have only eight characters, so
+ * they do not match.
+ */
 const CAMEL = /\b(?=[a-zA-Z]{10,}\b)[a-z]{3,}(?:[A-Z][a-z]+)+\b/;
 
 function problemsOfDesk({ text }: SeenText): string[] {

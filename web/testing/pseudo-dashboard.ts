@@ -2,7 +2,7 @@ import type { Locator } from 'playwright-core';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
 
-/** A control by its English name, which every language keeps (behavior.md 21). */
+/** Returns a control by its English name, which every language keeps (behavior.md 21). */
 export function control({ page }: TestWindow, name: string): Locator {
   return page.locator(`[data-name="${name}"]`);
 }
@@ -21,6 +21,6 @@ export async function openPseudoDashboard(
   await control(window, 'Email').fill(sandbox.dashboard.email);
   await control(window, 'Password').fill(sandbox.dashboard.password);
   await control(window, 'Sign in').click();
-  // On a small screen it is at the end of the page.
+  // Checks only that it exists, because on a small screen it is at the end of the page.
   await control(window, 'Sign out').waitFor({ state: 'attached' });
 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { TestWindow } from './browser.ts';
 
-/** English letters, which the catalog's texts do not contain in the pseudo-language. */
+/** Matches English letters, which the catalog's texts do not contain in the pseudo-language. */
 const ENGLISH = '/[A-Za-z]{2}/';
 
 /**
- * Visible or spoken texts and attributes that are not from the catalog: English letters that a
- * translator may change. A string, because the types of the server's tests have no `document`.
+ * Finds visible or spoken texts and attributes that are not from the catalog: English letters that
+ * a translator may change. Code as a string, because the types of the server's tests have no
+ * `document`.
  */
 const UNTRANSLATED = `(() => {
   const found = [];
@@ -31,8 +32,8 @@ const UNTRANSLATED = `(() => {
 })()`;
 
 /**
- * Amounts and hashes that a translator could change, or that lack their own text direction on a
- * right-to-left page.
+ * Finds amounts and hashes that a translator could change, or that lack their own text direction on
+ * a right-to-left page.
  */
 const UNKEPT = `(() => {
   const found = [];
@@ -48,7 +49,7 @@ const UNKEPT = `(() => {
   return found;
 })()`;
 
-/** Elements whose text leaves the window, and the page's horizontal overflow in px. */
+/** Finds elements whose text leaves the window, and the page's horizontal overflow in px. */
 const OVERFLOWING = `(() => {
   const { clientWidth, scrollWidth } = document.documentElement;
   const found = scrollWidth > clientWidth ? ['the page: ' + (scrollWidth - clientWidth)] : [];

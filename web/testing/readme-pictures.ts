@@ -24,7 +24,7 @@ interface Size {
   readonly height: number;
 }
 
-/** A screenshot at this window size, scaled to this height. */
+/** Takes a screenshot at this window size, scaled to this height. */
 async function screenOf({ page }: TestWindow, size: Size, shownHeight: number): Promise<string> {
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -43,7 +43,7 @@ async function compose(browser: TestBrowser, name: string, screens: readonly str
   await window.close();
 }
 
-/** One sale from both sides: the terminal beside the wallet that paid. */
+/** Shows one sale from both sides: the terminal beside the wallet that paid. */
 async function takeSale({ browser, sandbox }: Scene): Promise<void> {
   const { wallet, pass } = await readyWallet(browser, sandbox);
   const terminal = await addTestTerminal(sandbox, 'Window');
@@ -78,7 +78,10 @@ async function takeSurface(scene: Scene, name: string, size: Size): Promise<void
   await window.close();
 }
 
-/** @throws if the README's pictures exceed their limit. */
+/**
+ * Takes the pictures of the README and the guides.
+ * @throws if the README's pictures exceed their limit.
+ */
 export async function takeReadmePictures(scene: Scene): Promise<void> {
   await mkdir(OUT, { recursive: true });
   await takeSale(scene);

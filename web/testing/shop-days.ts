@@ -6,25 +6,25 @@ import { payAt } from './desk.ts';
 import { drawn } from './month.ts';
 import { addTestTerminal, postAsMerchant } from './till.ts';
 
-/** Fills one page of a list and part of the next. */
+/** Number of sales: more than one page of a list, so that part of the next is filled. */
 const SALES = 90;
 const DAYS = 9;
 const CENT = 10_000;
-/** A terminal handles one sale at a time, so three terminals sell in parallel. */
+/** The terminals. Each handles one sale at a time, so three of them sell in parallel. */
 const COUNTERS = ['Bar', 'Terrace', 'Garden counter'] as const;
 
-/** Every fourth sale has a tip; the constants below work the same way. */
+/** Every n-th sale has a tip; the constants below work the same way. */
 const TIPPED = 4;
 const DECLINED = 11;
 const REFUNDED = 15;
 const CALLED_OFF = 29;
 
-/** From 2.40 to 31.90, as in a café. */
+/** Returns an amount from 2.40 to 31.90, as in a café. */
 function amountOf(sale: number): number {
   return (240 + Math.round(drawn(sale) * drawn(sale + 500) * 2_950)) * CENT;
 }
 
-/** One sale at a counter. @returns its intent. */
+/** Makes one sale at a counter. @returns its intent. */
 async function sell(sandbox: SandboxFile, terminal: string, sale: number): Promise<string> {
   const amount = amountOf(sale);
   if (sale % CALLED_OFF === 7) {
@@ -83,8 +83,8 @@ export async function sellForDays(sandbox: SandboxFile, db: Database): Promise<v
       'sale',
     );
     const daysAgo = DAYS - 1 - Math.floor(sale / (SALES / DAYS));
-    // Spread over some hours before now, so that even at midnight the last sales are of today or
-    // late yesterday.
+    // Spreads them over some hours before now, so that even at midnight the last sales are of today
+    // or late yesterday.
     const minutesAgo = ((SALES - sale) % (SALES / DAYS)) * 23;
     await moveBack(db, intent, daysAgo * DAY_MS + minutesAgo * 60_000);
   }

@@ -50,7 +50,10 @@ function fileOf(app: string, { name }: Shot, look: Look): string {
   return path.join(OUT, app, `${name}.${look.name}.png`);
 }
 
-/** Runs in the page. @returns the first text squeezed into a column of three letters or less. */
+/**
+ * Finds squeezed text; runs in the page.
+ * @returns the first text squeezed into a column of three letters or less.
+ */
 function squeezedText(): string | null {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
@@ -64,7 +67,7 @@ function squeezedText(): string | null {
   return null;
 }
 
-/** @returns the problems of the screen in this look. */
+/** Checks the screen. @returns its problems in this look. */
 async function problemsOf(
   { page, checkAccessibility }: TestWindow,
   { forcedColors }: Look,
@@ -100,7 +103,7 @@ async function photograph(window: TestWindow, look: Look, file: string): Promise
   return problemsOf(window, look);
 }
 
-/** @returns the problems in all looks. */
+/** Takes a screenshot in each look. @returns the problems in all of them. */
 async function takeShot(scene: Scene, { app, looks }: AppShots, shot: Shot): Promise<string[]> {
   const named = (problem: unknown) => `${app}/${shot.name}: ${problem}`;
   const window = await shot.show(scene).catch((error: Error) => named(error));
@@ -146,7 +149,8 @@ function surfacesOf(wanted: readonly string[]): AppShots[] {
 }
 
 /**
- * A sandbox with days of sales. It has its own database, because sales are moved to earlier days.
+ * Opens a sandbox with days of sales. It has its own database, because sales are moved to earlier
+ * days.
  */
 async function openShop(): Promise<SharedSandbox> {
   const database = await testDatabase();

@@ -16,7 +16,10 @@ interface Opened<Set extends Stage> {
   close(): Promise<void>;
 }
 
-/** Opens it before the file's tests and closes it after them. It does not exist earlier. */
+/**
+ * Opens the stage before the file's tests and closes it after them. The returned function throws if
+ * it is called earlier.
+ */
 function kept<Set extends Stage>(open: () => Promise<Opened<Set>>): () => Set {
   let opened: Opened<Set> | null = null;
   before(async () => {
@@ -31,7 +34,7 @@ function kept<Set extends Stage>(open: () => Promise<Opened<Set>>): () => Set {
   };
 }
 
-/** The run's shared sandbox and browser. */
+/** Opens the run's shared sandbox and browser. */
 export function sharedStage(): () => Stage {
   return kept(async () => {
     const [shared, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
@@ -48,8 +51,7 @@ export interface OwnStage extends Stage {
 }
 
 /**
- * A private sandbox with its database for one file.
- *
+ * Opens a private sandbox with its database for one file.
  * @param prepare Sets it up. Another `before` hook would not wait for this one, since hooks start
  * together.
  */

@@ -24,7 +24,7 @@ export const SURFACE_LOOKS: readonly Look[] = [
   { name: '1440-dark', width: 1440, height: 900, colorScheme: 'dark' },
 ];
 
-/** A page that only needs its URL, ready when this text is visible. */
+/** Takes a screenshot of a page that only needs its URL. It is ready when this text is visible. */
 function addressShot(name: string, path: string, text: string): Shot {
   return {
     name,
@@ -157,7 +157,7 @@ const CUSTOMER: readonly Shot[] = [
   })),
 ];
 
-/** Staff prove a second factor once; later pages reuse that session. */
+/** The signed-in session. Staff prove a second factor once; later pages reuse it. */
 let staff: Awaited<ReturnType<Scene['browser']['open']>> | null = null;
 
 function operatorShot(name: string, path: string, title: string): Shot {

@@ -8,7 +8,7 @@ import { addFactorNow } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 import type { TestBrowser, TestWindow } from './browser.ts';
 
-/** A private terminal per test, so that tests can share a sandbox. */
+/** A terminal that only one test uses, so that tests can share a sandbox. */
 export interface TestTerminal {
   readonly id: string;
   readonly deviceKey: string;
@@ -16,11 +16,11 @@ export interface TestTerminal {
   readonly tagUrl: string;
   /** Sets its tag up as a chip and creates one. */
   tagChip(): Promise<CardChip>;
-  /** A new pairing code. Using it revokes the current key. */
+  /** Creates a new pairing code. Using it revokes the current key. */
   pairingCode(): Promise<string>;
-  /** A code with which the till may make one refund above its own limit. */
+  /** Creates a code with which the till may make one refund above its own limit. */
   managerCode(): Promise<string>;
-  /** A code that removes a forgotten PIN. Afterwards the demo owner has a second factor. */
+  /** Creates a code that removes a forgotten PIN. Afterwards the demo owner has a second factor. */
   openingCode(): Promise<string>;
 }
 
@@ -76,7 +76,7 @@ export interface TillWindow extends TestWindow {
   readonly cancel: Locator;
   readonly newPayment: Locator;
   readonly testPass: Locator;
-  /** The result region once it shows this word. */
+  /** Returns the result region once it shows this word. */
   result(word: string): Locator;
   /** Types the amount, clicks Charge, and waits for the screen that takes passes. */
   ask(amount: string): Promise<void>;
@@ -111,7 +111,7 @@ function regionOf(page: Page, word: string): Locator {
     .filter({ has: page.getByText(word, { exact: true }) });
 }
 
-/** A till whose shift has begun. */
+/** Opens a till whose shift has begun. */
 export async function openTill(
   browser: TestBrowser,
   sandbox: SandboxFile,
@@ -139,12 +139,12 @@ async function listAsMerchant(sandbox: SandboxFile, path: string): Promise<Liste
   return present(data, path);
 }
 
-/** A terminal's intents as the API returns them, newest first. */
+/** Returns a terminal's intents as the API returns them, newest first. */
 export function intentsOf(sandbox: SandboxFile, terminal: TestTerminal): Promise<Listed> {
   return listAsMerchant(sandbox, `/payment_intents?limit=100&terminal=${terminal.id}`);
 }
 
-/** Payments of a terminal in the ledger, newest first. */
+/** Returns a terminal's payments from the ledger, newest first. */
 export function paymentsOf(
   sandbox: SandboxFile,
   terminal: Pick<TestTerminal, 'id'>,
@@ -183,7 +183,7 @@ export async function postAsMerchant(
   return JSON.parse(text);
 }
 
-/** Opens the customer display; the till then shows its settings. */
+/** Opens the customer display; afterwards, the till shows its settings. */
 export async function openDisplay({ page, context }: TillWindow): Promise<Page> {
   await page.getByRole('link', { name: 'Settings' }).click();
   const opened = context.waitForEvent('page');
@@ -191,7 +191,7 @@ export async function openDisplay({ page, context }: TillWindow): Promise<Page> 
   return opened;
 }
 
-/** Changes how the demo account prices its sales. Only on a network of the test's own. */
+/** Changes how the demo account prices its sales. Use it only in the test's own network. */
 export async function setShop(
   sandbox: SandboxFile,
   settings: Readonly<Record<string, unknown>>,

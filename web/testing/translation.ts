@@ -1,6 +1,6 @@
 import type { BrowserContext } from 'playwright-core';
 
-/** If 1, every window of the run simulates a translating browser. */
+/** Setting: if it is 1, every window of the run simulates a translating browser. */
 export const TRANSLATION_SETTING = 'TAPLINE_TEST_TRANSLATED';
 
 /**
@@ -9,7 +9,9 @@ export const TRANSLATION_SETTING = 'TAPLINE_TEST_TRANSLATED';
  */
 const GUIDES = `/^\\/docs\\b/.test(location.pathname)`;
 
-/** Texts that are the same in every language: amounts, ids, addresses, names from the API. */
+/**
+ * Matches texts that are the same in every language: amounts, ids, addresses, names from the API.
+ */
 const SAME_EVERYWHERE = String.raw`/\d\.\d\d(?![\d.])|0x[\da-f]{4}|\b[a-z]+_[A-Za-z0-9_]+/`;
 
 /**
@@ -58,7 +60,7 @@ export const TRANSLATE = `(() => {
   }).observe(document, { childList: true, subtree: true });
 })();`;
 
-/** Call it before the page is opened. */
+/** Adds the translator. Call it before the page is opened. */
 export async function translatePages(context: BrowserContext): Promise<void> {
   await context.addInitScript(TRANSLATE);
 }

@@ -5,7 +5,7 @@ interface Stage extends Scene {
   readonly wallet: WalletWindow;
 }
 
-/** A screenshot of a browser with a signed-in wallet. */
+/** Takes a screenshot of a browser with a signed-in wallet. */
 export function walletShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
   return {
     name,
@@ -18,7 +18,7 @@ export function walletShot(name: string, lead: (stage: Stage) => Promise<void>):
   };
 }
 
-/** A screenshot of a browser without a wallet. */
+/** Takes a screenshot of a browser without a wallet. */
 export function visitorShot(name: string, lead: (wallet: WalletWindow) => Promise<void>): Shot {
   return {
     name,

@@ -63,7 +63,7 @@ export async function allowPayments(wallet: WalletWindow): Promise<void> {
   await wallet.sees('Ready to pay');
 }
 
-/** @returns the credential that a till reads. */
+/** Adds a pass. @returns the credential that a till reads. */
 export async function addPass(wallet: WalletWindow, name: string): Promise<string> {
   await wallet.goTo('Passes');
   await wallet.button(/^Add pass/).click();
@@ -77,7 +77,7 @@ export async function addPass(wallet: WalletWindow, name: string): Promise<strin
   return code;
 }
 
-/** A wallet with USDC, an approval and a pass. */
+/** Opens a wallet with USDC, an approval and a pass. */
 export async function readyWallet(
   browser: TestBrowser,
   sandbox: SandboxFile,
@@ -98,7 +98,7 @@ export async function askFirst(wallet: WalletWindow): Promise<void> {
   await wallet.page.getByRole('switch', { name: /^Ask me before/, checked: true }).waitFor();
 }
 
-/** A sale at a till, and a tap with this pass. @returns the intent afterwards. */
+/** Makes a sale at a till and taps this pass. @returns the intent afterwards. */
 export async function tapPass(
   sandbox: SandboxFile,
   sale: {

@@ -5,7 +5,7 @@ import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.t
 import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 
-/** Shorter than every page. */
+/** A window lower than every page, so that all of them scroll. */
 const LOW = { ...DESKTOP, viewport: { width: 1280, height: 360 } };
 
 let shared: SharedSandbox;
@@ -48,7 +48,7 @@ function waitUntilSettled(page: Page) {
 
 async function scrollTo(page: Page, px: number): Promise<void> {
   await waitUntilSettled(page);
-  // Until the page is tall enough, it scrolls less far.
+  // Repeat it, because the page scrolls less far until it is tall enough.
   await page.waitForFunction((at) => {
     window.scrollTo(0, at);
     return scrollY === at;
@@ -63,7 +63,7 @@ test('a link leads to the top of a page and its heading, and Back to where one w
   await signInAt(window, { sandbox: shared.sandbox, path: 'dashboard/settings' });
   await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
   await scrollTo(page, 120);
-  // By keyboard, because the mouse would first scroll to the link.
+  // Uses the keyboard, because the mouse would first scroll to the link.
   await page.getByRole('link', { name: 'Risk rules', exact: true }).dispatchEvent('click');
   await waitForFocus(page, 'Risk rules');
   assert.equal(await page.evaluate(() => scrollY), 0);

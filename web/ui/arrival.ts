@@ -4,7 +4,7 @@ import { entryName } from './history-entry.ts';
 /** Scroll position of each entry in the browser's history. */
 const places = new Map<string, number>();
 
-/** The user has scrolled or typed, so automatic scrolling stops. */
+/** Events that end automatic scrolling, because the user has scrolled or typed. */
 const TAKES_OVER = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
 /** Calls `isDone` now and after each change of the page, until it returns true. */
@@ -29,7 +29,7 @@ function untilDone(main: HTMLElement, isDone: () => boolean): () => void {
   return end;
 }
 
-/** The heading may appear later, with the page's code. */
+/** Focuses the heading, which may appear later, with the page's code. */
 function focusHeading(main: HTMLElement): () => void {
   return untilDone(main, () => {
     const heading = main.querySelector('h1');
@@ -39,7 +39,7 @@ function focusHeading(main: HTMLElement): () => void {
   });
 }
 
-/** A page reaches its old height only when its rows have loaded. */
+/** Restores the scroll position. A page reaches its old height only when its rows have loaded. */
 function scrollBackTo(main: HTMLElement, px: number): () => void {
   return untilDone(main, () => {
     window.scrollTo(0, px);
@@ -78,7 +78,7 @@ export function useArrival(main: RefObject<HTMLElement | null>, path: string): v
     const back = backTo.current;
     backTo.current = null;
     if (back?.href === location.href) {
-      // Unknown after a reload, when the browser itself restores the position.
+      // The position is unknown after a reload; then the browser itself restores it.
       return back.px === undefined ? undefined : scrollBackTo(page, back.px);
     }
     window.scrollTo(0, 0);

@@ -4,7 +4,9 @@ export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: 'plain' | 'primary' | 'danger' | 'danger-quiet' | 'quiet';
   readonly large?: boolean;
   readonly wide?: boolean;
-  /** In progress: the button keeps its focus and name, and ignores clicks. */
+  /**
+   * True while the action is in progress: the button keeps its focus and name, and ignores clicks.
+   */
   readonly busy?: boolean;
 }
 

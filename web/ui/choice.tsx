@@ -10,7 +10,7 @@ export interface SwitchProps {
   readonly 'data-name'?: string;
 }
 
-/** Takes effect at once, without a submit button. */
+/** A switch that takes effect at once, without a submit button. */
 export function Switch(props: SwitchProps): ReactNode {
   const { label, checked, onChange, disabled = false, 'data-name': dataName } = props;
   return (

@@ -1,8 +1,11 @@
 import { Fragment, type ReactNode } from 'react';
 
-/** A code such as `webhook_endpoint.created`, which a narrow column may break between its words. */
+/**
+ * Shows a code such as `webhook_endpoint.created`, which a narrow column may break between its
+ * words.
+ */
 export function CodeWords({ code }: { readonly code: string }): ReactNode {
-  // On a phone, an empty cell is hidden together with its label.
+  // Renders nothing, because a phone hides an empty cell together with its label.
   if (code === '') return null;
   const words = code.split(/(?<=[._])/);
   const parts = words.map((word, place) => ({ word, before: words.slice(0, place).join('') }));

@@ -11,7 +11,7 @@ export interface CopyFieldProps {
   readonly whole?: boolean;
 }
 
-/** A key, id or link to copy elsewhere. It can be selected if copying fails. */
+/** Shows a key, id or link to copy elsewhere. It can be selected if copying fails. */
 export function CopyField(props: CopyFieldProps): ReactNode {
   const { label, value, whole = false } = props;
   const id = useId();

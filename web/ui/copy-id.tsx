@@ -4,12 +4,12 @@ import { Icon } from './icon.tsx';
 import './copy-field.css';
 import { t } from './text/t.ts';
 
-/** The id of the page's object, with a copy button. */
+/** Shows the id of the page's object, with a copy button. */
 export function CopyId({ id }: { readonly id: string }): ReactNode {
   return <Copied text={id} shown={id} what={t('ui.copy_id.id')} />;
 }
 
-/** A shortened chain address whose full form is copied. */
+/** Shows a shortened chain address and copies its full form. */
 export function CopyAddress({ address }: { readonly address: string }): ReactNode {
   const shown = shortAddress(address);
   return <Copied text={address} shown={shown} what={t('ui.copy_id.address', { shown })} />;
@@ -24,7 +24,7 @@ interface CopiedProps {
 function Copied({ text, shown, what }: CopiedProps): ReactNode {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    // Fails on pages without https; the id beside the button can be selected instead.
+    // Copying fails on pages without https; the id beside the button can be selected instead.
     await navigator.clipboard.writeText(text).then(
       () => setCopied(true),
       () => setCopied(false),

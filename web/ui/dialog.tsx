@@ -6,12 +6,12 @@ import { t } from './text/t.ts';
 
 export interface DialogProps {
   readonly title: string;
-  /** Also called on Escape. The dialog stays open as long as it is rendered. */
+  /** Called on Escape and by the close button. The dialog stays open as long as it is rendered. */
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** The dialog that the new one will replace. */
+/** Returns the open dialog, which the new one will replace. */
 function openDialog(): HTMLDialogElement | null {
   return document.querySelector<HTMLDialogElement>('dialog[open]');
 }
@@ -50,7 +50,7 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
         <h2 id={titleId}>{title}</h2>
         {children}
       </div>
-      {/* Last in the DOM, so that the dialog opens with its first field in focus. */}
+      {/* Placed last in the DOM, so that the dialog opens with its first field in focus. */}
       <button
         type="button"
         className="dialog-close"

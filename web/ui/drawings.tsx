@@ -29,7 +29,7 @@ const DRAWINGS = {
 
 export type DrawingName = keyof typeof DRAWINGS;
 
-/** Decorative: the text below says the same. */
+/** Draws an empty state. Decorative: the text below says the same. */
 export default function DrawnEmpty({ name }: { readonly name: DrawingName }): ReactNode {
   const { soft, line } = DRAWINGS[name];
   return (

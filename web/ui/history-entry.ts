@@ -1,4 +1,4 @@
-/** A stable name for the current entry of the browser's history. */
+/** Returns a stable name for the current entry of the browser's history. */
 export function entryName(): string {
   const state: unknown = history.state;
   if (typeof state === 'object' && state !== null && 'entry' in state) return String(state.entry);

@@ -48,7 +48,7 @@ function pathOf(name: string): string {
   return shapes.join('');
 }
 
-/** @param names Icons by meaning: see icon-names.ts. */
+/** Returns the path of each icon. @param names Icons by meaning: see icon-names.ts. */
 export function iconPaths(names: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(names).map(([key, name]) => [key, pathOf(name)]));
 }

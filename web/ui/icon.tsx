@@ -3,10 +3,10 @@ import type { ICONS } from './icon-names.ts';
 
 export type IconName = keyof typeof ICONS;
 
-/** Inserted by the build: see icon-paths.ts. */
+/** SVG paths that the build inserts: see icon-paths.ts. */
 const PATHS = import.meta.env.VITE_ICONS as Readonly<Record<IconName, string>>;
 
-/** A Lucide icon from its path, in a box of 24 with a line width of 2. */
+/** Draws a Lucide icon from its path, in a box of 24 with a line width of 2. */
 export function Drawing({ path }: { readonly path: string }): ReactNode {
   return (
     <svg
@@ -24,7 +24,7 @@ export function Drawing({ path }: { readonly path: string }): ReactNode {
   );
 }
 
-/** Decorative: its text always appears beside it. */
+/** Shows an icon. Decorative: its text always appears beside it. */
 export function Icon({ name }: { readonly name: IconName }): ReactNode {
   return <Drawing path={PATHS[name]} />;
 }

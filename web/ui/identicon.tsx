@@ -1,12 +1,12 @@
 import './identicon.css';
 import type { ReactNode } from 'react';
 
-/** Squares from the edge to the middle. The other half mirrors them. */
+/** Number of squares from the edge to the middle. The other half mirrors them. */
 const HALF = 3;
 const ROWS = 5;
 const TONES = 6;
 
-/** The filled squares of the left half, and their tone. */
+/** Returns the filled squares of the left half, and their tone. */
 export function identiconOf(address: string): { readonly tone: number; readonly on: number[] } {
   const digits = [...address.slice(2)].map((digit) => Number.parseInt(digit, 16) || 0);
   const on = Array.from({ length: HALF * ROWS }, (_, at) => at).filter((at) => {
@@ -18,7 +18,7 @@ export function identiconOf(address: string): { readonly tone: number; readonly 
   return { tone, on };
 }
 
-/** A generated picture of an address, for recognizing a customer at a glance. */
+/** Shows a generated picture of an address, by which a customer is recognized at a glance. */
 export function Identicon({ address }: { readonly address: string }): ReactNode {
   const { tone, on } = identiconOf(address);
   const squares = on.flatMap((at) => {

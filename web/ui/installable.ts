@@ -5,7 +5,7 @@ import { fromRoot } from '../data/root.ts';
  * load, at a time the user chooses.
  */
 export async function keepApp(app: string, onNewVersion: () => void): Promise<void> {
-  // Missing without https and in private windows of some browsers.
+  // This is missing without https and in private windows of some browsers.
   if (!('serviceWorker' in navigator)) return;
   const hadOne = navigator.serviceWorker.controller !== null;
   navigator.serviceWorker.addEventListener('controllerchange', () => {

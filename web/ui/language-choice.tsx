@@ -4,7 +4,7 @@ import { Select } from './field.tsx';
 import { offeredLanguages, switchLanguage } from './text/switch.ts';
 import { t, textLanguage } from './text/t.ts';
 
-/** The language menu of the app. Empty if there is only one language. */
+/** Shows the language menu of the app, or nothing if there is only one language. */
 export function LanguageChoice(): ReactNode {
   const offered = offeredLanguages();
   if (offered.length < 2) return null;

@@ -14,7 +14,7 @@ function mayReload(): boolean {
   return true;
 }
 
-/** A part that loads later is missing after an update of the service, so reload the page. */
+/** Reloads the page when a part that loads later is missing, as after an update of the service. */
 export function reloadWhenPartsAreGone(): void {
   window.addEventListener('vite:preloadError', () => {
     if (mayReload()) location.reload();
@@ -27,7 +27,10 @@ interface LastResortState {
 
 interface LastResortProps {
   readonly children: ReactNode;
-  /** True inside a frame that keeps working, such as the navigation. A `key` per page resets it. */
+  /**
+   * True inside a frame that keeps working, such as the navigation. Give it a `key` per page, which
+   * resets it.
+   */
   readonly isPart?: boolean;
 }
 

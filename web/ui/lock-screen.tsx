@@ -4,7 +4,7 @@ import { TextField } from './field.tsx';
 import { isPin, type SealedPin } from './pin.ts';
 import { t } from './text/t.ts';
 
-/** Grows with each wrong PIN, because four digits are quickly tried. */
+/** Delay after a wrong PIN. It grows each time, because four digits are quickly tried. */
 const WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 

@@ -11,7 +11,7 @@ const stage = sharedStage();
 
 const WIDTHS = { phone: 390, tablet: 820, desktop: 1440 } as const;
 const HEIGHT = 1_180;
-/** Rounding may shift boxes on one line by up to this much. */
+/** How far rounding may shift boxes on one line. */
 const PIXEL = 2;
 
 interface Box {
@@ -94,7 +94,7 @@ test('today’s sales are on the overview, and go up with each', async () => {
   assert.notEqual(payment, '');
   await page.reload();
   await figure.waitFor();
-  // Other tests add sales in the same sandbox meanwhile.
+  // Allows for more, because other tests add sales in the same sandbox meanwhile.
   assert.ok((await count()) > before);
   await close();
 });
@@ -106,7 +106,7 @@ test('a request without an error has no row for it on a phone', async () => {
   const { page, close } = await openDesk('/request-log?status=201');
   await page.setViewportSize({ width: WIDTHS.phone, height: HEIGHT });
   await page.getByText('201').first().waitFor();
-  // Other tests add declines in the same sandbox meanwhile.
+  // Allows for more, because other tests add declines in the same sandbox meanwhile.
   const created = page.getByRole('row').filter({ has: page.getByText('201', { exact: true }) });
   const errors = created.locator('td[data-name="Error"]');
   assert.ok((await errors.count()) > 0);

@@ -1,19 +1,19 @@
 import { textLocale } from './text/t.ts';
 
-/** USDC has six decimals. Amounts are bigints of atoms everywhere but on screen. */
+/** The number of decimals of USDC. Amounts are bigints of atoms everywhere but on screen. */
 const DECIMALS = 6;
 const ONE = 10n ** BigInt(DECIMALS);
 /** Amounts show two decimals, or more if the others are not zero. */
 const SHOWN_DECIMALS = 2;
-/** 1,000,000 USDC, from behavior.md 5.1. */
+/** The largest amount of a payment: 1,000,000 USDC (behavior.md 5.1). */
 export const MAX_ATOMS = 1_000_000n * ONE;
 
 /** After a whole number other than 0, three decimals look like a group of digits. */
 const GROUP = 3;
 
 /**
- * For example `2.50`, `1,000.25` or `0.000001`. 2.005 becomes `2.0050`, since `2.005` would be
- * refused as ambiguous input.
+ * Formats atoms, for example as `2.50`, `1,000.25` or `0.000001`. 2.005 becomes `2.0050`, since
+ * `2.005` would be refused as ambiguous input.
  */
 export function formatAtoms(atoms: bigint): string {
   const sign = atoms < 0n ? '−' : '';
@@ -25,21 +25,21 @@ export function formatAtoms(atoms: bigint): string {
     minimumFractionDigits: shown.length,
     maximumFractionDigits: shown.length,
   });
-  // Passed as a string, because a double would round large amounts.
+  // Passes a string, because a double would round large amounts.
   return `${sign}${format.format(`${size / ONE}.${shown}` as `${number}`)}`;
 }
 
 /** The unit of rounded amounts, in atoms. */
 const SHOWN_UNIT = 10n ** BigInt(DECIMALS - SHOWN_DECIMALS);
 
-/** The nearest cent, half a cent rounded up: the amount as users see it. */
+/** Returns the nearest cent, half a cent rounded up: the amount as users see it. */
 export function nearestCent(atoms: bigint): bigint {
   return ((atoms + SHOWN_UNIT / 2n) / SHOWN_UNIT) * SHOWN_UNIT;
 }
 
 /**
- * For example `6.78` for 6.780375, half a cent rounded up. Less than half a cent is not shown as 0.
- * `core/money.ts` rounds a receipt's headline in the same way.
+ * Rounds and formats atoms, for example `6.78` for 6.780375, half a cent rounded up. Less than half
+ * a cent is not shown as 0. `core/money.ts` rounds a receipt's headline in the same way.
  */
 export function roundAtoms(atoms: bigint): string {
   if (atoms < 0n) return `−${roundAtoms(-atoms)}`;
@@ -47,7 +47,7 @@ export function roundAtoms(atoms: bigint): string {
   return rounded === 0n && atoms > 0n ? `< ${formatAtoms(SHOWN_UNIT)}` : formatAtoms(rounded);
 }
 
-/** For example `2.50 USDC`, for a button's label. */
+/** Formats atoms with their unit, for example `2.50 USDC`, for a button's label. */
 export function formatUsdc(atoms: bigint): string {
   return `${formatAtoms(atoms)} USDC`;
 }

@@ -29,7 +29,7 @@ function Later<P extends object>({
   useEffect(() => {
     if (isHere) return;
     const fail = (error: unknown) =>
-      // Thrown during rendering, where the app's error boundary catches it.
+      // Throws during rendering, where the app's error boundary catches it.
       setLoads(() => {
         throw error;
       });
@@ -39,8 +39,9 @@ function Later<P extends object>({
 }
 
 /**
- * A component that loads lazily but renders at once if its code is present. React's `lazy` renders
- * its fallback even then and keeps it for at least 300 ms, which delayed a till's first payment.
+ * Creates a component that loads lazily but renders at once if its code is present. React's `lazy`
+ * renders its fallback even then and keeps it for at least 300 ms, which delayed a till's first
+ * payment.
  * @param meanwhile Rendered until the code has loaded.
  */
 export function partOf<P extends object>(
@@ -51,7 +52,7 @@ export function partOf<P extends object>(
   return firstPartOf(withTexts, meanwhile);
 }
 
-/** A part that most users see at once, so its texts load with the page. */
+/** Creates a part that most users see at once, so its texts load with the page. */
 export function firstPartOf<P extends object>(
   fetch: () => Promise<ComponentType<P>>,
   meanwhile: ReactNode = null,

@@ -3,13 +3,16 @@ import { formatUsdc } from './money.ts';
 import { textLocale } from './text/t.ts';
 import type { SumRules } from './typed-sum.ts';
 
-/** A sum in the currency in which a shop priced a sale, in its minor units. */
+/** An amount in the minor units of the currency in which a shop priced a sale. */
 export interface Price {
   readonly currency: string;
   readonly units: bigint;
 }
 
-/** `€2.50`, `¥250`, `KWD 2.500`: with the decimals of ISO 4217, which are not always `Intl`'s. */
+/**
+ * Formats a price, for example `€2.50`, `¥250` or `KWD 2.500`, with the decimals of ISO 4217. Those
+ * of `Intl` sometimes differ.
+ */
 export function formatPrice({ currency, units }: Price): string {
   const digits = digitsOf(currency);
   const format = new Intl.NumberFormat(textLocale(), {
@@ -22,12 +25,12 @@ export function formatPrice({ currency, units }: Price): string {
   return format.format(`${units < 0n ? '-' : ''}${size}` as `${number}`);
 }
 
-/** How sums of a currency are typed; `null` is USDC. */
+/** Returns how amounts of a currency are typed; `null` stands for USDC. */
 export function sumRules(currency: string | null): SumRules {
   return currency === null ? {} : { decimals: digitsOf(currency), locale: textLocale() };
 }
 
-/** A sum as it was typed: in minor units of a currency, or in atoms of USDC. */
+/** Formats an amount as it was typed: in minor units of a currency, or in atoms of USDC. */
 export function formatMoney(units: bigint, currency: string | null): string {
   return currency === null ? formatUsdc(units) : formatPrice({ currency, units });
 }

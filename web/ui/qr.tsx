@@ -8,7 +8,7 @@ export interface QrProps {
   readonly label: string;
 }
 
-/** Always dark on light with a quiet zone, because many scanners need that. */
+/** Draws a QR code: always dark on light with a quiet zone, because many scanners need that. */
 export function Qr({ value, label }: QrProps): ReactNode {
   const { data, size } = encode(value, { ecc: 'M', border: 4 });
   const path = data

@@ -6,7 +6,7 @@ import { roundAtoms } from './money.ts';
 import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.ts';
 import { writeSum } from './typed-sum.ts';
 
-/** Of a sale in USDC. */
+/** Returns what is left of a sale in USDC. */
 const inUsdc = (left: bigint) => ({ left, currency: null, isWhole: false });
 const units = ({ part }: RefundSum) => part?.units ?? null;
 

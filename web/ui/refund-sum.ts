@@ -5,15 +5,15 @@ import { type PaidQuoted, paidPrice, sharePrice } from './quoted.ts';
 import { t } from './text/t.ts';
 import { readSum, type TypedSum } from './typed-sum.ts';
 
-/** A smaller remainder is shown as `< 0.01`, which cannot be typed. */
+/** The smallest remainder, in atoms: a smaller one is shown as `< 0.01`, which cannot be typed. */
 const LEAST_REST = 10_000n;
 
-/** What can be refunded of a payment, in the unit in which it is typed. */
+/** The refundable rest of a payment, in the unit in which it is typed. */
 export interface RefundLeft {
-  /** Minor units of the currency, or atoms of USDC (`null`). */
+  /** In minor units of the currency, or in atoms of USDC if that is `null`. */
   readonly left: bigint;
   readonly currency: string | null;
-  /** Nothing was refunded before. */
+  /** True if nothing was refunded before. */
   readonly isWhole: boolean;
 }
 
@@ -23,7 +23,7 @@ interface Refundable {
   readonly presentment: PaidQuoted | null;
 }
 
-/** In the currency of the sale, if it was priced in one. */
+/** Returns what can be refunded: in the currency of the sale, if it was priced in one. */
 export function refundLeft(payment: Refundable): RefundLeft {
   const { amount, amount_refunded: refunded, presentment } = payment;
   const isWhole = refunded === 0;
@@ -39,7 +39,7 @@ export function refundLeft(payment: Refundable): RefundLeft {
   };
 }
 
-/** In USDC, whatever the sale was priced in. */
+/** Returns what can be refunded in USDC, whatever the sale was priced in. */
 export function usdcLeft({ amount, amount_refunded: refunded }: Refundable): RefundLeft {
   return { left: BigInt(amount - refunded), currency: null, isWhole: refunded === 0 };
 }
@@ -55,9 +55,9 @@ export interface RefundSum {
 }
 
 /**
- * The amount of a refund. Users see the refundable amount rounded to cents, so typing that means
- * all of it. Every other amount is exact. A sale that was priced in a currency is refunded in it.
- *
+ * Parses the amount of a refund. Users see the refundable amount rounded to cents, so typing that
+ * means all of it. Every other amount is exact. A sale that was priced in a currency is refunded in
+ * it.
  * @param wrote The amount that the form wrote into the field.
  */
 export function readRefund(

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 
 /**
- * The grip by which a bottom sheet is pulled away. Keyboard users press Escape. Its style and
- * behavior load with the first sheet, which no first load needs.
+ * Shows the grip by which a bottom sheet is pulled away. Keyboard users press Escape. Its style and
+ * behavior load with the first sheet, because the first load never shows one.
  */
 export function SheetGrip({ onAway }: { readonly onAway: () => void }): ReactNode {
   const connect = (grip: HTMLElement | null) => {

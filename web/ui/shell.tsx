@@ -24,7 +24,7 @@ export interface ShellProps {
   readonly pages: readonly ShellPage[];
   /** Path of the current page. */
   readonly current: string;
-  /** Follows a link without reloading the page. */
+  /** Opens a link's page without reloading. */
   readonly onNavigate: (path: string) => void;
   /** A short note that applies to every page. */
   readonly mark?: ReactNode;
@@ -38,7 +38,7 @@ function isPlainClick(event: React.MouseEvent): boolean {
   return button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;
 }
 
-/** The navigation entry for the current page: the one with the longest matching path. */
+/** Returns the navigation entry for the current page: the one with the longest matching path. */
 function pathAbove(pages: readonly ShellPage[], current: string): string | undefined {
   return pages
     .map(({ path }) => path)
@@ -46,7 +46,7 @@ function pathAbove(pages: readonly ShellPage[], current: string): string | undef
     .sort((one, other) => other.length - one.length)[0];
 }
 
-/** The same breakpoint as in shell.css: from this width on, the navigation sits beside the page. */
+/** Width from which the navigation sits beside the page. The same breakpoint as in shell.css. */
 const NARROW = '(width < 56rem)';
 
 function onWidthChanged(changed: () => void): () => void {
@@ -157,7 +157,7 @@ export function Shell(props: ShellProps): ReactNode {
           </button>
         </header>
       ) : null}
-      {/* DOM order follows the visual order. */}
+      {/* Placed here, so that the DOM order follows the visual order. */}
       {isNarrow ? [page, side] : [side, page]}
     </div>
   );
@@ -165,7 +165,7 @@ export function Shell(props: ShellProps): ReactNode {
 
 export interface PageProps {
   readonly title: string;
-  /** Actions of the page. */
+  /** Buttons for the page's actions. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }

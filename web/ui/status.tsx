@@ -18,7 +18,7 @@ export interface StatusProps {
   readonly children: string;
 }
 
-/** Color, icon and text each convey the status on their own. */
+/** Shows a status. Color, icon and text each convey it on their own. */
 export function Status({ tone, children }: StatusProps): ReactNode {
   return (
     <span className={`status is-${tone}`}>

@@ -9,7 +9,7 @@ export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'
   readonly onText: (text: string) => void;
   /** The result of `readSum` for the value. */
   readonly sum: TypedSum;
-  /** What is typed in; without one, USDC. */
+  /** The currency of the amount; USDC if absent. */
   readonly currency?: string | null;
   /**
    * True if the submit button does not show the amount, so that the field must show how it was

@@ -77,7 +77,7 @@ function inEnglish(text: string): string {
     text
       .replaceAll(/=\{t\('([\w.]+)'\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
       .replaceAll(/\bt\('([\w.]+)'\)/g, (_all, key) => `'${ENGLISH[key]}'`)
-      // Also in a table of keys, for example one label per field.
+      // Replaces keys in a table, too, for example one label per field.
       .replaceAll(/, '([a-z]+(?:\.\w+)+)'\]/g, (all, key) =>
         ENGLISH[key] === undefined ? all : `, '${ENGLISH[key]}']`,
       )

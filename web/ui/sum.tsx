@@ -4,21 +4,21 @@ import { Amount } from './amount.tsx';
 import { roundAtoms } from './money.ts';
 import type { Price } from './price.ts';
 
-/** `9,999.99` is the longest amount that a small phone shows at full size. */
+/** Length of `9,999.99`, the longest amount that a small phone shows at full size. */
 const LONGEST = 8;
 
-/** How large a sum of these digits can be drawn. */
+/** Returns the CSS class with the largest size at which these digits fit. */
 export function sumClass(digits: string): string {
   return digits.length > LONGEST ? 'sum sum-long' : 'sum';
 }
 
 export interface SumProps {
   readonly atoms: bigint;
-  /** What it is in the shop's currency; `null` for a sale in USDC. */
+  /** The price in the shop's currency; `null` for a sale in USDC. */
   readonly price?: Price | null;
 }
 
-/** A payment's amount, as large as its digits allow. */
+/** Shows a payment's amount, as large as its digits allow. */
 export function Sum({ atoms, price = null }: SumProps): ReactNode {
   return (
     <p className={sumClass(price === null ? roundAtoms(atoms) : `€0.${price.units}`)}>

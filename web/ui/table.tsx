@@ -36,15 +36,15 @@ export interface TableFrameProps<Row>
 const OTHERS = 'a, button, input, select, textarea, summary, label';
 
 /**
- * A click anywhere in a row opens its page, like its link. A link stretched over the row would need
- * no script, but WebKit ignores `position` on table rows: there, each link covered the whole
- * window, and every click opened the same payment.
+ * Opens a row's page on a click anywhere in the row, like its link. A link stretched over the row
+ * would need no script, but WebKit ignores `position` on table rows: there, each link covered the
+ * whole window, and every click opened the same payment.
  */
 function openRow(event: MouseEvent): void {
   const { target, button, ctrlKey, metaKey, shiftKey } = event;
   if (!(target instanceof Element) || target.closest(OTHERS) !== null || button > 1) return;
   const link = target.closest('tr')?.querySelector<HTMLAnchorElement>('a.row-link');
-  // Selecting text in a row also ends with a click.
+  // Ignores it, because selecting text in a row also ends with a click.
   if (link == null || getSelection()?.isCollapsed === false) return;
   const isBeside = button === 1 || ctrlKey || metaKey || shiftKey;
   if (isBeside) window.open(link.href, '_blank', 'noopener');
@@ -130,7 +130,7 @@ export function TableRows<Row>(props: TableRowsProps<Row>): ReactNode {
   ));
 }
 
-/** A dense list. The first cell of each row holds the link to its page. */
+/** Shows a dense list. The first cell of each row holds the link to its page. */
 export function Table<Row>(props: TableProps<Row>): ReactNode {
   const { label, columns, rows, keyOf, inPairs = false } = props;
   return (
@@ -146,7 +146,7 @@ export interface FactsProps {
   readonly facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
-/** Labeled values of one object. `null` values are left out. */
+/** Shows labeled values of one object. `null` values are left out. */
 export function Facts({ facts }: FactsProps): ReactNode {
   return (
     <dl className="facts">
@@ -162,7 +162,7 @@ export function Facts({ facts }: FactsProps): ReactNode {
   );
 }
 
-/** Like {@link Facts}, but with elements as children: one {@link Fact} each. */
+/** Like {@link Facts}, but with an element per value as children: see {@link Fact}. */
 export function FactList({ children }: { readonly children: ReactNode }): ReactNode {
   return <dl className="facts">{children}</dl>;
 }

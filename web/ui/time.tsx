@@ -18,7 +18,8 @@ const SHAPES: Readonly<Record<TimeShape, Intl.DateTimeFormatOptions>> = {
 };
 
 /**
- * `full` without the year, because most dates are in the current one and a phone's row is narrow.
+ * Like `full` without the year, because most dates are in the current one and a phone's row is
+ * narrow.
  */
 const OF_THIS_YEAR = {
   month: 'short',
@@ -59,7 +60,7 @@ function showsTheSame(one: string, other: string): boolean {
   });
 }
 
-/** Names the time zone if it differs from the user's own. */
+/** Names the account's time zone if it differs from the user's own. */
 export function ZoneNote(): ReactNode {
   const zone = useContext(AccountZone);
   const own = new Intl.DateTimeFormat('en').resolvedOptions().timeZone;
@@ -75,7 +76,7 @@ export interface TimeProps {
   readonly timeZone?: string;
 }
 
-/** Renders every timestamp. The exact one is its title. */
+/** Shows a timestamp. The exact one is its title. */
 export function Time({ at, shape = 'full', timeZone }: TimeProps): ReactNode {
   const zone = useContext(AccountZone);
   return (

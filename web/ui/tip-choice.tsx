@@ -12,9 +12,9 @@ import { atomsOfPrice, tippedPrice } from './tipped.ts';
 import { readSum, type TypedSum, writeSum } from './typed-sum.ts';
 import './tip-choice.css';
 
-/** Tips are whole cents. */
+/** One cent in atoms: tips are whole cents. */
 const CENT = 10_000n;
-/** 10 USDC. */
+/** 10 USDC: smaller amounts get round tips. */
 const SMALL = 10_000_000n;
 const ROUND_TIPS = [500_000n, 1_000_000n, 2_000_000n] as const;
 
@@ -27,7 +27,7 @@ export interface TipChoiceProps {
   readonly merchant: string;
   /** In atoms. */
   readonly amount: bigint;
-  /** The price of the sale in the shop's currency: its tip is in that currency. */
+  /** The price of the sale in the shop's currency. If set, the tip is in that currency, too. */
   readonly quoted?: Quoted | null;
   readonly percentages: readonly number[];
   readonly onTip: (tip: bigint) => void;
@@ -36,13 +36,13 @@ export interface TipChoiceProps {
 }
 
 interface Offer {
-  /** In English, whatever the page's language. */
+  /** The result's name in English, whatever the page's language. */
   readonly name: string;
   readonly label: string;
   readonly atoms: bigint;
 }
 
-/** Half a unit, one and two of the currency, for a sale of less than ten. */
+/** Returns the tips for a sale of less than ten: half a unit of the currency, one and two. */
 function roundTips({ currency, amount }: Quoted): bigint[] {
   const { decimals = 0 } = sumRules(currency);
   const one = 10n ** BigInt(decimals);
@@ -50,7 +50,7 @@ function roundTips({ currency, amount }: Quoted): bigint[] {
   return [one / 2n, one, 2n * one].filter((units) => units <= BigInt(amount));
 }
 
-/** In whole minor units of the currency of the sale. */
+/** Returns tips in whole minor units of the sale's currency. */
 function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
   const { currency, amount } = quoted;
   const offer = (units: bigint, words: (sum: string) => Pick<Offer, 'name' | 'label'>) => {
@@ -70,8 +70,8 @@ function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
 }
 
 /**
- * The shop's percentages. Of a small amount they would be a few cents, so round amounts are offered
- * instead.
+ * Returns the tips to offer: the shop's percentages. Of a small amount they would be a few cents,
+ * so round amounts are offered instead.
  */
 function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   const parts = percentages.map((percentage) => {
@@ -88,7 +88,7 @@ function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   ];
 }
 
-/** The typed tip, or `null` if it is not valid. */
+/** Returns the typed tip, or `null` if it is not valid. */
 function ownTip(typed: TypedSum, { amount, quoted = null }: TipChoiceProps): bigint | null {
   if (typed.is !== 'sum') return null;
   const atoms = quoted === null ? typed.units : atomsOfPrice(typed.units, quoted);
@@ -105,7 +105,7 @@ function sumWords({ amount, quoted = null }: TipChoiceProps, tip: bigint): strin
   return price === null ? formatUsdc(amount + tip) : formatPrice(price);
 }
 
-/** A step of its own that faces the customer: presets, a custom tip, or none. */
+/** Asks the customer for a tip on a screen of its own: presets, a custom tip, or none. */
 export function TipChoice(props: TipChoiceProps): ReactNode {
   const { merchant, amount, quoted = null, onTip, children } = props;
   const [chosen, setChosen] = useState<Offer | null>(null);

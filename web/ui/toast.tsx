@@ -1,7 +1,9 @@
 import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react';
 import { t } from './text/t.ts';
 
-/** Long enough to read two lines. Important messages never appear only here. */
+/**
+ * How long a toast is shown: enough to read two lines. Important messages never appear only here.
+ */
 const SHOWN_MS = 6_000;
 
 interface Toast {
@@ -11,7 +13,7 @@ interface Toast {
 
 const Toasts = createContext<(text: string) => void>(() => {});
 
-/** Shows a short confirmation. */
+/** Returns a function that shows a short confirmation. */
 export function useToast(): (text: string) => void {
   return useContext(Toasts);
 }

@@ -46,7 +46,10 @@ function oneOf({ decimals = USDC_DECIMALS }: SumRules): bigint {
   return 10n ** BigInt(decimals);
 }
 
-/** The value of a decimal digit in any script: Unicode lists the ten digits of each in order. */
+/**
+ * Returns the value of a decimal digit in any script: Unicode lists the ten digits of each in
+ * order.
+ */
 function digitOf(letter: string): string {
   let code = letter.codePointAt(0) ?? 0;
   const own = code;
@@ -61,7 +64,7 @@ function plainOf(text: string): string {
     .replaceAll(/\p{Nd}/gu, digitOf);
 }
 
-/** The decimal separator of the locale, formatted with digits 0 to 9. */
+/** Returns the decimal separator of the locale, formatted with digits 0 to 9. */
 export function decimalSeparator(locale: string): string {
   const format = new Intl.NumberFormat(locale, { numberingSystem: 'latn' });
   return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
@@ -69,7 +72,7 @@ export function decimalSeparator(locale: string): string {
 
 /**
  * Removes the separators from groups of three after one to three digits that do not begin with 0.
- * `null` if the text has another form.
+ * @returns `null` if the text has another form.
  */
 function ungroup(whole: string): string | null {
   if (/^\d*$/.test(whole)) return whole;
@@ -81,7 +84,7 @@ interface Parts {
   readonly decimals: string;
 }
 
-/** Splits at the decimal separator, which is the last separator if there is one. */
+/** Splits the text at the decimal separator, which is the last separator if there is one. */
 function split(plain: string, decimal: string | null): Parts | null {
   const at = decimal === null ? -1 : plain.lastIndexOf(decimal);
   const before = at < 0 ? plain : plain.slice(0, at);
@@ -91,7 +94,10 @@ function split(plain: string, decimal: string | null): Parts | null {
   return { whole, decimals };
 }
 
-/** `.` or `,` if it is the decimal separator: it occurs once, with no other separator after it. */
+/**
+ * Returns `.` or `,` if it is the decimal separator: it occurs once, with no other separator after
+ * it.
+ */
 function decimalOf(plain: string): string | null {
   const last = /[.,](?=[^.,]*$)/.exec(plain)?.[0];
   if (last === undefined) return null;
@@ -107,17 +113,17 @@ function unitsOf({ whole, decimals }: Parts, rules: SumRules): bigint | SumRefus
 
 type Meaning = 'decimals' | 'group' | 'either';
 
-/** The meaning of a single separator followed by exactly three digits. */
+/** Returns the meaning of a single separator followed by exactly three digits. */
 function meaningOf(whole: string, separator: string, rules: SumRules): Meaning {
   const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
-  // For example `0,500`: no group begins with 0.
+  // As in `0,500`: no group begins with 0.
   if (whole === '0') return 'decimals';
   if (decimals === 0) return 'group';
   if (decimals !== 3) return 'either';
   return separator === decimalSeparator(locale) ? 'decimals' : 'group';
 }
 
-/** Both readings, in a form that can be typed. */
+/** Returns both readings, in a form that can be typed. */
 function bothReadings(whole: string, digits: string, rules: SumRules): SumRefusal {
   const big = BigInt(whole + digits);
   if (big === 0n) return { why: 'zero' };
@@ -136,7 +142,7 @@ function readUnits(text: string, rules: SumRules): bigint | SumRefusal {
   return parts === null ? { why: 'malformed' } : unitsOf(parts, rules);
 }
 
-/** The problem, and what to type instead. */
+/** Describes the problem, and what to type instead. */
 function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   const { decimals = USDC_DECIMALS } = rules;
   switch (refusal.why) {
@@ -167,14 +173,14 @@ export function readSum(text: string, rules: SumRules = {}): TypedSum {
   return { is: 'refused', words: refusalWords(read, rules) };
 }
 
-/** The amount, or `null` if the field is empty or refused. */
+/** Returns the amount, or `null` if the field is empty or refused. */
 export function sumIn(typed: TypedSum): bigint | null {
   return typed.is === 'sum' ? typed.units : null;
 }
 
 /**
- * The text that a form writes into a field, for example `1,500.00` or `2.005000`: two decimals or
- * all of them.
+ * Returns the text that a form writes into a field, for example `1,500.00` or `2.005000`: two
+ * decimals or all of them.
  */
 export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true): string {
   const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
@@ -188,6 +194,6 @@ export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true):
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   });
-  // Passed as a string, because a double would round large amounts.
+  // Passes a string, because a double would round large amounts.
   return format.format(`${units / one}.${all || '0'}` as `${number}`);
 }

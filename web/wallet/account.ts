@@ -41,12 +41,12 @@ export function readAddress(text: string): Hex | null {
   return isAddress(typed) ? getAddress(typed) : null;
 }
 
-/** The hash by which the chain identifies a signed transaction. */
+/** Returns the hash by which the chain identifies a signed transaction. */
 export function hashOf(raw: Hex): Hex {
   return keccak256(raw);
 }
 
-/** The EIP-4361 message for signing in to this site only. */
+/** Returns the EIP-4361 message for signing in, to this site only. */
 export function signInText(challenge: {
   readonly address: Hex;
   readonly chainId: number;
@@ -64,7 +64,7 @@ export function signInText(challenge: {
 /** One gwei, because some nodes refuse a transaction without a priority fee. */
 const USUAL_TIP = 1_000_000_000n;
 
-/** A signed transaction of this wallet, ready for any node of its chain. */
+/** Signs a transaction of this wallet. @returns it, ready for any node of its chain. */
 export function signTransaction(
   account: Account,
   transaction: {

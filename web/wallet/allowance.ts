@@ -5,7 +5,10 @@ import { t } from '../ui/text/t.ts';
 /** Whether a pass of this wallet could pay now, and otherwise what is missing. */
 export type WalletStatus = 'not_allowed' | 'expired' | 'used_up' | 'no_money' | 'ready';
 
-/** @param now The service's time in milliseconds. */
+/**
+ * Returns whether a pass of this wallet could pay now.
+ * @param now The service's time in milliseconds.
+ */
 export function walletStatusOf({ policy, allowance, balance }: Wallet, now: number): WalletStatus {
   if (policy === null) return 'not_allowed';
   if (Date.parse(policy.expires_at) <= now) return 'expired';
@@ -20,14 +23,17 @@ export interface Charge {
   readonly cashback: bigint;
 }
 
-/** The payer's total for a sale, computed like the contract does, with each share rounded down. */
+/**
+ * Returns the payer's total for a sale, computed like the contract does, with each share rounded
+ * down.
+ */
 export function chargeOf(amount: bigint, rates: Wallet['fee_rates']): Charge {
   const share = (points: number) => (amount * BigInt(points)) / 10_000n;
   const fees = share(rates.acquirer) + share(rates.protocol);
   return { fees, total: amount + fees, cashback: share(rates.cashback) };
 }
 
-/** For example `0.5 %`. */
+/** Formats a rate, for example `0.5 %`. */
 export function formatRate(basisPoints: number): string {
   return t('wallet.percent', { number: basisPoints / 100 });
 }
@@ -35,7 +41,7 @@ export function formatRate(basisPoints: number): string {
 /** More digits do not fit a narrow phone in the largest font. */
 const LARGE_DIGITS = 9;
 
-/** The CSS class for an amount on a line of its own. */
+/** Returns the CSS class for an amount on a line of its own. */
 export function sumLength(atoms: bigint): 'sum-short' | 'sum-long' {
   return roundAtoms(atoms).length > LARGE_DIGITS ? 'sum-long' : 'sum-short';
 }

@@ -48,7 +48,10 @@ function ofRequest(signed: SignedApproval, request: PayerRequest): Approval {
 
 type Sending = Extract<Approval, { at: 'sending' }>;
 
-/** If there is nothing to relay, the wallet's own transaction has already done it. */
+/**
+ * Starts to send the approval. If there is nothing to relay, the wallet's own transaction has
+ * already done it.
+ */
 function newSending(signed: SignedApproval): Approval {
   const { permit, policy } = signed.body;
   if (permit === undefined && policy === undefined) return { at: 'done' };
@@ -89,7 +92,9 @@ function onWallet(flow: Approval, wallet: Wallet): Approval {
   return isRefused ? editing(flow.refusal) : flow;
 }
 
-/** The state after an event. A pure function; events that do not fit the state are ignored. */
+/**
+ * Returns the state after an event. A pure function; events that do not fit the state are ignored.
+ */
 export function nextApproval(flow: Approval, event: ApprovalEvent): Approval {
   switch (event.type) {
     case 'submit':

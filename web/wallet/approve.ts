@@ -16,11 +16,11 @@ import type { ChainFacts } from './signing.ts';
 
 /** For tokens without permits: sends `approve`, a transaction whose gas this wallet pays. */
 
-/** A slow chain may need half a minute for two blocks. */
+/** How often the chain is polled: a slow one may need half a minute for two blocks. */
 const LOOKS = 40;
 const LOOK_MS = 1_500;
 
-/** Its message is shown to the user (`problemOf`). */
+/** An error whose message is shown to the user (`problemOf`). */
 class NotApproved extends Error {
   override readonly name = 'NotApproved';
 }
@@ -52,7 +52,7 @@ function requireCoin({ coin, maxFeePerGas }: ChainTruth): void {
   );
 }
 
-/** Approves this total for the contract unless that is already so. @throws NotApproved */
+/** Approves this total for the contract, unless that is already approved. @throws NotApproved */
 export async function approve(
   account: Account,
   { chain, value }: { readonly chain: ChainFacts; readonly value: bigint },
@@ -66,8 +66,8 @@ export async function approve(
   const { nonce, maxFeePerGas } = truth;
   const call = { chainId: chain.chainId, to: chain.usdc, data: allow(chain, value) };
   const raw = await signTransaction(account, { ...call, nonce, gas: GAS_LIMIT, maxFeePerGas });
-  // An error may mean a lost response or a node that already has the transaction, so the result is
-  // read from the chain.
+  // An error may mean a lost response or a node that already has the transaction, so read the
+  // result from the chain.
   await sendRaw(node, raw).catch(() => {});
   for (let look = 0; look < LOOKS; look++) {
     const fate = await readReceipt(node, hashOf(raw)).catch(() => null);

@@ -1,7 +1,7 @@
 import type { Confirmation, PayerApi } from '../data/payer.ts';
 import { isUnexplained, nextRings, type Ring, type RingEvent, type Rings } from './ring-machine.ts';
 
-/** Below the service's limit of 25 s, so that a dead connection is noticed. */
+/** Longest poll. Below the service's limit of 25 s, so that a dead connection is noticed. */
 const POLL_S = 20;
 const RETRY_MS = [1_000, 2_000, 5_000, 10_000] as const;
 const ANSWER_RETRY_MS = 1_500;
@@ -68,7 +68,10 @@ export class Bell {
     }
   }
 
-  /** The confirmation ended by itself. Only the service knows whether the shop canceled it. */
+  /**
+   * Looks up a confirmation that ended by itself. Only the service knows whether the shop canceled
+   * it.
+   */
   async #lookUp({ confirmation: { payment_intent: intent } }: Ring): Promise<void> {
     const answer = await this.#api.confirmation(intent);
     if (answer.is !== 'done') return;

@@ -15,7 +15,7 @@ export function toHex(bytes: Uint8Array): Hex {
   return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** @param hex With `0x` and two digits per byte. */
+/** Decodes hex. @param hex With `0x` and two digits per byte. */
 export function fromHex(hex: Hex): Bytes {
   const pairs = hex.slice(2).match(/../g) ?? [];
   return Uint8Array.from(pairs, (pair) => Number.parseInt(pair, 16));

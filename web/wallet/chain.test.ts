@@ -32,7 +32,7 @@ test('calls are named and packed as the token reads them', () => {
   assert.equal(args[1], 0n);
 });
 
-/** A node with fixed responses. */
+/** Creates a node with fixed responses. */
 function nodeOf(answers: Readonly<Record<string, unknown>>): Provider {
   return { request: async ({ method }) => answers[method] };
 }

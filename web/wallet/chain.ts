@@ -14,7 +14,7 @@ export interface Provider {
   }): Promise<unknown>;
 }
 
-/** The injected wallet of this window, if there is one. */
+/** Returns the injected wallet of this window, if there is one. */
 export function injectedProvider(): Provider | null {
   const { ethereum } = window as { readonly ethereum?: Provider };
   return typeof ethereum?.request === 'function' ? ethereum : null;
@@ -25,7 +25,7 @@ export interface ChainNode extends Provider {
   readonly kind: 'browser_wallet' | 'public_node';
 }
 
-/** A node understood the call and refused it. A missing answer does not count. */
+/** Thrown if a node understood the call and refused it. A missing answer does not count. */
 export class RefusedByNode extends Error {}
 
 function publicNode(url: string): ChainNode {
@@ -46,7 +46,10 @@ function publicNode(url: string): ChainNode {
   };
 }
 
-/** The injected wallet's node, otherwise the one the operator names. `null` if there is neither. */
+/**
+ * Returns the injected wallet's node, otherwise the one the operator names, or `null` if there is
+ * neither.
+ */
 export function chainNode(chain: ChainFacts | undefined): ChainNode | null {
   const injected = injectedProvider();
   if (injected !== null) {
@@ -65,7 +68,10 @@ export const SELECTORS = {
   transfer: '0xa9059cbb',
 } as const;
 
-/** `approve(settlement, 0)` uses about 40,000 with real USDC behind its proxy. */
+/**
+ * Gas limit of an approval: `approve(settlement, 0)` uses about 40,000 with real USDC behind its
+ * proxy.
+ */
 export const GAS_LIMIT = 80_000n;
 
 function word(value: Hex | bigint): string {
@@ -77,20 +83,22 @@ function callData(selector: Hex, ...words: readonly (Hex | bigint)[]): Hex {
   return `${selector}${words.map(word).join('')}`;
 }
 
-/** Sets the allowance to this total. */
+/** Returns the calldata that sets the allowance to this total. */
 export function allow({ settlement }: ChainFacts, atoms: bigint): Hex {
   return callData(SELECTORS.approve, settlement, atoms);
 }
 
-/** Sets the allowance to zero. */
+/** Returns the calldata that sets the allowance to zero. */
 export function endPermission(chain: ChainFacts): Hex {
   return allow(chain, 0n);
 }
 
-/** About 65,000 with real USDC, for a recipient without a balance. */
+/**
+ * Gas limit of a transfer: about 65,000 are used with real USDC, for a recipient without a balance.
+ */
 export const TRANSFER_GAS_LIMIT = 120_000n;
 
-/** Calldata of the token's `transfer(to, amount)`. */
+/** Returns the calldata of the token's `transfer(to, amount)`. */
 export function sendUsdc(to: Hex, atoms: bigint): Hex {
   return callData(SELECTORS.transfer, to, atoms);
 }
@@ -107,7 +115,7 @@ export interface ChainTruth {
   readonly maxFeePerGas: bigint;
 }
 
-/** The injected wallet is connected to another chain. */
+/** Thrown if the injected wallet is connected to another chain. */
 export class OtherChain extends Error {
   constructor() {
     super('The browser wallet is connected to another chain.');
@@ -123,7 +131,10 @@ async function quantity(provider: Provider, method: string, ...params: unknown[]
   return BigInt(answer);
 }
 
-/** @throws OtherChain, or whatever the injected wallet throws. */
+/**
+ * Reads the wallet's state on chain.
+ * @throws OtherChain, or whatever the injected wallet throws.
+ */
 export async function readChain(
   provider: Provider,
   chain: ChainFacts,
@@ -141,7 +152,7 @@ export async function readChain(
   return { balance, allowance, coin, nonce: Number(nonce), maxFeePerGas: gasPrice * 2n };
 }
 
-/** EIP-1193 codes for a wallet without a connection of its own. */
+/** EIP-1193 codes for a wallet that has no connection itself. */
 const DISCONNECTED = [4900, 4901];
 
 /** True if the node refused the call. Otherwise it may have received the transaction. */
@@ -151,12 +162,12 @@ export function isRefusal(error: unknown): boolean {
   return typeof code === 'number' && !DISCONNECTED.includes(code);
 }
 
-/** @returns the transaction's hash. */
+/** Sends a signed transaction. @returns its hash. */
 export async function sendRaw(provider: Provider, raw: Hex): Promise<string> {
   return String(await provider.request({ method: 'eth_sendRawTransaction', params: [raw] }));
 }
 
-/** The result of a transaction, or `null` if it is not in a block. */
+/** Returns the result of a transaction, or `null` if it is not in a block. */
 export async function readReceipt(
   provider: Provider,
   hash: Hex,
@@ -168,7 +179,7 @@ export async function readReceipt(
   return BigInt(status) === 1n ? 'succeeded' : 'reverted';
 }
 
-/** The wallet's transaction count on this node, with or without pending transactions. */
+/** Returns the wallet's transaction count on this node, with or without pending transactions. */
 export function countSent(
   provider: Provider,
   address: Hex,
@@ -187,19 +198,19 @@ export function parseGwei(text: string): bigint | null {
   return BigInt(whole) * GWEI + BigInt(decimals.padEnd(9, '0'));
 }
 
-/** For example `0.00016`. */
+/** Formats wei, for example `0.00016`. */
 export function formatCoin(wei: bigint): string {
   const decimals = (wei % COIN).toString().padStart(18, '0').replace(/0+$/, '');
   return decimals === '' ? `${wei / COIN}` : `${wei / COIN}.${decimals}`;
 }
 
-/** For example `0.00016`, with every digit, in the user's digits. */
+/** Formats wei, for example `0.00016`, with every digit, in the user's digits. */
 export function readableCoin(wei: bigint): string {
   const digits = new Intl.NumberFormat(textLocale(), { maximumFractionDigits: 18 });
   return digits.format(formatCoin(wei) as Intl.StringNumericLiteral);
 }
 
-/** For example `2`. */
+/** Formats wei as gwei, for example `2`. */
 export function formatGwei(wei: bigint): string {
   return formatCoin(wei * GWEI);
 }

@@ -17,7 +17,7 @@ import {
 
 const stage = sharedStage();
 
-/** The seconds shown in the open sheet's countdown. */
+/** Returns the seconds shown in the open sheet's countdown. */
 async function secondsLeft(wallet: WalletWindow): Promise<number> {
   const ring = wallet.dialog().getByRole('timer', { name: /seconds left$/ });
   return Number.parseInt((await ring.getAttribute('aria-label')) ?? '', 10);

@@ -2,14 +2,17 @@ import type { ChainFacts } from './signing.ts';
 
 /** The contracts that a wallet signs for, and the differences between two versions of them. */
 
-/** Without the node, which may change at any time, because nothing is signed for it. */
+/**
+ * The pinned facts. The node is left out: it may change at any time, because nothing is signed for
+ * it.
+ */
 export type Pin = Omit<ChainFacts, 'rpcUrl'>;
 
 export type PinnedField = 'chain' | 'token' | 'token name' | 'token version' | 'receiver' | 'fees';
 
 /**
- * The contract addresses to compare, with their names. The receiver is the contract that may take
- * the token.
+ * Returns the contract addresses to compare, with their names. The receiver is the contract that
+ * may take the token.
  */
 export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] {
   return [
@@ -21,12 +24,15 @@ export function fieldsOf(pin: Pin): readonly (readonly [PinnedField, string])[] 
   ];
 }
 
-/** Lower fees are no reason to stop, and some responses name contracts without fees. */
+/**
+ * True if the fees rose. Lower fees are no reason to stop, and some responses name contracts
+ * without fees.
+ */
 function isDearer({ feeRate: before }: Pin, { feeRate: now }: Pin): boolean {
   return before !== undefined && now !== undefined && now > before;
 }
 
-/** Ignores case in addresses, and also in names. */
+/** Returns the fields that differ, ignoring case. */
 export function changedFields(before: Pin, now: Pin): readonly PinnedField[] {
   const told = new Map(fieldsOf(now));
   const others = fieldsOf(before)

@@ -1,17 +1,17 @@
 /**
- * The last digits of the wallet that last signed in with this browser. The service sets this
- * cookie: Safari deletes a site's script-written storage after seven days without a visit, but
- * keeps server-set cookies.
+ * Cookie with the last digits of the wallet that last signed in with this browser. The service sets
+ * it: Safari deletes a site's script-written storage after seven days without a visit, but keeps
+ * server-set cookies.
  */
 const COOKIE = 'tapline_wallet_end';
 
-/** @returns `null` if no wallet has signed in. */
+/** Reads the cookie. @returns `null` if no wallet has signed in. */
 export function heldWallet(): string | null {
   const found = document.cookie.split('; ').find((one) => one.startsWith(`${COOKIE}=`));
   return found?.slice(COOKIE.length + 1) || null;
 }
 
-/** Called when the owner removes the wallet from this browser. */
+/** Deletes the cookie when the owner removes the wallet from this browser. */
 export function forgetHeldWallet(): void {
   document.cookie = `${COOKIE}=; Path=/; Max-Age=0; SameSite=Strict`;
 }

@@ -66,7 +66,7 @@ export function SignedIn({ vault, network, token, children }: SignedInProps): Re
   );
 }
 
-/** The session for this wallet on the chosen network. */
+/** Returns the session for this wallet on the chosen network. */
 export function useSession(vault: Vault | null): { network: Network; token: string } | null {
   const sessions = useKept('sessions');
   const network = useKept('network');

@@ -15,7 +15,7 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-/** The budget is 130 kB in each language. English must leave room for longer ones. */
+/** The limit is 130 kB in each language. English must leave room for longer ones. */
 const BUDGETS = { en: 126_600, qps: 130_000 } as const;
 
 let shared: SharedSandbox;
@@ -90,7 +90,7 @@ test('a browser is asked to keep the wallet, and says which one it has lost', as
   await wallet.sees(/Safari deletes .* seven days/);
   const vault = await page.evaluate<string>(`localStorage.getItem('tapline.wallet.vault')`);
   const { address } = JSON.parse(vault) as { address: string };
-  // What Safari does to a site without a visit for seven days.
+  // Does what Safari does to a site without a visit for seven days.
   await page.evaluate(`localStorage.clear()`);
   await page.reload();
   await wallet.sees(`This browser held a wallet ending in ${address.slice(-4).toLowerCase()}`);

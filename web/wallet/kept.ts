@@ -33,7 +33,10 @@ interface Kept {
   readonly silent: boolean;
   /** Base32 keys by pass id, from which rotating codes are made offline. */
   readonly rotatingKeys: Readonly<Record<string, string>>;
-  /** Payments with a static pass were reported up to this time. `null` in a new browser. */
+  /**
+   * Payments with a static pass were reported up to this time. `null` in a new browser, which
+   * reports none of the past.
+   */
   readonly heardUntil: string | null;
   /** The same for refused taps of static passes. */
   readonly refusedUntil: string | null;
@@ -85,7 +88,7 @@ export function kept<N extends Name>(name: N): Kept[N] {
   try {
     value = text === null ? null : JSON.parse(text);
   } catch {
-    // Not written by this app.
+    // The stored text was not written by this app.
   }
   read.set(name, { text, value: value ?? EMPTY[name] });
   return (value ?? EMPTY[name]) as Kept[N];
@@ -105,7 +108,7 @@ export function forgetWallet(): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // Changes in other windows.
+  // Listens for changes in other windows.
   window.addEventListener('storage', listener);
   return () => {
     listeners.delete(listener);

@@ -2,10 +2,13 @@ import type { Account } from './account.ts';
 import type { Hex } from './bytes.ts';
 import { type Opener, openVault, type Vault } from './vault.ts';
 
-/** Lets several signatures in a row need one unlock, while an unattended window locks itself. */
+/**
+ * How long the wallet stays unlocked: several signatures in a row need one unlock, and an
+ * unattended window locks itself.
+ */
 const OPEN_MS = 5 * 60_000;
 
-/** In this page's memory only. A reload locks it. */
+/** The unlocked key, in this page's memory only. A reload locks it. */
 let opened: { readonly key: Hex; readonly address: Hex; readonly until: number } | null = null;
 let timer: ReturnType<typeof setTimeout> | undefined;
 

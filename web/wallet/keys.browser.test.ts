@@ -30,7 +30,7 @@ after(async () => {
   await shared.close();
 });
 
-/** The browser's storage as text, which must never contain a key. */
+/** Returns the browser's storage as text, which must never contain a key. */
 function storageOf({ page }: WalletWindow): Promise<string> {
   return page.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage }));
 }

@@ -6,7 +6,7 @@ import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { addTestTerminal } from '../testing/till.ts';
 import { tapPass, WALLET_PASSWORD, type WalletWindow, walletOf } from '../testing/wallet.ts';
 
-/** Wallet screens in the pseudo-language, on a narrow phone. */
+/** Tests the wallet screens in the pseudo-language, on a narrow phone. */
 
 let shared: SharedSandbox;
 let browser: TestBrowser;
@@ -22,7 +22,7 @@ after(async () => {
 
 const { text } = writerFor('qps');
 
-/** Controls with guaranteed English names, and all others by their text. */
+/** Finds controls with guaranteed English names by them, and all others by their text. */
 function controlsOf(wallet: WalletWindow) {
   const { page } = wallet;
   const named = (name: string) => page.locator(`[data-name="${name}"]`).last();
@@ -37,7 +37,8 @@ function controlsOf(wallet: WalletWindow) {
     follow: (key: TextKey) => page.getByRole('link', { name: text(key), exact: true }).click(),
     fill: (key: TextKey, value: string) => page.getByLabel(text(key), { exact: true }).fill(value),
     check: async () => {
-      // `networkidle` would never come, because a wallet always has a long poll open.
+      // Does not wait for `networkidle`, which never comes, because a wallet always has a long poll
+      // open.
       await page.waitForFunction(
         () => document.querySelector('.skeleton, [aria-busy=true]') === null,
       );
@@ -47,7 +48,7 @@ function controlsOf(wallet: WalletWindow) {
   };
 }
 
-/** A funded wallet with an approval that uses the pseudo-language. */
+/** Opens a funded wallet with an approval that uses the pseudo-language. */
 async function openPseudoWallet() {
   const wallet = walletOf(await browser.open(NARROW));
   const url = shared.sandbox.web_url;

@@ -6,7 +6,7 @@ const KEY = `0x${'4f'.repeat(32)}`;
 const PUSH_KEY =
   'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 
-/** Headless browsers refuse notifications without asking. This makes the page see a prompt. */
+/** Makes the page see a prompt: headless browsers refuse notifications without asking. */
 async function letAsk({ page }: WalletWindow): Promise<void> {
   await page.addInitScript(() => {
     Object.defineProperty(Notification, 'permission', { get: () => 'default' });

@@ -2,9 +2,12 @@ import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
 import { addPass, type WalletWindow } from '../testing/wallet.ts';
 import { answerWith, walletShot } from '../testing/wallet-shots.ts';
 
-/** The limit of a card. */
+/** The limit that the card gets. */
 const MOST = '1000000';
-/** The real code could expire before every look has been photographed. */
+/**
+ * Validity of the code in the screenshots. The real one could expire before every look has been
+ * photographed.
+ */
 const LONG_MS = 99_000;
 
 async function openCards(wallet: WalletWindow): Promise<void> {
@@ -45,7 +48,7 @@ const CHIP = {
   created: '2026-11-20T17:31:15.000Z',
 };
 
-/** A phone that reads chips, with some already registered. */
+/** Opens the page on a phone that reads chips, with some already registered. */
 async function openChips(wallet: WalletWindow): Promise<void> {
   const more = [
     { ...CHIP, id: 'chip_2', label: LONG_NAME, blocked: true, per_payment_limit: null },

@@ -12,7 +12,7 @@ export class PasskeyError extends Error {
   }
 }
 
-/** The user may need to fetch the device. */
+/** Time limit: the user may have to fetch the device first. */
 const TIMEOUT_MS = 120_000;
 /** ES256 and RS256, which every authenticator supports. The passkey's own signature is not used. */
 const ALGORITHMS = [-7, -257];

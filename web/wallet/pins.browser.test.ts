@@ -176,7 +176,8 @@ test('the pay page asks no wallet to sign for contracts that are new to this bro
   const signed = () => wallet.asked.filter((method) => method === 'eth_signTypedData_v4').length;
   assert.equal(signed(), 1, 'the first use pins');
 
-  // Consistent in itself, so the page alone could not distinguish it from an honest response.
+  // Answers with terms that are consistent in themselves, so the page alone could not distinguish
+  // them from honest ones.
   await page.route('**/api/pay/v1/**', async (route) => {
     const response = await route.fetch();
     const link = await response.json();

@@ -10,7 +10,7 @@ import { type ChainFacts, factsOf } from './signing.ts';
  * decides.
  */
 
-/** The service names other contracts than before. Nothing was signed. */
+/** Thrown if the service names other contracts than before. Nothing was signed. */
 export class OtherContracts extends Error {
   constructor(network: Network, fields: readonly PinnedField[]) {
     super(`${network}: another ${fields.join(', another ')} than before`);
@@ -18,13 +18,13 @@ export class OtherContracts extends Error {
   }
 }
 
-/** The contracts in the build, which no response of the service can change. */
+/** Returns the contracts in the build, which no response of the service can change. */
 export function builtIn(network: Network): Pin | null {
   const built = import.meta.env.VITE_CONTRACTS as { readonly [name in Network]?: Pin };
   return built[network] ?? null;
 }
 
-/** If the build names no fees, they are pinned at the first use. */
+/** Returns the pinned contracts. If the build names no fees, they are pinned at the first use. */
 export function pinOf(network: Network): Pin | null {
   const built = builtIn(network);
   const known = kept('chains')[network] ?? null;
@@ -49,7 +49,7 @@ export function checkContracts(network: Network, told: Pin | ChainFacts): ChainF
   const changed = known === null ? [] : changedFields(known, told);
   rememberTold(network, changed.length === 0 ? null : told);
   if (changed.length > 0) throw new OtherContracts(network, changed);
-  // A shop that still uses a previous contract. This does not change what the wallet signs for
+  // A shop still uses a previous contract. This does not change what the wallet signs for
   // elsewhere.
   if (former !== null) return { rpcUrl: null, ...told, feeRate: pin?.feeRate ?? told.feeRate };
   // Lower fees are not pinned; otherwise a return to the old fees would stop the user.
@@ -57,8 +57,8 @@ export function checkContracts(network: Network, told: Pin | ChainFacts): ChainF
 }
 
 /**
- * A previous contract that a shop still uses, with the current fees. `null` if it is not a known
- * one.
+ * Returns a previous contract that a shop still uses, with the current fees, or `null` if it is not
+ * a known one.
  */
 function formerOf(network: Network, { settlement }: Pin): Pin | null {
   const sought = settlement.toLowerCase();
@@ -94,12 +94,15 @@ export function checkNetworks(networks: readonly PayerNetwork[], chosen: PayerNe
   }
 }
 
-/** Addresses are compared without case. */
+/** True if the addresses are equal, ignoring case. */
 function isSame({ settlement: one }: Pin, { settlement: other }: Pin): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** The approval for the previous contract stays until the user revokes it there. */
+/**
+ * Remembers the previous contract, because the approval for it stays until the user revokes it
+ * there.
+ */
 function rememberFormer(network: Network, now: Pin): void {
   const before = pinOf(network);
   if (before === null || isSame(before, now)) return;
@@ -109,7 +112,7 @@ function rememberFormer(network: Network, now: Pin): void {
   keep('formerContracts', { ...former, [network]: [...known, before] });
 }
 
-/** Called after the user has compared them with the operator's published addresses. */
+/** Pins the contracts after the user has compared them with the operator's published addresses. */
 export function trustTold(network: Network): void {
   const told = kept('otherContracts')[network];
   if (told === undefined) return;

@@ -10,7 +10,7 @@ export function canPush(): boolean {
   return canRing() && 'PushManager' in window;
 }
 
-/** The browser's notification permission. */
+/** Returns the browser's notification permission. */
 export function mayRing(): NotificationPermission {
   return canRing() ? Notification.permission : 'denied';
 }
@@ -52,7 +52,10 @@ export async function subscribe(publicKey: string): Promise<string> {
   return made.endpoint;
 }
 
-/** The endpoint of the browser's subscription, or `null` if it has none or the user ended it. */
+/**
+ * Returns the endpoint of the browser's subscription, or `null` if it has none or the user ended
+ * it.
+ */
 export async function subscribedAt(): Promise<string | null> {
   const { pushManager } = await navigator.serviceWorker.ready;
   return (await pushManager.getSubscription())?.endpoint ?? null;

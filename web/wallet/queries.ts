@@ -9,7 +9,7 @@ import { type Answer, valueIn } from '../data/api.ts';
 import type { Payer, Wallet } from '../data/payer.ts';
 import { type Here, useHere } from './here.tsx';
 
-/** A tap at a till changes this data without an event, so the visible page polls. */
+/** Polling interval of the visible page. A tap at a till changes this data without an event. */
 const WATCH_MS = 5_000;
 
 export function keyOf({ vault, network }: Here, name: string): readonly string[] {

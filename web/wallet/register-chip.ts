@@ -19,7 +19,7 @@ export interface Registration {
   readonly chip: NewChip;
 }
 
-/** The first chip held to this phone. */
+/** Returns the first chip held to this phone. */
 function chipByNfc(until: AbortSignal): Promise<Chip | null | 'not_read'> {
   return new Promise((resolve) => {
     void readNfc((read) => resolve(read.is === 'chip' ? read.chip : null), until).then((reads) => {

@@ -75,7 +75,7 @@ const lookedUp = (status: string): RingEvent => ({
   confirmation: questionWith({ status }),
 });
 
-/** The screen in a few words. */
+/** Describes the screen in a few words. */
 function shown(rings: Rings): string {
   return rings
     .map((ring) => {

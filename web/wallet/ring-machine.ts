@@ -71,12 +71,14 @@ function ended(
   return { at: 'ended', confirmation, outcome, message };
 }
 
-/** Milliseconds until the confirmation expires. */
+/** Returns the milliseconds until the confirmation expires. */
 export function leftMs({ expires_at: by }: Confirmation, now: number): number {
   return by === null ? 0 : Date.parse(by) - now;
 }
 
-/** Tapping the pass again creates a new confirmation for the same payment. */
+/**
+ * True for the same confirmation. Tapping the pass again creates a new one for the same payment.
+ */
 function isSame(a: Confirmation, b: Confirmation): boolean {
   return a.payment_intent === b.payment_intent && a.expires_at === b.expires_at;
 }
@@ -98,7 +100,7 @@ function onListed(rings: Rings, list: readonly Confirmation[]): Rings {
   ];
 }
 
-/** The state that follows from the service's response. */
+/** Returns the state that follows from the service's response. */
 function ofAnswer(ring: Answering, said: Confirmation): Ring {
   const { confirmation } = ring;
   switch (said.status) {
@@ -140,7 +142,7 @@ export function isUnexplained(ring: Ring): boolean {
   return ring.at === 'ended' && (ring.outcome === 'gone' || ring.outcome === 'refused');
 }
 
-/** @returns `null` to remove it from the list. */
+/** Returns the state after an event; `null` removes it from the list. */
 function nextRing(ring: Ring, event: IntentEvent): Ring | null {
   const { confirmation } = ring;
   switch (event.type) {
@@ -162,7 +164,8 @@ function nextRing(ring: Ring, event: IntentEvent): Ring | null {
 }
 
 /**
- * The confirmations after an event. A pure function; events that do not fit the state are ignored.
+ * Returns the confirmations after an event. A pure function; events that do not fit the state are
+ * ignored.
  */
 export function nextRings(rings: Rings, event: RingEvent): Rings {
   switch (event.type) {

@@ -29,7 +29,7 @@ interface Scene {
   tap(): Promise<string>;
 }
 
-/** A wallet whose owner must confirm the first payment at a merchant. */
+/** Opens a wallet whose owner must confirm the first payment at a merchant. */
 async function askingWallet(): Promise<Scene> {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
@@ -120,7 +120,7 @@ test('an approval whose response was lost is sent again, and pays once', async (
 test('a stale window cannot pay what has been answered already', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
-  // After the confirmation request, this window receives nothing more.
+  // Cuts this window off once it has got the confirmation request.
   let asked: unknown = null;
   await page.route('**/payer/v1/confirmations?*', async (route) => {
     if (asked === null) {

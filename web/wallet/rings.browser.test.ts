@@ -23,7 +23,7 @@ const KEY =
   'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM';
 const ENDPOINT = 'https://push.example.com/send/1';
 
-/** Headless browsers refuse without a prompt. This one shows a prompt and grants it. */
+/** Shows a permission prompt and grants it, because headless browsers refuse without one. */
 async function letAsk(page: Page, permission: NotificationPermission = 'default'): Promise<void> {
   await page.addInitScript((first) => {
     let present = first;

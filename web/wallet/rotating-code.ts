@@ -12,7 +12,7 @@ function fromBase32(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes, (byte) => Number.parseInt(byte, 2));
 }
 
-/** The code for the 30-second step that contains `ms`. */
+/** Returns the code for the 30-second step that contains `ms`. */
 export async function codeAt(key: string, ms: number): Promise<string> {
   const counter = new DataView(new ArrayBuffer(8));
   counter.setBigUint64(0, BigInt(Math.floor(ms / STEP_MS)));

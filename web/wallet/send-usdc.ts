@@ -90,7 +90,7 @@ export async function signSending(asked: {
 }): Promise<Sending> {
   const { here, account, plan } = asked;
   const { to, atoms, how } = plan;
-  // Read again, because another window may have received other contracts.
+  // Reads the facts again, because another window may have received other contracts.
   const chain = checkContracts(here.network, factsOf(valueIn(await here.api.wallet())));
   if (how.by !== 'wallet') {
     const nonce = toHex(randomBytes(32));
@@ -114,7 +114,10 @@ export function keepSending(network: Network, sending: Sending | null): void {
 
 /** A block takes one or two seconds. */
 const ASK_EVERY_MS = 1_500;
-/** 30 seconds, because one URL may stand for several nodes, some of which lag behind. */
+/**
+ * How often an unseen transaction is looked up: for 30 seconds, because one URL may stand for
+ * several nodes, some of which lag behind.
+ */
 const UNSEEN_LOOKS = 20;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -131,7 +134,7 @@ function push({ api, vault, network }: Here, sending: Sending) {
 export async function follow(asked: {
   readonly here: Here;
   readonly signal: AbortSignal;
-  /** `null` means success. */
+  /** Called with the problem; `null` means success. */
   readonly onEnd: (problem: string | null) => void;
 }): Promise<void> {
   const { here, signal, onEnd } = asked;
@@ -139,7 +142,7 @@ export async function follow(asked: {
   while (!signal.aborted) {
     const sending = kept('sending')[here.network];
     if (sending === undefined) return;
-    // Stored before sending, so that after a reload it does not look as if it was never sent.
+    // Stores it before sending, so that after a reload it does not look as if it was never sent.
     if (sending.sends === 0) keepSending(here.network, { ...sending, sends: 1 });
     const fate = await push(here, sending);
     if (signal.aborted) return;

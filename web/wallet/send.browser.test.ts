@@ -18,7 +18,7 @@ after(async () => {
   await shared.close();
 });
 
-/** On-chain balance of this address in atoms. */
+/** Returns this address's on-chain balance in atoms. */
 async function balanceOf(address: string): Promise<bigint> {
   const { sandbox } = shared;
   const data = `0x70a08231${address.slice(2).padStart(64, '0')}`;
@@ -63,7 +63,7 @@ test('USDC is sent out in two presses, to no wrong address and never twice', asy
   await wallet.button(/^Review/).click();
   await wallet.sees('None: the network pays the gas');
   await wallet.checkAccessibility();
-  // The response is lost. A returning user finds the same transfer instead of sending a second one.
+  // Loses the response. A returning user finds the same transfer instead of sending a second one.
   let lost = 0;
   await wallet.context.route('**/transfers', async (route) => {
     await route.fetch();

@@ -38,10 +38,13 @@ const SENT: Fate = { is: 'sent' };
 const UNSEEN: Fate = { is: 'unseen' };
 const failed = (words: string): Fate => ({ is: 'failed', words });
 
-/** The service waits as long before it considers the transfer dead (`DEAD_AFTER_MS`). */
+/**
+ * How long after its end a transfer may still settle. The service waits as long before it considers
+ * the transfer dead (`DEAD_AFTER_MS`).
+ */
 const AFTER_END_S = 60;
 
-/** Why this address must not be a recipient, or `null`. @param to With a valid checksum. */
+/** Returns why this address must not be a recipient, or `null`. @param to With a valid checksum. */
 export function wrongRecipient(
   to: Hex,
   { chain, own }: { readonly chain: ChainFacts; readonly own: Hex },
@@ -58,7 +61,7 @@ export function isGasless({ gasless }: Wallet, atoms: bigint): boolean {
   return gasless !== null && gasless.left_today > 0 && atoms >= BigInt(gasless.least);
 }
 
-/** @returns the atoms, or a message about the typed text. */
+/** Reads the amount. @returns the atoms, or a message about the typed text. */
 export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
   if (sum.is === 'refused') return sum.words;
   if (sum.is === 'empty') return t('wallet.problem.amount', { example: writeSum(20_000_000n) });

@@ -134,7 +134,7 @@ const LIVING: readonly Shot[] = [
   }),
 ];
 
-/** A confirmation request from a shop of this name. */
+/** Requests a confirmation for a shop of this name. */
 async function ring(wallet: WalletWindow, part: Json = {}): Promise<void> {
   const question = {
     object: 'confirmation',
@@ -260,7 +260,7 @@ const FORMER = {
   allowance: 1_000_000_000,
 };
 
-/** The service names unknown contracts while the wallet is about to sign. */
+/** Makes the service name unknown contracts while the wallet is about to sign. */
 async function changeContracts({ wallet }: { readonly wallet: WalletWindow }): Promise<void> {
   const settlement = `0x${'66'.repeat(20)}`;
   await answerWith(wallet, 'approvals', (body) => ({ ...body, settlement }));

@@ -49,7 +49,7 @@ export async function signAgain(
   valueIn(await signPayerAgain(session.token, { message, signature }));
 }
 
-/** Called when the service or the user has ended the session. */
+/** Removes the session after the service or the user has ended it. */
 export function dropSession(network: Network): void {
   const { [network]: _, ...rest } = kept('sessions');
   keep('sessions', rest);

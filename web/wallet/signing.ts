@@ -18,7 +18,7 @@ export interface ChainFacts {
   readonly feeRate?: number | undefined;
 }
 
-/** Converts the service's response. */
+/** Converts the service's response to chain facts. */
 export function factsOf(network: {
   readonly chain_id: number;
   readonly usdc: string;
@@ -49,10 +49,15 @@ export interface Terms {
   readonly maxFeeRate: number;
 }
 
-/** Long enough for a slow chain, and too short to be useful to a later finder. */
+/**
+ * How long a signature is valid: enough for a slow chain, and too short to be useful to a later
+ * finder.
+ */
 const DEADLINE_SECONDS = 900;
 
-/** In Unix seconds by the service's clock, because the device's may be wrong. */
+/**
+ * Returns the deadline in Unix seconds by the service's clock, because the device's may be wrong.
+ */
 export function deadlineAt(nowMs: number): number {
   return Math.floor(nowMs / 1000) + DEADLINE_SECONDS;
 }

@@ -45,7 +45,7 @@ test('the browser wallet’s node shows the allowance, and revokes it', async ()
   await wallet.button(/^Sign the transaction/).click();
   await wallet.button(/^Send it with my browser wallet/).click();
   await wallet.sees(/On its way: 0x/);
-  // Until it is in a block.
+  // The allowance is unchanged until the transaction is in a block.
   const nothing = page.getByRole('definition').getByText(/^0.00/);
   for (let tries = 0; tries < 60 && (await nothing.count()) === 0; tries++) {
     await wallet.button(/^Ask the chain again/).click();

@@ -30,7 +30,7 @@ export const USUAL_TERMS: TypedTerms = {
   days: 90,
 };
 
-/** The form's initial values: the current policy, or that of the previous contract. */
+/** Returns the form's initial values: the current policy, or that of the previous contract. */
 export function presentTerms(wallet: Wallet): TypedTerms {
   const { policy, allowance } = wallet.policy === null ? (wallet.former ?? wallet) : wallet;
   if (policy === null) return USUAL_TERMS;
@@ -59,12 +59,12 @@ function sumOf(text: string): bigint | string {
   );
 }
 
-/** The highest fee that the user agrees to, in basis points. */
+/** Returns the highest fee that the user agrees to, in basis points. */
 export function feeCeiling({ fee_rates: rates }: Wallet): number {
   return Math.max(FEE_ROOM_BASIS_POINTS, rates.acquirer + rates.protocol);
 }
 
-/** @param nowMs By the service's clock. */
+/** Reads the terms. @param nowMs By the service's clock. */
 export function readTerms(
   typed: TypedTerms,
   wallet: Wallet,

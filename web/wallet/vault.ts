@@ -31,7 +31,7 @@ export type Opener =
   | { readonly by: 'passkey' }
   | { readonly by: 'password'; readonly password: string };
 
-/** The password or passkey is wrong. */
+/** Thrown if the password or passkey is wrong. */
 export class WrongOpener extends Error {
   constructor(options?: ErrorOptions) {
     super('The vault does not open with it', options);
@@ -40,7 +40,8 @@ export class WrongOpener extends Error {
 }
 
 /**
- * 128 MB and about a second per guess, which makes guessing a stolen vault's password expensive.
+ * Cost of a guess: 128 MB and about a second, which makes guessing a stolen vault's password
+ * expensive.
  */
 const COST: ScryptCost = { N: 2 ** 17, r: 8, p: 1 };
 /** Shorter passwords are quickly guessed at any cost per guess. */
@@ -56,7 +57,8 @@ async function passwordSecret(
   { salt, cost }: { readonly salt: string; readonly cost: ScryptCost },
 ): Promise<BufferSource> {
   const { scryptAsync } = await import('@noble/hashes/scrypt.js');
-  // Normalized, because keyboards may produce different code points for the same letters.
+  // Normalizes the password, because keyboards may produce different code points for the same
+  // letters.
   const secret = await scryptAsync(password.normalize('NFKC'), fromBase64(salt), {
     ...cost,
     dkLen: 32,
@@ -98,7 +100,7 @@ async function newSeal(
   };
 }
 
-/** @throws PasskeyError */
+/** Encrypts the key. @throws PasskeyError */
 export async function sealKey({
   privateKey,
   address,
@@ -115,7 +117,7 @@ export async function sealKey({
   return { address, seal, iv, box: toBase64(new Uint8Array(box)) };
 }
 
-/** @returns the private key. @throws WrongOpener, PasskeyError */
+/** Decrypts the key. @returns the private key. @throws WrongOpener, PasskeyError */
 export async function openVault(vault: Vault, opener: Opener): Promise<Hex> {
   const { seal, address, iv, box } = vault;
   if (seal.by !== opener.by) throw new WrongOpener();

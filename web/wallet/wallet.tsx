@@ -35,7 +35,7 @@ const PAGES_BY_PATH: Readonly<Record<string, ComponentType>> = {
   'wallet/settings': SettingsPage,
 };
 
-/** Separate from the others, because it needs no session. */
+/** A page apart from the others, because it needs no session. */
 const TAKE_BACK = 'wallet/take-back';
 
 function Insecure(): ReactNode {

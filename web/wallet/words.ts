@@ -5,7 +5,7 @@ import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
 import { PasskeyError } from './passkey.ts';
 import { WrongOpener } from './vault.ts';
 
-/** The problem with a typed amount, or `null`. */
+/** Returns the problem with a typed amount, or `null`. */
 export function sumProblem(sum: TypedSum): string | null {
   if (sum.is === 'refused') return sum.words;
   if (sum.is === 'empty') return t('wallet.problem.amount', { example: writeSum(20_000_000n) });
@@ -14,7 +14,7 @@ export function sumProblem(sum: TypedSum): string | null {
     : null;
 }
 
-/** The message to show for a thrown error. */
+/** Returns the message to show for a thrown error. */
 export function problemOf(error: unknown): string {
   if (error instanceof WrongOpener) return t('wallet.problem.password_wrong');
   if (error instanceof PasskeyError) {
@@ -22,7 +22,7 @@ export function problemOf(error: unknown): string {
       ? t('wallet.problem.passkey_refused')
       : t('wallet.problem.passkey_without_secret');
   }
-  // Compared by name, because the modules that define these errors load only when the user signs.
+  // Compares names, because the modules that define these errors load only when the user signs.
   if (error instanceof Error && error.name === 'OtherContracts')
     return t('wallet.problem.other_contracts');
   if (error instanceof Error && error.name === 'NotApproved') return error.message;

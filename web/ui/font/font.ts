@@ -11,7 +11,7 @@ const KEPT = 'font';
 
 let ready: FontFace | undefined;
 
-/** Call it when the whole screen changes. Does nothing while the font is still loading. */
+/** Shows the font if it has loaded. Call it when the whole screen changes. */
 export function showFont(): void {
   if (ready !== undefined) document.fonts.add(ready);
 }

@@ -18,7 +18,7 @@ import { Time } from '../time.tsx';
 import { useToast } from '../toast.tsx';
 import { readSum } from '../typed-sum.ts';
 
-/** Every component in every state, for visual review and for browser tests (`/dev/ui`). */
+/** Shows every component in every state, for visual review and for browser tests (`/dev/ui`). */
 
 const LONG_NAME =
   'Конditorei & Café Zur schönen Aussicht am Fluß, Inhaber Wołodymyr Nguyễn-Smith 3';

@@ -10,9 +10,9 @@ export interface TextPart {
 }
 
 /**
- * Parts that are the same in every language: a name between isolates (see `named`), an email
- * address, a version or IP address, an amount with its unit, an address or its ends, an id or code
- * (`pi_…`, `card_blocked`), a pairing code, the last digits of an address.
+ * Matches parts that are the same in every language: a name between isolates (see `named`), an
+ * email address, a version or IP address, an amount with its unit, an address or its ends, an id or
+ * code (`pi_…`, `card_blocked`), a pairing code, the last digits of an address.
  */
 const KINDS = [
   /\u2068[^\u2069]*\u2069/,
@@ -22,12 +22,12 @@ const KINDS = [
   /0x[\da-fA-F]+(?:…[\da-fA-F]+)?/,
   /\b[A-Za-z]+(?:_[\dA-Za-z.]+)+/,
   /\b[\dA-Z]{4}-[\dA-Z]{4}\b/,
-  // A group in place of a lookbehind, which Safari before 16.4 lacks.
+  // Uses a group in place of a lookbehind, which Safari before 16.4 lacks.
   /(ending in )[\da-fA-F]{4}\b/,
 ];
 const FIXED = new RegExp(KINDS.map(({ source }) => source).join('|'), 'gu');
 
-/** Alternates translatable and untranslatable parts. */
+/** Splits a text into alternating translatable and untranslatable parts. */
 export function partsOf(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let end = 0;
@@ -41,7 +41,7 @@ export function partsOf(text: string): TextPart[] {
   return parts;
 }
 
-/** Marks text from users or programs as the same in every language. Nothing stays nothing. */
+/** Marks text from users or programs as the same in every language. Empty text stays empty. */
 export function given(text: string | null | undefined): string {
   return text == null || text === '' ? '' : named(text);
 }

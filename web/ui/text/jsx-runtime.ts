@@ -28,7 +28,7 @@ const TEXT_ONLY: ReadonlySet<string> = new Set(['option', 'textarea', 'title']);
 /** Elements for names and for code. */
 const UNTRANSLATED: ReadonlySet<string> = new Set(['bdi', 'code', 'pre', 'samp', 'kbd']);
 
-/** Classes of ids and amounts. */
+/** Matches the classes of ids and amounts. */
 const UNTRANSLATED_CLASS = /(?:^| )(?:id|amount)(?: |$)/;
 
 /** Always written left to right, within text of either direction. */
@@ -51,14 +51,14 @@ function drawPart({ is, text }: TextPart, key?: Key): ReactElement {
   return draw('bdi', { translate: 'no', children: text }, key);
 }
 
-/** Wrapped in one element, because flexbox drops spaces between items. */
+/** Wraps the parts in one element, because flexbox drops spaces between items. */
 function sentence(parts: readonly TextPart[], key?: Key): ReactElement {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) return drawPart(first, key);
   return drawAll('span', { children: parts.map((part, at) => drawPart(part, at)) }, key);
 }
 
-/** @returns the text as an element's only child. */
+/** Returns the text as an element's only child. */
 function alone(text: string): ReactNode {
   const parts = partsOf(text);
   return parts.every(({ is }) => is === 'words') ? text : sentence(parts);
@@ -113,8 +113,8 @@ function plainAttributes(props: Props): Props {
 }
 
 /**
- * Also applied to components, because those of libraries pass children to elements without this
- * runtime.
+ * Protects the texts in an element's children. Also applied to components, because those of
+ * libraries pass children to elements without this runtime.
  */
 function held(type: unknown, props: Props): Props {
   const { children, className } = props;

@@ -6,11 +6,11 @@ import { messageOf, type TextKey, textLocale } from './t.ts';
 /** Renders a tag in a text, for example `Read <guide>the guide</guide>`. */
 type Tags = Readonly<Record<string, (text: string) => ReactNode>>;
 
-/** Part of a button's label for screen readers only, since others see the context. */
+/** Renders part of a button's label for screen readers only, since other users see the context. */
 export const unseen = (text: string): ReactNode =>
   jsx('span', { className: 'unseen', children: text });
 
-/** A catalog text whose tags are rendered as elements. */
+/** Renders a catalog text with its tags as elements. */
 export function rich(key: TextKey, tags: Tags, values: TextValues = {}): ReactNode {
   const parts = formatParts<ReactNode>(messageOf(key), textLocale(), {
     ...values,

@@ -2,7 +2,7 @@ import type { TextLanguage } from '#core/languages.ts';
 
 const A_YEAR_S = 31_536_000;
 
-/** Stores the choice in a cookie, which the service reads when it renders the page. */
+/** Stores the chosen language in a cookie, which the service reads when it renders the page. */
 export function switchLanguage(language: string): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
   // Does not use `data/root.ts`, which only larger apps load.
@@ -15,7 +15,7 @@ export function switchLanguage(language: string): void {
   location.reload();
 }
 
-/** The languages that the service offers on this page. */
+/** Returns the languages that the service offers on this page. */
 export function offeredLanguages(): readonly TextLanguage[] {
   const meta = document.querySelector<HTMLMetaElement>('meta[name=languages]');
   return (meta?.content ?? '').split(' ') as TextLanguage[];

@@ -17,7 +17,7 @@ declare global {
   var TEXTS: Texts;
 }
 
-/** The language of this page's texts. */
+/** Returns the language of this page's texts. */
 export function textLanguage(): string {
   return TEXTS.language;
 }
@@ -25,8 +25,8 @@ export function textLanguage(): string {
 let locale: string | null = null;
 
 /**
- * The locale for `Intl`: the browser's more specific form of the page's language (`en-GB`), if Intl
- * knows it.
+ * Returns the locale for `Intl`: the browser's more specific form of the page's language (`en-GB`),
+ * if Intl knows it.
  */
 export function textLocale(): string {
   if (locale !== null) return locale;
@@ -49,8 +49,8 @@ export function messageOf(key: TextKey): CompiledMessage {
 }
 
 /**
- * A catalog text in the page's language. Values that are strings are marked as the same in every
- * language; rendering removes the marks (see `named`).
+ * Returns a catalog text in the page's language. Values that are strings are marked as the same in
+ * every language; rendering removes the marks (see `named`).
  */
 export function t(key: TextKey, values: TextValues = {}): string {
   return formatText(messageOf(key), textLocale(), values);

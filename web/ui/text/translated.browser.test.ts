@@ -9,8 +9,8 @@ import { createWallet, fundWallet, openWallet } from '../../testing/wallet.ts';
 
 /**
  * Opens pages whose texts the browser replaces, at once and after each change. The apps must keep
- * working, and a button must show the amount it charges. `test/long/translated.test.ts` does so for
- * all journeys.
+ * working, and a button must show the amount it charges. `test/long/translated.test.ts` does the
+ * same for all journeys.
  */
 
 let shared: SharedSandbox;

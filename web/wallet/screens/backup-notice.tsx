@@ -8,7 +8,7 @@ import { rowsOf, usePayments, useWallet } from '../queries.ts';
 
 const BackupSheet = partOf(async () => (await import('./backup.tsx')).BackupSheet);
 
-/** Shown as soon as the wallet holds value, until the backup is made. */
+/** Asks for a backup as soon as the wallet holds value, until it is made. */
 export function BackupNotice(): ReactNode {
   const backedUp = useKept('backedUp');
   const payments = rowsOf(usePayments());

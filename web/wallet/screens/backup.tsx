@@ -13,7 +13,9 @@ import { takeKey } from '../keyring.ts';
 import { problemOf } from '../words.ts';
 import { OpenerField, openerOf } from './opener.tsx';
 
-/** The number of characters at the end of the key that prove that the user stored it elsewhere. */
+/**
+ * How many characters at the end of the key the user types, to prove that it is stored elsewhere.
+ */
 const PROOF_LENGTH = 6;
 
 interface StepProps {

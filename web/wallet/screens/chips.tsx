@@ -24,7 +24,7 @@ import { Problem } from './loading.tsx';
 import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
 
-/** @returns `undefined` for invalid input, `null` for no limit. */
+/** Reads a limit. @returns `undefined` for invalid input, `null` for no limit. */
 function limitOf(sum: TypedSum): number | null | undefined {
   if (sum.is === 'empty') return null;
   return sum.is === 'refused' || sum.units > MAX_ATOMS ? undefined : Number(sum.units);
@@ -179,7 +179,7 @@ function ChipRow({ chip }: { readonly chip: Chip }): ReactNode {
   );
 }
 
-/** Chips with a key and money of their own, and the limits set by their owner. */
+/** Lists chips with a key and money of their own, and the limits set by their owner. */
 export function ChipsPart(): ReactNode {
   const [adding, setAdding] = useState(false);
   const here = useHere();

@@ -4,7 +4,7 @@ import { t } from '../../ui/text/t.ts';
 import { type Network, useKept } from '../kept.ts';
 import { PageLink } from './frame.tsx';
 
-/** Shown on every page while the service names other contracts than the pinned ones. */
+/** Says on every page that the service names other contracts than the pinned ones. */
 export function ContractsNotice({ network }: { readonly network: Network | null }): ReactNode {
   const others = useKept('otherContracts');
   // Before the first sign-in no network is chosen, so a change on any network is shown.
@@ -18,5 +18,5 @@ export function ContractsNotice({ network }: { readonly network: Network | null 
   );
 }
 
-/** Path of the page that shows them. */
+/** Path of the page that compares both. */
 export const CONTRACTS = 'wallet/contracts';

@@ -76,8 +76,8 @@ function TrustSheet(props: { readonly network: Network; readonly onClose: () => 
 }
 
 /**
- * Contracts from the build change only with a new build. If the build names no fees, the user may
- * accept new ones.
+ * True if the user may accept the change. Contracts in the build change only with a new build; but
+ * if it names no fees, the user may accept new ones.
  */
 function canTrust(network: Network, known: Pin, told: Pin): boolean {
   const built = builtIn(network);
@@ -85,7 +85,7 @@ function canTrust(network: Network, known: Pin, told: Pin): boolean {
   return built.feeRate === undefined && changedFields(known, told).every((one) => one === 'fees');
 }
 
-/** The contracts that the service names instead, and the user's options. */
+/** Shows the contracts that the service names instead, and the user's options. */
 function Change(props: {
   readonly network: Network;
   readonly known: Pin;
@@ -144,7 +144,7 @@ function NetworkContracts({ network }: { readonly network: Network }): ReactNode
   );
 }
 
-/** Previous contracts. Shops that have not moved can still use the approvals given there. */
+/** Lists previous contracts. Shops that have not moved can still use the approvals given there. */
 function Former({ network }: { readonly network: Network }): ReactNode {
   const former = useKept('formerContracts')[network] ?? [];
   return former.map((pin) => (
@@ -158,7 +158,9 @@ function Former({ network }: { readonly network: Network }): ReactNode {
   ));
 }
 
-/** The contracts that this browser signs for. Works without the service and without a session. */
+/**
+ * Shows the contracts that this browser signs for. Works without the service and without a session.
+ */
 export function ContractsPage(): ReactNode {
   const chains = useKept('chains');
   const isEmpty = Object.keys(chains).length === 0;

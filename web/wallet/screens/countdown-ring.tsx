@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { t } from '../../ui/text/t.ts';
 
 /**
- * Both the time to answer a confirmation (behavior.md 12.3) and the validity of a one-minute code.
+ * The time to answer a confirmation (behavior.md 12.3), and also the validity of a one-minute code.
  */
 const MINUTE_MS = 60_000;
 const TICK_MS = 250;

@@ -8,7 +8,7 @@ import { keep, kept } from '../kept.ts';
 import { tellOfPass } from '../push.ts';
 import { rowsOf, usePasses, usePayments } from '../queries.ts';
 
-/** As many as can be read in toasts. The history marks all of them. */
+/** How many toasts appear at most. The history marks all of these payments. */
 const MOST = 3;
 
 /** True if it was paid with a credential that any reader can copy. */
@@ -16,13 +16,13 @@ export function isByStaticPass({ payment_method: method }: PayerPayment): boolea
   return method.credential === 'nfc_id';
 }
 
-/** Payments that this browser has not reported yet. A new browser reports none. */
+/** Returns the payments that this browser has not reported yet; none in a new browser. */
 function newsIn(rows: readonly PayerPayment[], heardUntil: string | null): PayerPayment[] {
   if (heardUntil === null) return [];
   return rows.filter((row) => row.settled_at > heardUntil && isByStaticPass(row));
 }
 
-/** The newest refusal of each pass that this browser has not reported yet. */
+/** Returns the newest refusal of each pass that this browser has not reported yet. */
 function refusalsIn(rows: readonly Pass[], heardUntil: string | null): Pass[] {
   if (heardUntil === null) return [];
   return rows.filter(({ last_declined: last }) => last !== null && last.declined_at > heardUntil);

@@ -56,7 +56,7 @@ function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode
   );
 }
 
-/** One payment: its recipient, the amount that left the wallet, and its proof. */
+/** Shows one payment: its recipient, the amount that left the wallet, and its proof. */
 export function PaymentRow({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const receipt = receiptPath(payment.receipt_url);
   return (

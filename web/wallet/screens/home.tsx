@@ -24,7 +24,7 @@ import { useChange } from './use-change.ts';
 
 const NEWEST = 3;
 
-/** Test money. The result of the request shows in the balance. */
+/** Requests test money. The new balance shows the result. */
 function Faucet(): ReactNode {
   const { api, refresh } = useHere();
   const toast = useToast();

@@ -21,7 +21,7 @@ export const TakeBackPage = partOf(
   async () => (await import('./take-back.tsx')).TakeBackPage,
   waiting,
 );
-// Used on every page, so it loads first; otherwise it would load the texts of all other parts.
+// Every page uses it, so it loads first; later, it would load the texts of all other parts.
 export const Heard = firstPartOf(async () => (await import('./heard.tsx')).Heard);
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
 export const ContractsPage = partOf(

@@ -24,7 +24,7 @@ import { OpenerField, openerOf } from './opener.tsx';
 import { Refused } from './refused.tsx';
 import { useChange } from './use-change.ts';
 
-/** A permit for zero: no atom can be taken afterwards, whatever the policy says. */
+/** Signs a permit for zero: no atom can be taken afterwards, whatever the policy says. */
 function StopSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   const here = useHere();
   const toast = useToast();
@@ -104,13 +104,13 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
   );
 }
 
-/** @returns `null` for no limit, `undefined` for invalid input. */
+/** Reads a limit. @returns `null` for no limit, `undefined` for invalid input. */
 function limitOf(sum: TypedSum): number | null | undefined {
   if (sum.is === 'empty') return null;
   return sum.is === 'refused' || sum.units > MAX_ATOMS ? undefined : Number(sum.units);
 }
 
-/** A field for a limit. Empty means no limit. */
+/** Holds the state of a field for a limit. Empty means no limit. */
 function useLimit(before: number | null) {
   const [wrote] = useState(before === null ? null : BigInt(before));
   const [value, setValue] = useState(wrote === null ? '' : writeSum(wrote));
@@ -123,7 +123,9 @@ function useLimit(before: number | null) {
   return { limit, field: { value, onText: setValue, sum, error, shows: true } };
 }
 
-/** Additional limits that the service enforces. They change at once, without a signature. */
+/**
+ * Edits the additional limits that the service enforces. They change at once, without a signature.
+ */
 function OwnLimits({ payer }: { readonly payer: Payer }): ReactNode {
   const { api } = useHere();
   const toast = useToast();

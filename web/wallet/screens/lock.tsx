@@ -16,7 +16,10 @@ export interface WalletLockProps {
   readonly onUnlock: () => void;
 }
 
-/** The PIN only locks the screen, so whatever opens the wallet itself may remove it. */
+/**
+ * Shows the lock screen. The PIN only locks the screen, so whatever opens the wallet itself may
+ * remove it.
+ */
 export function WalletLock({ vault, pin, onUnlock }: WalletLockProps): ReactNode {
   const [forgotten, setForgotten] = useState(false);
   const owner = endOfAddress(vault.address);

@@ -6,7 +6,10 @@ import { isOpen, unlock } from '../keyring.ts';
 import { signIn } from '../sign-in.ts';
 import type { Vault } from '../vault.ts';
 
-/** The same key is a wallet on each network. A network without a session needs a signature. */
+/**
+ * Switches the network. The same key is a wallet on each network, but one without a session needs a
+ * signature.
+ */
 export function NetworkSwitch({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');
   const [busy, setBusy] = useState(false);

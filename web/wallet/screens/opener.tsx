@@ -91,15 +91,15 @@ export interface OpenerFieldProps {
   readonly vault: Vault;
   readonly password: string;
   readonly error?: string | null;
-  /** Asks even while the wallet is unlocked, in order to show the key. */
+  /** True to ask even while the wallet is unlocked, in order to show the key. */
   readonly always?: boolean;
   readonly onChange: (password: string) => void;
 }
 
-/** What a form that signs must ask for: nothing if the wallet is unlocked or has a passkey. */
+/** Asks for what a form needs to sign: nothing if the wallet is unlocked or has a passkey. */
 export function OpenerField(props: OpenerFieldProps): ReactNode {
   const { vault, password, error = null, always = false, onChange } = props;
-  // A field must not vanish while the user fills it in. One that becomes necessary appears.
+  // Keeps the field while the user fills it in, but adds one that becomes necessary.
   const [wasOpen] = useState(() => isOpen(vault));
   const opens = wasOpen && isOpen(vault) && !always;
   if (vault.seal.by === 'passkey' || opens) return null;

@@ -23,7 +23,7 @@ export interface PassCodeSheetProps {
   readonly onClose: () => void;
 }
 
-/** A code that pays once, within a minute, so that a photograph of it is soon useless. */
+/** Shows a code that pays once, within a minute, so that a photograph of it is soon useless. */
 export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): ReactNode {
   const { api, vault } = useHere();
   const { busy, problem, change } = useChange();

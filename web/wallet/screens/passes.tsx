@@ -97,13 +97,13 @@ function RevokePass({ pass, onClose }: RevokeProps): ReactNode {
 
 const TONES = 5;
 
-/** The same pass has the same color on every device. */
+/** Returns the color of a pass, which is the same on every device. */
 function toneOf({ id, status }: Pass): string {
   if (status !== 'active') return 'over';
   return String([...id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % TONES);
 }
 
-/** A pass as a card with its color, its name and the last four characters of its id. */
+/** Shows a pass as a card with its color, its name and the last four characters of its id. */
 function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }): ReactNode {
   return (
     <div className={`pass-face pass-tone-${toneOf(pass)}`}>

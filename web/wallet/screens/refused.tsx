@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 
-/** An error message, or nothing without a problem. */
+/** Shows an error message, or nothing if there is no problem. */
 export function Refused({ problem }: { readonly problem: string | null }): ReactNode {
   if (problem === null) return null;
   return (

@@ -77,7 +77,7 @@ function Sum({ ring, charge }: SumProps): ReactNode {
   );
 }
 
-/** Above any long text, so that the seconds are visible on the smallest screen. */
+/** Shows the reason above any long text, so that the seconds are visible on the smallest screen. */
 function Why({ confirmation }: Ring): ReactNode {
   const { api } = useHere();
   return (
@@ -212,7 +212,7 @@ function Ended({ ring, bell }: PartProps<Extract<Ring, { at: 'ended' }>>): React
   );
 }
 
-/** Shown over every page, because a confirmation has priority. */
+/** Shows the confirmation over every page, because it has priority. */
 export function RingSheet(): ReactNode {
   const { refresh } = useHere();
   const { bell, ring } = useBell();

@@ -79,7 +79,7 @@ function useRings() {
   };
 }
 
-/** Shown once, as soon as a merchant may ask for a confirmation. */
+/** Asks once for permission to notify, as soon as a merchant may ask for a confirmation. */
 export function RingsQuestion(): ReactNode {
   const asked = useKept('askedToRing');
   const rings = useRings();

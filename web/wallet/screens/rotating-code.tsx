@@ -13,7 +13,7 @@ import { useChange } from './use-change.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** The current code, replaced when the next one is due. */
+/** Returns the current code, replaced when the next one is due. */
 function useCode(key: string): string | null {
   const { api } = useHere();
   const [code, setCode] = useState<string | null>(null);
@@ -53,7 +53,7 @@ function ShownCode({ pass, secret }: { readonly pass: Pass; readonly secret: str
   );
 }
 
-/** A code that the phone computes by itself. */
+/** Shows a code that the phone computes by itself. */
 export function RotatingCode({ pass }: { readonly pass: Pass }): ReactNode {
   const { api } = useHere();
   const secret = useKept('rotatingKeys')[pass.id];

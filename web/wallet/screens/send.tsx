@@ -21,7 +21,7 @@ import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
-/** Groups of four characters, so that the address can be compared piece by piece. */
+/** Splits the address into groups of four characters, so that it can be compared piece by piece. */
 function inFours(address: string): string {
   return address.replaceAll(/(.{4})(?=.)/g, '$1 ');
 }
@@ -41,7 +41,7 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-/** Recipient and amount. */
+/** Asks for recipient and amount. */
 function SendForm(props: FormProps): ReactNode {
   const { wallet, draft, onDraft, problem, onPlanned, onClose } = props;
   const here = useHere();
@@ -106,7 +106,7 @@ function feeOf({ how }: Plan): ReactNode {
   return t('wallet.send.fee.gas', { coin: readableCoin(most) });
 }
 
-/** Why it cannot be sent from here, or `null` if it can. */
+/** Returns why it cannot be sent from here, or `null` if it can. */
 function lackOf({ how }: Plan): string | null {
   if (how.by === 'service') return null;
   if (how.by === 'nobody') return how.words;
@@ -138,7 +138,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
           [t('wallet.send.amount'), <Amount exact key="amount" atoms={plan.atoms} />],
           [
             t('wallet.send.to'),
-            // Copied, or compared letter by letter.
+            // The address is selectable, because users copy it or compare it letter by letter.
             <code className="id" key="to">
               {inFours(plan.to)}
             </code>,
@@ -180,7 +180,7 @@ interface UnderWayProps {
   readonly onClose: () => void;
 }
 
-/** A transfer that was sent and can only be awaited. */
+/** Shows a transfer that was sent and can only be awaited. */
 function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
   const here = useHere();
   const { to, amount } = sending.by === 'service' ? sending.body : sending;
@@ -206,7 +206,8 @@ export interface SendSheetProps {
 }
 
 /**
- * Sends USDC out of the wallet: recipient and amount, then a review with the fee, then the result.
+ * Sends USDC out of the wallet in three steps: recipient and amount, a review with the fee, the
+ * result.
  */
 export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
   const { network, refresh } = useHere();

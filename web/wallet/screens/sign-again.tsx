@@ -13,11 +13,11 @@ export interface SignAgainProps {
   readonly vault: Vault;
   readonly network: Network;
   readonly token: string;
-  /** True if the wallet has signed. */
+  /** Called at the end, with true if the wallet has signed. */
   readonly onEnd: (signed: boolean) => void;
 }
 
-/** Requires the wallet's key, so that an open window alone cannot add a new way to pay. */
+/** Asks for the wallet's key, so that an open window alone cannot add a new way to pay. */
 export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps): ReactNode {
   const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(
     vault,

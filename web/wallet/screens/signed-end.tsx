@@ -23,7 +23,10 @@ import { useUnlocking } from './use-unlocking.ts';
 
 /** The nonce of a wallet that has never sent a transaction. */
 const FIRST_NONCE = 0;
-/** Enough on the inexpensive chains that are common for USDC; a node's own estimate is better. */
+/**
+ * Proposed fee, enough on the inexpensive chains that are common for USDC; a node's own estimate is
+ * better.
+ */
 const USUAL_FEE = 2_000_000_000n;
 
 interface SendProps {
@@ -32,7 +35,7 @@ interface SendProps {
   readonly onSent: () => void;
 }
 
-/** The signed transaction, to send through a node or to copy elsewhere. */
+/** Shows the signed transaction, to send through a node or to copy elsewhere. */
 function SignedTransaction({ node, raw, onSent }: SendProps): ReactNode {
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<{ readonly ok: boolean; readonly words: string } | null>(null);

@@ -11,7 +11,7 @@ import { OpenerField } from './opener.tsx';
 import { Refused } from './refused.tsx';
 import { useUnlocking } from './use-unlocking.ts';
 
-/** The wallet is here but has no session. One signature starts a session for a day. */
+/** Shown if the wallet is here but has no session. One signature starts a session for a day. */
 export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
   const network = useKept('network');
   const { password, setPassword, busy, wrong, problem, submit } = useUnlocking(vault, (account) =>

@@ -7,11 +7,11 @@ import { useHere } from '../here.tsx';
 export interface Change {
   readonly busy: boolean;
   readonly problem: string | null;
-  /** @returns `null` if it failed or the result is unknown: see `problem`. */
+  /** Sends a change. @returns `null` if it failed or the result is unknown: see `problem`. */
   change<T>(send: () => Promise<Answer<T>>): Promise<T | null>;
 }
 
-/** A change at the service, with the error message if it fails. */
+/** Holds the state of a change at the service, with the error message if it fails. */
 export function useChange(): Change {
   const { refresh } = useHere();
   const [busy, setBusy] = useState(false);

@@ -5,7 +5,7 @@ import { type Vault, WrongOpener } from '../vault.ts';
 import { problemOf } from '../words.ts';
 import { openerOf } from './opener.tsx';
 
-/** A form that unlocks the wallet for an action, with its error messages. */
+/** The state of a form that unlocks the wallet for an action, with its error messages. */
 export interface Unlocking {
   readonly password: string;
   readonly setPassword: (password: string) => void;

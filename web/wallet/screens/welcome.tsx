@@ -27,7 +27,7 @@ async function keepWallet(privateKey: Hex, opener: Opener, backedUp: boolean): P
   try {
     await signIn(account, null);
   } finally {
-    // Last, because this screen then gives way to the wallet.
+    // This must come last, because this screen then gives way to the wallet.
     keep('vault', vault);
   }
 }
@@ -87,7 +87,7 @@ function NewWallet({ way, onClose }: { readonly way: Way; onClose: () => void })
   );
 }
 
-/** Shown if the browser has deleted the wallet without its owner's knowledge. */
+/** Explains that the browser has deleted the wallet without its owner's knowledge. */
 function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
   if (end === null) return null;
   return (
@@ -98,9 +98,9 @@ function HeldBefore({ end }: { readonly end: string | null }): ReactNode {
   );
 }
 
-/** The first screen in a browser without a wallet. */
+/** Shows the first screen in a browser without a wallet. */
 export function Welcome(): ReactNode {
-  // Stored before the wallet's own screens change the URL.
+  // Reads this before the wallet's own screens change the URL.
   useState(wayBack);
   const [way, setWay] = useState<Way | null>(null);
   const [held] = useState(heldWallet);
