@@ -3,7 +3,7 @@ import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import type { PaymentIntent } from '#payments/payment-intent.ts';
 
-/** The dependencies of code that changes intents. */
+/** Dependencies of code that changes intents. */
 export interface AnnounceDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;

@@ -10,8 +10,8 @@ import { checkTip } from '#payments/tip.ts';
 import { hourIsFull } from '#settlement/ceiling.ts';
 
 /**
- * Asks the chain before the transaction; `null` if there is no need, because the credential is
- * unknown, the intent has ended or the tip is not allowed.
+ * Asks the chain before the transaction begins. `null` if that is pointless, because the credential
+ * is unknown, the intent has ended or the tip is not allowed.
  */
 export async function askChain(
   preflight: Preflight,
@@ -23,7 +23,8 @@ export async function askChain(
   const { merchantNumber } = intent;
   const { status } = asOf(intent, request.now);
   if (status === 'succeeded' || status === 'canceled') return null;
-  // Refused later. It must not be encoded, because the contract's fields do not hold every amount.
+  // The tip is refused later. It must not be encoded, because the contract's fields do not hold
+  // every amount.
   if (checkTip(intent, request.tip) !== null) return null;
   if (payer.livemode !== tenant.livemode) return { ok: true };
   const signed = signedOf(request.presented, intent);
@@ -37,7 +38,7 @@ export async function askChain(
   });
 }
 
-/** The refusal if the chain cannot take such a payment now. */
+/** Returns the refusal if the chain cannot take such a payment now. */
 export function notNow(why: 'unavailable' | 'hour_full', livemode: boolean): Refusal {
   return why === 'hour_full' ? hourIsFull(livemode) : serviceUnavailable();
 }

@@ -21,14 +21,18 @@ import { type RiskSettings, toRiskSettings } from '#risk/settings.ts';
 export type Checked = { readonly ok: true } | { readonly ok: false; readonly decline: Decline };
 
 /**
- * Includes the cases in which the chain takes no payments now, and gives no verdict on this one.
+ * Also covers the cases in which the chain takes no payments now, and so gives no verdict on this
+ * one.
  */
 export type PreflightResult = Checked | 'unavailable' | 'hour_full';
 
-/** All facts that decide about a payment, read while holding the locks of intent and payer. */
+/**
+ * All facts on which the decision about a payment depends, read while holding the locks of intent
+ * and payer.
+ */
 export interface PaymentFacts {
   readonly intent: PaymentIntent;
-  /** Sale and tip. */
+  /** The sum of sale and tip. */
   readonly amount: Atoms;
   readonly payer: PayerRow;
   readonly credentialProblem: Decline | null;
@@ -36,13 +40,16 @@ export interface PaymentFacts {
   readonly card:
     | (Pick<CardRow, 'asks_since'> & { readonly per_payment_limit: bigint | null })
     | null;
-  /** When the payer must confirm because the credential can be copied; `null` if it cannot. */
+  /**
+   * The terms on which the payer must confirm because the credential can be copied; `null` if it
+   * cannot be copied.
+   */
   readonly copied: StaticPassTerms | null;
   /** The owner's settings of the signing address, if it is a registered chip. */
   readonly chip?: Pick<ChipRow, 'per_payment_limit' | 'blocked_at'> | null;
   /**
-   * Set if a loss of data makes it unknown which taps of this credential were used, so its payer is
-   * asked.
+   * Set if a loss of data makes it unknown which taps of this credential were used. Its payer is
+   * then asked.
    */
   readonly doubtedAt?: Date | null;
   readonly preflight: Checked;
@@ -68,7 +75,8 @@ export interface Candidate {
 }
 
 /**
- * The policy and sums that the rules need, one per candidate; call it after the payers are locked.
+ * Reads the policy and sums that the rules need, one per candidate. Call it after the payers are
+ * locked.
  */
 export async function readActivities(
   tx: Tx,
@@ -102,7 +110,10 @@ export async function readActivities(
   }));
 }
 
-/** The payer's own limits: per payment and card, and per UTC day including payments in progress. */
+/**
+ * Checks the payer's own limits: per payment and card, and per UTC day including payments in
+ * progress.
+ */
 function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean {
   const { limit_per_payment: perPayment, limit_per_day: perDay } = payer;
   const perTap = card?.per_payment_limit ?? null;
@@ -113,9 +124,9 @@ function exceedsLimits({ amount, payer, card, activity }: PaymentFacts): boolean
 }
 
 /**
- * The checks of behavior.md 12.1 in their order; the first that fails decides. A signature of the
- * payer overrides the limits, which a payer sets for passes and tokens, and satisfies rules that
- * would ask for a confirmation. The settings of a chip's owner apply to its address.
+ * Runs the checks of behavior.md 12.1 in their order; the first that fails decides. A payer's
+ * signature overrides the limits, which payers set for passes and tokens, and satisfies rules that
+ * would ask for a confirmation. A chip's address follows the settings of its owner.
  */
 export function assessPayment(facts: PaymentFacts): Assessment {
   const { amount, payer, credentialProblem, preflight, settings, activity } = facts;
@@ -129,7 +140,7 @@ export function assessPayment(facts: PaymentFacts): Assessment {
   const chipLimit = chip?.per_payment_limit ?? null;
   const exceeds = isSigned ? chipLimit !== null && amount > chipLimit : exceedsLimits(facts);
   if (exceeds) return { kind: 'decline', decline: 'limit_exceeded' };
-  // Refused confirmations are no evidence against a payer who signs each payment.
+  // Rejected confirmations do not count against a payer who signs each payment.
   const refusals = isSigned
     ? { ofPayer: 0, ofAll: 0 }
     : { ofPayer: activity.refused_within_hour, ofAll: activity.refused_here_within_hour };
@@ -143,7 +154,8 @@ export function assessPayment(facts: PaymentFacts): Assessment {
     copied: facts.copied,
     refusals,
   });
-  // The database's count may be outdated, and only the payer knows of each tap.
+  // The database's count of the card's taps may be outdated after a loss, so the payer, who knows
+  // of each tap, must be asked.
   const doubtedAt = facts.card?.asks_since ?? facts.doubtedAt ?? null;
   if (verdict.kind !== 'block' && doubtedAt !== null) {
     if (isRefusedOften({ refusals })) {

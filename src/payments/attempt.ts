@@ -10,7 +10,7 @@ export interface Tipping {
 
 /** The payer's credential: what was tapped or sent. */
 export type Credential = (Tapped | AgentToken | Signed | Unknown) & {
-  /** The cell that issued it, if that is another one; then no row here belongs to it. */
+  /** The cell that issued it, if it was another one; then no row here belongs to it. */
   readonly home?: number;
 };
 
@@ -27,10 +27,10 @@ export type Tapped =
 
 type AgentToken = { readonly type: 'agent_token'; readonly tokenId: string };
 
-/** Signed by the wallet for this payment alone. */
+/** Signed by the wallet for this payment only. */
 type Signed = { readonly type: 'authorization' | 'chip' } & PaymentAuthorization;
 
-/** The tap was lost with the database, and only the chain knows of the payment. */
+/** The tap was lost with the database; only the chain has a record of the payment. */
 type Unknown = { readonly type: 'unknown' };
 
 /** One attempt to pay an intent. At most one is in progress. */
@@ -38,8 +38,11 @@ export interface Attempt extends Traced {
   readonly payerId: string;
   readonly payerAddress: `0x${string}`;
   readonly credential: Credential;
-  /** On top of the sale. 0 for a rebuilt payment, because the chain knows only the sum of both. */
+  /**
+   * The tip on top of the sale. 0 for a rebuilt payment, because the chain stores only the sum of
+   * both.
+   */
   readonly tip: Atoms;
-  /** The rule that asked for the payer's confirmation, if one did. */
+  /** The rule that asked for the payer's confirmation; `null` if none did. */
   readonly reasonCode: string | null;
 }

@@ -34,7 +34,7 @@ export interface Signed {
   readonly signature: Hex;
   /** A chip at a till; default: a wallet by a link. */
   readonly by?: SignedBy;
-  /** Only if the intent takes tips. */
+  /** Set only if the intent takes tips. */
   readonly tipAmount: number | undefined;
   readonly requestId: string;
   readonly now: Date;
@@ -45,7 +45,7 @@ export interface Signed {
 const CALLER = 'pay_link';
 const PATH = '/api/pay/v1/{token}/authorization';
 
-/** The same signature of the same wallet is the same request. */
+/** Identifies the request: the same signature of the same wallet is the same request. */
 function requestOf(
   { webUrl }: AuthorizeDeps,
   link: PayLink,
@@ -85,8 +85,8 @@ export async function authorizeLink(
   const { livemode } = link.intent.tenant;
   const unable = link.bindsOrder ? null : await whyUnable(deps, link, { from, signature, terms });
   if (unable !== null) {
-    // The chain refuses a signature that it has just accepted: a concurrent identical request was
-    // decided meanwhile.
+    // A concurrent identical request may have used this signature already; then the chain refuses
+    // it. Return that request's result.
     const first = await findReplay(deps.db, idempotency, now);
     if (first !== null) return answerOfFirst(deps, request, { link, idempotency, replay: first });
     return isRefusal(unable) ? unable : declined(link, unable.decline, now);
@@ -108,7 +108,7 @@ export async function authorizeLink(
     ...(request.gone === undefined ? {} : { gone: request.gone }),
   });
   if (!isUnderWay(answer)) return answer;
-  // An identical request at this node was decided first.
+  // An identical request at this node was decided first: return its result.
   const first = await findReplay(deps.db, idempotency, now);
   return first === null
     ? answer
@@ -123,7 +123,8 @@ function signedOf({ bindsOrder }: PayLink, terms: PayTerms, signature: Hex) {
 }
 
 /**
- * The reason why the chain would refuse this wallet's payment now; `null` if it would accept it.
+ * Returns the reason why the chain would refuse this wallet's payment now; `null` if it would
+ * accept it.
  */
 async function whyUnable(
   { preflight }: AuthorizeDeps,
@@ -146,7 +147,7 @@ async function whyUnable(
   return asked.ok ? null : { decline: asked.decline };
 }
 
-/** The same response as for a decline, with an unchanged intent. */
+/** Returns the same response as for a decline, with an unchanged intent. */
 function declined({ intent }: PayLink, decline: Decline, now: Date): Answer {
   const lastPaymentError = paymentError(decline, byAccountClock(intent, now));
   return answerWith(200, renderIntent({ ...intent, lastPaymentError }));
@@ -156,7 +157,10 @@ function isUnderWay(answer: Answer | Refusal): boolean {
   return isRefusal(answer) && answer.code === 'idempotency_request_in_progress';
 }
 
-/** The first request may still be running, here or on another node; its response is this one's. */
+/**
+ * Waits for the first request's response, because that one may still be running, here or on another
+ * node.
+ */
 async function answerOfFirst(
   deps: AuthorizeDeps,
   { gone }: Signed,

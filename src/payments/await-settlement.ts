@@ -45,8 +45,8 @@ export async function awaitSettled(
 }
 
 /**
- * The response of a request whose intent is being settled. After the time-out, `processing` becomes
- * the response, unless the final one was stored first.
+ * Answers a request whose intent is being settled. After the time-out, `processing` becomes the
+ * response, unless the final one was stored first.
  */
 export function answerWhenSettled(
   deps: AwaitDeps,

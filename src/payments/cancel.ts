@@ -13,7 +13,7 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 export interface CancelRequest {
   readonly tenant: Tenant;
   readonly intentId: string;
-  /** Only this terminal's intents, if a terminal cancels. */
+  /** Set to restrict it to this terminal's intents. */
   readonly terminalId?: string;
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;

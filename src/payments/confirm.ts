@@ -30,12 +30,12 @@ export interface ConfirmationAnswer {
   readonly now: Date;
 }
 
-/** The payer who pays, or is asked; `null` if there is none. */
+/** Returns the payer who pays, or who is asked; `null` if there is none. */
 export function payerOf(intent: PaymentIntent): string | null {
   return 'attempt' in intent ? intent.attempt.payerId : null;
 }
 
-/** `null` if the account takes no payments. */
+/** Returns the merchant number; `null` if the account takes no payments. */
 async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint | null> {
   const { accountId, livemode } = intent.tenant;
   const merchants = await selectMerchants(tx, [accountId]);
@@ -43,12 +43,18 @@ async function findMerchantNumber(tx: Tx, intent: PaymentIntent): Promise<bigint
   return own?.status === 'active' ? (intent.merchantNumber ?? null) : null;
 }
 
-/** An app that lost the response to its approval sends it again, which changes nothing. */
+/**
+ * True if the same answer was already given: an app that lost the response to its approval sends it
+ * again, which changes nothing.
+ */
 function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
   return approve && (intent.status === 'processing' || intent.status === 'succeeded');
 }
 
-/** Rejections count against the merchant for an hour of its clock; an approval clears them. */
+/**
+ * Records the answer. Rejections count against the merchant for an hour of its clock; an approval
+ * clears them.
+ */
 async function noteAnswer(
   tx: Tx,
   { intent, payerId }: { readonly intent: PaymentIntent; readonly payerId: string },
@@ -104,7 +110,7 @@ async function answer(
     const terms = { merchantNumber: number, settleWithinS: deps.settleWithinS };
     await requestSettlement(tx, intent, terms, now);
   }
-  // Last, because it takes the account's order, which is held until the commit.
+  // This comes last, because it locks the account's order until the commit.
   const deliveries = await saveSteps(tx, [{ before, steps }], now);
   return { intent, payerId, deliveries };
 }

@@ -49,9 +49,9 @@ interface Found {
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
   readonly ends: CredentialEnds;
-  /** One per request. */
+  /** One price, or its refusal, per request. */
   readonly prices: readonly (Price | Refusal)[];
-  /** One per request. */
+  /** One order id per request. */
   readonly orderIds: readonly ChosenOrderId[];
   /** Order ids that intents of this batch have taken. */
   readonly taken: Set<string>;
@@ -59,10 +59,10 @@ interface Found {
 
 /** The result of a request that was not refused. */
 interface Made extends Done {
-  /** `null` if the intent existed before the database lost it, and was rebuilt. */
+  /** The new intent; `null` if it existed before, was lost by the database, and was rebuilt. */
   readonly created: {
     readonly intent: PaymentIntent;
-    /** As the response and the event show it. */
+    /** The object as the response and the event show it. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
   } | null;
@@ -81,7 +81,10 @@ function checkTerminal(terminal: TerminalStatusRow | undefined, tenant: Tenant):
   return terminalInactive();
 }
 
-/** If the sale may have been paid already, the message does not advise creating another one. */
+/**
+ * Returns the refusal for an order id that is in use. If the sale may have been paid already, the
+ * message does not advise creating another one.
+ */
 function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
   const advice =
     takenBy?.recovered === true
@@ -99,7 +102,10 @@ interface Deciding {
   readonly stamp: Stamp;
 }
 
-/** An impossible price is an error of the request; a missing rate is not. */
+/**
+ * Returns the refusal for an impossible price, which is an error of the request. A missing rate is
+ * not.
+ */
 function checkPrice(price: Price | Refusal): Refusal | null {
   return isRefusal(price) && price.code === 'parameter_invalid' ? price : null;
 }
@@ -117,8 +123,8 @@ function decide(
     (orderId.rebuilt === null ? checkPrice(price) : null) ??
     checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
-  // This comes before the price, so that neither a lost rate nor a lost tax rate leads to a second
-  // charge for a paid sale.
+  // Check this before the price: after a loss, a missing exchange or tax rate must not lead to a
+  // second charge for a paid sale.
   if (orderId.rebuilt !== null) {
     const answer = answerWith(201, renderIntent(asOf(orderId.rebuilt, request.now)));
     const replayed = { ...answer, headers: REPLAYED };
@@ -189,7 +195,10 @@ interface Batch {
   readonly drawn: readonly DrawnNumber[];
 }
 
-/** Writes the decisions. @returns the number of deliveries. */
+/**
+ * Writes the decisions.
+ * @returns the number of webhook deliveries.
+ */
 async function writeDecided(
   tx: Tx,
   decided: readonly Decided<Made>[],
@@ -218,7 +227,7 @@ export interface Created {
   readonly created: boolean;
 }
 
-/** Locks, reads, decides and writes. */
+/** Locks, reads, decides and writes one batch. */
 async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   const { requests, drawn } = batch;
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
@@ -247,12 +256,15 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   return { outcomes, deliveries };
 }
 
-/** Nothing was written; newly drawn numbers will be valid. */
+/**
+ * The drawn numbers became invalid. Nothing was written, so the batch can be tried again with new
+ * ones.
+ */
 class StaleNumbers extends Error {
   override name = 'StaleNumbers';
 }
 
-/** A recovery raises the numbers once, so a second try succeeds. */
+/** Tries per batch. A recovery raises the numbers once, so a second try succeeds. */
 const MAX_TRIES = 3;
 
 export interface CreateDeps extends IntentIds {
@@ -261,7 +273,7 @@ export interface CreateDeps extends IntentIds {
 
 /**
  * Decides each request in one transaction, holding the locks of all their accounts' orders.
- * @returns one outcome per request.
+ * @returns one result per request.
  */
 export async function createBatch(
   { db, idKey, numbers }: CreateDeps,

@@ -14,9 +14,9 @@ import type { DrawnNumber, SettlementNumbers } from '#settlement/numbers.ts';
 
 /** The validated request of a merchant's server, or of a cashier. */
 export interface NewIntent {
-  /** Atoms, or the price in the shop's currency. */
+  /** Atoms, or the price in the shop's currency (`AskedPresentment`). */
   readonly amount: number | AskedPresentment;
-  /** The items of the sale, for that price; `null` if the request has none. */
+  /** The items of the sale at that price; `null` if the request has none. */
   readonly lines: AskedLines | null;
   readonly tipping: Tipping | null;
   readonly terminalId: string;
@@ -35,7 +35,7 @@ export interface CreateRequest {
   readonly requestId: string;
   readonly now: Date;
   readonly input: NewIntent;
-  /** The span of the request, if it is traced. */
+  /** The request's trace span, if it is traced. */
   readonly traceparent?: string | null;
 }
 
@@ -46,14 +46,14 @@ export interface Price {
   readonly lines: SaleLines | null;
 }
 
-/** The data besides the request that its price depends on. */
+/** Data other than the request on which its price depends. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
-  /** By account id, for those whose lines depend on it. */
+  /** Tax settings by account id, for accounts whose lines depend on them. */
   readonly taxes: ReadonlyMap<string, TaxSettings>;
 }
 
-/** For an account whose lines specify everything themselves. */
+/** For accounts whose lines specify all taxes themselves. */
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(
@@ -69,7 +69,7 @@ export function priceOf(
   return isRefusal(quoted) ? quoted : { ...quoted, lines };
 }
 
-/** The approximate amount of a new intent, to recognize a rebuilt one; `null` if unknown. */
+/** Estimates the amount of a new intent, to recognize a rebuilt one; `null` if unknown. */
 export function worthOf(
   { input: { amount } }: CreateRequest,
   { rates }: PriceContext,
@@ -77,7 +77,7 @@ export function worthOf(
   return typeof amount === 'number' ? BigInt(amount) : lastWorth(amount, rates);
 }
 
-/** An intent and its event. */
+/** An intent and its event take a position each. */
 export const PLACES_PER_CREATE = 2;
 
 /** The key from which the ids of new intents are derived. */
@@ -87,14 +87,14 @@ export interface IntentIds {
 }
 
 /**
- * The order id that the request names, or the one derived from its Idempotency-Key, which is the
- * same again when the request is repeated after a loss of data.
+ * Returns the order id that the request names, or the one derived from its Idempotency-Key, which
+ * stays the same if the request is repeated after a loss of data.
  */
 export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, clash = 0): string {
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);
 }
 
-/** The intent for a request, created at the given time. */
+/** Builds the intent for a request, created at the given time. */
 export function toNewIntent(
   idKey: IdKey,
   { merchant, input, traceparent = null }: CreateRequest,

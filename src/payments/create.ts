@@ -17,7 +17,10 @@ const BATCHES = {
   maxItems: 64,
 } as const;
 
-/** After the commit: notifies terminals of their intents, streams and webhook workers of events. */
+/**
+ * Call it after the commit: notifies terminals of their intents, and streams and webhook workers of
+ * events.
+ */
 function wake(
   wakeups: Wakeups,
   requests: readonly CreateRequest[],
@@ -35,14 +38,15 @@ function wake(
 
 /**
  * Creates payment intents by group commit: requests that arrive while earlier batches run share one
- * transaction. Key, intent, event, deliveries and stored response of each commit together.
+ * transaction. Each intent commits together with its key, event, deliveries and stored response.
  */
 export function createIntentCreator(
   deps: CreateDeps & { readonly wakeups: Wakeups },
 ): CreateIntent {
   const batcher = createBatcher<CreateRequest, Created>({
     ...BATCHES,
-    // A batch locks its accounts, so a second batch with one of them would only wait.
+    // A batch locks its accounts, so a second batch with one of them would only wait; queue by
+    // account.
     queueOf: ({ merchant }) => tenantKey(merchant.tenant),
     run: async (requests) => {
       const written = await createBatch(deps, requests);

@@ -13,8 +13,8 @@ import { rotatingCode } from '#payments/credentials/rotating-code.ts';
 import { visiting } from '#payments/credentials/visiting.ts';
 
 /**
- * The kinds of credential, each a module of `credentials`. A kind added here is found, verified and
- * consumed like the others; nothing else distinguishes them.
+ * The kinds of credential that terminals read. Each is a module of `credentials`. A kind that is
+ * added here is found, verified and consumed like the others; no other code needs to know it.
  */
 const TAPPED = {
   nfc_id: nfcId,
@@ -24,7 +24,7 @@ const TAPPED = {
   smart_tap: smartTap,
   apple_vas: appleVas,
 };
-/** The order in which they are locked. */
+/** All kinds, in the order in which they are locked. */
 const KINDS = { ...TAPPED, agent_token: agentToken, authorization, visiting };
 
 type Kinds = typeof KINDS;
@@ -46,12 +46,12 @@ export function kindOf({ type }: { readonly type: Type }): Kind {
   return KINDS[type];
 }
 
-/** `null` for a type that no terminal reads. */
+/** Returns the kind of this type; `null` if no terminal reads it. */
 export function tappedKindOf({ type }: Presented): TappedKind<Presented, Found> | null {
   return type in TAPPED ? TAPPED[type as TappedType] : null;
 }
 
-/** Parses the terminal's reading, or refuses an error of its software. */
+/** Parses the terminal's reading. Refuses values that only an error of its software can produce. */
 export function readTapped(tapped: {
   readonly type: TappedType;
   readonly value: string;
@@ -65,7 +65,7 @@ export function credentialKey(presented: Presented): string {
   return kindOf(presented).key(presented);
 }
 
-/** Each kind with its share of them, in the order of the list. */
+/** Groups the credentials by kind, in the order of the list. */
 function byKind<T extends { readonly type: Type }>(all: readonly T[]): (readonly [Kind, T[]])[] {
   const shares = Map.groupBy(all, ({ type }) => type);
   return (Object.keys(KINDS) as Type[]).flatMap((type) => {
@@ -74,7 +74,7 @@ function byKind<T extends { readonly type: Type }>(all: readonly T[]): (readonly
   });
 }
 
-/** The payers of these credentials; `null` for each unknown one. */
+/** Returns the payers of these credentials; `null` for each unknown one. */
 export async function readPayers(
   sql: Sql,
   presented: readonly Presented[],
@@ -84,7 +84,7 @@ export async function readPayers(
   return (one) => byCredential.get(credentialKey(one)) ?? null;
 }
 
-/** Credentials by {@link credentialKey}, locked. */
+/** Locks credentials and returns them by {@link credentialKey}. */
 export async function lockCredentials(
   tx: Tx,
   presented: readonly Presented[],
@@ -93,19 +93,22 @@ export async function lockCredentials(
   return new Map(locked.flat());
 }
 
-/** The credential of an attempt in progress. Lock its payer afterwards. */
+/** Locks the credential of an attempt in progress. Lock its payer afterwards. */
 export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
-  // A payment that was signed, or rebuilt from the chain, asks no payer.
+  // No payer is asked about a payment that was signed, or rebuilt from the chain.
   if (!(credential.type in KINDS)) return null;
   return (await KINDS[credential.type as Type].lockAgain?.(tx, credential)) ?? null;
 }
 
-/** `found` as it is locked, including what the batch has already consumed of it. */
+/**
+ * Verifies a credential. `found` is its locked state, including what the batch has already consumed
+ * of it.
+ */
 export function verify(found: Found, presented: Presented, by: VerifyBy): Verified<Found> {
   return kindOf(presented).verify?.(found, presented, by) ?? { decline: null, after: found };
 }
 
-/** Writes what a batch has consumed. */
+/** Writes the consumed credentials of a batch. */
 export async function writeConsumed(tx: Tx, used: Iterable<Found>, now: Date): Promise<void> {
   for (const [kind, all] of byKind([...used])) await kind.consume?.(tx, all, now);
 }

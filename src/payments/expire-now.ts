@@ -6,7 +6,7 @@ import { lockIntent, updateDeadlines } from '#payments/intent-queries.ts';
 import { type PaymentIntent, transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save.ts';
 
-/** The intent with its expiry moved to now. */
+/** Returns the intent with its expiry moved to now. */
 function hasten(intent: PaymentIntent, now: Date): PaymentIntent {
   const expiresAt = intent.expiresAt < now ? intent.expiresAt : now;
   if (intent.status !== 'requires_action') return { ...intent, expiresAt };

@@ -20,7 +20,7 @@ export async function expireIntents(deps: {
 }): Promise<boolean> {
   const now = deps.clock.now();
   const { changes, deliveries } = await deps.db.transaction(async (tx) => {
-    // An intent that the chain paid in the lost time must not be reported as expired.
+    // An intent that the chain paid in the lost period must not be reported as expired.
     const modes = [false, true].filter((livemode) => tx.watch.serves(livemode));
     const intents = await lockOverdueIntents(tx, { now, modes, limit: BATCH });
     const changes = intents.flatMap((before): Change[] => {

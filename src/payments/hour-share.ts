@@ -8,10 +8,12 @@ import { shareIsUsed } from '#settlement/ceiling.ts';
 import { selectUses } from '#settlement/ceiling-queries.ts';
 import type { Readiness } from '#settlement/readiness.ts';
 
-/** The refusal if the account cannot settle this many more atoms in this hour, or `null`. */
+/**
+ * Returns the refusal if the account cannot settle this many more atoms in this hour, or `null`.
+ */
 export type CheckShare = (tenant: Tenant, atoms: bigint) => Refusal | null;
 
-/** The amount that an account is about to settle, in atoms. */
+/** An amount that an account is about to settle, in atoms. */
 export interface Asked {
   readonly tenant: Tenant;
   readonly atoms: bigint;
@@ -24,11 +26,11 @@ export interface Asked {
 const ONE_BY_ONE_FROM = 4n;
 
 /**
- * The rest of these accounts' shares of the contract's hourly ceiling. If one account may use the
- * whole ceiling, nothing is read: the contract decides. Near the end of a share it takes the
- * accounts' locks, which the payments take later anyway, so that no two batches count on the same
- * rest. Call it after everything else is locked, with every account of the transaction, because
- * these locks are taken in a fixed order.
+ * Reads what is left of these accounts' shares of the contract's hourly ceiling. If one account may
+ * use the whole ceiling, nothing is read: the contract decides. Near the end of a share it takes
+ * the accounts' locks, which the payments take later anyway, so that no two batches count on the
+ * same remainder. Call it after everything else is locked, with every account of the transaction,
+ * because these locks are taken in a fixed order.
  */
 export async function readShares(
   tx: Tx,
@@ -56,7 +58,7 @@ function tenantsOf(asked: readonly Asked[]): Tenant[] {
   return [...new Map(asked.map(({ tenant }) => [tenantKey(tenant), tenant])).values()];
 }
 
-/** Accounts that may not use the whole ceiling, each with the sum of its requests. */
+/** Returns accounts that may not use the whole ceiling, each with the sum of its requests. */
 function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
   const sums = new Map<string, Asked & { readonly share: bigint }>();
   for (const { tenant, atoms } of asked) {
@@ -68,7 +70,10 @@ function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
   return [...sums.values()];
 }
 
-/** The refusal if a payment approved by its payer exceeds its account's hourly share, or `null`. */
+/**
+ * Returns the refusal if a payment approved by its payer exceeds its account's hourly share, or
+ * `null`.
+ */
 export async function checkHourShare(
   tx: Tx,
   readiness: Readiness,

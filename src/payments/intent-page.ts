@@ -24,16 +24,18 @@ export interface IntentFilters {
 const MAX_OPEN_SECONDS = 600;
 
 /**
- * Read in the order of their index; otherwise the index of a terminal's open intents seems as good.
+ * Reads in the order of their index; otherwise the planner considers the index of a terminal's open
+ * intents equally good.
  */
 const EXPIRED = `id = any(array(
   select id from payment_intents where status = 'requires_payment_method' and expires_at <= ?
   order by expires_at))`;
 
 /**
- * The rows that readers see in this status at `now`, since time may have ended what is stored as
- * open or asked (`asOf`). Few are open, asked or processing, and small indexes hold those; the
- * indexes for the other two statuses are not written when an intent is created.
+ * Returns the conditions for rows that readers see in this status at `now`; time may have ended
+ * rows that are stored as open or asked (`asOf`). Few intents are open, asked or processing, and
+ * small indexes hold those; the indexes for the other two statuses are not written when an intent
+ * is created.
  */
 function inStatus(status: IntentStatus, now: Date): readonly Branch[] {
   const timedOut: Condition = { sql: "status = 'requires_action' and confirm_by <= ?", value: now };
@@ -76,7 +78,7 @@ const INDEXES = {
   source: { columns: ['source', ...TENANT_KEY], ordered: true },
 } as const;
 
-/** A page of intents, as they are at `now`. */
+/** Returns a page of intents, as they are at `now`. */
 export async function selectIntentPage(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly filters: IntentFilters; readonly now: Date },

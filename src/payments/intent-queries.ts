@@ -7,8 +7,8 @@ import { type IntentRow, paymentIntents, toIntent, toStateColumns } from '#payme
 import type { IntentStatus, PaymentIntent } from '#payments/payment-intent.ts';
 
 /**
- * The merchant number that the contract pays for an intent (`i`): the account's number when the
- * intent was created. An account that moves to the next contract takes a position in its order
+ * SQL: the merchant number that the contract pays for an intent (`i`): the account's number when
+ * the intent was created. An account that moves to the next contract takes a position in its order
  * first, so every attempt to pay one intent goes to one contract, which settles it once:
  * contract-versions.md.
  */
@@ -21,7 +21,7 @@ export const MERCHANT_OF_INTENT = `coalesce(
 
 const PAYABLE_COLUMNS = `${paymentIntents.columns}, ${MERCHANT_OF_INTENT} as merchant_number`;
 
-/** Intents with the merchant number, for those about to be paid. */
+/** Returns intents with the merchant number, for those about to be paid. */
 export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await sql.query<IntentRow>(
     `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)`,
@@ -30,7 +30,9 @@ export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<P
   return rows.map(toIntent);
 }
 
-/** Reads that wait at the same time in one process share one statement; see `read-intent.ts`. */
+/**
+ * Reads intents by id. Concurrent reads in one process share one statement; see `read-intent.ts`.
+ */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   return (await paymentIntents.list(sql, 'where id = any($1)', [ids])).map(toIntent);
 }
@@ -45,7 +47,10 @@ export async function selectIntent(
   return row === undefined ? null : toIntent(row);
 }
 
-/** Locks the intent until the end of the transaction, so that one decision is made at a time. */
+/**
+ * Locks the intent until the end of the transaction, so that decisions about it are made one at a
+ * time.
+ */
 export async function lockIntent(
   tx: Tx,
   tenant: Tenant,
@@ -57,7 +62,7 @@ export async function lockIntent(
   return row === undefined ? null : toIntent(row);
 }
 
-/** Locks several in the order of their ids, so that no two transactions deadlock. */
+/** Locks several intents in the order of their ids, so that no two transactions deadlock. */
 export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<PaymentIntent[]> {
   const rows = await tx.query<IntentRow>(
     `select ${PAYABLE_COLUMNS} from payment_intents i where id = any($1)
@@ -67,7 +72,7 @@ export async function lockIntents(tx: Tx, ids: readonly string[]): Promise<Payme
   return rows.map(toIntent);
 }
 
-/** The intents that these payers are asked to confirm, oldest first. */
+/** Returns the intents that these payers are asked to confirm, oldest first. */
 export async function selectAskedIntents(
   sql: Sql,
   payerIds: readonly string[],
@@ -84,7 +89,9 @@ export async function selectAskedIntents(
   return rows.map(toIntent);
 }
 
-/** Open intents past their expiry and confirmations past their deadline; skips locked rows. */
+/**
+ * Locks open intents past their expiry and confirmations past their deadline; skips locked rows.
+ */
 export async function lockOverdueIntents(
   tx: Tx,
   wanted: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
@@ -108,8 +115,8 @@ export async function lockOverdueIntents(
 }
 
 /**
- * Unpaid intents of a network that were created before that time, oldest expiry first. Excludes
- * those whose number the chain has settled, because a payer was charged for them.
+ * Locks a network's unpaid intents that were created before that time, oldest expiry first.
+ * Excludes those whose number the chain has settled, because a payer was charged for them.
  */
 export async function lockUnpaidIntents(
   tx: Tx,
@@ -155,7 +162,7 @@ export async function markRecovered(
   );
 }
 
-/** When the next open intent or confirmation expires, or `null`. */
+/** Returns the time at which the next open intent or confirmation expires, or `null`. */
 export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   const rows = await sql.query<{ at: Date | null }>(
     `select least(
@@ -165,7 +172,9 @@ export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/** The oldest open intent of each terminal, for all terminals that poll at the same time. */
+/**
+ * Returns the oldest open intent of each terminal, for all terminals that poll at the same time.
+ */
 export async function selectNextForTerminals(
   sql: Sql,
   terminalIds: readonly string[],
@@ -280,7 +289,7 @@ export async function updateIntentStates(
   assert(updated.length === rows.length, 'an intent changed under its lock');
 }
 
-/** Which intent has an order id. */
+/** The columns that show which intent has an order id. */
 const ORDER_ID = paymentIntents.pick([
   'account_id',
   'livemode',

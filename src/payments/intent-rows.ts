@@ -57,7 +57,7 @@ export const paymentIntents = table('payment_intents', {
   traceparent: 'text?',
 });
 
-/** With the merchant number where the row is read for a payment. */
+/** An intent's row, with the merchant number if it is read for a payment. */
 export type IntentRow = Row<typeof paymentIntents> & { merchant_number?: bigint | null };
 
 function attemptOf(row: IntentRow): Attempt {

@@ -15,7 +15,7 @@ import type { PaymentIntent } from '#payments/payment-intent.ts';
  * it.
  */
 export interface Outlook {
-  /** The stored response of a key that was used before. */
+  /** The stored response, if the key was used before. */
   readonly replay: Answer | Refusal | null;
   readonly intent: PaymentIntent | null;
   readonly payer: PayerRow | null;
@@ -49,7 +49,7 @@ async function lookAhead(sql: Sql, requests: readonly PayRequest[]): Promise<Out
   });
 }
 
-/** Serves all requests that wait at the same time with three statements. */
+/** Creates a look-ahead that serves all concurrent requests with three statements. */
 export function createLookAhead(db: Sql): LookAhead {
   const batcher = createBatcher<PayRequest, Outlook>({
     run: (requests) => lookAhead(db, requests),

@@ -18,8 +18,8 @@ export interface ChosenOrderId {
 }
 
 /**
- * A key that is used again after 48 hours takes the next derived order id, so this is how often one
- * key can be reused. Two keys practically never derive the same one.
+ * How often a key can be reused: after 48 hours it takes the next derived order id. Two keys
+ * practically never derive the same one.
  */
 const MAX_CLASHES = 1_000;
 
@@ -29,7 +29,7 @@ interface Choice {
   readonly row: OrderIdRow | undefined;
 }
 
-/** A map key: the tenant and its order id. */
+/** Returns a map key from the tenant and its order id. */
 export function orderKey(request: CreateRequest, orderId: string): string {
   return `${tenantKey(request.merchant.tenant)} ${orderId}`;
 }
@@ -61,7 +61,7 @@ export async function chooseOrderIds(
   batch: {
     readonly requests: readonly CreateRequest[];
     readonly keys: Promise<ReadonlyMap<string, KeyRow>>;
-    /** One per request: its atoms by the last known rate; `null` if no rate is known. */
+    /** One per request: its atoms at the last known rate; `null` if no rate is known. */
     readonly worths: Promise<readonly (bigint | null)[]>;
   },
 ): Promise<ChosenOrderId[]> {
@@ -98,14 +98,16 @@ export async function chooseOrderIds(
 }
 
 /**
- * The quote of a rebuilt intent is lost, and today's rate may differ. Within the minutes in which a
- * create is repeated, a rate never moves by more: see `MAX_JUMP_PERCENT`.
+ * How much a rebuilt intent's amount may differ: its quote is lost, and today's rate may be another
+ * one. Within the minutes in which a create is repeated, a rate never moves by more: see
+ * `MAX_JUMP_PERCENT`.
  */
 const LOST_RATE_PERCENT = 10n;
 
 /**
- * A rebuilt intent has the chain's amount, which may be the sale plus a tip. If no rate is
- * known, an order id that was derived from the Idempotency-Key is enough: no other request has it.
+ * True if the amounts match. A rebuilt intent has the chain's amount, which may be the sale plus a
+ * tip. If no rate is known, an order id that was derived from the Idempotency-Key is enough: no
+ * other request has it.
  */
 function isAmountOf(
   { amount }: OrderIdRow,

@@ -3,7 +3,7 @@ import { toMinorUnits } from '#core/exchange.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
 import { type PaidQuote, renderPaidQuote } from '#prices/quote.ts';
 
-/** The quote of an intent with a tip in the same currency; `null` for a sale in USDC. */
+/** Returns the quote of an intent with a tip in the same currency; `null` for a sale in USDC. */
 export function paidQuote(intent: PaymentIntent, tip: bigint): PaidQuote | null {
   const { presentment } = intent;
   if (presentment === null) return null;
@@ -14,7 +14,7 @@ export function paidQuote(intent: PaymentIntent, tip: bigint): PaidQuote | null 
   };
 }
 
-/** The object `presentment` of an intent with a tip. */
+/** Renders the object `presentment` of an intent with a tip. */
 export function renderPaid(intent: PaymentIntent, tip: bigint): Json {
   const paid = paidQuote(intent, tip);
   return paid === null ? null : renderPaidQuote(paid);

@@ -70,7 +70,7 @@ function toDone(intent: PaymentIntent): Settling {
   return { answer, resource: intent.id, goesOn: intent.status === 'processing', intent };
 }
 
-/** Decides one after the other. */
+/** Decides the payments one after the other. */
 function decideAll(context: PayContext, items: readonly PayItem[]) {
   const requests = items.map(({ request }) => request);
   const { decided, stored } = decideKeyed(context.keys, requests, (_, index) => {
@@ -91,7 +91,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   if (forbidden !== null) return forbidden;
   const current = intentOf(context, request);
   if (current === null) return resourceMissing('payment intent');
-  // Its tap was lost with the database, so the next tap gets the result.
+  // Its tap was lost with the database, so the next tap gets the stored result.
   const isRebuilt = current.status === 'succeeded' && current.attempt.credential.type === 'unknown';
   const verified = verifyIn(context, request);
   if (isRebuilt) {
@@ -115,7 +115,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   return present(steps.at(-1), 'step of a payment').intent;
 }
 
-/** The credential, including what the batch has already consumed of it. */
+/** Verifies the credential, including what the batch has already consumed of it. */
 function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | null {
   const found = credentialOf(context, request);
   if (found === null) return null;
@@ -123,7 +123,10 @@ function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | n
   return verify(found, request.presented, { cardKey, now: request.now });
 }
 
-/** By the account's clock; never before the intent was picked up, even if nodes' clocks differ. */
+/**
+ * Returns the time of the tap by the account's clock; never before the intent was picked up, even
+ * if nodes' clocks differ.
+ */
 function tapTime(intent: PaymentIntent, now: Date): Date {
   const at = byAccountClock(intent, now);
   return intent.pickedUpAt !== null && intent.pickedUpAt > at ? intent.pickedUpAt : at;
@@ -148,7 +151,8 @@ function command(
   }
   if (found === null || verified === null)
     return { type: 'decline', decline: context.ofUnknown(presented, intent.tenant.livemode) };
-  // It appeared after looking ahead, so the chain has not been asked about it.
+  // The credential or intent appeared after looking ahead, so the chain has not been asked about
+  // the payment.
   if (preflight === null) return serviceUnavailable();
   const payer = present(context.payers.get(found.payerId), 'payer of a credential');
   const { settings, activity } = present(context.facts[considered.index], 'facts of a payment');
@@ -180,7 +184,7 @@ function command(
   return toCommand(assessment, attempt, now);
 }
 
-/** The command that follows from the assessment. */
+/** Returns the command that follows from the assessment. */
 function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentCommand {
   switch (assessment.kind) {
     case 'settle':
@@ -227,7 +231,7 @@ async function persist(
   const [, , deliveries] = await Promise.all([
     requestPayments(tx, settlements, now),
     insertKeys(tx, stored),
-    // Last, because it takes the accounts' order, which is held until the commit.
+    // This comes last, because it locks the accounts' order until the commit.
     saveSteps(tx, [...context.changes.values()] satisfies Change[], now),
   ]);
   return deliveries;

@@ -21,7 +21,10 @@ import type { Readiness } from '#settlement/readiness.ts';
 /** A payment, with the chain's verdict if it could be asked. */
 export interface PayItem {
   readonly request: PayRequest;
-  /** `null` if it was not asked, because credential or intent did not exist when looking ahead. */
+  /**
+   * `null` if the chain was not asked, because credential or intent did not exist when looking
+   * ahead.
+   */
   readonly preflight: Checked | null;
 }
 
@@ -32,9 +35,9 @@ export interface PayItem {
 export interface PayContext {
   readonly watch: DatabaseWatch;
   readonly keys: KnownKeys;
-  /** Whether the callers' API keys and device keys have ended meanwhile. */
+  /** Tells whether the callers' API keys and device keys have ended meanwhile. */
   readonly ends: CredentialEnds;
-  /** As locked. */
+  /** The intents, as locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
   readonly credentials: Map<string, Found>;
   readonly ofUnknown: UnknownDecline;
@@ -60,7 +63,7 @@ export function credentialOf(
   return context.credentials.get(credentialKey(request.presented)) ?? null;
 }
 
-/** The intent as the batch has left it so far, if it belongs to the caller. */
+/** Returns the intent's present state in the batch, if it belongs to the caller. */
 export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, request: PayRequest) {
   const { intentId, merchant, terminalId } = request;
   const intent =
@@ -116,7 +119,7 @@ export async function readContext(
   return { watch: tx.watch, keys, ends, intents, credentials, payers, facts, shareLeft, ...rest };
 }
 
-/** Payments of the batch itself count like those that were already in progress. */
+/** Adds the batch's own payments to those that were already in progress. */
 export function withBatch(
   activity: PaymentFacts['activity'],
   context: PayContext,
@@ -134,7 +137,7 @@ export function withBatch(
   };
 }
 
-/** Checks the account's hourly share, including the payments of the batch itself. */
+/** Checks the account's hourly share, including the batch's own payments. */
 export function checkShare(
   context: PayContext,
   { tenant, amount }: PaymentIntent,

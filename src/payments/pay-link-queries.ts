@@ -21,13 +21,13 @@ export interface PayLinkRow {
   account_status: 'active' | 'disabled';
   kyb_status: string;
   terminal_status: 'active' | 'inactive';
-  /** Oldest first; empty until the link is opened. */
+  /** The terms, oldest first; empty until the link is opened. */
   terms: readonly PayTerms[];
-  /** How many authorizations of the requesting wallet were answered. */
+  /** Number of the requesting wallet's authorizations that were answered. */
   answers: number;
 }
 
-/** `address`: the requesting wallet, with its checksum; `null` for none. */
+/** Reads a pay link. `address`: the requesting wallet, with its checksum; `null` for none. */
 export async function selectPayLink(
   sql: Sql,
   { intentId, address }: { readonly intentId: string; readonly address: Hex | null },
@@ -47,10 +47,13 @@ export async function selectPayLink(
   return rows[0];
 }
 
-/** Terms that wallets may still be signing, since a payer takes a while. */
+/** Number of terms that are kept, because wallets may still be signing older ones. */
 const KEPT_TERMS = 4;
 
-/** Adds terms, unless others were added since `seen` was read. @returns the terms after that. */
+/**
+ * Adds terms, unless others were added since `seen` was read.
+ * @returns the resulting terms.
+ */
 export async function addPayTerms(
   sql: Sql,
   made: {
@@ -92,10 +95,13 @@ export async function countPayLinkAnswers(
   );
 }
 
-/** The most invalid signatures per link and minute; behavior.md 19.3. */
+/** The most invalid signatures per link and minute: behavior.md 19.3. */
 const MAX_FAILURES = 10;
 
-/** Counts an invalid signature, by the database's clock. @returns true if it is one too many. */
+/**
+ * Counts an invalid signature, by the database's clock.
+ * @returns true if the limit is exceeded.
+ */
 export async function countSignatureFailure(sql: Sql, intentId: string): Promise<boolean> {
   const rows = await sql.query<{ failures: number }>(
     `insert into pay_links as l (payment_intent_id, failures) values ($1, array[now()])

@@ -22,7 +22,7 @@ export interface PayLinkDeps {
 
 /** An intent with the data of its pay link. */
 export interface PayLink {
-  /** In its current state. */
+  /** The intent in its current state. */
   readonly intent: PaymentIntent;
   readonly number: bigint;
   /** The customer's tip; `null` if not chosen yet. */
@@ -31,17 +31,17 @@ export interface PayLink {
   /** True if the signed data names the order; for a static tag it does not. */
   readonly bindsOrder: boolean;
   readonly merchant: MerchantAccount;
-  /** Oldest first. */
+  /** The terms, oldest first. */
   readonly terms: readonly PayTerms[];
-  /** How many authorizations of the requesting wallet were answered; each changes the salt. */
+  /** Number of the requesting wallet's authorizations that were answered; each changes the salt. */
   readonly answers: number;
   /** The reason why it cannot be paid now; `null` if it is open. */
   readonly closed: Refusal | null;
 }
 
 /**
- * The token of an intent's pay link; `null` for intents of an earlier release. It is derived from
- * the same facts as the intent's id, so creating an intent writes nothing for it.
+ * Returns the token of an intent's pay link; `null` for intents of an earlier release. It is
+ * derived from the same facts as the intent's id, so creating an intent writes nothing for it.
  */
 export function payToken(
   idKey: IdKey,
@@ -52,7 +52,7 @@ export function payToken(
   return number === null ? null : numberedId(idKey, 'payLink', { livemode, number });
 }
 
-/** The intent that a token may belong to; `null` if it is invalid. */
+/** Returns the id of the intent that a token may belong to; `null` if the token is invalid. */
 export function intentOfToken(idKey: IdKey, token: string): string | null {
   for (const livemode of [false, true]) {
     const number = numberOfId(idKey, 'payLink', { livemode, id: token });
@@ -66,8 +66,8 @@ export function payLinkMissing(): Refusal {
 }
 
 /**
- * The link as `address` sees it; `null` for the public view. @returns `null` if there is no such
- * link.
+ * Finds the link as `address` sees it; `null` for the public view.
+ * @returns `null` if there is no such link.
  */
 export async function findPayLink(
   deps: PayLinkDeps,
@@ -82,7 +82,7 @@ export async function findPayLink(
   return null;
 }
 
-/** The pay link of the intent with this settlement number. */
+/** Reads the pay link of the intent with this settlement number. */
 export async function readPayLink(
   deps: Pick<PayLinkDeps, 'db' | 'clock' | 'idKey'>,
   wanted: {
@@ -130,7 +130,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
   return refuse('terminal_inactive', 'The terminal of this payment is switched off.');
 }
 
-/** The same link with the chosen tip, if any; refuses a tip that is not allowed. */
+/** Returns the link with the chosen tip, if any; refuses a tip that is not allowed. */
 export function withTip(link: PayLink, tipAmount: number | undefined): PayLink | Refusal {
   const tip = tipAmount === undefined ? null : atoms(tipAmount);
   return checkTip(link.intent, tip) ?? { ...link, tip };

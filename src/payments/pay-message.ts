@@ -11,8 +11,8 @@ export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {
 }
 
 /**
- * The terms that one wallet signs after this many of its authorizations were answered. Other
- * wallets' actions do not change them, and reading them stores nothing.
+ * Returns the terms that one wallet signs after this many of its authorizations were answered.
+ * Other wallets' actions do not change them, and reading them stores nothing.
  */
 export function termsAfter(
   terms: PayTerms,
@@ -22,12 +22,12 @@ export function termsAfter(
   return { ...terms, salt: keccak256(concat([terms.salt, address, toHex(answers, { size: 4 })])) };
 }
 
-/** Sale and tip: the merchant's amount, from which the fees are computed. */
+/** Returns sale and tip: the merchant's amount, from which the fees are computed. */
 export function sumOf({ intent, tip }: PayLink): Atoms {
   return tip === null ? intent.amount : add(intent.amount, tip);
 }
 
-/** The message with which the wallet `from` pays this intent on these terms. */
+/** Builds the message with which the wallet `from` pays this intent on these terms. */
 export function messageOf(link: PayLink, terms: PayTerms, from: Hex) {
   const { intent, number, chain, merchant, bindsOrder } = link;
   const merchantNumber = merchant.merchantNumber ?? 0n;

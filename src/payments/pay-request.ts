@@ -13,20 +13,23 @@ import type { Hex } from '#settlement/requests.ts';
 export interface PayRequest {
   readonly merchant: MerchantAccount;
   readonly intentId: string;
-  /** Only this terminal's intents, if a terminal pays. */
+  /** Set to restrict it to this terminal's intents. */
   readonly terminalId?: string;
   readonly presented: Presented;
-  /** On top of the sale; `null` if none was given. */
+  /** The tip on top of the sale; `null` if none was given. */
   readonly tip: Atoms | null;
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
   readonly gone?: AbortSignal;
-  /** The span of this payment, if it is traced. */
+  /** The payment's trace span, if it is traced. */
   readonly traceparent?: string | null;
 }
 
-/** Asks the chain whether a payment would settle now. A network call, so never in a transaction. */
+/**
+ * Asks the chain if a payment would settle now. This is a network call, so never make it in a
+ * transaction.
+ */
 export type Preflight = (payment: {
   readonly livemode: boolean;
   readonly payer: Hex;
@@ -38,7 +41,8 @@ export type Preflight = (payment: {
 }) => Promise<PreflightResult>;
 
 /**
- * Asks the home cell of another cell's credential. A network call, so never in a transaction.
+ * Asks another cell about its credential. This is a network call, so never make it in a
+ * transaction.
  * @returns `null` if it belongs to this cell, or to no known one.
  */
 export type AskHome = (
@@ -51,6 +55,8 @@ export interface PayTerms {
   readonly settleWithinS: number;
   /** Decrypts the keys of payers' cards. */
   readonly cardKey: RotatingKey;
-  /** When a pass that can be copied needs its payer's confirmation; `null` for never. */
+  /**
+   * The terms on which a pass that can be copied needs its payer's confirmation; `null` for never.
+   */
   readonly staticPass: StaticPassTerms | null;
 }

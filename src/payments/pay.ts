@@ -20,9 +20,12 @@ export interface PayDeps extends AnnounceDeps, AwaitDeps, PayTerms {
 
 export type PayIntent = (request: PayRequest) => Promise<Answer | Refusal>;
 
-/** While one batch commits another one is decided; more would only wait for the same locks. */
+/**
+ * Batches in flight: while one commits, another one is decided; more would only wait for the same
+ * locks.
+ */
 const MAX_IN_FLIGHT = 3;
-/** With more, a batch's own duration shows in the latency of its first payment. */
+/** Payments per batch: with more, a batch's duration shows in the latency of its first payment. */
 const MAX_ITEMS = 64;
 
 async function runBatch(deps: PayDeps, items: readonly PayItem[]): Promise<readonly Paid[]> {
@@ -61,7 +64,7 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
   };
   return async (request) => {
     const outlook = await lookAhead(request);
-    // A replay needs no chain.
+    // A replay does not need the chain.
     if (outlook.replay !== null) return outlook.replay;
     const span = startPaySpan(outlook.intent);
     if (span === null) return run(request, outlook);
@@ -70,7 +73,7 @@ export function createIntentPayer(deps: PayDeps): PayIntent {
   };
 }
 
-/** A credential of another cell is verified there, once the intent can be paid. */
+/** Asks another cell to verify its credential, once the intent can be paid. */
 async function visitHome(
   { askHome }: PayDeps,
   request: PayRequest,
@@ -88,7 +91,8 @@ async function visitHome(
 }
 
 /**
- * The tap joins the trace of the sale, which the merchant's server began; otherwise it starts one.
+ * Starts the span of a tap. It joins the sale's trace, which the merchant's server began; otherwise
+ * it starts one.
  */
 function startPaySpan(intent: PaymentIntent | null): Span | null {
   if (!isTracing()) return null;

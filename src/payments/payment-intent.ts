@@ -17,7 +17,7 @@ export type CancellationReason = (typeof CANCELLATION_REASONS)[number];
 /** The data of an intent in any status. */
 interface IntentFacts extends Traced {
   readonly id: string;
-  /** Its bit in the contract's replay guard. `null` for an intent of an earlier release. */
+  /** Its bit in the contract's replay guard; `null` for an intent of an earlier release. */
   readonly settlementNumber: bigint | null;
   /**
    * The merchant number on the contract, if the intent was read to be paid and its account is live.
@@ -38,7 +38,7 @@ interface IntentFacts extends Traced {
   readonly presentment: Quote | null;
   /** The items of the sale; `null` if the request had no lines. */
   readonly lines: SaleLines | null;
-  /** `null` if no tip may be given. */
+  /** The tips offered; `null` if no tip may be given. */
   readonly tipping: Tipping | null;
   readonly terminalId: string;
   readonly orderId: string;
@@ -66,7 +66,10 @@ export type IntentState =
       readonly status: 'canceled';
       readonly canceledAt: Date;
       readonly cancellationReason: CancellationReason;
-      /** The attempt whose payer was being asked when this ended: their wallet reads the result. */
+      /**
+       * The attempt whose payer was being asked when the intent ended: the payer's wallet reads the
+       * result.
+       */
       readonly asked?: Attempt;
     };
 
@@ -83,20 +86,23 @@ export const INTENT_STATUSES = [
   'canceled',
 ] as const satisfies readonly IntentStatus[];
 
-/** What can happen to an intent. Checks that need I/O are done before: see `pay.ts`. */
+/** Everything that can happen to an intent. Checks that need I/O are done before: see `pay.ts`. */
 export type IntentCommand =
-  /** Tap or confirm, every check passed: settle now. */
+  /** A tap or confirm passed every check: settle now. */
   | { readonly type: 'settle'; readonly attempt: Attempt }
-  /** Tap or confirm, every check passed, but the payer must approve until `confirmBy`. */
+  /** A tap or confirm passed every check, but the payer must approve it until `confirmBy`. */
   | { readonly type: 'ask_payer'; readonly attempt: Attempt; readonly confirmBy: Date }
-  /** Tap or confirm, a check failed. */
+  /** A tap or confirm failed a check. */
   | { readonly type: 'decline'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'approve' }
-  /** The payer rejects, or approves a payment that can no longer be made, for that reason. */
+  /** The payer rejects the payment, or approves one that can no longer be made, for that reason. */
   | { readonly type: 'reject'; readonly decline?: Decline; readonly rule?: string }
   /** The settlement contract has settled it. */
   | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
-  /** The chain has settled an attempt that had been declined: money has moved, so it counts. */
+  /**
+   * The chain has settled an attempt that had been declined. Money has moved, so the attempt counts
+   * as paid.
+   */
   | {
       readonly type: 'settled_after_decline';
       readonly attempt: Attempt;
@@ -106,16 +112,16 @@ export type IntentCommand =
   /** The chain reported that nothing moved. */
   | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
-  /** After a loss of data: the contract settled it, and the ledger has lost the details. */
+  /** After a loss of data: the contract settled it, but the ledger has lost the details. */
   | {
       readonly type: 'rebuild';
       readonly attempt: Attempt;
       readonly paymentId: string;
       readonly txHash: string;
     }
-  /** After a loss of data: it was unpaid before, and its end may have been lost. */
+  /** After a loss of data: it was unpaid before the loss, and its end may have been lost. */
   | { readonly type: 'give_up' }
-  /** Time has passed: an open intent's expiry, or a missing confirmation. */
+  /** Time has passed: an open intent has expired, or a confirmation was not given in time. */
   | { readonly type: 'time_passed' };
 
 export type IntentEventType =
@@ -191,7 +197,7 @@ function unpayable(
   return unexpectedState(intent, intent.status === 'processing' ? 'paid again' : 'paid');
 }
 
-/** The time of the account's clock when the service's clock is at `at`. */
+/** Returns the account clock's time when the service's clock is at `at`. */
 export function byAccountClock(intent: Pick<PaymentIntent, 'aheadSeconds'>, at: Date): Date {
   return addSeconds(at, intent.aheadSeconds);
 }
@@ -203,7 +209,7 @@ function cancel(intent: PaymentIntent, cancellationReason: CancellationReason, a
   return { intent: { ...factsOf(intent), ...state }, event: 'payment_intent.canceled' };
 }
 
-/** Back to open, so that another tap may follow; past its expiry it ends instead. */
+/** Reopens the intent, so that another tap may follow; past its expiry it ends instead. */
 function declineSteps(
   intent: PaymentIntent,
   decline: Decline,
@@ -224,7 +230,7 @@ function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {
   };
 }
 
-/** The payer has paid, so it has succeeded, canceled or not. */
+/** Marks the intent as succeeded, even if it was canceled, because the payer has paid. */
 function succeed(
   intent: PaymentIntent,
   attempt: Attempt,
@@ -316,7 +322,7 @@ function whenProcessing(
     case 'not_settled':
       return declineSteps(intent, command.decline, now, command.rule);
     case 'time_passed':
-      return []; // Never expires under the payer: the chain decides.
+      return []; // A processing intent never expires: the chain decides.
     case 'cancel':
     case 'give_up':
       return unexpectedState(intent, 'canceled');
@@ -383,11 +389,11 @@ function last(steps: readonly Step[], intent: PaymentIntent): PaymentIntent {
   return steps.at(-1)?.intent ?? intent;
 }
 
-/** The effects of time alone on the intent by `now` (never a refusal). */
+/** Applies the effects of time alone on the intent by `now` (never a refusal). */
 function passTime(intent: PaymentIntent, now: Date): readonly Step[] {
   const first = step(intent, { type: 'time_passed' }, now) as readonly Step[];
   if (first.length === 0) return first;
-  // A confirmation that timed out may leave an intent that has expired since.
+  // Reopening after a confirmation timed out may leave an intent that has expired since.
   const second = step(last(first, intent), { type: 'time_passed' }, now) as readonly Step[];
   return [...first, ...second];
 }
@@ -407,12 +413,12 @@ export function transition(intent: PaymentIntent, command: IntentCommand, now: D
   return 'refused' in steps ? steps : [...passed, ...steps];
 }
 
-/** The intent as every reader must see it at `now`, even before a worker has written it. */
+/** Returns the intent as every reader must see it at `now`, even before a worker has written it. */
 export function asOf(intent: PaymentIntent, now: Date): PaymentIntent {
   return last(passTime(intent, now), intent);
 }
 
-/** `null` if a payer can be charged for it at `now`. */
+/** Returns the refusal, or `null` if a payer can be charged for it at `now`. */
 export function canBePaid(intent: PaymentIntent, now: Date): Refusal | null {
   const current = asOf(intent, now);
   return current.status === 'requires_payment_method' ? null : unpayable(current);

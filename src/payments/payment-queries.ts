@@ -31,7 +31,10 @@ export interface PaymentFilters {
   readonly status?: PaymentStatus | null;
 }
 
-/** The status is derived from the amounts, so its filter is a condition on them, with an index. */
+/**
+ * SQL by status: it is derived from the amounts, so its filter is a condition on them, with an
+ * index.
+ */
 const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
   succeeded: { conditions: ['amount_refunded = 0'] },
   partially_refunded: {
@@ -45,8 +48,8 @@ const OF_STATUS: Readonly<Record<PaymentStatus, Branch>> = {
 };
 
 /**
- * Through the intent, whose order id is unique, so that payments need no index of their own, which
- * every payment would have to write.
+ * Finds payments through the intent, whose order id is unique. An own index would have to be
+ * written with every payment.
  */
 const ORDER_KEY = wholeKey(['order_id', 'account_id', 'livemode'], ['?', '$1', '$2']);
 const OF_ORDER = `id = any(array(
@@ -82,7 +85,7 @@ export interface PayerPayment {
   readonly merchantName: string;
 }
 
-/** A payer's payments over all merchants, newest first, plus one row. */
+/** Returns a payer's payments over all merchants, newest first, plus one row. */
 export async function selectPayerPayments(
   sql: Sql,
   payerId: string,

@@ -46,14 +46,14 @@ export interface Payment {
   /** Sale and tip together. */
   readonly amount: Atoms;
   readonly tip: Atoms;
-  /** In the shop's currency; `null` for a sale in USDC, or a rebuilt payment. */
+  /** The quote in the shop's currency; `null` for a sale in USDC, or a rebuilt payment. */
   readonly presentment: PaidQuote | null;
   /** The intent's lines; `null` for a rebuilt payment. */
   readonly lines: SaleLines | null;
   readonly fees: { readonly acquirer: Atoms; readonly protocol: Atoms; readonly cashback: Atoms };
-  /** The amount that the payer paid: amount and fees, before the cashback. */
+  /** The sum that the payer paid: amount and fees, before the cashback. */
   readonly totalCharged: Atoms;
-  /** Pending and succeeded refunds together: never above the amount. */
+  /** The sum of pending and succeeded refunds: never above the amount. */
   readonly amountReserved: Atoms;
   readonly amountRefunded: Atoms;
   readonly status: PaymentStatus;
@@ -107,7 +107,7 @@ export const payments = table('payments', {
 
 export type PaymentRow = Row<typeof payments>;
 
-/** Derived, never stored, so that it cannot contradict the amounts. */
+/** Returns the status. It is derived, never stored, so that it cannot contradict the amounts. */
 export function paymentStatus(amount: bigint, refunded: bigint): PaymentStatus {
   if (refunded === 0n) return 'succeeded';
   return refunded < amount ? 'partially_refunded' : 'refunded';

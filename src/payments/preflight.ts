@@ -21,8 +21,8 @@ function toPreflight(result: CheckResult): PreflightResult {
 }
 
 /**
- * Asks the chain of the payment's network; a network without a chain in this process is
- * unavailable.
+ * Creates a check that asks the chain of the payment's network; a network without a chain in this
+ * process is unavailable.
  */
 export function createPreflight(chains: readonly Chain[]): Preflight {
   const checks = new Map(

@@ -35,7 +35,7 @@ export interface LostPayment {
   readonly payerAddress: Hex;
   readonly amount: bigint;
   readonly orderId: string;
-  /** The intent, if the ledger has it: open or canceled. */
+  /** The intent's id, if the ledger has the intent: open or canceled. */
   readonly intentId: string | null;
   /** The terminal to record for an intent that no longer exists. */
   readonly terminalId: string;
@@ -46,10 +46,10 @@ export interface Rebuilt {
   readonly intents: readonly PaymentIntent[];
   /**
    * Rebuilt intents whose order ids other intents now have: a search by order id does not find
-   * these.
+   * them.
    */
   readonly displaced: readonly PaymentIntent[];
-  /** When the oldest of the intents was created. */
+  /** The creation time of the oldest of the intents. */
   readonly oldest: Date | null;
   readonly deliveries: number;
 }
@@ -63,7 +63,7 @@ interface Deps {
 /** The intent, the payment, and at most four of their events. */
 const PLACES = 6;
 
-/** The intent as it was before it was paid, as far as the chain shows. */
+/** Builds the intent as it was before it was paid, as far as the chain shows. */
 function emptyIntent(
   lost: LostPayment,
   orderId: string,
@@ -120,8 +120,8 @@ function createdDraft(intent: PaymentIntent, stamp: Stamp): EventDraft {
 }
 
 /**
- * The order ids of new intents: their own, if it is free. A merchant may have reused one before the
- * rebuild; the payment keeps it anyway, because it is on the chain.
+ * Chooses the order ids of rebuilt intents: their own, if it is free. A merchant may have reused
+ * one before the rebuild; the payment keeps it anyway, because it is on the chain.
  */
 async function chooseOrderIds(
   tx: Tx,
@@ -154,7 +154,7 @@ interface Written {
   readonly drafts: EventDraft[];
 }
 
-/** The rows of each tenant's lost payments, in the account's order. */
+/** Prepares the rows of each tenant's lost payments, in the account's order. */
 async function prepare(
   tx: Tx,
   lost: readonly LostPayment[],
@@ -180,7 +180,7 @@ async function prepare(
     const known = found && { ...found, recovered: true };
     const before = known ?? emptyIntent(one, orderId, stamp, idKey);
     const steps = transition(before, toCommand(one, idKey), now);
-    // Its settlement was booked normally in the meantime.
+    // The intent's settlement was booked normally in the meantime.
     if (isRefusal(steps)) continue;
     const after = steps.at(-1)?.intent;
     if (after?.status !== 'succeeded') continue;
@@ -194,7 +194,7 @@ async function prepare(
     const numberOf = await giveReceiptNumbers(tx, [after], { kind: 'payment', now });
     const amount = atoms(one.amount);
     const settled = newPayment(after, one.facts, { stamp, merchant, numberOf, amount });
-    // The chain knows only the sum of sale and tip.
+    // The chain stores only the sum of sale and tip.
     const unknown = { presentment: null, lines: null };
     const payment = { ...settled, ...unknown, recovered: true, orderId: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));

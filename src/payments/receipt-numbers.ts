@@ -5,15 +5,19 @@ import type { Tx } from '#db/database.ts';
 
 export type ReceiptKind = 'payment' | 'refund';
 
-/** For reading from paper and typing: no vowels, and no characters that resemble each other. */
+/**
+ * Letters and digits that are easy to read from paper and type: no vowels, and no characters that
+ * resemble each other.
+ */
 const LETTERS = '23456789BCDFGHJKMNPQSTVWXZ';
 const PREFIX_LENGTH = 5;
-/** Only refunds begin with it, so that a refund's receipt is not mistaken for a sale's. */
+/** Only refunds' numbers begin with it, so that a refund's receipt is not mistaken for a sale's. */
 const REFUND_LETTER = 'R';
 
 /**
- * 26^5 prefixes of sales, 26^4 of refunds, per account and mode. A taken one fails the transaction,
- * which is retried; one from time lost to a restore recurs once in millions of losses.
+ * Draws a prefix: 26^5 for sales, 26^4 for refunds, per account and mode. A taken one fails the
+ * transaction, which is retried. A prefix from a period lost by a restore recurs once in millions
+ * of losses.
  */
 function drawPrefix(kind: ReceiptKind): string {
   const first = kind === 'refund' ? REFUND_LETTER : '';
@@ -22,7 +26,7 @@ function drawPrefix(kind: ReceiptKind): string {
   return prefix;
 }
 
-/** An object that gets a number, with the terminal whose series it belongs to. */
+/** An object that gets a number, and the terminal whose series it belongs to. */
 export interface Numbered {
   readonly tenant: Tenant;
   readonly terminalId: string;
@@ -47,7 +51,7 @@ const GIVE = `
  * Gives each of these the next number of its terminal, with one statement for all. Call it after
  * stamping the accounts' orders: their locks make transactions of one terminal run one after the
  * other, without deadlocks.
- * @returns a function for the next number of a terminal, callable as often as requested.
+ * @returns a function that returns a terminal's next number at each call.
  */
 export async function giveReceiptNumbers(
   tx: Tx,
@@ -88,7 +92,7 @@ export async function giveReceiptNumbers(
 }
 
 /**
- * After a loss of data, receipts of the lost time exist on paper with unknown numbers. So every
+ * After a loss of data, receipts of the lost period exist on paper with unknown numbers. So every
  * series of the mode ends, and its terminal begins another one. Call it while holding the order
  * locks of the mode's accounts. Repeating it for the same loss does nothing.
  */

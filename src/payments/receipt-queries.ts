@@ -5,7 +5,7 @@ import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
 import type { PastQuote } from '#prices/quote.ts';
 
-/** The shop's details on receipts: the current settings of its account. */
+/** The shop's details on receipts: its account's current settings. */
 export interface MerchantOnReceipt {
   readonly name: string;
   readonly legal_name: string | null;
@@ -37,9 +37,9 @@ export interface Receipt {
   readonly description: string | null;
   /** `null` if no fiscal signer was asked to sign it. */
   readonly fiscal: Fiscal | null;
-  /** The account's, because a customer reads the shop's local time. */
+  /** The account's time zone, because a customer expects the shop's local time. */
   readonly timeZone: string;
-  /** Oldest first. */
+  /** The refunds, oldest first. */
   readonly refunds: readonly RefundOnReceipt[];
 }
 
@@ -50,7 +50,7 @@ type Row = PaymentRow &
     time_zone: string;
   };
 
-/** The payment of a settlement number, and its merchant; `null` if there is none. */
+/** Returns the payment of a settlement number, and its merchant; `null` if there is none. */
 export async function selectReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly number: bigint },
@@ -91,7 +91,7 @@ export interface RefundReceipt {
   readonly amount: bigint;
   readonly receipt_number: string | null;
   readonly tx_hash: string;
-  /** When it reached the customer. */
+  /** The time when it reached the customer. */
   readonly updated: Date;
   readonly reason: string | null;
   readonly presentment: PastQuote | null;
@@ -105,7 +105,7 @@ export interface RefundReceipt {
   readonly chain_id: bigint;
 }
 
-/** A refund that has succeeded, and its payment. */
+/** Returns a refund that has succeeded, and its payment. */
 export async function selectRefundReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly id: string },
@@ -137,7 +137,7 @@ export interface NumberedPayment {
   readonly printedAmount: bigint;
 }
 
-/** The payment with this number, of sale or refund, of the account and mode. */
+/** Returns the account's payment with this number, of sale or refund, in this mode. */
 export async function selectNumbered(
   sql: Sql,
   tenant: Tenant,
@@ -155,7 +155,7 @@ export async function selectNumbered(
   return rows.map((row) => ({ payment: toPayment(row), printedAmount: row.printed_amount }));
 }
 
-/** The payment of a settlement or of a refund, if it belongs to the account and mode. */
+/** Returns the payment of a settlement or of a refund, if it belongs to the account and mode. */
 export async function selectSettled(
   sql: Sql,
   tenant: Tenant,
@@ -170,10 +170,13 @@ export async function selectSettled(
   return (await payments.list(sql, rest, values)).map(toPayment);
 }
 
-/** The lifetime limit of mails per receipt, which `receipt_mails` also enforces. */
+/** The most mails per receipt, ever; `receipt_mails` enforces it, too. */
 export const RECEIPT_MAILS = 3;
 
-/** Counts a mail of this payment's receipt. @returns its ordinal number; `null` if none is left. */
+/**
+ * Counts a mail of this payment's receipt.
+ * @returns its ordinal number; `null` if the limit is reached.
+ */
 export async function countReceiptMail(tx: Tx, paymentId: string): Promise<number | null> {
   const rows = await tx.query<{ sent: number }>(
     `insert into receipt_mails as m (payment_id, sent) values ($1, 1)

@@ -16,8 +16,8 @@ export interface ReceiptPages {
 }
 
 /**
- * The public page that shows a payment and its proof. Its address is derived from the same facts as
- * the payment's id, so nothing is stored for it, and it cannot be guessed.
+ * Returns the URL of the public page that shows a payment and its proof. It is derived from the
+ * same facts as the payment's id, so nothing is stored for it, and it cannot be guessed.
  */
 export function receiptUrl(
   { tenant, settlementNumber: number }: Pick<Payment, 'tenant' | 'settlementNumber'>,
@@ -27,7 +27,7 @@ export function receiptUrl(
   return `${webUrl()}/receipts/${token}`;
 }
 
-/** The page of a refund; `null` until it has succeeded. */
+/** Returns the URL of a refund's page; `null` until it has succeeded. */
 export function refundReceiptUrl(
   refund: { readonly id: string; readonly tenant: Tenant; readonly status: string },
   { idKey, webUrl }: ReceiptPages,
@@ -38,7 +38,7 @@ export function refundReceiptUrl(
   return `${webUrl()}/receipts/${token}`;
 }
 
-/** The refund that a receipt's address names; `null` if there is none. */
+/** Finds the refund that a receipt's URL names; `null` if there is none. */
 export function findRefundReceipt(
   idKey: IdKey,
   token: string,
@@ -50,7 +50,7 @@ export function findRefundReceipt(
   return null;
 }
 
-/** The settlement that a receipt's address names; `null` if there is no such receipt. */
+/** Finds the settlement that a receipt's URL names; `null` if there is no such receipt. */
 export function findReceipt(
   idKey: IdKey,
   token: string,

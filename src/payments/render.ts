@@ -44,8 +44,8 @@ function markRebuilt(shown: JsonObject, { recovered }: { readonly recovered: boo
 }
 
 /**
- * The payment intent of behavior.md 5. Pass `asOf(intent, now)`, so that no response shows an
- * expired intent as open.
+ * Renders the payment intent of behavior.md 5. Pass `asOf(intent, now)`, so that no response shows
+ * an expired intent as open.
  */
 export function renderIntent(intent: ShownIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
@@ -85,7 +85,7 @@ export function renderIntent(intent: ShownIntent): JsonObject {
   return markRebuilt(shown, intent);
 }
 
-/** The payment of behavior.md 6. */
+/** Renders the payment of behavior.md 6. */
 export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObject {
   const { fees, presentment, lines } = payment;
   const shown = {

@@ -9,13 +9,13 @@ import { updateIntentStates } from '#payments/intent-queries.ts';
 import type { PaymentIntent, Step } from '#payments/payment-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 
-/** An intent as it was locked, and the steps that were decided for it. */
+/** A locked intent, and the steps that were decided for it. */
 export interface Change {
   readonly before: PaymentIntent;
   readonly steps: readonly Step[];
 }
 
-/** One event per step, with the intent after that step. */
+/** Drafts one event per step, with the intent after that step. */
 export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
   return steps.map(({ intent, event: type }) => {
     const object = renderIntent(intent);
@@ -23,7 +23,7 @@ export function stepDrafts({ steps }: Change, stamp: Stamp): EventDraft[] {
   });
 }
 
-/** Counts how payments have ended. */
+/** Counts payments by result. */
 function countSteps(changes: readonly Change[]): void {
   for (const { steps } of changes) {
     for (const { intent, event } of steps) {
@@ -59,13 +59,13 @@ export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): 
     tenant: before.tenant,
     count: steps.length,
   }));
-  // Sent together; the accounts' order, which is held until the commit, is taken last.
+  // Sent together; the last one locks the accounts' order until the commit.
   const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, wanted, now)]);
   const drafts = effective.flatMap((change) => stepDrafts(change, stampOf(change.before.tenant)));
   return appendEvents(tx, drafts);
 }
 
-/** A confirmation is open for this long (behavior.md 12.3). */
+/** How long a confirmation is open (behavior.md 12.3). */
 const CONFIRMATION_MS = 60_000;
 
 export function confirmationDeadline(now: Date): Date {

@@ -42,9 +42,12 @@ export interface SettleDeps extends LoopDeps {
   readonly receipts: ReceiptPages;
 }
 
-/** As many as one settlement batch; a transaction of this size takes a few milliseconds. */
+/**
+ * Results per transaction: as many as one settlement batch; a transaction of this size takes a few
+ * milliseconds.
+ */
 const BATCH = 200;
-/** The payment itself and at most two of its events. */
+/** The payment itself and at most two of its events take a position each. */
 const PLACES_PER_PAYMENT = 3;
 
 /** A result, its intent, and the changes that follow. */
@@ -62,7 +65,7 @@ function toCommand(outcome: Outcome<'payment'>, idKey: IdKey): IntentCommand {
     const numbered = { livemode, number: BigInt(settlementNumber) };
     const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash };
     if (result.afterDecline === undefined) return { type: 'settled', ...paid };
-    // As the API wrote it into the request: see settlementOf.
+    // The API wrote these fields into the request: see settlementOf.
     return {
       type: 'settled_after_decline',
       attempt: toAttempt(result.afterDecline as StoredAttempt),
@@ -77,7 +80,10 @@ function ruleOf({ overdue, hourFull }: Failure): { readonly rule?: string } {
   return overdue === true ? { rule: SETTLEMENT_UNAVAILABLE } : {};
 }
 
-/** `null`: only a result ends `processing`, so this one does not match its intent's state. */
+/**
+ * Decides what a result changes. `null` if it does not match its intent's state, since only a
+ * result ends `processing`.
+ */
 function decide(
   outcome: Outcome<'payment'>,
   intent: PaymentIntent | undefined,
@@ -101,7 +107,7 @@ function isPaid({ outcome, after, paymentId }: Decided): boolean {
 interface Made {
   readonly merchant: MerchantRow;
   readonly stamp: Stamp;
-  /** The next receipt number of a terminal. */
+  /** Returns a terminal's next receipt number. */
   readonly numberOf: (terminalId: string) => string;
 }
 
@@ -111,7 +117,9 @@ function toNewPayment(decided: Decided, made: Made): Payment | null {
   return newPayment(after, outcome.result.facts, { ...made, amount: chargeOf(after) });
 }
 
-/** The payment of an intent that has succeeded with these facts of the chain, sale and tip. */
+/**
+ * Builds the payment of an intent that has succeeded; the chain supplies these facts, sale and tip.
+ */
 export function newPayment(
   after: PaymentIntent & { readonly status: 'succeeded' },
   facts: OutcomeFacts['payment'],
@@ -158,8 +166,8 @@ export function newPayment(
 }
 
 /**
- * Several blocks may share a second. Then it is the time when a worker saw the block, after the
- * tap.
+ * Returns the time of payment. If several blocks share a second, it is the time when a worker saw
+ * the block, so that it is after the tap.
  */
 function paidAt(
   { tappedAt }: Pick<PaymentIntent, 'tappedAt'>,
@@ -170,12 +178,12 @@ function paidAt(
   return seenAt !== undefined && tappedAt !== null && tappedAt > at ? tappedAt : at;
 }
 
-/** The amount that the payment uses of the contract's hourly ceiling. */
+/** Returns the amount that the payment uses of the contract's hourly ceiling. */
 export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
   return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
 }
 
-/** The events of a new payment. */
+/** Drafts the events of a new payment. */
 export function paymentDrafts(
   payment: Payment,
   stamp: Stamp,
@@ -189,7 +197,7 @@ export function paymentDrafts(
   return [paid, { ...draft, type: 'payment.cashback_paid' }];
 }
 
-/** The payment's receipt, for its signer. */
+/** Returns the payment's receipt, for its signer. */
 export function toReceipted({ id, tenant, receiptNumber }: Payment): Receipted {
   return { subjectId: id, paymentId: id, tenant, receiptNumber };
 }
@@ -197,7 +205,7 @@ export function toReceipted({ id, tenant, receiptNumber }: Payment): Receipted {
 interface Written {
   readonly payments: readonly Payment[];
   readonly drafts: readonly EventDraft[];
-  /** Of the payments, those whose account has a fiscal signer. */
+  /** Payments whose account has a fiscal signer. */
   readonly toSign: readonly Payment[];
 }
 
@@ -205,7 +213,10 @@ function placesOf({ change, paymentId }: Decided): number {
   return change.steps.length + (paymentId === null ? 0 : PLACES_PER_PAYMENT);
 }
 
-/** The rows of settlements, in the account's order: events of the intent, payment, its events. */
+/**
+ * Prepares the rows of settlements, in the account's order: events of the intent, payment, its
+ * events.
+ */
 async function prepare(
   tx: Tx,
   decided: readonly Decided[],
@@ -214,7 +225,8 @@ async function prepare(
   const wanted = decided.map((one) => ({ tenant: one.after.tenant, count: placesOf(one) }));
   const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
-  // In this order on the one connection, because numbers are given while holding the order locks.
+  // One connection runs these in this order, which matters because numbers are given while holding
+  // the order locks.
   const [stampOf, rows, numberOf] = await Promise.all([
     stampOrders(tx, wanted, now),
     selectMerchants(tx, accountIds),
@@ -241,7 +253,7 @@ async function prepare(
 }
 
 /**
- * A payment that was declined and has settled after all waits for the result of a later attempt.
+ * True if a payment that was declined and then settled must wait for the result of a later attempt.
  */
 function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefined): boolean {
   const isLate = result.succeeded && result.afterDecline !== undefined;
@@ -251,7 +263,7 @@ function mustWait({ result }: Outcome<'payment'>, intent: PaymentIntent | undefi
 interface Applied {
   readonly decided: readonly Decided[];
   readonly deliveries: number;
-  /** Receipts that wait for their signer. */
+  /** Number of receipts that wait for their signer. */
   readonly signing: number;
 }
 
@@ -275,8 +287,8 @@ async function applyBatch(
     if (one === null) await alarmUnfit(tx, outcome, { status, now, log: deps.log });
     else decided.push(one);
   }
-  // Statements that need no position are sent first, because the order is held until the commit.
-  // One connection runs them one after the other; only the round trips are saved.
+  // Statements that need no position are sent first, because the order's lock is held until the
+  // commit. One connection runs them one after the other; only the round trips are saved.
   const [, , , { payments, drafts, toSign }] = await Promise.all([
     saveStates(
       tx,

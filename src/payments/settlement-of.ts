@@ -10,13 +10,13 @@ function signatureOf(signed: PaymentAuthorization): PaymentAuthorization {
   return { salt, validBefore, signature, ...(bindsOrder === false ? { bindsOrder } : {}) };
 }
 
-/** The merchant of a payment, and its settlement deadline. */
+/** A payment's merchant number and settlement deadline. */
 interface Terms {
   readonly merchantNumber: bigint;
   readonly settleWithinS: number;
 }
 
-/** The data of a `processing` intent that the relayer needs. */
+/** Returns the data of a `processing` intent that the relayer needs. */
 export function settlementOf(
   intent: PaymentIntent & { readonly status: 'processing' },
   terms: Terms,

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { type Atoms, add, MAX_AMOUNT } from '#core/money.ts';
 import type { Attempt, Tipping } from '#payments/payment-intent.ts';
 
-/** The amount that the payer owes the merchant: the sale, and the tip of this attempt. */
+/** Returns the amount that the payer owes the merchant: the sale, and the tip of this attempt. */
 export function chargeOf(intent: { readonly amount: Atoms; readonly attempt: Attempt }): Atoms {
   return add(intent.amount, intent.attempt.tip);
 }
@@ -11,7 +11,9 @@ function wrong(message: string): Refusal {
   return refuse('parameter_invalid', message, 'tip_amount');
 }
 
-/** The reason why this tip cannot be given with this sale, or `null`. A tip of 0 is a tip. */
+/**
+ * Returns the reason why this tip cannot be given with this sale, or `null`. A tip of 0 is a tip.
+ */
 export function checkTip(
   intent: { readonly amount: Atoms; readonly tipping: Tipping | null },
   tip: Atoms | null,

@@ -2,7 +2,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 
-/** The sales and refunds of a till. */
+/** A till's sales and refunds. */
 export interface TotalsRow {
   /** `null` for payments without a terminal. */
   readonly terminal_id: string | null;
@@ -10,15 +10,18 @@ export interface TotalsRow {
   /** The cashier: `metadata.cashier`, which terminals write. `null` if none was named. */
   readonly cashier: string | null;
   readonly payments: number;
-  /** Without tips. */
+  /** Sales without tips. */
   readonly sales: bigint;
   readonly tips: bigint;
   readonly refunds: number;
   readonly refunded: bigint;
   readonly declines: number;
-  /** Of sales that the shop priced in its currency; null: the figures are of the others. */
+  /**
+   * The currency of sales that the shop priced in its own currency; null for the row of all other
+   * sales.
+   */
   readonly currency: string | null;
-  /** In minor units of `currency`. */
+  /** The sum of `currency` sales in minor units. */
   readonly priced_sales: bigint;
   readonly priced_tips: bigint;
   readonly priced_refunded: bigint;
@@ -26,14 +29,14 @@ export interface TotalsRow {
 
 export interface TotalsOf {
   readonly tenant: Tenant;
-  /** `null` for all of them. */
+  /** The terminal; `null` for all terminals. */
   readonly terminalId: string | null;
   readonly since: Date;
   /** The first instant that is no longer counted. */
   readonly until: Date;
 }
 
-/** Per terminal, cashier and currency: range scans of the list indexes. */
+/** Sums per terminal, cashier and currency, by range scans of the list indexes. */
 export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
     `with rows as materialized (

@@ -1,9 +1,9 @@
 import type { Sql } from '#db/database.ts';
 
-/** The intent of an event: its object, or the intent of its object. */
+/** Matches the intent of an event: its object, or the intent of its object. */
 const INTENT = /"(?:id|payment_intent)":"(pi_[0-9A-Za-z]+)"/;
 
-/** The trace of a sale: the payment's, or else that of its creation. */
+/** Returns a sale's trace: the payment's, or else that of its creation. */
 async function selectTraceparent(sql: Sql, intentId: string): Promise<string | null> {
   const rows = await sql.query<{ traceparent: string | null }>(
     `select coalesce(attempt->>'traceparent', traceparent) as traceparent
@@ -13,7 +13,7 @@ async function selectTraceparent(sql: Sql, intentId: string): Promise<string | n
   return rows[0]?.traceparent ?? null;
 }
 
-/** The trace for the delivery of this event. Called only while tracing is on. */
+/** Returns the trace for the delivery of this event. Called only while tracing is on. */
 export async function traceOfEvent(sql: Sql, body: string): Promise<string | null> {
   const [, intentId] = INTENT.exec(body) ?? [];
   return intentId === undefined ? null : selectTraceparent(sql, intentId);

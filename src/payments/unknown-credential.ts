@@ -5,13 +5,14 @@ import { credentialKey, kindOf, type Presented } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline.ts';
 import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
 
-/** The decline for an unknown credential. */
+/** Returns the decline for an unknown credential. */
 export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
 
 /**
- * A code that was created in lost time is unknown now, but its wallet is not: the payer is asked to
- * show a new code, for as long as the old one would have been stored.
- * @param found By {@link credentialKey}.
+ * Returns the decline for unknown credentials. A code that was created in the lost period is
+ * unknown now, but its wallet is not: the payer is asked to show a new code, for as long as the old
+ * one would have been stored.
+ * @param found Known credentials by {@link credentialKey}.
  */
 export async function readUnknownDecline(
   sql: Sql,

@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** The condition on the status of job `r`, which is looked up by its id. */
+/** SQL: a condition on the status of job `r`, which is looked up by its id. */
 export function hasStatus(...statuses: readonly ('queued' | 'submitted' | 'succeeded')[]): string {
   return checked(`r.status in (${statuses.map((one) => `'${one}'`).join(', ')})`);
 }
@@ -22,7 +22,10 @@ export const chainRequests = table(
 
 export type OutcomeRow = Row<typeof chainRequests>;
 
-/** Payments and withdrawals have a number in the contract; only payments have a time limit. */
+/**
+ * A new job. Payments and withdrawals have a number in the contract; only payments have a time
+ * limit.
+ */
 type NewRequest = Omit<Sent<typeof NEW_REQUESTS>, 'subject_id' | 'number' | 'settle_within'> & {
   readonly subjectId: string;
   readonly number?: bigint | null;
@@ -91,7 +94,7 @@ export async function insertRequests(
 
 export async function selectOutcomes(tx: Tx, kind: string, limit: number): Promise<OutcomeRow[]> {
   // Payments and refunds get the next number of a series. Until a database has been compared with
-  // its chain, that number may be on a receipt of the lost time.
+  // its chain, that number may be on a receipt from the lost period.
   const numbered = kind === 'payment' || kind === 'refund';
   const modes = [false, true].filter((livemode) => !numbered || tx.watch.serves(livemode));
   return chainRequests.list(
@@ -133,8 +136,8 @@ export async function endOverdue(
 
 /**
  * Ends payments that were requested before a loss and, as far as we know, never signed: in the lost
- * time they may have been declined. For signed ones the chain decides, and they are not signed
- * again. @returns the intents of those that were ended.
+ * period they may have been declined. Signed ones are left to the chain and are not signed again.
+ * @returns the intents of those that were ended.
  */
 export async function endUnsigned(
   tx: Tx,
@@ -173,7 +176,10 @@ export async function markOutcomesApplied(
 
 export type WaitsFor = 'time' | 'safe' | 'finalized';
 
-/** What a payment that is in a block still waits for; `null` if nothing, or if it is in none. */
+/**
+ * Returns what a payment that is in a block still waits for; `null` if it waits for nothing or is
+ * in no block.
+ */
 export async function selectWaitsFor(sql: Sql, intentId: string): Promise<WaitsFor | null> {
   const rows = await sql.query<{ waits_for: WaitsFor | null }>(
     `select t.waits_for from chain_requests r join chain_transactions t on t.id = r.transaction_id

@@ -32,20 +32,22 @@ export interface RequestPayloads {
   refund: { paymentId: string; paymentNumber?: string; amount: string; reference?: Hex };
   /** subject: withdrawal. */
   withdrawal: { merchantNumber: string; wallet: Hex; amount: string };
-  /** subject: `<account id>:<network>`, on a later contract followed by `:<contract version>`. */
+  /**
+   * Subject: `<account id>:<network>`; on a later contract version, `:<contract version>` follows.
+   */
   merchant_registration: { accountId: string; wallet: Hex; deadline: string; signature: Hex };
-  /** subject: `<wallet change id>:<step>`. Another settlement wallet: proposed, then applied. */
+  /** Subject: `<wallet change id>:<step>`. Proposes, then applies, another settlement wallet. */
   wallet_change:
     | {
         step: 'propose';
         merchantNumber: string;
         wallet: Hex;
         deadline: string;
-        /** Signed by the new wallet. */
+        /** The new wallet's signature. */
         signature: Hex;
       }
     | { step: 'cancel' | 'apply'; merchantNumber: string };
-  /** subject: a fresh id. A policy signed by the payer, with a permit (both may be absent). */
+  /** Subject: a new id. A policy signed by the payer, a permit, or both. */
   enrolment: {
     payer: Hex;
     policy: {
@@ -62,7 +64,7 @@ export interface RequestPayloads {
     } | null;
     permit: { value: string; deadline: string; signature: Hex } | null;
   };
-  /** subject: a fresh id. Test network only: TestUSDC's open mint. */
+  /** Subject: a new id. Test network only: TestUSDC's open mint. */
   faucet: { to: Hex; amount: string };
   /** subject: a new id. USDC that a payer sends, by an EIP-3009 TransferWithAuthorization. */
   transfer: {
@@ -92,11 +94,11 @@ export interface PaymentAuthorization {
   readonly bindsOrder?: false;
   /** Unix seconds: the token accepts it in blocks before this time. */
   readonly validBefore: string;
-  /** From a key: 65 bytes; a contract wallet (ERC-1271) signs with any length. */
+  /** 65 bytes from a key; a contract wallet (ERC-1271) signs with any length. */
   readonly signature: Hex;
 }
 
-/** Its position on the chain. */
+/** A transaction's position on the chain. */
 export interface ChainPlace {
   readonly txHash: Hex;
   readonly blockNumber: string;
@@ -105,22 +107,20 @@ export interface ChainPlace {
   readonly blockTime: string;
 }
 
-/** Why nothing moved. Payment reasons are the contract's; the rest are ours. */
+/** The reason why nothing moved. Payment reasons are the contract's; the rest are ours. */
 export type FailureReason =
   | 'insufficient_funds'
   | 'approval_insufficient'
   | 'limit_exceeded'
-  /** The token refused the payer's signature, or the rates have changed since then. */
+  /** The token refused the payer's signature, or the rates have changed since it was made. */
   | 'authorization_refused'
   | 'settlement_failed'
   | 'insufficient_balance'
-  /**
-   * USDC, or the hourly ceiling, refused it for a whole day, or an operator gave it up meanwhile.
-   */
+  /** USDC or the hourly ceiling refused it for a whole day, or an operator gave it up. */
   | 'transfer_blocked'
   /** Withdrawals: another wallet was registered before it was paid. */
   | 'wallet_changed'
-  /** Wallet changes: the contract has no such proposal, or no longer. */
+  /** Wallet changes: the contract has no such proposal, or no longer has it. */
   | 'wallet_not_announced'
   | 'transaction_reverted';
 
@@ -154,7 +154,7 @@ export type Outcome<K extends RequestKind = RequestKind> = {
       | {
           readonly succeeded: true;
           readonly facts: OutcomeFacts[Kind];
-          /** It was declined, and then a reorganization settled it: the payload's attempt. */
+          /** The payload's attempt, if it was declined and a reorganization then settled it. */
           readonly afterDecline?: unknown;
         }
       | Failure;
@@ -165,13 +165,13 @@ export interface Failure {
   readonly succeeded: false;
   readonly reason: FailureReason;
   readonly txHash: Hex | null;
-  /** It was not settled in time, and never will be. */
+  /** True if it was not settled in time and never will be. */
   readonly overdue?: true;
-  /** The hour was full when its block was mined. */
+  /** True if the hourly ceiling was reached when its block was mined. */
   readonly hourFull?: true;
 }
 
-/** For a payment that its deadline has ended. */
+/** The result of a payment that its deadline has ended. */
 export const NOT_IN_TIME: Failure = {
   succeeded: false,
   reason: 'settlement_failed',
@@ -192,7 +192,10 @@ export interface NewRequest<K extends OtherKind> {
   readonly now: Date;
 }
 
-/** A payment settles within this many seconds of its tap, or of the payer's approval, or never. */
+/**
+ * A payment that must settle within this many seconds of its tap, or of the payer's approval, or
+ * never.
+ */
 export interface PaymentRequest {
   readonly livemode: boolean;
   readonly subjectId: string;
@@ -216,7 +219,7 @@ export async function requestOnChain<K extends OtherKind>(
   await insertRequests(tx, [request], request.now);
 }
 
-/** The same for payments, several in one statement: for group commits. */
+/** Does the same for payments, several in one statement: for group commits. */
 export async function requestPayments(
   tx: Tx,
   requests: readonly PaymentRequest[],
@@ -241,8 +244,8 @@ export async function takeOutcomes<K extends RequestKind>(
 
 /**
  * Locks up to `limit` payments whose deadline passed before they were signed: nothing has moved and
- * nothing will. Their result says so; apply it in this transaction, like the others. It needs
- * neither a worker of their network nor a lease: a second process finds nothing to do.
+ * nothing will. Apply their result in this transaction, like the others. It needs neither a worker
+ * of their network nor a lease: a second process finds nothing to do.
  */
 export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcome<'payment'>[]> {
   return (await endOverdue(tx, NOT_IN_TIME, limit)).map((row) => toOutcome<'payment'>(row));
@@ -250,8 +253,8 @@ export async function takeOverduePayments(tx: Tx, limit: number): Promise<Outcom
 
 /**
  * Ends up to `limit` payments that were requested before a loss and never signed: their payers may
- * have been told in the lost time that they were declined. @returns their intents, still
- * `processing`.
+ * have been told in the lost period that they were declined.
+ * @returns their intents, still `processing`.
  */
 export async function dropUnsignedPayments(
   tx: Tx,

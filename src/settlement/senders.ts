@@ -3,7 +3,7 @@ import { as, type Row, table } from '#db/table.ts';
 import type { SenderRole } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The senders' rows, which are also read, raised and stopped by processes without a relayer. */
+/** The senders' rows. Processes without a relayer also read, raise and stop them. */
 export const relayerSenders = table('relayer_senders', {
   sender: 'int',
   role: as<SenderRole>('text'),
@@ -12,7 +12,7 @@ export const relayerSenders = table('relayer_senders', {
   fence: 'bigint',
 });
 
-/** A stopped sender takes no new work, because its key was used by someone else. */
+/** A stopped sender takes no new work, because its key was used elsewhere. */
 export type SenderRow = Row<typeof relayerSenders> & { stopped: boolean };
 
 export async function selectSenders(tx: Sql, livemode: boolean): Promise<SenderRow[]> {
@@ -23,7 +23,7 @@ export async function selectSenders(tx: Sql, livemode: boolean): Promise<SenderR
   );
 }
 
-/** The chain has used more nonces than we know: continues after them. */
+/** Raises the next nonce, because the chain has used more nonces than we know. */
 export async function raiseNextNonce(
   tx: Tx,
   sender: { readonly livemode: boolean; readonly sender: number; readonly nextNonce: bigint },
@@ -36,8 +36,8 @@ export async function raiseNextNonce(
 }
 
 /**
- * Someone else has used the sender's key: from now on it takes no new work. Its next nonce
- * continues after theirs, so that no transaction of ours waits for one that cannot come.
+ * Stops a sender whose key was used elsewhere: it takes no new work. Its next nonce continues after
+ * the foreign ones, so that no transaction of ours waits for a nonce that is taken.
  */
 export async function stopSender(
   tx: Tx,

@@ -14,7 +14,7 @@ import type { Hex } from '#settlement/requests.ts';
 
 /** A key behind a remote signer: `npm run signer`, or a program with the same protocol. */
 export interface RemoteKey {
-  /** Without the account's address at its end. */
+  /** The URL without the account's address at its end. */
   readonly url: string;
   readonly address: Hex;
   readonly token: string;
@@ -41,7 +41,7 @@ export class SignerUnavailable extends Error {
 /** The signer has refused, with a reason. */
 export class SignerRefused extends Error {
   override readonly name = 'SignerRefused';
-  /** For refusals that callers treat differently; otherwise `null`. */
+  /** Set for refusals that callers treat differently; otherwise `null`. */
   readonly code: typeof OFFERS_TOO_LITTLE | typeof NO_TRANSACTION | null;
 
   constructor(reason: string, code: unknown) {
@@ -50,7 +50,7 @@ export class SignerRefused extends Error {
   }
 }
 
-/** It has signed other bytes for this nonce, and these do not outbid them. */
+/** The signer has signed other bytes for this nonce, and these do not outbid them. */
 export const OFFERS_TOO_LITTLE = 'offers_too_little';
 export const NO_TRANSACTION = 'no_transaction';
 
@@ -58,7 +58,10 @@ export const NO_TRANSACTION = 'no_transaction';
 const TIMEOUT_MS = 5_000;
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
-/** `https://host:port/0x…`: the URL ends with the account's address. @throws StartError */
+/**
+ * Parses `https://host:port/0x…`: the URL ends with the account's address.
+ * @throws StartError
+ */
 export function readRemoteKey(text: string, token: string | null, name: string): RemoteKey {
   const [, url, address] = /^(https?:\/\/.+)\/(0x[0-9a-fA-F]{40})$/.exec(text) ?? [];
   if (url === undefined || address === undefined || !URL.canParse(url)) {
@@ -83,7 +86,7 @@ export async function checkSigner(key: RemoteKey): Promise<void> {
   });
 }
 
-/** The account of a key, local or remote. */
+/** Returns the account of a key, local or remote. */
 export function signerOf(key: SigningKey): LocalAccount {
   return typeof key === 'string' ? privateKeyToAccount(key) : remoteAccount(key);
 }
@@ -106,7 +109,10 @@ function remoteAccount(key: RemoteKey): LocalAccount {
   });
 }
 
-/** @throws SignerUnavailable, SignerRefused */
+/**
+ * Sends a request to the signer.
+ * @throws SignerUnavailable, SignerRefused
+ */
 async function ask(key: RemoteKey, request: SignRequest): Promise<Hex> {
   const { isOk, status, answer } = await post(key, request).catch((cause) => {
     throw new SignerUnavailable(`the signer gave no answer: ${describeError(cause)}`, { cause });

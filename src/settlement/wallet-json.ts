@@ -22,7 +22,10 @@ export function withDomainType<T extends Signable>(signable: T) {
   return { ...signable, types: { EIP712Domain, ...(signable.types as T['types']) } };
 }
 
-/** As `eth_signTypedData_v4` expects it: with the domain's type, and integers as decimal text. */
+/**
+ * Renders JSON as `eth_signTypedData_v4` expects it: with the domain's type, and integers as
+ * decimal text.
+ */
 export function walletJson(signable: Signable): Json {
   const text = JSON.stringify(withDomainType(signable), (_key, value) =>
     typeof value === 'bigint' ? value.toString() : value,

@@ -9,9 +9,9 @@ import {
 
 /** The addresses to which webhooks may be sent. */
 export interface AddressPolicy {
-  /** The reason why this address is refused, in a few words, or `null` if it is allowed. */
+  /** Returns the reason why this address is refused, in a few words, or `null` if it is allowed. */
   refusalOf(address: string): string | null;
-  /** The policy for this endpoint. */
+  /** Returns the policy for this endpoint. */
   forUrl(url: URL): AddressPolicy;
 }
 
@@ -78,8 +78,8 @@ function dotted(bytes: readonly number[]): string {
 }
 
 /**
- * IPv4 addresses at which a packet to this IPv6 address would end, or through which it would pass.
- * `stands` is true if the outer address is only another notation of the inner one.
+ * Returns the IPv4 addresses at which a packet to this IPv6 address would end, or through which it
+ * would pass. `stands` is true if the outer address is only another notation of the inner one.
  */
 function unwrap(address: string): { readonly inner: readonly string[]; readonly stands: boolean } {
   const parsed = ipaddr.IPv6.parse(address);
@@ -98,8 +98,9 @@ function unwrap(address: string): { readonly inner: readonly string[]; readonly 
 }
 
 /**
- * Refuses all special-purpose addresses, in every notation, except those that `allowCidrs` exempts
- * (an IPv4 range also covers the mapped and translated notations of its addresses).
+ * Builds a policy that refuses all special-purpose addresses, in every notation, except those that
+ * `allowCidrs` exempts (an IPv4 range also covers the mapped and translated notations of its
+ * addresses).
  * @throws RangeError if an entry of `allowCidrs` is not an address or a CIDR range.
  */
 export function addressPolicy(
@@ -138,7 +139,10 @@ export function addressPolicy(
   return policy;
 }
 
-/** One notation per address, so that a connected peer can be compared with a checked address. */
+/**
+ * Returns one notation per address, so that a connected peer can be compared with a checked
+ * address.
+ */
 export function canonicalAddress(address: string): string {
   const bare = address.split('%')[0] ?? '';
   return isIP(bare) === 0 ? address : ipaddr.process(bare).toString();

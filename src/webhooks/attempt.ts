@@ -13,14 +13,14 @@ import { parseRetryAfter } from '#webhooks/schedule.ts';
 import { type SigningKey, sign, signingKey } from '#webhooks/sign.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/transport.ts';
 
-/** An endpoint as a sender needs it: its URL, API version and signing keys. */
+/** The data that a sender needs of an endpoint: its URL, API version and signing keys. */
 export interface Target {
   /** Changes whenever the endpoint does. */
   readonly updated: Date;
   readonly apiVersion: string;
   readonly transport: Transport;
   readonly key: SigningKey;
-  /** The secret before the last rotation, and until when it also signs. */
+  /** The secret before the last rotation, and the time until which it also signs. */
   readonly previous: { readonly key: SigningKey; readonly until: Date } | null;
 }
 
@@ -29,7 +29,7 @@ type TargetRow = Pick<
   'url' | 'api_version' | 'secret' | 'previous_secret' | 'previous_secret_until' | 'updated'
 >;
 
-/** `endpointId` is the context with which the secrets were encrypted. */
+/** Decrypts an endpoint's keys; `endpointId` is the context with which they were encrypted. */
 export function openTarget(
   endpointId: string,
   row: TargetRow,
@@ -50,11 +50,11 @@ export interface Message {
   readonly deliveryId: string;
   readonly eventId: string;
   readonly eventType: string;
-  /** The stored event. */
+  /** The stored event's JSON. */
   readonly body: string;
   /** Counted from 1. */
   readonly attempt: number;
-  /** The span of this attempt, for a receiver that traces; `null` if tracing is off. */
+  /** The span of this attempt, sent to receivers that trace; `null` if tracing is off. */
   readonly traceparent: string | null;
 }
 
@@ -115,7 +115,7 @@ function toResult(reply: Reply, now: Date): AttemptResult {
     return { ...base, succeeded: false, responseStatus: null, responseBody: null, error };
   }
   const { status, body } = reply;
-  // A receiver that echoes the request's headers, or prints its settings, reveals secrets.
+  // Redact our own secrets: a receiver may echo the request's headers or print its settings.
   const responseBody = body === null ? null : redactOwn(body);
   const answered = { ...base, responseStatus: status, responseBody };
   if (status < 300) return { ...answered, succeeded: true, error: null };
@@ -141,7 +141,7 @@ export async function attemptDelivery(
 export interface DeliverDeps {
   readonly clock: Clock;
   readonly log: Log;
-  /** The trace of an event; called only while tracing is on. */
+  /** Returns an event's trace; called only while tracing is on. */
   readonly traceOf?: (body: string) => Promise<string | null>;
 }
 
@@ -175,7 +175,7 @@ export async function deliver(
   }
 }
 
-/** `null` if the event belongs to no trace. */
+/** Opens the delivery's span; `null` if the event belongs to no trace. */
 async function openSpan({ traceOf }: DeliverDeps, row: DueRow, body: string): Promise<Span | null> {
   const parent = await traceOf?.(body).catch(() => null);
   if (parent == null) return null;

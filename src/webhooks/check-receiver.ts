@@ -11,13 +11,13 @@ import { selectEndpoint } from '#webhooks/endpoint-queries.ts';
 import { sendTest } from '#webhooks/send-test.ts';
 import { newSigningSecret, signingKey } from '#webhooks/sign.ts';
 
-/** Twice the five minutes that receivers should tolerate. */
+/** Age of the old timestamp: twice the five minutes that receivers should tolerate. */
 const STALE_SECONDS = 600;
 
 /**
  * How a receiver treats signatures. `not_reached`: it did not accept even the valid event, so
  * nothing else was sent. `takes_forged`: it does not check them. `takes_old`: it checks them, but
- * not their timestamps, so anyone with a recorded request can send it again.
+ * not their timestamps, so a recorded request can be replayed.
  */
 export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
 
@@ -33,7 +33,7 @@ export interface ReceiverCheck {
   readonly verdict: ReceiverVerdict;
   /** The delivery of the valid event, which is listed like any other. */
   readonly delivery: DeliveryRow;
-  /** `null` if it was not sent. */
+  /** The request with a forged signature; `null` if it was not sent. */
   readonly forged: Probe | null;
   readonly old: Probe | null;
 }
@@ -48,7 +48,7 @@ function probeOf(result: AttemptResult): Probe {
 }
 
 /**
- * The same event again, with a new id: a receiver that already knows the id would return 200
+ * Sends the same event again with a new id: a receiver that already knows the id would return 200
  * without checking the signature. No delivery is written for it.
  */
 async function probe(

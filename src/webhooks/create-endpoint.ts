@@ -23,7 +23,7 @@ export interface CreateEndpoint {
   readonly apiVersion: string;
 }
 
-/** An endpoint, and its secret in clear for the only time that it is shown. */
+/** An endpoint with its secret in clear text, which is shown only once. */
 export interface RevealedEndpoint {
   readonly endpoint: EndpointRow;
   readonly secret: string;

@@ -7,7 +7,7 @@ import type { Database, Sql, Tx } from '#db/database.ts';
 export interface DeliveriesRow {
   readonly day: string;
   readonly delivered: number;
-  /** Failed, or attempted without success so far. */
+  /** Number that failed, or were attempted without success so far. */
   readonly undelivered: number;
   /** True if every endpoint's count is stored. */
   readonly is_kept: boolean;
@@ -21,8 +21,8 @@ interface Days {
   readonly to: string;
 }
 
-// Endpoints ($1 account, $2 mode) and days ($3 zone, $4 days, $5 and $6 their starts and those of
-// the following days) without a stored count.
+// SQL: endpoints ($1 account, $2 mode) and days ($3 zone, $4 days, $5 and $6 their starts and those
+// of the following days) without a stored count.
 const NOT_KEPT = `
   days as (
     select * from unnest($4::date[], $5::timestamptz[], $6::timestamptz[]) d (day, since, until)
@@ -43,7 +43,7 @@ function valuesOf({ tenant, timeZone, from, to }: Days): unknown[] {
   return [tenant.accountId, tenant.livemode, timeZone, days, starts.slice(0, -1), starts.slice(1)];
 }
 
-/** Each count is a range of an index. */
+/** SQL: counts by a range of an index. */
 function finished(status: 'succeeded' | 'failed'): string {
   return `(select count(*)::int from webhook_deliveries d
     where d.endpoint_id = o.id and d.status = '${status}'
@@ -85,8 +85,8 @@ async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
 }
 
 /**
- * (`limit 1` checks each day separately; an anti-join read all waiting deliveries of all
- * merchants.)
+ * Stores missing days. (`limit 1` checks each day separately; an anti-join read all waiting
+ * deliveries of all merchants.)
  */
 async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
   await tx.query(

@@ -15,7 +15,7 @@ import {
 
 const SHARED = `${PLACE_COLUMNS}, ${ANSWER_COLUMNS}, updated`;
 
-// A delivery that is resent by hand is due now, even if others are waiting.
+// SQL: a delivery that is resent by hand is due now, even if others are waiting.
 const PENDING = `${SHARED}, 'pending' as status, greatest(due_at, updated) as next_attempt_at`;
 const FINISHED = `${SHARED}, status, null::timestamptz(3) as next_attempt_at`;
 
@@ -35,8 +35,8 @@ const PARTS: Readonly<Record<DeliveryStatus, string>> = {
 };
 
 /**
- * One page of an endpoint's deliveries, newest event first, plus one row. Each status is a range of
- * an index; the three short ranges are merged.
+ * Returns one page of an endpoint's deliveries, newest event first, plus one row. Each status is a
+ * range of an index; the three short ranges are merged.
  */
 export async function selectDeliveries(
   sql: Sql,
@@ -53,8 +53,8 @@ export async function selectDeliveries(
 }
 
 /**
- * One page of the tenant's undelivered events, over all its endpoints: failed, or attempted without
- * success so far. Each endpoint contributes at most a page, from its own index.
+ * Returns one page of the tenant's undelivered events, over all its endpoints: failed, or attempted
+ * without success so far. Each endpoint contributes at most a page, from its own index.
  */
 export async function selectUndelivered(
   sql: Sql,
@@ -79,10 +79,10 @@ export async function selectUndelivered(
   );
 }
 
-/** The id contains the time of its event, to within a millisecond. */
+/** The delivery's id contains the time of its event, accurate to within a millisecond. */
 const ID_SLACK_MS = 1;
 
-/** A delivery of one of the tenant's endpoints, in any of the tables. */
+/** Returns a delivery of one of the tenant's endpoints, from any of the tables. */
 export async function selectDelivery(
   sql: Sql,
   tenant: Tenant,
@@ -107,7 +107,7 @@ export async function selectDelivery(
   return rows[0];
 }
 
-/** The key of a delivery. */
+/** The columns that identify a delivery. */
 export type DeliveryKey = Pick<DeliveryRow, 'endpoint_id' | 'event_created' | 'event_position'>;
 
 /** Moves one delivery, pending or finished, to the front of its endpoint's queue. */
@@ -151,7 +151,7 @@ const INSERT_TESTED = `
   select webhook_delivery_id(event_id, endpoint_id), ${TESTED.names.join(', ')}
   from ${TESTED.table('t')} returning id`;
 
-/** A delivery that was made outside the queue and is finished at once: the test by hand. */
+/** Inserts a delivery that was made outside the queue and is finished at once: the manual test. */
 export async function insertFinished(tx: Tx, row: Sent<typeof TESTED>): Promise<string> {
   const rows = await TESTED.run<{ id: string }>(tx, INSERT_TESTED, { rows: [row] });
   return only(rows, 'delivery of a test').id;
@@ -180,7 +180,7 @@ export const webhookAttempts = table('webhook_attempts', {
 
 export type AttemptRow = Row<typeof webhookAttempts>;
 
-/** The failed attempts of one delivery, oldest first. There are at most a few dozen. */
+/** Returns the failed attempts of one delivery, oldest first. There are at most a few dozen. */
 export async function selectAttempts(sql: Sql, key: DeliveryKey): Promise<AttemptRow[]> {
   return webhookAttempts.list(
     sql,

@@ -6,7 +6,7 @@ export type DeliveryStatus = 'pending' | 'succeeded' | 'failed';
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
-/** Where a delivery belongs; in lists its place is that of its event. */
+/** The columns that locate a delivery; lists sort it by its event's position. */
 const PLACE = {
   endpoint_id: 'text',
   event_created: 'timestamptz',
@@ -19,7 +19,7 @@ const PLACE = {
   created: 'timestamptz',
 } as const;
 
-/** What its latest attempt was answered. */
+/** The answer to its latest attempt. */
 const ANSWER = {
   attempt: 'int',
   response_status: 'int?',
@@ -28,7 +28,7 @@ const ANSWER = {
   duration_ms: 'int?',
 } as const;
 
-/** What waits, or is tried again. */
+/** Deliveries that wait for their first attempt or for a retry. */
 export const webhookDue = table('webhook_due', {
   ...PLACE,
   ...ANSWER,
@@ -36,7 +36,7 @@ export const webhookDue = table('webhook_due', {
   due_at: 'timestamptz',
 });
 
-/** What has ended. */
+/** Deliveries that have ended. */
 export const webhookDeliveries = table('webhook_deliveries', {
   ...PLACE,
   ...ANSWER,
@@ -52,7 +52,7 @@ export type DeliveryRow = Omit<Row<typeof webhookDeliveries>, 'status'> & {
   next_attempt_at: Date | null;
 };
 
-/** The delivery object of behavior.md 11. */
+/** Renders the delivery object of behavior.md 11. */
 export function renderDelivery(row: DeliveryRow): { [key: string]: Json } {
   return {
     id: row.id,

@@ -14,12 +14,15 @@ export interface DisabledNotice {
   readonly reason: DisabledReason;
 }
 
-/** Queues the owners' mail in the transaction that disables, so that a crash cannot lose it. */
+/**
+ * Queues the mail to the owners in the transaction that disables the endpoint, so that a crash
+ * cannot lose it.
+ */
 export type TellDisabled = (tx: Tx, notice: DisabledNotice, now: Date) => Promise<void>;
 
 export interface Disabled {
   readonly notice: DisabledNotice;
-  /** Deliveries of the event to the account's other endpoints. */
+  /** Number of the event's deliveries to the account's other endpoints. */
   readonly deliveries: number;
 }
 

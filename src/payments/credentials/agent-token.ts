@@ -25,9 +25,9 @@ interface Found {
 }
 
 /**
- * Adds the intents that the tokens were accepted for. These are read after locking the tokens,
- * never in the same statement: a statement that has waited for a lock sees other tables as of
- * before the wait.
+ * Adds the intents that the tokens were accepted for. They are read after locking the tokens, never
+ * in the same statement: a statement that has waited for a lock still sees other tables as they
+ * were before the wait.
  */
 async function withUses<T extends AgentTokenRow>(tx: Tx, tokens: readonly T[]) {
   const ids = tokens.flatMap((token) => token.payment_intent_id ?? []);
@@ -59,7 +59,8 @@ export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
     const used = await withUses(tx, await lockAgentTokens(tx, hashes));
     return used.map(({ token, found }) => [token.hash, found]);
   }),
-  // Locked as for a confirm, so that only one decision at a time can find it free, for any intents.
+  // Locks the token as for a confirm, so that only one decision at a time can find it unused, for
+  // any intent.
   async lockAgain(tx, { tokenId }: Stored<'agent_token'>) {
     const token = await lockAgentToken(tx, tokenId);
     const [used] = token === undefined ? [] : await withUses(tx, [token]);

@@ -15,7 +15,7 @@ export interface SignedPayment {
   readonly by: SignedBy;
 }
 
-/** The label of a signed payment. No rule trusts it. */
+/** How a signed payment was submitted. Only a label: no rule relies on it. */
 export type SignedBy = 'authorization' | 'chip';
 
 interface Presented {
@@ -36,7 +36,7 @@ function keyOf({ signed }: Presented): string {
   return hashSecret(signed.authorization.signature).toString('hex');
 }
 
-/** A signature of the wallet for this very payment, so nothing is left to check. */
+/** A wallet's signature for exactly this payment, so nothing is left to check. */
 export const authorization: CredentialKind<Presented, Found> = {
   unknown: 'authorization_refused',
   isTap: ({ signed }) => signed.by === 'chip',

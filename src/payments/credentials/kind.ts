@@ -15,56 +15,59 @@ export interface CredentialKind<P, F> {
   /** The decline for an unknown credential of this kind. */
   readonly unknown: Decline;
   /**
-   * True if the wallet creates a new one each time, so one that a lost database knew has expired.
+   * True if the wallet creates a new code each time, so any that a lost database knew has expired.
    */
   readonly isCode?: boolean;
   /**
-   * The look-up key: the id of a card or pass, otherwise a hash in hex. The empty string finds
-   * nothing.
+   * Returns the look-up key: the id of a card or pass, otherwise a hash in hex. The empty string
+   * finds nothing.
    */
   key(presented: P): string;
-  /** The payers of known credentials, before anything is locked. */
+  /** Returns the payers of known credentials, before anything is locked. */
   payers(sql: Sql, presented: readonly P[]): Promise<readonly PayerOf[]>;
   /**
-   * The known credentials, by {@link key}. Those that can be accepted only once are locked in a
-   * fixed order, so that no two transactions deadlock.
+   * Returns the known credentials, by {@link key}. Those that can be accepted only once are locked
+   * in a fixed order, so that no two transactions deadlock.
    */
   lock(tx: Tx, presented: readonly P[]): Promise<Known<F>>;
   /**
-   * The credential of an attempt whose payer was asked; `null` if it was erased. Absent for kinds
-   * that ask no payer. Lock its payer afterwards.
+   * Locks the credential of an attempt whose payer was asked; `null` if it was erased. Absent for
+   * kinds that ask no payer. Lock its payer afterwards.
    */
   lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
-  /** True if it was tapped at a till. Absent for always. */
+  /** True if it was tapped at a till. Without this function, it always was. */
   isTap?(presented: P): boolean;
-  /** The form that the attempt stores. */
+  /** Returns the form that the attempt stores. */
   stored(found: F): Credential;
-  /** The reason why it cannot pay this intent, or `null`. */
+  /** Returns the reason why it cannot pay this intent, or `null`. */
   check(found: F, paying: Paying): Decline | null;
   /**
-   * Checks what was presented, and returns the credential after the attempt was answered. Absent if
-   * it is valid any number of times. An attempt that is answered with 200 consumes it, however the
-   * payment ends; one that is refused (4xx) or undecided (503) does not.
+   * Checks what was presented, and returns the credential's state after the attempt was answered.
+   * Absent if it is valid any number of times. An attempt that is answered with 200 consumes it,
+   * however the payment ends; one that is refused (4xx) or undecided (503) does not.
    * @param found as locked, including what the batch has already consumed of it.
    */
   verify?(found: F, presented: P, by: VerifyBy): Verified<F>;
-  /** The credential once this intent is being paid with it. */
+  /** Returns the credential's state once this intent is being paid with it. */
   paying?(found: F, intent: PaymentIntent): F;
-  /** Writes what a batch has consumed. Each was locked, so no other transaction has used it. */
+  /**
+   * Writes what a batch has consumed. Each credential is locked, so no other transaction has used
+   * it.
+   */
   consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
-  /** The facts that the assessment of a payment needs of it. */
+  /** Returns the credential's facts that the payment's assessment needs. */
   facts?(found: F): CredentialFacts;
 }
 
-/** A kind that terminals read. */
+/** A kind of credential that terminals read. */
 export interface TappedKind<P, F> extends CredentialKind<P, F> {
   /** The form that a value must have, in words. */
   readonly form: string;
-  /** Checks the form alone; `null` if it is wrong. */
+  /** Parses the value, checking only its form; `null` if that is wrong. */
   read(value: string): P | null;
-  /** The value as the reader read it. */
+  /** Returns the value as the reader read it. */
   value(presented: P): string;
-  /** The cell that created it; `null` if it names none. */
+  /** Returns the cell that created it; `null` if it names none. */
   cell(presented: P): number | null;
 }
 
@@ -80,7 +83,7 @@ export interface FoundPass<T> {
   readonly pass: PassRow;
 }
 
-/** By the key of the credential. */
+/** A payer, with the key of the credential. */
 export type PayerOf = PayerRow & { readonly credential: string };
 
 /** The form in which an attempt stores a credential of this kind. */
@@ -114,7 +117,7 @@ export interface CredentialFacts
   readonly isCopied?: boolean;
 }
 
-/** The reason why a pass or card cannot pay this intent. */
+/** Returns the reason why a pass or card cannot pay this intent; `null` if it can. */
 export function checkPass(
   { revoked_at }: { readonly revoked_at: Date | null },
   { intent, payerLivemode }: Paying,
@@ -123,12 +126,15 @@ export function checkPass(
   return revoked_at === null ? null : 'pass_revoked';
 }
 
-/** The stored hash of a secret; `null` if its checksum is invalid. */
+/**
+ * Returns a function for the stored hash of a secret; its result is `null` if the checksum is
+ * invalid.
+ */
 export function hashOf(kind: SecretKind): (presented: Secret<string>) => Buffer | null {
   return ({ value }) => (isSecret(kind, value) ? hashSecret(value) : null);
 }
 
-/** Found by an id or a hash, with one statement per batch; `null` finds nothing. */
+/** Returns a look-up by id or hash, with one statement per batch; `null` finds nothing. */
 export function foundBy<P, K extends string | Buffer, F>(
   idOf: (presented: P) => K | null,
   payersOf: (sql: Sql, ids: readonly K[]) => Promise<readonly PayerOf[]>,
@@ -150,7 +156,7 @@ export function foundBy<P, K extends string | Buffer, F>(
   };
 }
 
-/** The common parts of all ways to present a pass. */
+/** Builds the parts that all ways to present a pass share. */
 export function passKind<T extends PassType, F extends { readonly pass: PassRow }>(
   type: T,
   found: (pass: PassRow) => F,

@@ -19,24 +19,27 @@ interface Presented<T> {
 }
 
 interface Found<T> extends FoundPass<T> {
-  /** `null` if it belongs to an attempt in progress, whose tap is consumed. */
+  /** `null` for an attempt in progress, whose tap is already consumed. */
   readonly phone: PhoneState | null;
 }
 
-/** The known state of the taps of a phone's pass. */
+/** What is known of the taps of a phone's pass. */
 interface PhoneState {
   readonly hash: Buffer;
   readonly doubtedAt: Date | null;
-  /** The presented taps that were used before, in hex. */
+  /** Those of the presented taps that were used before, in hex. */
   readonly usedBefore: ReadonlySet<string>;
-  /** The taps that this batch uses. */
+  /** The taps that this batch consumes. */
   readonly uses: readonly PhoneTap[];
 }
 
 /** Rows deleted per used tap, so that the table cannot grow faster than it is swept. */
 const SWEEP_PER_TAP = 2;
 
-/** An Apple phone's tap from before a loss of data is refused, because it may have been used. */
+/**
+ * True if the tap is recent enough. An Apple phone's tap from before a loss of data is refused,
+ * because it may have been used.
+ */
 function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean {
   if (at === null) return true;
   if (Math.abs(now.getTime() - at.getTime()) > VAS_MS) return false;
@@ -46,7 +49,7 @@ function isTimely({ at }: PhoneTap, doubtedAt: Date | null, now: Date): boolean 
 async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Promise<void> {
   const taps = used.flatMap(({ hash: phonePass, uses }) =>
     uses.map(({ tapHash: hash, at }) => {
-      // Its time can be ahead by the tolerance, so it must be remembered for twice as long.
+      // The tap's time can be ahead by the tolerance, so it must be remembered for twice as long.
       return { hash, phonePass, sweptFrom: at === null ? null : addMs(at, 2 * VAS_MS) };
     }),
   );
@@ -55,7 +58,7 @@ async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Pr
   assert((await insertUsedTaps(tx, taps, now)) === taps.length, 'a tap of a phone was used twice');
 }
 
-/** The pass in a phone wallet. A tap is valid once: by its nonce, or by its time. */
+/** A pass in a phone wallet. Each tap is valid once; it is recognized by its nonce or its time. */
 function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found<T>> {
   const ofPass = (pass: PassRow, phone: PhoneState | null): Found<T> => {
     return { type, payerId: pass.payer_id, pass, phone };
@@ -101,11 +104,11 @@ function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found
   };
 }
 
-/** In Google Wallet: the phone draws a nonce, which does not show when it was tapped. */
+/** A pass in Google Wallet: the phone draws a nonce, which does not show when it was tapped. */
 export const smartTap: TappedKind<Presented<'smart_tap'>, Found<'smart_tap'>> = {
   ...phonePass('smart_tap'),
   facts: ({ phone }) => ({ doubtedAt: phone?.doubtedAt ?? null }),
 };
 
-/** In Apple Wallet: a tap has its time, which must be current. */
+/** A pass in Apple Wallet: a tap contains its time, which must be current. */
 export const appleVas = phonePass('apple_vas');

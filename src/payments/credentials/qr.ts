@@ -17,7 +17,7 @@ import {
 } from '#payments/credentials/kind.ts';
 
 interface Found extends FoundPass<'qr'> {
-  /** `null` if it belongs to an attempt in progress, whose code is consumed. */
+  /** `null` for an attempt in progress, whose code is already consumed. */
   readonly code: PassCodeRow | null;
 }
 

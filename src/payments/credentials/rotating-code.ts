@@ -17,7 +17,7 @@ interface Presented {
 }
 
 interface Found extends FoundPass<'rotating_code'> {
-  /** `null` if it belongs to an attempt in progress, whose code is consumed. */
+  /** `null` for an attempt in progress, whose code is already consumed. */
   readonly rotating: RotatingKeyRow | null;
 }
 
@@ -27,7 +27,7 @@ function ofPass(pass: PassRow, rotating: RotatingKeyRow | null): Found {
   return { type: 'rotating_code', payerId: pass.payer_id, pass, rotating };
 }
 
-/** A code of a pass that changes every half minute: each step is valid for one attempt. */
+/** A pass's code that changes every half minute: each step is valid for one attempt. */
 export const rotatingCode: TappedKind<Presented, Found> = {
   ...passKind('rotating_code', (pass) => ofPass(pass, null)),
   isCode: true,

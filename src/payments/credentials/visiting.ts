@@ -13,9 +13,9 @@ export interface Visit {
   readonly refusal: { readonly decline: Decline; readonly rule?: string } | null;
 }
 
-/** Its payer, and the terms of its home cell. */
+/** The credential's payer, and its home cell's terms. */
 interface VisitingHolder {
-  /** The payer of this cell with the same wallet, with the limits that it has here. */
+  /** This cell's payer with the same wallet, with the limits that it has here. */
   readonly payer: PayerRow;
   readonly credential: Tapped & { readonly home: number };
   /** The most that its home cell lets it pay at once; `null` for no limit. */

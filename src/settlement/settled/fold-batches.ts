@@ -15,7 +15,7 @@ import {
 import { openRange, peaksOf } from '../../../contracts/batch-range.ts';
 import { paymentLeaf, paymentTreeRoot } from '../../../contracts/payment-tree.ts';
 
-/** Hashing these takes a fraction of a second. */
+/** Rows hashed at once, which takes a fraction of a second. */
 const ROWS_AT_ONCE = 1_000;
 
 /** A batch according to the chain's events: its payments in the order of the tree's leaves. */
@@ -25,7 +25,7 @@ export interface SettledBatch {
   readonly payments: readonly PaymentSettled[];
 }
 
-/** The batches of whole blocks, in the order of the chain. */
+/** Returns the batches of whole blocks, in the order of the chain. */
 export function batchesOf(events: readonly SettlementEvent[]): SettledBatch[] {
   const batches = new Map<string, SettledBatch & { payments: PaymentSettled[] }>();
   for (const event of events) {
@@ -40,15 +40,15 @@ export function batchesOf(events: readonly SettlementEvent[]): SettledBatch[] {
   return [...batches.values()];
 }
 
-/** The Merkle root of a batch. */
+/** Computes a batch's Merkle root. */
 export function rootOf({ payments }: SettledBatch): BatchRow['root'] {
   return paymentTreeRoot(payments.map((payment) => paymentLeaf(pack(payment))));
 }
 
 /**
- * Updates the rows of batches to the events of whole blocks. Rows stay if their block is still in
- * the chain; from the first other one on all are replaced. Batches behind a gap are omitted: they
- * come with the events of the blocks before them.
+ * Updates the batches' rows to match the events of whole blocks. Rows stay if their block is still
+ * in the chain; from the first other one on, all are replaced. Batches after a gap are omitted:
+ * they come with the events of the blocks before them.
  */
 export async function foldBatches(
   tx: Tx,
@@ -69,7 +69,7 @@ export async function foldBatches(
   }
 }
 
-/** From the first batch on whose block differs from its row's. */
+/** Returns the batches starting at the first one whose block differs from the stored one. */
 async function changedBatches(
   tx: Tx,
   contract: ContractBatches,
@@ -88,8 +88,8 @@ function blockOf({ payments }: SettledBatch): PaymentSettled {
 }
 
 /**
- * Rows are written as they are computed: a range of blocks may hold tens of thousands of batches,
- * and PostgreSQL ends a transaction that is idle while they are hashed.
+ * Writes rows as they are computed: a range of blocks may hold tens of thousands of batches, and
+ * PostgreSQL ends a transaction that is idle while they are hashed.
  */
 async function appendBatches(
   tx: Tx,
@@ -109,7 +109,7 @@ async function appendBatches(
     const { blockNumber, blockHash } = blockOf(batch);
     rows.push({ number: batch.number, blockNumber, blockHash, root, node: range.append(root) });
     if (rows.length === ROWS_AT_ONCE) await insertBatches(tx, contract, rows.splice(0));
-    // Many thousands may come at once, and their hashes take microseconds each.
+    // Yield, because many thousands may come at once, and their hashes take microseconds each.
     await yieldToOthers();
   }
   await insertBatches(tx, contract, rows);

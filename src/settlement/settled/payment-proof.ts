@@ -54,8 +54,8 @@ export interface ProvedPayment extends PaymentPlace {
 }
 
 /**
- * The proof from the rows, which are updated to the newest block if they do not reach far enough.
- * `null` if they lack the payment, or contradict each other: see {@link rereadPayment}.
+ * Builds the proof from the rows, which are first updated to the newest block if they do not reach
+ * far enough. `null` if they lack the payment or contradict each other: see {@link rereadPayment}.
  */
 export async function storedProof(
   deps: ProofDeps,
@@ -99,7 +99,8 @@ function toCall(row: ChainPaymentRow): PaymentCall {
 
 /**
  * Reads the payment and the batches from the chain, if rows are missing or a reorganization has
- * moved the payment to another batch. @returns whether the chain knows the payment.
+ * moved the payment to another batch.
+ * @returns true if the chain has the payment.
  */
 export async function rereadPayment(deps: ProofDeps, wanted: PaymentPlace): Promise<boolean> {
   const { db, chain } = deps;
@@ -108,7 +109,7 @@ export async function rereadPayment(deps: ProofDeps, wanted: PaymentPlace): Prom
   const [receipt] = await chain.receipts([settled.txHash]);
   const block = await chain.block(settled.blockNumber);
   if (receipt === null || receipt === undefined || block === null) {
-    // The event exists, so a node without a receipt for it has not caught up.
+    // The event exists, so a node without its receipt lags.
     throw new RpcUnavailable('the receipt of a settled payment is not there at present');
   }
   const rows = readEvents(chain.config, receipt.logs)
@@ -162,13 +163,13 @@ export async function readBatches(
 
 const SETTLED = present(eventTopics({ event: 'PaymentSettled', number: 0n })[0], 'topic');
 
-/** How many batches' blocks are requested at once. */
+/** Number of batches whose blocks are requested at once. */
 const BLOCKS_AT_ONCE = 64;
 
 /**
- * Deletes the rows of blocks that have left the chain. Since each block names its parent,
- * everything below a block that is still there is unchanged. @returns that block; `null` if none
- * is.
+ * Deletes the rows of blocks that have left the chain. Each block names its parent, so everything
+ * below a block that still exists is unchanged.
+ * @returns that block; `null` if none exists.
  */
 async function forgetLostBatches(
   { db, chain }: ProofDeps,

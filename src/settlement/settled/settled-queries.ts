@@ -6,16 +6,20 @@ import { toNumberColumn, withChainNumbers } from '#settlement/number-columns.ts'
 import type { Hex } from '#settlement/requests.ts';
 import type { RangedBatch } from '../../../contracts/batch-range.ts';
 
-/** The chain's identification of a payment. */
+/** The values by which the chain identifies a payment. */
 export interface PaymentPlace {
   readonly number: bigint;
   /**
-   * Contains the contract that settled the payment, even after the merchant has moved to another.
+   * Also identifies the contract that settled the payment, even after the merchant has moved to
+   * another.
    */
   readonly merchantNumber: bigint;
 }
 
-/** `null` if there is no such payment. Our signed bytes outweigh what was seen on the chain. */
+/**
+ * Returns the payment's values; `null` if there is no such payment. Our signed bytes take
+ * precedence over what was seen on the chain.
+ */
 export async function selectPaymentPlace(
   sql: Sql,
   paymentId: string,
@@ -49,7 +53,7 @@ export interface ChainPaymentRow {
   tx_hash: Hex;
 }
 
-/** All payments of this one's batch, in the order of the tree's leaves. */
+/** Returns all payments of the same batch, in the order of the tree's leaves. */
 export async function selectBatchOf(
   sql: Sql,
   wanted: PaymentPlace & { readonly livemode: boolean },
@@ -75,7 +79,10 @@ export interface ContractBatches {
   readonly contractVersion: number;
 }
 
-/** Keeps two processes that read the chain at once from replacing newer rows with older ones. */
+/**
+ * Locks the batches, so that of two processes that read the chain at once, neither replaces newer
+ * rows with older ones.
+ */
 export async function lockBatches(
   tx: Tx,
   { livemode, contractVersion }: ContractBatches,
@@ -84,7 +91,7 @@ export async function lockBatches(
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
 }
 
-/** The number of the last batch with a row; 0: none. */
+/** Returns the number of the last batch with a row; 0 if there is none. */
 export async function selectLastBatch(sql: Sql, contract: ContractBatches): Promise<bigint> {
   const rows = await sql.query<{ number: bigint }>(
     `select number from chain_batches where livemode = $1 and contract_version = $2
@@ -95,14 +102,14 @@ export async function selectLastBatch(sql: Sql, contract: ContractBatches): Prom
 }
 
 export interface BatchBlock {
-  /** The first of its batches. */
+  /** The number of the first batch. */
   readonly first: bigint;
   readonly last: bigint;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
 }
 
-/** The blocks of the newest batches before this one, newest first. */
+/** Returns the blocks of the newest batches before this one, newest first. */
 export async function selectBatchBlocks(
   sql: Sql,
   contract: ContractBatches,
@@ -121,7 +128,7 @@ export async function selectBatchBlocks(
   );
 }
 
-/** The rows of these batches, by number. */
+/** Returns the rows of these batches, by number. */
 export async function selectBatches(
   sql: Sql,
   contract: ContractBatches,
@@ -137,7 +144,10 @@ export async function selectBatches(
   return new Map(rows.map((row) => [row.number, row]));
 }
 
-/** From this one on: a reorganization has changed them, and with them all nodes above. */
+/**
+ * Deletes the batches from this one on: a reorganization has changed them, and with them all nodes
+ * above.
+ */
 export async function deleteBatchesFrom(
   tx: Tx,
   contract: ContractBatches,
@@ -167,7 +177,7 @@ const INSERT_BATCHES = `
   insert into chain_batches (livemode, contract_version, ${BATCHES.names.join(', ')})
   select $1, $2, i.* from ${BATCHES.table('i')}`;
 
-/** At most a thousand: see `columnsFrom`. */
+/** Inserts at most a thousand batches: see `columnsFrom`. */
 export async function insertBatches(
   tx: Tx,
   { livemode, contractVersion }: ContractBatches,
@@ -194,7 +204,10 @@ export interface SettledInBlock {
   readonly blockTime: Date;
 }
 
-/** A range that is read again may hold thousands: too many for the columns of one statement. */
+/**
+ * A range that is read again may hold thousands of payments, too many for the columns of one
+ * statement.
+ */
 const MAX_AT_ONCE = 500;
 
 const SETTLED = columnsFrom(2, {
@@ -253,7 +266,7 @@ export async function upsertChainPayments(
   }
 }
 
-/** The settled payments with these numbers, as in their events. */
+/** Returns the settled payments with these numbers, as in their events. */
 export async function selectChainPayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
@@ -271,7 +284,7 @@ export async function selectChainPayments(
   );
 }
 
-/** Moves payments whose position differs from their event's, with the same money. */
+/** Updates payments whose position differs from their event's but whose sums do not. */
 export async function movePayments(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },

@@ -15,10 +15,13 @@ import {
 import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** While nothing is paid, the first payment may offer the fees of some minutes ago. */
+/**
+ * How old tips may be while nothing is paid: the first payment may then offer the fees of some
+ * minutes ago.
+ */
 export const IDLE_TIPS_MS = 300_000;
 
-/** What a payment costs now if a relayer of this chain sends it. */
+/** Returns what a payment costs now if a relayer of this chain sends it. */
 export async function presentPrice(chain: Chain, head: Block): Promise<Price> {
   const blocks = blocksLasting(chain.config, { blocks: TIP_BLOCKS, intervalMs: null });
   const tips = await recentTips(chain, { blocks, maxAgeMs: IDLE_TIPS_MS });
@@ -37,12 +40,12 @@ export function feesAt({ config }: Chain, head: Block, recent: readonly bigint[]
 }
 
 /**
- * One node alone could make each payment a thousand times dearer: of two answers the lower one
- * counts.
+ * A single node could inflate the price of a payment a thousandfold, so ask two and use the lower
+ * answer.
  */
 const ASKED = 2;
 
-/** The tips of this many blocks; `null` if no node answered. */
+/** Returns the tips of this many blocks; `null` if no node answered. */
 export function recentTips(
   chain: Chain,
   { blocks, maxAgeMs }: { readonly blocks: bigint; readonly maxAgeMs: number },
@@ -60,7 +63,7 @@ export function recentTips(
   });
 }
 
-/** `null` if there is no valid answer. */
+/** Returns one node's tips; `null` if its answer is invalid. */
 async function tipsOf(
   address: Address,
   params: readonly unknown[],
@@ -72,7 +75,9 @@ async function tipsOf(
   return (reward ?? []).flatMap(([tip]) => (tip === undefined ? [] : [BigInt(tip)]));
 }
 
-/** Measured with Circle's token (contracts/README.md), without other payments to share the cost. */
+/**
+ * Gas of one payment alone in its transaction, measured with Circle's token (contracts/README.md).
+ */
 const GAS_OF_ONE_PAYMENT = 95_000n;
 
 /** Bytes of a signed transaction with one payment, and with the most that it may have. */
@@ -83,13 +88,13 @@ export interface Price {
   readonly baseFeePerGas: bigint;
   /** The tip per unit of gas. */
   readonly tip: bigint;
-  /** For publishing one payment, if the chain charges for it. */
+  /** The cost of publishing one payment, if the chain charges for it. */
   readonly dataFee: bigint;
 }
 
 /**
- * How many payments, each sent alone, a balance pays for: the same number in log, console, metrics
- * and readiness. `null` if unknown, or if gas is free.
+ * Returns how many payments, each sent alone, a balance pays for. Log, console, metrics and
+ * readiness all show this number. `null` if unknown, or if gas is free.
  */
 export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): bigint | null {
   if (balanceWei === null || price === null) return null;
@@ -97,13 +102,15 @@ export function paymentsLeftOf(balanceWei: bigint | null, price: Price | null): 
   return cost === 0n ? null : balanceWei / cost;
 }
 
-/** How many whole days these payments last; `null` if unknown, or if there are no payments. */
+/**
+ * Returns how many whole days these payments last; `null` if unknown, or if there are no payments.
+ */
 export function daysLeftOf(paymentsLeft: bigint | null, perDay: number): number | null {
   if (paymentsLeft === null || perDay <= 0) return null;
   return Math.min(MANY_DAYS, Math.floor(Number(paymentsLeft) / perDay));
 }
 
-/** Ten years: no one plans that far, and a balance without end reads badly. */
+/** Caps the number of days at ten years, because larger numbers are of no use to anyone. */
 const MANY_DAYS = 3_650;
 
 /** True if gas must be sent soon. */
@@ -111,7 +118,7 @@ export function isLow(paymentsLeft: bigint | null, lowBalance: number): boolean 
   return paymentsLeft !== null && paymentsLeft < BigInt(lowBalance);
 }
 
-/** Senders that settle, whichever worker holds them. */
+/** Counts the senders that settle, whichever worker holds them. */
 export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `select count(*)::int as count from relayer_senders
@@ -121,14 +128,15 @@ export async function countSendersAtWork(sql: Sql, livemode: boolean): Promise<n
   return rows[0]?.count ?? 0;
 }
 
-/** At most this many rows are counted; of more, a sample at even distances. */
+/** At most this many rows are counted; if there are more, an evenly spaced sample. */
 const LOOKED_AT = 20_000n;
 const WEEK_DAYS = 7;
 
 /**
- * Payments a day that this network has settled within the last week; for a younger one, since its
- * first job, but at least within a day. There is no index by time for this: ids grow with time, so
- * the first one of the week is found by bisection, and of many rows a sample is counted.
+ * Returns the payments per day that this network has settled within the last week; on a younger
+ * one, since its first job, but over at least a day. There is no index by time for this: ids grow
+ * with time, so the first one of the week is found by bisection, and of many rows a sample is
+ * counted.
  */
 export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Promise<number> {
   const weekAgo = new Date(now.getTime() - WEEK_DAYS * DAY_MS);
@@ -163,10 +171,13 @@ export async function paymentsPerDay(sql: Sql, livemode: boolean, now: Date): Pr
   return ((counted?.count ?? 0) * Number(step)) / days;
 }
 
-/** A week's rate changes little in this time, and each count reads some thousand rows. */
+/**
+ * How long a rate is reused: a week's rate changes little in this time, and each count reads some
+ * thousand rows.
+ */
 const RATE_AGE_MS = 600_000;
 
-/** The result of {@link paymentsPerDay}, at most some minutes old. */
+/** Returns the result of {@link paymentsPerDay}, at most some minutes old. */
 export function weeklyRate(sql: Sql, { config, remember }: Chain): Promise<number> {
   const count = () => paymentsPerDay(sql, config.livemode, new Date());
   return remember('payments a day', RATE_AGE_MS, count);

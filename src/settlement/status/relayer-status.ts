@@ -18,11 +18,11 @@ import {
 /** One network's relayer as operators and metrics see it. */
 export interface RelayerStatus {
   readonly network: Network;
-  /** `null` if no node answers. */
+  /** The newest block; `null` if no node answers. */
   readonly head: { readonly number: bigint; readonly time: Date } | null;
   readonly senders: readonly SenderState[];
   /**
-   * How many days the gas balance of the active senders lasts at last week's rate, at least:
+   * The least number of days for which the active senders' gas balance lasts at last week's rate;
    * payments that share a transaction cost less. `null` if unknown, or if there are no payments.
    */
   readonly daysLeft: number | null;
@@ -46,15 +46,17 @@ interface SenderState extends SenderRow {
   /** Native balance in wei; `null` if no node answers. */
   readonly balanceWei: bigint | null;
   /**
-   * How many payments the balance pays for, if each were sent alone, at the newest block's base fee
-   * and the relayer's tip.
+   * The number of payments that the balance pays for, each sent alone, at the newest block's base
+   * fee and the relayer's tip.
    */
   readonly paymentsLeft: bigint | null;
-  /** Below the configured threshold: gas must be sent to the address soon. */
+  /**
+   * True if the balance is below the configured threshold, so gas must be sent to the address soon.
+   */
   readonly low: boolean;
 }
 
-/** If there are more, it is a flood, and the first of them show the cause. */
+/** The most alarms shown: if there are more, the first ones show the cause. */
 const MAX_ALARMS = 50;
 
 /** Reads the rows, and balances and head from the chain if a node answers. */
@@ -108,7 +110,7 @@ export async function canSponsor(sql: Sql, chain: Chain): Promise<boolean> {
   return left === null || left * 100n >= BigInt(lowBalance) * SPONSOR_RESERVE_PERCENT;
 }
 
-/** Only active senders: a key that was removed cannot spend its balance. `null` if unknown. */
+/** Sums only active senders: a key that was removed cannot spend its balance. `null` if unknown. */
 function ofOperators(senders: readonly SenderState[]): bigint | null {
   const known = senders.flatMap(({ role, owner, paymentsLeft }) =>
     role === 'operator' && owner !== null ? (paymentsLeft ?? []) : [],
@@ -122,7 +124,9 @@ interface Seen {
   readonly price: Price;
 }
 
-/** An old head would look like a stalled chain. */
+/**
+ * The head is cached for at most this long, because an old head would look like a stalled chain.
+ */
 const HEAD_AGE_MS = 15_000;
 
 async function readChain(
@@ -165,7 +169,7 @@ export interface QueueStatusRow {
   oldest: Date;
 }
 
-/** Jobs under way, and results that their domain has not applied yet. */
+/** Counts jobs under way, and results that their domain has not applied yet. */
 export async function selectQueueStatus(sql: Sql, livemode: boolean): Promise<QueueStatusRow[]> {
   return sql.query(
     `select kind,

@@ -28,11 +28,11 @@ import { stopIfShown } from '#settlement/relayer/senders/foreign-key.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Makes a sender and the chain agree on the next nonce. If the chain is ahead, somebody else has
- * the key, because a loss of ours would have closed the network: the sender stops when nodes show
- * what used it. If the chain is behind, it lost blocks: what we stored from there on is sent again,
- * and empty nonces are filled, or nothing after them could ever be mined.
- * @returns whether the sender can be worked on.
+ * Makes a sender and the chain agree on the next nonce. If the chain is ahead, someone else has the
+ * key (a loss of our data would have closed the network), so the sender stops when nodes show what
+ * used the nonces. If the chain is behind, it lost blocks: stored transactions from there on are
+ * sent again, and empty nonces are filled, because nothing after them could be mined otherwise.
+ * @returns true if the sender can be used.
  */
 export async function catchUpNonce(
   relayer: RelayerState,
@@ -48,7 +48,7 @@ export async function catchUpNonce(
   return true;
 }
 
-/** Every nonce from `from` up to `to` gets a signed transaction again. */
+/** Signs a transaction again for every nonce from `from` up to `to`. */
 export async function fillGap(
   relayer: RelayerState,
   sender: HeldSender,
@@ -93,9 +93,9 @@ export async function surestNonce(
 }
 
 /**
- * Loads transactions that the rows have and this process has forgotten. Outcomes are committed
+ * Loads transactions that have rows but that this process has forgotten. Results are committed
  * without waiting for the disk, so a crash of PostgreSQL can undo the last of them, and nothing
- * else shows it.
+ * else reveals it.
  */
 export async function rereadOpen(relayer: RelayerState): Promise<void> {
   const { livemode } = relayer;
@@ -115,9 +115,9 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
 }
 
 /**
- * Reads the sender's open transactions from their rows; what this process knows already stays as it
- * is.
- * @returns all that are open now, in the order of their nonces.
+ * Reads the sender's open transactions from their rows; those that this process already knows stay
+ * unchanged.
+ * @returns all that are open now, in nonce order.
  */
 export async function loadOpen(
   relayer: RelayerState,
@@ -129,13 +129,13 @@ export async function loadOpen(
     if (sender.open.has(row.nonce)) continue;
     const loaded = toOpen(row, !maySendAgain(row, relayer.head));
     if (loaded.phase !== 'stuck') sender.add([loaded]);
-    // First, so that no fault in between leaves the old bytes to be sent.
+    // Bar the old bytes first, so that no fault in between leaves them to be sent.
     else sender.add([await barOldBytes(relayer, sender, loaded)]);
   }
   return inNonceOrder(sender);
 }
 
-/** Bytes that must never go out again are canceled, and their jobs are queued again. */
+/** Cancels bytes that must never be sent again, and queues their jobs again. */
 async function barOldBytes(
   relayer: RelayerState,
   sender: HeldSender,
@@ -149,10 +149,10 @@ async function barOldBytes(
 }
 
 /**
- * A reorganization has undone its block, or nobody had sent it yet. The same bytes could do this
- * time what they did not do the first time. So they never go out again once one of their requests
- * has failed (somebody was told, or is about to be) or is on its way under other bytes. When they
- * have expired the contract would refuse them anyway.
+ * True if the bytes may be sent again after a reorganization has undone their block, or if they
+ * were never sent. The same bytes may now succeed where they failed before. So they must not be
+ * sent once one of their requests has failed (its failure was or is about to be announced) or is
+ * under way under other bytes. Expired bytes would be refused by the contract anyway.
  */
 function maySendAgain(row: OpenTransactionRow, head: RelayerState['head']): boolean {
   const { attempts, unsigned, requests, retired } = row;
@@ -177,7 +177,7 @@ function toOffer({ cancels, maxFee, maxTip }: OfferRow): Offer {
   return { cancels, fees: { maxFeePerGas: BigInt(maxFee), maxPriorityFeePerGas: BigInt(maxTip) } };
 }
 
-/** What has failed has its answer: nothing that happens to the transaction changes that. */
+/** A failed request has its answer: nothing that happens to the transaction changes that. */
 function toOpenRequest(row: OpenTransactionRow['requests'][number]): OpenRequest[] {
   const { failed, id, created, ...same } = row;
   const number = row.number === null ? null : BigInt(row.number);
