@@ -32,9 +32,9 @@ function bigintText(_key: string, value: unknown): unknown {
 }
 
 /**
- * A result that its object cannot take, because it is not waiting for one or does not exist. Only a
- * result ends that wait, so this cannot happen; if it does, money may have moved without a record.
- * The alarm commits together with the result being marked as applied.
+ * A result arrived for an object that does not exist or is not waiting for one. Only a result ends
+ * the wait, so this cannot happen; if it does, money may have moved without a record. The alarm
+ * commits in the transaction that marks the result as applied.
  */
 export async function alarmUnfit(
   tx: Tx,
@@ -74,7 +74,10 @@ export async function selectOpenAlarms(
   );
 }
 
-/** Marks an alarm as resolved by an operator. @returns whether it was open. */
+/**
+ * Marks an alarm as resolved by an operator.
+ * @returns true if it was open.
+ */
 export async function resolveAlarm(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'update chain_alarms set resolved_at = $2 where id = $1 and resolved_at is null returning id',

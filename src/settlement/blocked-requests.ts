@@ -7,10 +7,10 @@ const TRANSFER_BLOCKED: Failure = { succeeded: false, reason: 'transfer_blocked'
 
 const BLOCKED = chainRequests.pick(['blocked_since', 'blocked_by']);
 
-/** The reason why a refund or withdrawal is not sent at present, as the text of the refusal. */
+/** The text shown for each reason why a refund or withdrawal cannot be sent at present. */
 export type BlockedRow = { [N in keyof Row<typeof BLOCKED>]: NonNullable<Row<typeof BLOCKED>[N]> };
 
-/** The contract refuses it for now: it stays queued, and the reason is shown. */
+/** Marks a request that the contract refuses for now: it stays queued, and the reason is shown. */
 export async function markBlocked(
   sql: Sql,
   request: { readonly id: bigint; readonly by: string },
@@ -23,7 +23,7 @@ export async function markBlocked(
   );
 }
 
-/** Why a refund or withdrawal waits; `undefined` if it does not. */
+/** Returns the reason why a refund or withdrawal waits; `undefined` if it does not wait. */
 export async function selectBlocked(
   sql: Sql,
   kind: 'refund' | 'withdrawal',
@@ -38,8 +38,9 @@ export async function selectBlocked(
 }
 
 /**
- * Gives up a refund that waits for the token, unless a signed transaction of it may still be mined
- * or it was paid before a reorganization. @returns whether it was given up.
+ * Gives up a refund that waits for the token. Does nothing if a signed transaction of it may still
+ * be mined, or if it was paid before a reorganization.
+ * @returns true if it was given up.
  */
 export async function endBlockedRefund(tx: Tx, refundId: string): Promise<boolean> {
   const rows = await tx.query(

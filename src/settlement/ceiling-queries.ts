@@ -28,7 +28,7 @@ export async function countSales(
   tx: Tx,
   sales: readonly {
     readonly tenant: Tenant;
-    /** The time of its block. */
+    /** The time of the block that contains the sale. */
     readonly minedAt: Date;
     readonly amount: bigint;
   }[],
@@ -44,7 +44,7 @@ export async function countSales(
 }
 
 /**
- * What each account has settled in this hour and has under way, in one snapshot.
+ * Reads in one snapshot how much each account has settled in this hour and how much is under way.
  * @returns one entry per account, in the given order.
  */
 export async function selectUses(
@@ -87,7 +87,7 @@ export interface CeilingUser {
   readonly amount: bigint;
 }
 
-/** The accounts that have used most of the hour that contains `at`. */
+/** Returns the accounts that have used most of the hour that contains `at`. */
 export async function selectLargestUsers(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly at: Date; readonly limit: number },

@@ -13,13 +13,13 @@ export interface Ceiling {
   readonly sellers: number;
 }
 
-/** Atoms. If less is left, hardly any sale fits: 1 USDC, the contract's unit for the ceiling. */
+/** Atoms: 1 USDC, the contract's unit for the ceiling. If less is left, hardly any sale fits. */
 const LEAST_ROOM = 1_000_000n;
 /** If this few accounts sell, one of them may need the whole ceiling. */
 const FEW_SELLERS = 5;
-/** Percent: all that the contract allows. */
+/** Percent: the contract's whole ceiling, so no limit of its own. */
 export const WHOLE_HOUR = 100;
-/** Percent. Four accounts would have to collude to keep all others from selling. */
+/** Percent. Keeping all others from selling takes at least four colluding accounts. */
 const SHARE_OF_MANY = 25;
 
 const POINTS_PER_PERCENT = 100;
@@ -28,22 +28,28 @@ export function isFull({ perHour, settled }: Ceiling): boolean {
   return perHour - settled < LEAST_ROOM;
 }
 
-/** Percent of the hour for accounts without their own share. `set`: MAX_ACCOUNT_SHARE_PERCENT. */
+/**
+ * Returns the percentage of the hour for accounts without their own share. `set` is
+ * MAX_ACCOUNT_SHARE_PERCENT.
+ */
 export function commonShare({ sellers }: Ceiling, set: number | null): number {
   return set ?? (sellers < FEW_SELLERS ? WHOLE_HOUR : SHARE_OF_MANY);
 }
 
-/** Atoms per hour; `null` if the share is the whole ceiling, which the contract itself enforces. */
+/**
+ * Returns atoms per hour; `null` if the share is the whole ceiling, which the contract itself
+ * enforces.
+ */
 export function atomsOf({ perHour }: Ceiling, share: number): bigint | null {
   return share >= WHOLE_HOUR ? null : basisPoints(atoms(perHour), share * POINTS_PER_PERCENT);
 }
 
-/** The refusal if this hour has less left than the payment needs. */
+/** Returns the refusal for a payment that needs more than is left of this hour's ceiling. */
 export function hourIsFull(livemode: boolean): Refusal {
   return untilNextHour(`The ${networkOf(livemode)} has settled all that it may within this hour.`);
 }
 
-/** The refusal if this payment would exceed the account's share of this hour. */
+/** Returns the refusal for a payment that would exceed the account's share of this hour. */
 export function shareIsUsed({ livemode }: Tenant): Refusal {
   return untilNextHour(
     `This payment exceeds what one account may settle on the ${networkOf(livemode)} in an hour.`,

@@ -8,7 +8,10 @@ export interface Depth {
   readonly ms: number;
 }
 
-/** No customer waits longer at a counter, and later the ledger would wait for nothing. */
+/**
+ * The longest wait that may be set: no customer waits longer at a counter, and the ledger would
+ * only be delayed.
+ */
 export const MAX_WAIT_MS = 600_000;
 
 type Confirmations = Pick<NetworkConfig, 'confirmations' | 'confirmationsMs' | 'receiptProviders'>;
@@ -20,9 +23,9 @@ interface Reached {
 }
 
 /**
- * When a payment counts on an external chain: at inclusion if two providers can confirm it, or if
- * blocks cannot be undone; one block later if there is only one provider. `asked`: the setting;
- * `null` if it is not set.
+ * Returns when a payment counts on an external chain: at inclusion if two providers can confirm it,
+ * or if blocks cannot be undone; one block later if there is only one provider. `asked` is the
+ * setting, or `null` if it is not set.
  * @throws StartError for success at inclusion with a single provider.
  */
 export function confirmationsFor(asked: Depth | null, network: Reached): Confirmations {
@@ -42,7 +45,7 @@ export function confirmationsFor(asked: Depth | null, network: Reached): Confirm
   );
 }
 
-/** One line for the log. */
+/** Describes in one log line when a payment counts. */
 export function whenItCounts(
   config: Confirmations & Pick<NetworkConfig, 'network' | 'countsFrom'>,
 ): string {

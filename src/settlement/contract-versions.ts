@@ -7,9 +7,9 @@ export interface ContractPlace {
   readonly deployedAtBlock: bigint;
 }
 
-/** The contracts of a network: the one that merchants and payers join, and those before it. */
+/** A network's contracts: the one that merchants and payers join now, and the previous ones. */
 export interface Contracts extends ContractPlace {
-  /** Oldest first. Payments made there are refunded and withdrawn there. */
+  /** The previous contracts, oldest first. Payments made there are refunded and withdrawn there. */
   readonly formerSettlements: readonly ContractPlace[];
 }
 
@@ -21,7 +21,7 @@ export interface Contracts extends ContractPlace {
 const VERSION_BITS = 32n;
 const ON_CONTRACT = (1n << VERSION_BITS) - 1n;
 
-/** All of them, oldest first: a contract's index in this list is its version. */
+/** Returns all contracts, oldest first: a contract's index in this list is its version. */
 export function contractsOf({
   formerSettlements,
   settlement,
@@ -30,24 +30,24 @@ export function contractsOf({
   return [...formerSettlements, { settlement, deployedAtBlock }];
 }
 
-/** The version of the contract that knows the merchant; 0: the first. */
+/** Returns the version of the contract on which the merchant is registered; 0 is the first. */
 export function contractVersionOf(merchantNumber: bigint): number {
   return Number(merchantNumber >> VERSION_BITS);
 }
 
-/** The version that merchants and payers join now. */
+/** Returns the version that merchants and payers join now. */
 export function currentContractVersion({ formerSettlements }: Contracts): number {
   return formerSettlements.length;
 }
 
-/** True if this process's settings name the contract that knows the merchant. */
+/** True if this process's settings name the merchant's contract. */
 export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boolean {
   return contractVersionOf(merchantNumber) <= currentContractVersion(contracts);
 }
 
 /**
- * The contract that knows this merchant.
- * @throws RpcUnavailable if another process has newer settings: this one does nothing.
+ * Returns the contract on which this merchant is registered.
+ * @throws RpcUnavailable if another process has newer settings, so that this one does nothing.
  */
 export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   const contract = contractsOf(contracts)[contractVersionOf(merchantNumber)];
@@ -55,24 +55,24 @@ export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
 }
 
-/** The merchant's number on its contract. */
+/** Returns the merchant's number on its contract. */
 export function numberOnContract(merchantNumber: bigint): number {
   return Number(merchantNumber & ON_CONTRACT);
 }
 
-/** The service's number for a merchant of this contract version. */
+/** Returns the service's number for a merchant of this contract version. */
 export function merchantNumberOf(contractVersion: number, onContract: number | bigint): bigint {
   return (BigInt(contractVersion) << VERSION_BITS) | BigInt(onContract);
 }
 
-/** The version of the contract at this address; `null` if it is none of them. */
+/** Returns the version of the contract at this address; `null` if it is none of them. */
 export function contractVersionAt(contracts: Contracts, address: Hex): number | null {
   const sought = address.toLowerCase();
   const index = contractsOf(contracts).findIndex((one) => one.settlement.toLowerCase() === sought);
   return index < 0 ? null : index;
 }
 
-/** The first block with events of any of the contracts. */
+/** Returns the first block that can hold events of any of the contracts. */
 export function firstBlockOf(contracts: Contracts): bigint {
   const blocks = contractsOf(contracts).map((one) => one.deployedAtBlock);
   return blocks.reduce((least, block) => (block < least ? block : least));

@@ -5,15 +5,18 @@ import type { Hex } from '#settlement/requests.ts';
 const ONE_CASE = /^0x(?:[0-9a-f]{40}|[0-9A-F]{40})$/;
 
 /**
- * The address with its checksum (EIP-55). It may be given in one case; in mixed case the checksum
- * must be right, which a mistyped digit almost never is. `null` for anything else.
+ * Returns the address with its checksum (EIP-55); `null` if it is not an address. The input may be
+ * in one case; in mixed case its checksum must be right, which it almost never is after a typo.
  */
 export function checksummed(text: string): Hex | null {
   if (ONE_CASE.test(text)) return getAddress(text.toLowerCase());
   return isAddress(text) ? text : null;
 }
 
-/** The address in a setting. @throws StartError */
+/**
+ * Reads an address from a setting.
+ * @throws StartError
+ */
 export function settingAddress(text: string, name: string): Hex {
   const address = checksummed(text);
   if (address !== null) return address;

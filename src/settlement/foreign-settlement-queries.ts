@@ -3,7 +3,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { numberText, withChainNumbers } from '#settlement/number-columns.ts';
 
-/** Events of the contract that no row explains: someone else has used a key of this service. */
+/** Events of the contract that no row explains: one of this service's keys was used elsewhere. */
 export const foreignSettlements = table('foreign_settlements', {
   id: 'bigint',
   livemode: 'boolean',
@@ -30,13 +30,13 @@ export interface ForeignRange {
   readonly livemode: boolean;
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** Later events wait for the next poll. */
+  /** Events read later than this wait for the next poll. */
   readonly before: Date;
 }
 
 /**
- * A payment (`c`, of the merchant `m`) is explained by its row, by a transaction of ours that
- * settled it, or by a job under way for the same sum of the same payer.
+ * SQL: no row explains a payment (`c`, of the merchant `m`): it has no row of its own, no
+ * transaction of ours settled it, and no job for the same sum and payer is under way.
  */
 const PAYMENT_UNEXPLAINED = `
   not exists (
@@ -52,9 +52,10 @@ const PAYMENT_UNEXPLAINED = `
         and (r.payload ->> 'amount')::bigint = c.amount)`;
 
 /**
- * A transfer (`t`). A withdrawal that a wallet made by itself (number 0) does not concern the
- * ledger. A refund that a recovery after a loss has read belongs to the lost time: it was skipped
- * if its payment was not booked yet, and the recovery that reconciliation requests books it.
+ * SQL: no row explains a transfer (`t`). A withdrawal that a wallet made by itself (number 0) does
+ * not concern the ledger. A refund that a recovery after a loss has read belongs to the lost
+ * period: it was skipped if its payment was not booked yet, and the recovery that reconciliation
+ * requests books it.
  */
 const TRANSFER_UNEXPLAINED = `
   (t.kind = 'refund' or t.number <> 0)
@@ -69,7 +70,7 @@ const TRANSFER_UNEXPLAINED = `
       select from withdrawals w where t.kind = 'withdrawal' and w.livemode = t.livemode
         and (w.number = t.number or w.tx_hash = t.tx_hash))`;
 
-/** Payments to merchants that are known here, and to others. */
+/** SQL: payments to merchants that have an account here, and to others. */
 const FOREIGN_PAYMENTS = `
   select c.livemode, 'payment' as kind, c.number, c.tx_hash, c.log_index, c.block_number,
     m.account_id, c.merchant_number, c.payer as address, c.amount
@@ -88,7 +89,7 @@ const FOREIGN_TRANSFERS = `
   where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
     and ${TRANSFER_UNEXPLAINED}`;
 
-/** The money that an event of the contract moved, as it was read. */
+/** An event of the contract that moved money, as it was read. */
 export interface MovedOnChain {
   readonly kind: ForeignRow['kind'];
   /** As stored in the column: see {@link toNumberColumn}. */
@@ -100,13 +101,13 @@ export interface MovedOnChain {
   /** The payer, or the wallet that was paid. */
   readonly address: string;
   readonly amount: string;
-  /** Refunds only: 32 hex digits. */
+  /** For refunds only: 32 hex digits. */
   readonly reference: string | null;
 }
 
 export type UnexplainedRow = FoundForeignRow & { readonly log_index: number };
 
-/** Which of these events, just read and not stored, no row explains. */
+/** Returns those of these events, just read and not stored, that no row explains. */
 export async function selectUnexplained(
   sql: Sql,
   livemode: boolean,
@@ -151,8 +152,8 @@ export interface FoundForeignRow {
 }
 
 /**
- * Records what is foreign in these blocks, and deletes what a reorganization has removed.
- * @returns events that were not known before, or have no account to be kept for.
+ * Records the foreign events in these blocks, and deletes those that a reorganization has removed.
+ * @returns events that were not known before, or that belong to no account here.
  */
 export async function insertForeign(
   tx: Tx,
@@ -186,7 +187,7 @@ export async function insertForeign(
   return withChainNumbers(rows);
 }
 
-/** Two operators have refused them, so their differences are no longer reported. */
+/** Stops reporting the differences of events that two operators have refused. */
 export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `update reconciliation_differences d set accepted_at = $2
@@ -197,12 +198,12 @@ export async function acceptRefused(tx: Tx, livemode: boolean, now: Date): Promi
   );
 }
 
-/** Joins differences (`d`) of reconciliation with foreign settlements (`f`), by name. */
+/** SQL: joins reconciliation's differences (`d`) with foreign settlements (`f`), by name. */
 export const IS_DIFFERENCE = `
   (d.kind, d.subject) = (f.kind || '_unknown_here', ${numberText('f.number')}
     || case f.kind when 'refund' then '/' || f.tx_hash else '' end)`;
 
-/** Undecided ones first. */
+/** Returns the foreign events, undecided ones first. */
 export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
   const rows = await foreignSettlements.list(
     sql,
@@ -213,11 +214,11 @@ export async function selectForeign(sql: Sql): Promise<ForeignRow[]> {
 }
 
 export interface ForeignGroup extends Tenant {
-  /** The newest one that was known when the operator asked. */
+  /** The newest event that was known when the operator asked. */
   readonly upTo: bigint;
 }
 
-/** The newest undecided one of an account; `null` if there is none. */
+/** Returns an account's newest undecided event; `null` if there is none. */
 export async function selectNewestForeign(sql: Sql, tenant: Tenant): Promise<bigint | null> {
   const rows = await sql.query<{ id: bigint | null }>(
     `select max(id) as id from foreign_settlements
@@ -227,7 +228,10 @@ export async function selectNewestForeign(sql: Sql, tenant: Tenant): Promise<big
   return rows[0]?.id ?? null;
 }
 
-/** @returns how many were undecided. */
+/**
+ * Decides an account's events.
+ * @returns how many were undecided.
+ */
 export async function decideForeign(
   tx: Tx,
   group: ForeignGroup,
@@ -241,7 +245,7 @@ export async function decideForeign(
   return rows.length;
 }
 
-/** The database was restored after all: recovery books the undecided ones. */
+/** Deletes the undecided events: the database was restored after all, and recovery books them. */
 export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('delete from foreign_settlements where livemode = $1 and decision is null', [
     livemode,
@@ -249,8 +253,8 @@ export async function deleteUndecided(tx: Tx, livemode: boolean): Promise<void> 
 }
 
 /**
- * Atoms that an account may not pay out. Refused payments are kept back as far as they are in the
- * balance; undecided ones in full.
+ * Returns the atoms that an account may not pay out. Refused payments are kept back as far as the
+ * balance still holds them; undecided ones in full.
  */
 export async function selectKeptBack(sql: Sql, tenant: Tenant): Promise<bigint> {
   const rows = await sql.query<{ amount: bigint }>(

@@ -5,7 +5,7 @@ import { IS_DIFFERENCE } from '#settlement/foreign-settlement-queries.ts';
 /** The topic of wake-ups when a recovery begins and ends; key = network. */
 export const RECOVERY_TOPIC = 'network-recovery';
 
-/** Why a network's ledger is compared with its chain. */
+/** The reason for comparing a network's ledger with its chain. */
 export type RecoveryReason = 'cluster' | 'nonce' | 'position' | 'reconciliation' | 'command';
 
 /** The database's record of a network's ledger and its senders. */
@@ -16,11 +16,11 @@ export interface LedgerRow {
   readonly asked: bigint;
   /** True if anything was ever sent or paid on the network; only read without a cluster id. */
   readonly used: boolean;
-  /** By lower-case address, without senders that were stopped. */
+  /** Next nonces by lower-case address, without senders that were stopped. */
   readonly next_nonces: Readonly<Record<string, string>>;
-  /** Operators were asked whether the database was restored. */
+  /** True if operators were asked whether the database was restored. */
   readonly doubted: boolean;
-  /** The WAL is flushed up to here. */
+  /** The WAL position up to which the database has flushed. */
   readonly position: string;
 }
 
@@ -50,7 +50,7 @@ export async function askForRecovery(
   sql: Sql,
   wish: {
     readonly livemode: boolean;
-    /** The counter of requests, as read before. `null` requests one in any case. */
+    /** The counter of requests, as read before. `null` requests a recovery in any case. */
     readonly asked: bigint | null;
     readonly reason: RecoveryReason;
     readonly lossShown: boolean;
@@ -84,7 +84,7 @@ export async function askForRecovery(
 /** Nonces that the chain knows and the ledger does not, by lower-case address. */
 export type NoncesAhead = Readonly<Record<string, string>>;
 
-/** Operators must say whether the database was restored. */
+/** Stores that operators must say whether the database was restored. */
 export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): Promise<void> {
   await tx.query('update network_recoveries set doubt = $2::text::jsonb where livemode = $1', [
     livemode,
@@ -92,7 +92,7 @@ export async function saveDoubt(tx: Tx, livemode: boolean, ahead: NoncesAhead): 
   ]);
 }
 
-/** They have answered, or the question is void. Its alarm ends, too. */
+/** Ends the question because operators have answered it or it is void, and resolves its alarm. */
 export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<void> {
   await tx.query(
     `with asked as (
@@ -104,7 +104,10 @@ export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<vo
   );
 }
 
-/** The nonces about which operators were asked, if they were. Locks the network's row. */
+/**
+ * Returns the nonces about which operators were asked; `null` if they were not. Locks the network's
+ * row.
+ */
 export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead | null> {
   const rows = await tx.query<{ doubt: NoncesAhead | null }>(
     'select doubt from network_recoveries where livemode = $1 for update',
@@ -113,7 +116,7 @@ export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead 
   return rows[0]?.doubt ?? null;
 }
 
-/** A database that nothing was ever written to needs no recovery. */
+/** Records the cluster of a database that nothing was ever written to, which needs no recovery. */
 export async function adoptCluster(
   sql: Sql,
   adopted: { readonly livemode: boolean; readonly clusterId: string },
@@ -125,7 +128,7 @@ export async function adoptCluster(
   );
 }
 
-/** One run of the recovery, by the process that has the lease. */
+/** One run of the recovery, by the process that holds the lease. */
 export interface RecoveryRun {
   readonly livemode: boolean;
   readonly owner: string;
@@ -140,7 +143,7 @@ export interface RecoveryRun {
   readonly started: Date;
 }
 
-/** Takes the lease of a recovery that no process works on. */
+/** Takes the lease of a recovery that no other process is working on. */
 export async function takeRecovery(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
@@ -157,12 +160,12 @@ export async function takeRecovery(
   return rows[0] ?? null;
 }
 
-/** The lease went to another process, which does the rest. */
+/** Another process has taken the lease and finishes the recovery. */
 export class RecoveryLost extends Error {
   override name = 'RecoveryLost';
 }
 
-/** Keeps the lease, and locks the run's row until the transaction ends. */
+/** Extends the lease, and locks the run's row until the transaction ends. */
 export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): Promise<void> {
   const rows = await tx.query(
     `update network_recoveries set lease_until = now() + $4 * interval '1 millisecond'
@@ -173,9 +176,9 @@ export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): P
 }
 
 /**
- * The first block whose events the ledger may lack: the one after the last that was compared, but
- * no later than anything that reconciliation has found to be unknown here. `null` if nothing was
- * ever compared.
+ * Returns the first block whose events the ledger may lack: the one after the last that was
+ * compared, but no later than any event that reconciliation has found missing here. `null` if
+ * nothing was ever compared.
  */
 export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
@@ -192,7 +195,7 @@ export async function selectFirstUncompared(sql: Sql, livemode: boolean): Promis
   return rows[0]?.block ?? null;
 }
 
-/** The ledger was compared with the chain up to this block, and lacks nothing. */
+/** Records that the ledger was compared with the chain up to this block and lacks nothing. */
 export async function markCompared(
   sql: Sql,
   change: {
@@ -208,7 +211,10 @@ export async function markCompared(
   );
 }
 
-/** The modes whose database has lost something: recovered since that time, or not yet. */
+/**
+ * Returns the modes whose database has lost something and was recovered after that time, or not
+ * yet.
+ */
 export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[]> {
   const rows = await sql.query<{ livemode: boolean }>(
     `select livemode from network_recoveries
@@ -218,14 +224,14 @@ export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[
   return rows.map(({ livemode }) => livemode);
 }
 
-/** Everything since the contract's deployment must be compared again. */
+/** Forgets the comparison: everything since the contract's deployment must be compared again. */
 export async function forgetCompared(sql: Sql, livemode: boolean): Promise<void> {
   await sql.query('update network_recoveries set compared_block = null where livemode = $1', [
     livemode,
   ]);
 }
 
-/** The run has read and booked everything up to this block. */
+/** Records that the run has read and booked everything up to this block. */
 export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Promise<void> {
   await tx.query('update network_recoveries set read_to = $2 where livemode = $1', [
     livemode,
@@ -233,13 +239,13 @@ export async function moveReadTo(tx: Tx, livemode: boolean, block: bigint): Prom
   ]);
 }
 
-/** Events that are unknown here and not left to operators yet. */
+/** Events that have no row here and were not left to operators yet. */
 export interface UnknownHere {
   /** How many of them a recovery could book. */
   readonly count: number;
   /**
-   * Unknown before the last recovery began, and still now: another one would not help. Accepted
-   * ones are booked only by the next recovery.
+   * Events that were unknown before the last recovery began and still are: another one would not
+   * help. Accepted ones are booked only by the next recovery.
    */
   readonly uncured: readonly { readonly subject: string; readonly details: UncuredDetails }[];
 }
@@ -318,12 +324,12 @@ export async function countRecovered(
   );
 }
 
-/** The run has found that the database has lost something. */
+/** Records that the run has found the database to have lost something. */
 export async function showLoss(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('update network_recoveries set loss_shown = true where livemode = $1', [livemode]);
 }
 
-/** Adds credentials that the run has ended, by kind, to those of interrupted runs. */
+/** Adds the credentials that the run has ended, by kind, to the counts of interrupted runs. */
 export async function noteEnded(
   tx: Tx,
   livemode: boolean,
@@ -345,8 +351,8 @@ export async function noteEnded(
 }
 
 /**
- * Ends the run, unless a recovery was requested again meanwhile, or a loss was proved that the run
- * has not acted upon: then it must run once more. The next reconciliation compares everything.
+ * Ends the run. If a recovery was requested meanwhile, or a loss was proved that the run has not
+ * acted upon, it must run once more. The next reconciliation compares everything.
  */
 export async function finishRecovery(
   tx: Tx,

@@ -4,7 +4,7 @@ import { type ChainProfile, CUSTOM } from '#settlement/profiles.ts';
 import type { Hex } from '#settlement/requests.ts';
 import type { SigningKey } from '#settlement/signer.ts';
 
-/** A payment of at least this sum waits for this, in addition to what every payment waits for. */
+/** Payments of at least this sum wait for this, in addition to what every payment waits for. */
 export interface CountsRule {
   /** Atoms: the payer's total for the sale, tip included, without fees. */
   readonly from: bigint;
@@ -13,17 +13,17 @@ export interface CountsRule {
   readonly ms: number;
 }
 
-/** What an operator may choose for any chain, including the embedded ones. */
+/** Settings that an operator may choose for any chain, including the embedded ones. */
 export interface NetworkRules {
-  /** What is known of chains of its kind. */
+  /** Facts about chains of this kind. */
   readonly profile: ChainProfile;
-  /** From which sums payments wait for more than others, the smallest sum first. */
+  /** Sums from which payments wait longer, the smallest sum first. */
   readonly countsFrom: readonly CountsRule[];
   /** The shortest time between two batches of a worker; 0: each block may have one. */
   readonly settleEveryMs: number;
-  /** The most wei per gas that is ever offered, however the chain's fees rise. */
+  /** The highest offer in wei per gas, however much the chain's fees rise. */
   readonly maxFeePerGasCeiling: bigint;
-  /** True if an operator has set it; otherwise it is the profile's. */
+  /** True if an operator has set the ceiling; otherwise it is the profile's. */
   readonly isFeeSet: boolean;
   /** Operators are warned when a sender's balance pays for fewer payments than this. */
   readonly lowBalance: number;
@@ -36,9 +36,9 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly chainId: number;
   /** http(s) URLs, the preferred one first; the others are used when it fails. */
   readonly rpcUrls: readonly string[];
-  /** HTTP headers for each of them, in order; usually a key. */
+  /** HTTP headers for each URL, in order; usually a key. */
   readonly rpcHeaders: readonly Readonly<Record<string, string>>[];
-  /** The time-out of each; the last one applies to the rest. */
+  /** The time-out of each URL; the last one applies to the rest. */
   readonly rpcTimeoutsMs: readonly number[];
   /** Requests per second of this process, to all nodes together; `null`: unlimited. */
   readonly rpcPerSecond: number | null;
@@ -52,37 +52,42 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   /** The token's EIP-712 name and version, for which permits are signed. */
   readonly usdcDomain: { readonly name: string; readonly version: string };
   readonly token: TokenFacts;
-  /** Keys with the contract's operator role: one sender each. Empty: other processes settle. */
+  /** Keys with the contract's operator role: one sender each. Empty if other processes settle. */
   readonly relayerKeys: readonly SigningKey[];
-  /** The key with the registrar role: a separate sender. `null`: other processes register. */
+  /** The key with the registrar role: a separate sender. `null` if other processes register. */
   readonly registrarKey: SigningKey | null;
   /**
    * A key without a role, which pays the gas of transfers out of payers' wallets: a separate
-   * sender, so that no sale waits for it. `null`: this process sends no transfers.
+   * sender, so that no sale waits for it. `null` if this process sends no transfers.
    */
   readonly sponsorKey: SigningKey | null;
-  /** Blocks on top of the payment's own before it counts: 0 is success at inclusion. */
+  /** Blocks on top of the payment's own before it counts; 0 means success at inclusion. */
   readonly confirmations: number;
-  /** Milliseconds of blocks on top of it, if a time is set; otherwise 0. */
+  /** Milliseconds of blocks on top of the payment's own, if a time is set; otherwise 0. */
   readonly confirmationsMs: number;
-  /** How many providers must name the same block before a receipt counts. */
+  /** Number of providers that must name the same block before a receipt counts. */
   readonly receiptProviders: 1 | 2;
   /**
-   * In a time-out that is counted in blocks, each block counts for at least this long: on a faster
-   * chain it is more blocks.
+   * In a time-out that is counted in blocks, each block counts for at least this long, so a faster
+   * chain waits for more blocks.
    */
   readonly minBlockMs: number;
-  /** How often the head is polled while something is under way and no node announces blocks. */
+  /**
+   * Interval between polls of the head while something is under way and no node announces blocks.
+   */
   readonly headPollMs: number;
-  /** How often it is polled while nothing is under way. */
+  /** Interval between polls of the head while nothing is under way. */
   readonly idleHeadMs: number;
 }
 
-/** The functions that the token's contract was found to have. */
+/** Functions that the token's contract was found to have. */
 export interface TokenFacts {
-  /** EIP-2612. Without it, payers approve the contract by a transaction of their own wallet. */
+  /**
+   * True if the token has EIP-2612. Without it, payers approve the contract by a transaction of
+   * their own wallet.
+   */
   readonly hasPermit: boolean;
-  /** Why signed messages may name another token; `null` while its name is known. */
+  /** The reason why signed messages may name another token; `null` while its name is known. */
   readonly domainProblem: string | null;
 }
 
@@ -97,16 +102,16 @@ export const NETWORK_DEFAULTS = {
   publicRpcUrl: null,
   explorerUrl: null,
   rpcHeaders: [],
-  /** A node that takes longer is worth less than the next one. */
+  /** After this long, asking the next node is quicker than waiting. */
   rpcTimeoutsMs: [3_000],
   rpcPerSecond: null,
   headsUrl: null,
-  /** TestUSDC's. Circle's is named "USD Coin" or "USDC", version 2. */
+  /** TestUSDC's name and version. Circle's token is named "USD Coin" or "USDC", version 2. */
   usdcDomain: { name: 'Test USD Coin', version: '1' },
   token: { hasPermit: true, domainProblem: null },
   deployedAtBlock: 0n,
   formerSettlements: [],
-  /** As in the sandbox, whose chain is our own. For others see confirmations.ts. */
+  /** The value for the sandbox, whose chain is our own. For other chains see confirmations.ts. */
   confirmations: 0,
   confirmationsMs: 0,
   receiptProviders: 1,
@@ -115,9 +120,11 @@ export const NETWORK_DEFAULTS = {
   settleEveryMs: 0,
   maxFeePerGasCeiling: CUSTOM.highestFee,
   isFeeSet: false,
-  /** Enough time to send gas at any rate of sales that one sender can have for a while. */
+  /**
+   * Leaves enough time to send gas at any rate of sales that one sender can sustain for a while.
+   */
   lowBalance: 5_000,
-  /** A second: what providers, mempools and people need does not shrink with the blocks. */
+  /** One second: providers, mempools and people do not become faster with shorter blocks. */
   minBlockMs: 1_000,
   /** The mean delay after a block is half of this; a response costs the node well below 1 ms. */
   headPollMs: 25,
@@ -125,6 +132,6 @@ export const NETWORK_DEFAULTS = {
   idleHeadMs: 15_000,
 } as const satisfies Partial<NetworkConfig>;
 
-/** The kinds of keys. A sponsor only pays gas: it needs no role of the contract. */
+/** Kinds of sender keys. The sponsor only pays gas and needs no role on the contract. */
 export const SENDER_ROLES = ['operator', 'registrar', 'sponsor'] as const;
 export type SenderRole = (typeof SENDER_ROLES)[number];

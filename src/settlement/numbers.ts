@@ -8,25 +8,30 @@ export interface DrawnNumber {
   readonly livemode: boolean;
   readonly number: bigint;
   /**
-   * The epoch of its block. The statement that stores the number requires that this is still the
-   * network's epoch: see {@link raiseNumbers}.
+   * The epoch of the number's block. The statement that stores the number requires that this is
+   * still the network's epoch: see {@link raiseNumbers}.
    */
   readonly epoch: bigint;
 }
 
-/** The numbers that this process may give to intents. One per process, so that slots fill up. */
+/**
+ * Settlement numbers that this process may give to intents. One object per process, so that slots
+ * fill up.
+ */
 export interface SettlementNumbers {
-  /** One number for each given mode, in order. Without a round trip, except for the first. */
+  /**
+   * Returns one number per mode, in order. Usually needs no round trip, except in the first call.
+   */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
   /** Returns numbers that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
-  /** Numbers drawn so far must not be used any more. */
+  /** Drops the numbers drawn so far: they must not be used any more. */
   drop(): void;
 }
 
 /** How many numbers the contract's replay guard keeps in one storage slot. */
 const BLOCK = 256n;
-/** The next block is drawn when fewer are left, long before a busy process needs it. */
+/** Draws the next block when fewer numbers are left, long before a busy process runs out. */
 const FEW = 160;
 /**
  * A process that has drawn within a second draws several blocks at once. Creates wait for each
@@ -50,16 +55,18 @@ const FIRST_SKIP_BLOCKS = 4_096;
  */
 const WIDEST_GAP_BITS = 8;
 /**
- * How far numbers are raised above what chain and ledger know: 2^32. Numbers drawn in the lost time
- * lie below, gaps and skips included, unless millions were drawn in that time.
+ * Distance by which numbers are raised above what chain and ledger know: 2^32. Numbers drawn in the
+ * lost period lie below, gaps and skips included, unless millions were drawn in it.
  */
 const RAISE_BY = 4_294_967_296n;
-/** How many blocks belong to a cell: its database begins with the first of them. */
+/** Number of blocks in a cell's range; the cell's database begins with the first of them. */
 const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
-/** SQL: the first number of the next cell. Only a thief of our keys settles above. */
+/** SQL: the first number of the next cell. Only a thief of our keys settles above it. */
 const END_OF_RANGE = `(next_block / ${BLOCKS_PER_CELL} + 1) * ${NUMBERS_PER_CELL}`;
 
-/** For the first start of a cell's database: its numbers are drawn from its range from now on. */
+/**
+ * Called at the first start of a cell's database: from now on its numbers are drawn from its range.
+ */
 export async function beginRange(tx: Tx, cell: number): Promise<void> {
   await tx.query(
     'update settlement_number_blocks set next_block = next_block + $1 where next_block < $1',
@@ -67,12 +74,12 @@ export async function beginRange(tx: Tx, cell: number): Promise<void> {
   );
 }
 
-/** The cell whose range contains it; above all cells, it is none of ours. */
+/** Returns the cell whose range contains the number. A number above all cells belongs to none. */
 export function cellOfNumber(number: bigint): bigint {
   return number / NUMBERS_PER_CELL;
 }
 
-/** True if this cell could have drawn it, however often its numbers were raised. */
+/** True if this cell could have drawn the number, however often its numbers were raised. */
 export function isOfCell(cell: number, number: bigint): boolean {
   return cellOfNumber(number) === BigInt(cell);
 }
@@ -85,7 +92,7 @@ interface Block {
 interface Stock {
   readonly blocks: Block[];
   drawing: Promise<void> | null;
-  /** By `performance.now()`; `null` if nothing was drawn yet. */
+  /** Time of the last draw, by `performance.now()`; `null` if nothing was drawn yet. */
   drawnMs: number | null;
   readonly widestGap: number;
 }
@@ -97,7 +104,7 @@ interface Origin {
 }
 
 function putInto({ stock, block }: Origin, number: bigint): void {
-  // An empty block was removed when the next one was begun.
+  // The block was removed if the next one was begun when it was empty, so put it back.
   if (!stock.blocks.includes(block)) stock.blocks.unshift(block);
   block.numbers.push(number);
 }
@@ -105,7 +112,7 @@ function putInto({ stock, block }: Origin, number: bigint): void {
 interface Stocks {
   readonly test: Stock;
   readonly live: Stock;
-  /** The count of the database's watch when the block was drawn. */
+  /** The database watch's count when the block was drawn. */
   readonly epoch: number;
 }
 
@@ -148,7 +155,7 @@ async function drawBlocks(
   return places.map((place) => toBlock(first + BigInt(place), epoch));
 }
 
-/** If the stock was dropped meanwhile, so are the new blocks. */
+/** Adds new blocks to the stock, unless the stock was dropped meanwhile. */
 async function drawInto(
   db: Pick<Database, 'query'>,
   stock: Stock,
@@ -163,9 +170,9 @@ async function drawInto(
 }
 
 /**
- * Draws numbers in blocks. After a lost connection the new one may lead to another database, or to
- * the same one at an earlier time, which may give the same block to other processes: then all
- * numbers drawn before are dropped.
+ * Creates the stock, which draws numbers in blocks. After a lost connection the new one may lead to
+ * another database, or to the same one at an earlier time, which may give the same block to other
+ * processes: then all numbers drawn before are dropped.
  */
 export function createSettlementNumbers(db: Database): SettlementNumbers {
   const empty = (): Stock => {
@@ -204,7 +211,8 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
   const stockUp = (livemode: boolean) => {
     const { blocks } = stockOf(livemode);
     const left = blocks.reduce((sum, { numbers }) => sum + numbers.length, 0);
-    // A create that finds no numbers draws again, and gets the reason if that fails too.
+    // Ignore failures here: a create that finds no numbers draws again, and gets the reason if that
+    // fails too.
     if (left < FEW) draw(livemode).catch(() => {});
   };
   return {
@@ -245,7 +253,7 @@ export async function raiseNumbers(tx: Sql, livemode: boolean, above = 0n): Prom
 }
 
 /**
- * Does the same if the chain knows a number that was never drawn here: then this database was
+ * Raises the numbers if the chain knows one that was never drawn here: then this database was
  * restored to an earlier time.
  */
 export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> {

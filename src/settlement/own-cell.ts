@@ -20,7 +20,9 @@ export async function keepCell(db: Database): Promise<void> {
   requireSame(db.cell, present(kept[0], 'own cell').cell);
 }
 
-/** The same without writing anything; a database without our tables belongs to no cell yet. */
+/**
+ * Checks the cell without writing anything; a database without our tables belongs to no cell yet.
+ */
 export async function requireCell(db: Database): Promise<void> {
   const rows = await db.query<{ made: boolean }>(
     `select to_regclass('own_cell') is not null as made`,

@@ -13,10 +13,10 @@ export type ProfileName = (typeof PROFILE_NAMES)[number];
  */
 export type Finality = 'sequencer' | 'slots' | 'deterministic' | 'unknown';
 
-/** What is known of a chain before its first block is read. */
+/** Facts about a chain that are known before its first block is read. */
 export interface ChainProfile {
   readonly name: ProfileName;
-  /** `null` if the id does not matter. */
+  /** The profile's chain id; `null` if any id is allowed. */
   readonly chainId: number | null;
   /** Milliseconds between blocks; `null`: only measured. The relayer measures it anyway. */
   readonly blockMs: number | null;
@@ -25,23 +25,26 @@ export interface ChainProfile {
     readonly symbol: string;
     /** Decimals of the native balance, in which fees are counted. */
     readonly decimals: number;
-    /** The unit of its price: a coin that is a dollar needs no rate. */
+    /** The unit of the coin's price: a coin that is a dollar needs no rate. */
     readonly priceUnit: 'USD' | 'coin';
   };
   /** Gas per second that all users together may spend; `null`: unknown. */
   readonly gasPerSecond: number | null;
-  /** `null`: set by the operator. */
+  /** The chain's USDC; `null`: set by the operator. */
   readonly usdc: {
     readonly address: Hex;
     readonly name: string;
     readonly version: string;
-    /** EIP-2612. `null`: sources contradict each other, so the contract is asked. */
+    /**
+     * True if the token has EIP-2612. `null`: sources contradict each other, so the contract is
+     * asked.
+     */
     readonly permit: boolean | null;
   } | null;
   readonly explorerUrl: string | null;
   /** The highest price for a unit of gas, in wei. */
   readonly highestFee: bigint;
-  /** The highest tip in it, in wei. */
+  /** The highest tip within that price, in wei. */
   readonly highestTip: bigint;
   /**
    * True if publishing on another chain costs as well (OP Stack's GasPriceOracle has the price).
@@ -138,7 +141,7 @@ const ETHEREUM: ChainProfile = {
   hasL1Fee: false,
 };
 
-/** A chain of which nothing is known: everything is measured, read, or set. */
+/** A chain about which nothing is known: everything is measured, read, or set. */
 export const CUSTOM: ChainProfile = {
   name: 'custom',
   chainId: null,
@@ -165,9 +168,9 @@ export function profileNamed(name: ProfileName): ChainProfile {
 }
 
 /**
- * The requested profile, or the one of the chain's id. `null` if they contradict each other,
- * because the id belongs to another profile. An unknown id is no contradiction: a private chain may
- * behave like a known one.
+ * Returns the requested profile, or the one of the chain's id. `null` if they contradict each
+ * other, because the id belongs to another profile. An unknown id is no contradiction: a private
+ * chain may behave like a known one.
  */
 export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);
@@ -182,7 +185,7 @@ const FINAL_WORDS: Readonly<Record<Finality, string>> = {
   unknown: 'what is final is asked of the node',
 };
 
-/** One line for the log. */
+/** Describes the profile in one log line. */
 export function tellProfile(chain: {
   readonly network: string;
   readonly chainId: number;

@@ -4,19 +4,22 @@ import { hourOf } from '#settlement/ceiling-queries.ts';
 
 /** One worker's view of its network. */
 export interface WorkerReport {
-  /** Why nothing would settle through this worker. */
+  /** Reasons why nothing would settle through this worker. */
   readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
-  /** How many operator senders it holds. */
+  /** Number of operator senders that it holds. */
   readonly senders: number;
-  /** How many of them can pay for gas. */
+  /** Number of them that can pay for gas. */
   readonly fundedSenders: number;
-  /** How many payments its senders' balances pay for; `null` if unknown or if gas is free. */
+  /** Number of payments that its senders' balances pay for; `null` if unknown or if gas is free. */
   readonly paymentsLeft: number | null;
-  /** How many contracts of the network its settings name. */
+  /** Number of the network's contracts that its settings name. */
   readonly contracts: number;
 }
 
-/** A heartbeat with the worker's view. A new row does not take part in sharing senders yet. */
+/**
+ * Writes a heartbeat with the worker's view. A new worker does not take part in sharing senders
+ * yet.
+ */
 export async function upsertReport(
   sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },
@@ -57,17 +60,17 @@ export async function allWorkersKnow(
 }
 
 export interface NetworkRow {
-  /** `null` if no worker has read it yet. */
+  /** The contract's hourly ceiling; `null` if no worker has read it yet. */
   ceiling: Ceiling | null;
   livemode: boolean;
   recovering: boolean;
   /** True if all senders that settle were stopped, because someone else has used their keys. */
   all_stopped: boolean;
-  /** Views of workers that are alive. */
+  /** Reports of the workers that are alive. */
   workers: WorkerReport[];
 }
 
-/** Both networks, with the workers seen within `goneMs`. */
+/** Returns both networks, with the workers seen within `goneMs`. */
 export async function selectNetworks(sql: Sql, goneMs: number): Promise<NetworkRow[]> {
   const rows = await sql.query<StateRow>(
     `select n.livemode, n.recovering, coalesce((

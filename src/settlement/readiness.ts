@@ -18,21 +18,23 @@ export const UNSETTLED_REASONS = [
   'ceiling',
 ] as const;
 
-/** Why a network settles nothing at present (behavior.md 15.6). */
+/** The reason why a network settles nothing at present (behavior.md 15.6). */
 export type UnsettledReason = (typeof UNSETTLED_REASONS)[number];
 
 export interface NetworkState {
   readonly settles: boolean;
-  /** Empty while it settles. */
+  /** Empty while the network settles. */
   readonly reasons: readonly UnsettledReason[];
 }
 
-/** What a process knows about both networks, in memory. */
+/** A process's in-memory view of both networks. */
 export interface Readiness {
   of(livemode: boolean): NetworkState;
-  /** How many payments the balances of the active senders pay for; `null` if unknown. */
+  /** Returns how many payments the balances of the active senders pay for; `null` if unknown. */
   paymentsLeft(livemode: boolean): number | null;
-  /** Atoms that the account may settle in an hour; `null`: all that the contract allows. */
+  /**
+   * Returns the atoms that the account may settle in an hour; `null`: all that the contract allows.
+   */
   shareOf(tenant: Tenant): bigint | null;
 }
 
@@ -44,7 +46,10 @@ export interface WatchedReadiness extends Readiness {
 
 /** behavior.md 20.10: how long after its last heartbeat a worker counts as stopped. */
 export const WORKER_GONE_MS = 10_000;
-/** Workers write changes within half a second; with this interval that makes about a second. */
+/**
+ * Interval between reads. Workers write changes within half a second, so a change is seen after
+ * about a second.
+ */
 const REFRESH_MS = 500;
 const LOOK_MS = 50;
 
@@ -107,7 +112,7 @@ export async function watchReadiness(deps: {
   };
 }
 
-/** Only of workers that know it: the others hold no senders yet. */
+/** Counts only workers that know the sum: the others hold no senders yet. */
 function paymentsLeftOf({ workers }: Pick<NetworkRow, 'workers'>): number | null {
   const known = workers.flatMap(({ paymentsLeft }) => paymentsLeft ?? []);
   return known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0);
@@ -126,7 +131,7 @@ function tell(
   else log.warn('the network settles no payments', { network, reasons });
 }
 
-/** One worker without a problem is enough: it works for all. */
+/** Judges a network. One worker without a problem is enough, because it works for all. */
 export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
   const { recovering, all_stopped: allStopped, workers, ceiling } = network;
   const reasons = new Set<UnsettledReason>();
@@ -144,8 +149,8 @@ export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkStat
 }
 
 /**
- * The refusal of a tap, a confirmation or a payer's approval while the network does not settle;
- * otherwise `null`.
+ * Returns the refusal of a tap, a confirmation or a payer's approval while the network does not
+ * settle; otherwise `null`.
  */
 export function checkSettles(readiness: Readiness, livemode: boolean): Refusal | null {
   const { settles, reasons } = readiness.of(livemode);

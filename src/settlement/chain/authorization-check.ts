@@ -38,7 +38,7 @@ const CALL_GAS = 21_000n;
 const BYTE_GAS = 40n;
 const URGENT = { urgent: true } as const;
 
-/** Refusals of the contract that apply to every way of paying. */
+/** Reasons for which the contract refuses a payment however it is paid. */
 const IN_THE_WAY: ReadonlySet<PaymentReason> = new Set<PaymentReason>([
   'AlreadySettled',
   'AmountInvalid',
@@ -95,7 +95,10 @@ function balanceCall({ payer }: PaymentCall) {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'balanceOf', args: [payer] });
 }
 
-/** The pull as the settlement contract makes it: checks blocklist, nonce, time and signature. */
+/**
+ * Encodes the token call that the settlement contract makes for a payment. The token checks
+ * blocklist, nonce, time and signature.
+ */
 function pullCall(chain: Chain, { payment, authorization }: AuthorizedPayment, value: bigint) {
   const { usdc } = chain.config;
   const settlement = contractOf(chain.config, payment.merchantNumber);

@@ -15,7 +15,7 @@ export interface AuthorizationTerms {
   readonly rates: FeeRates;
 }
 
-/** The typed message that authorizes this payment on these terms, and nothing else. */
+/** Builds the typed message that authorizes exactly this payment on these terms. */
 export function authorizationMessage(
   config: NetworkConfig,
   payment: PaymentCall,

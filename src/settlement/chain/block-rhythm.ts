@@ -11,7 +11,7 @@ interface Sight {
   readonly number: bigint;
   /** The chain's own time of the block. */
   readonly time: number;
-  /** When it was first seen as the head, and when last. */
+  /** When it was first seen as the head, and when it was last seen. */
   readonly at: number;
   readonly stillAt: number;
 }
@@ -20,20 +20,27 @@ export const NO_RHYTHM: BlockRhythm = { sights: [] };
 
 /** How many observations the estimate uses: some minutes at the slowest pace. */
 const REMEMBERED = 24;
-/** Fewer could be regular by chance. */
+/** With fewer observations, blocks could look regular by chance. */
 const MIN_SIGHTS = 4;
-/** How far a block may deviate from its expected time, as a share of the interval. */
+/** The share of the interval by which a block may deviate from its expected time. */
 const SLACK = 0.15;
-/** In a wider window too little is known about the next block to delay payments for it. */
+/**
+ * The widest window worth waiting for, as a share of the interval. In a wider one, too little is
+ * known about the next block to delay payments for it.
+ */
 const MAX_WIDTH = 0.3;
-/** Block time stamps are used if they agree with our clock this well. */
+/**
+ * Block timestamps are used if they differ from our clock by at most this share of the interval.
+ */
 const TIMES_AGREE = 0.35;
 /**
- * Slower chains have a slot for each block, and some slots stay empty: their time stamps say more.
+ * From this interval on, timestamps are preferred: slower chains give each block a slot, and some
+ * slots stay empty.
  */
 const SLOTS_FROM_MS = 2_000;
 /**
- * Nodes behind one address differ by this many blocks, or by that many seconds on a faster chain.
+ * Nodes behind one address differ by up to this many blocks, or by up to this many seconds on a
+ * faster chain.
  */
 const USUAL_LAG = 3;
 const USUAL_LAG_MS = 3_000;
@@ -55,7 +62,7 @@ export function withLook(rhythm: BlockRhythm, look: Omit<Sight, 'stillAt'>): Blo
   return { sights: [...sights, { ...look, stillAt: look.at }].slice(-REMEMBERED) };
 }
 
-/** A node announced the block when it was mined. */
+/** Adds a block that a node announced when it was mined. */
 export function withArrival(rhythm: BlockRhythm, block: Omit<Sight, 'stillAt'>): BlockRhythm {
   const last = rhythm.sights.at(-1);
   if (last?.number !== block.number - 1n) return withLook(rhythm, block);
@@ -87,7 +94,7 @@ export interface DueWindow {
   readonly intervalMs: number;
 }
 
-/** When the next block is due; `null` if blocks are irregular. */
+/** Returns when the next block is due; `null` if blocks are irregular. */
 export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
   const { sights } = rhythm;
   const intervalMs = blockInterval(rhythm);
@@ -102,7 +109,7 @@ export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
   let agreeing = 1;
   for (const sight of sights.slice(0, -1).toReversed()) {
     const shift = behindMs(sight);
-    // The slot of this block and of the next one, which had not been mined yet.
+    // This block's slot must fit, and so must the next one's, which had not been mined yet.
     const latest = Math.min(to, sight.at + shift + intervalMs);
     const earliest = Math.max(from, sight.stillAt + shift);
     if (earliest > latest + SLACK * intervalMs) break;
@@ -113,29 +120,32 @@ export function dueWindow(rhythm: BlockRhythm): DueWindow | null {
   return agreeing < MIN_SIGHTS ? null : { from, to, intervalMs };
 }
 
-/** When the next block is due; `null` if blocks are irregular or late. */
+/** Returns when the next block is due; `null` if blocks are irregular or the block is late. */
 export function nextBlockAt(rhythm: BlockRhythm, now: number): number | null {
   const window = dueWindow(rhythm);
   if (window === null || window.to <= now) return null;
   return window.to - window.from > window.intervalMs * MAX_WIDTH ? null : window.to;
 }
 
-/** While the next block's time is unknown: a share of the time since the last one. */
+/**
+ * While the next block's time is unknown, the next poll waits for this fraction of the time since
+ * the last one.
+ */
 const GROWTH = 4;
-/** How many polls per interval, once the interval is known. */
+/** Number of polls per interval, once the interval is known. */
 const LOOKS_PER_INTERVAL = 6;
-/** Three polls a second while a chain stands still: fewer than four requests in all. */
+/** The longest pause between polls: three polls a second while a chain stands still. */
 const SLOWEST_MS = 333;
 
 /**
- * When to poll the head next while a payment waits: around the time that a block is due, sooner
- * once it is late, and rarely in between.
+ * Returns when to poll the head next while a payment waits: around the time that a block is due,
+ * sooner once it is late, and rarely in between.
  */
 export function nextLookAt(
   rhythm: BlockRhythm,
   times: {
     readonly lastLookAt: number;
-    /** Since when a payment has been waiting. */
+    /** Time since which a payment has been waiting. */
     readonly since: number;
     readonly shortestMs: number;
   },
@@ -150,12 +160,14 @@ export function nextLookAt(
     );
   }
   const { intervalMs } = window;
-  // Blocks mined before anything waited need no poll: the next one is due that much later.
+  // Blocks mined before the payment began to wait need no poll, so skip ahead to the first one due
+  // after that.
   const missed = Math.max(0, Math.ceil((since - window.to) / intervalMs));
   const [from, to] = [window.from + missed * intervalMs, window.to + missed * intervalMs];
   const slowest = Math.max(SLOWEST_MS, intervalMs / 12);
   if (lastLookAt < from) {
-    // Block times change: a block that comes early is seen at most one interval late.
+    // Block times change, so poll occasionally anyway: an early block is then seen at most one
+    // interval late.
     const sometime = Math.max(lastLookAt, since) + Math.max(1_000, intervalMs);
     return Math.min(sometime, to - from < slowest ? to : from + (to - from) / 4);
   }
@@ -164,9 +176,9 @@ export function nextLookAt(
 }
 
 /**
- * When to poll next while nothing waits: at most `idleMs` after the last poll. If the block times
- * are only known roughly, in the middle of the window: each poll then halves the window, so that a
- * later payment needs few polls.
+ * Returns when to poll next while nothing waits: at most `idleMs` after the last poll. If the block
+ * times are only roughly known, polls in the middle of the window: each poll then halves the
+ * window, so that a later payment needs few polls.
  */
 export function idleLookAt(
   rhythm: BlockRhythm,

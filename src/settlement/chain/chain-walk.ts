@@ -7,12 +7,13 @@ export interface WalkedRange {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly events: readonly SettlementEvent[];
-  /** Times of the blocks that contain the events. */
+  /** Timestamps of the blocks that contain the events. */
   readonly times: ReadonlyMap<bigint, Date>;
 }
 
 /**
- * All events of the contracts in a range of blocks, in portions that nodes are willing to return.
+ * Yields all events of the contracts in a range of blocks, in portions that nodes are willing to
+ * return.
  */
 export async function* walkEvents(
   chain: Chain,

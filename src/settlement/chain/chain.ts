@@ -44,26 +44,31 @@ export interface Chain {
   newest(): Promise<Block>;
   /** The newest block, with the receipts of these transactions in the same request. */
   newestWith(hashes: readonly Hex[]): Promise<NewestWith>;
-  /** Polls the heads of all providers; one whose head does not move is moved behind the others. */
+  /**
+   * Polls the heads of all providers. Moves a provider whose head does not move behind the others.
+   */
   compareHeads(): Promise<void>;
   /** `undefined` for blocks that no node returned. */
   blocks(numbers: readonly bigint[]): Promise<(Block | null | undefined)[]>;
   /** `null` if the transaction is in no block, `undefined` if no node answered. */
   receipts(hashes: readonly Hex[]): Promise<(Receipt | null | undefined)[]>;
-  /** `eth_call`s in one round trip. */
+  /** Makes `eth_call`s in one round trip. */
   calls(calls: readonly EthCall[], at?: BlockTag, priority?: RpcPriority): Promise<CallAnswer[]>;
-  /** How many transactions of these addresses the chain contains, at a block or at the newest. */
+  /** Returns how many transactions each address has sent, as of a block or the newest block. */
   nonces(addresses: readonly Hex[], at?: BlockTag): Promise<bigint[]>;
   balances(addresses: readonly Hex[]): Promise<bigint[]>;
-  /** All logs of a range, in as many requests as it takes. */
+  /** Returns all logs of a range, in as many requests as it takes. */
   logs(filter: LogFilter): Promise<RawLog[]>;
-  /** The logs of a range in portions that nodes are willing to read, the newest first if asked. */
+  /**
+   * Yields the logs of a range in portions that nodes are willing to read, the newest first if
+   * requested.
+   */
   logPortions(filter: LogFilter & { readonly newestFirst?: boolean }): AsyncGenerator<LogPortion>;
   /** Returns the cached value if it is at most this old; otherwise reads it. */
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
-  /** Reads the token's name and version again, if that was not done in the last half minute. */
+  /** Reads the token's name and version again, unless they were read in the last half minute. */
   refreshToken(): Promise<void>;
-  /** True once its contracts were found to match the settings; nothing is signed before. */
+  /** True once the contracts were found to match the settings. Nothing is signed before. */
   isChecked(): boolean;
   /** Resolves with the problem if a check fails only after the start. */
   readonly refuted: Promise<string>;
@@ -81,8 +86,8 @@ export interface EthCall {
   readonly to: Hex;
   readonly data: Hex;
   /**
-   * How many 32-byte words the response must have: a node that returns another number is faulty.
-   * `any`: the length varies, and nothing may depend on it.
+   * Number of 32-byte words that the response must have; a node that returns another number is
+   * faulty. `any`: the length varies, and nothing may depend on it.
    */
   readonly words: number | 'any';
 }

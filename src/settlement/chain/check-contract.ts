@@ -12,7 +12,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
-/** The shortest delays for real money: they are the time to notice a stolen key. */
+/** The shortest delays allowed for real money: they leave time to notice a stolen key. */
 export const MIN_CONTRACT_DELAY_SECONDS = 86_400;
 
 /** Guardians have this long to cancel an operation. */
@@ -22,7 +22,7 @@ const DELAYS = ['WALLET_DELAY', 'PAYOUT_HOLD'] as const;
 
 const MIN_DELAY = { abi: timelockAbi, functionName: 'getMinDelay' } as const;
 const HAS_ROLE = { abi: timelockAbi, functionName: 'hasRole' } as const;
-/** As the holder of a role: anyone. */
+/** The zero address as the holder of a role means that every account has it. */
 const ANYONE: Hex = `0x${'00'.repeat(20)}`;
 
 async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
@@ -31,7 +31,10 @@ async function readOne(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
   return answer.data;
 }
 
-/** Seconds that an operation of the contract's timelock waits. @throws RpcUnavailable */
+/**
+ * Returns how many seconds an operation of the contract's timelock waits.
+ * @throws RpcUnavailable
+ */
 export async function readDelay(chain: Chain, settlement: Hex): Promise<bigint> {
   const data = await readOne(chain, timelockOf(settlement), encodeFunctionData(MIN_DELAY));
   return decodeFunctionResult({ ...MIN_DELAY, data });
@@ -73,7 +76,7 @@ function requireDelay(
 }
 
 /**
- * Checked at each start, because operations of the timelock can change its roles.
+ * Called at each start, because operations of the timelock can change its roles.
  * @throws StartError
  */
 export async function requireTimelock(chain: Chain): Promise<void> {
@@ -97,7 +100,10 @@ export async function requireTimelock(chain: Chain): Promise<void> {
   );
 }
 
-/** Portions of the newest logs: enough for a contract in use, and quick for one that is not. */
+/**
+ * Number of portions of the newest logs to read: enough to find a payment on a contract in use, and
+ * quick on an unused one.
+ */
 const PORTIONS = 20;
 
 /**

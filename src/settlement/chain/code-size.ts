@@ -24,7 +24,7 @@ export async function readCodeSize(
 
 const WORD_LENGTH = 66;
 
-/** True if a node answered 32 bytes. */
+/** True if the node's result is a 32-byte word. */
 export function isWord(result: unknown): boolean {
   return typeof result === 'string' && result.length === WORD_LENGTH;
 }

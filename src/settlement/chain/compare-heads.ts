@@ -8,7 +8,9 @@ import type { NetworkConfig } from '#settlement/networks.ts';
 export interface HeadReport {
   readonly index: number;
   readonly number: bigint;
-  /** Whether it has changed since the last comparison; `null` if it was not part of that one. */
+  /**
+   * True if it has changed since the last comparison; `null` if that comparison did not include it.
+   */
   readonly hasMoved: boolean | null;
 }
 
@@ -16,8 +18,8 @@ export interface HeadReport {
 const TOLERANCE = 3;
 
 /**
- * Providers whose head is not trusted. Of three or more, the newest block that two of them have
- * reached counts; of two, the one that moves, or else the higher.
+ * Returns the providers whose head is not trusted. Of three or more, the trusted head is the newest
+ * block that two of them have reached; of two, the one that moves, or else the higher.
  */
 export function staleHeads(
   reports: readonly HeadReport[],
@@ -41,9 +43,7 @@ function referenceOf(reports: readonly HeadReport[]): bigint | null {
   return numbers[0] ?? null;
 }
 
-/**
- * Compares the heads of all providers; those whose head does not move are moved behind the others.
- */
+/** Compares the heads of all providers. Moves those whose head does not move behind the others. */
 export function createHeadComparison(
   {
     rpc,

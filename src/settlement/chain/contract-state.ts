@@ -10,10 +10,13 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 
 /** A change that takes effect unless it is canceled. */
 export interface Announced {
-  /** The id of a timelock operation; `null` for a wallet, identified by its merchant number. */
+  /** The id of a timelock operation; `null` for a wallet, which its merchant number identifies. */
   readonly operation: Hex | null;
   readonly says: string;
-  /** The address that proposed it; for an operation: the timelock, which names no proposer. */
+  /**
+   * The proposer's address; for an operation the timelock's own, because it does not record
+   * proposers.
+   */
   readonly by: Hex;
   readonly applicableAt: Date;
 }
@@ -24,12 +27,12 @@ export interface Hourly {
   readonly used: bigint;
 }
 
-/** The settings that govern a settlement contract at the newest block, and its balances. */
+/** A settlement contract's settings and balances at the newest block. */
 export interface ContractState {
   readonly settlingPaused: boolean;
   readonly refundingPaused: boolean;
   readonly sales: Hourly;
-  /** Refunds. */
+  /** Limit and use of refunds. */
   readonly outflow: Hourly;
   /** The timelock. */
   readonly admin: Hex;
@@ -37,7 +40,7 @@ export interface ContractState {
   readonly held: bigint;
   readonly owed: bigint;
   readonly fees: bigint;
-  /** Wallets. Operations are found by their events: see role-holders.ts. */
+  /** Proposed wallets only. Pending operations are found by their events: see role-holders.ts. */
   readonly announced: readonly Announced[];
 }
 
@@ -45,7 +48,10 @@ const MS = 1_000;
 
 type Decoded<T> = { readonly call: EthCall; readonly decode: (data: Hex) => T };
 
-/** Several views in one request. @throws RpcUnavailable */
+/**
+ * Reads several views in one request.
+ * @throws RpcUnavailable
+ */
 async function ask<T extends readonly Decoded<unknown>[]>(
   chain: Chain,
   views: T,
@@ -75,7 +81,10 @@ async function readWallets(chain: Chain, settlement: Hex, merchants: number): Pr
   }));
 }
 
-/** All from the contract itself, without the database. @throws RpcUnavailable */
+/**
+ * Reads everything from the contract, nothing from the database.
+ * @throws RpcUnavailable
+ */
 export async function readContractState(
   chain: Chain,
   settlement: Hex = chain.config.settlement,

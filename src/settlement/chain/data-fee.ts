@@ -1,15 +1,18 @@
 import { decodeFunctionResult, encodeFunctionData, parseAbi } from 'viem';
 import type { Chain } from '#settlement/chain/chain.ts';
 
-/** OP Stack's predeploy: the cost of publishing a transaction of this size on Ethereum. */
+/** OP Stack's predeployed contract that prices the publication of a transaction on Ethereum. */
 const ORACLE = '0x420000000000000000000000000000000000000f';
 const ORACLE_ABI = parseAbi(['function getL1FeeUpperBound(uint256) view returns (uint256)']);
-/** The price follows Ethereum's fees, which change within a minute by less than our reserve. */
+/**
+ * How long a price is reused. It follows Ethereum's fees, which change within a minute by less than
+ * our reserve.
+ */
 const FRESH_MS = 60_000;
 
 /**
- * Wei for publishing transactions of these sizes, if the chain of this profile charges for it. If
- * the contract does not answer, balances are reported without this cost.
+ * Returns the wei that it costs to publish transactions of these sizes, if the chain charges for
+ * that. If the oracle does not answer, balances are reported without this cost.
  */
 export async function dataFees(chain: Chain, sizes: readonly number[]): Promise<bigint[]> {
   if (!chain.config.profile.hasL1Fee) return sizes.map(() => 0n);
@@ -27,5 +30,5 @@ export async function dataFees(chain: Chain, sizes: readonly number[]): Promise<
   });
 }
 
-/** `0x` and 32 bytes. */
+/** Length of `0x` and 32 bytes in hex. */
 const WORD_LENGTH = 66;

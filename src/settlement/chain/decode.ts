@@ -16,13 +16,15 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
   }
 }
 
-/** For a request that always has an answer: a refusal means that the nodes cannot answer. */
+/**
+ * Converts a refusal of a request that every healthy node can answer: the nodes are unavailable.
+ */
 export function unavailable(refusal: RpcRefusal | RpcUnavailable): RpcUnavailable {
   if (refusal instanceof RpcUnavailable) return refusal;
   return new RpcUnavailable('no node of the chain answers', { cause: refusal });
 }
 
-/** A revert is an answer about the call; any other refusal is not. */
+/** Returns a revert, which is an answer about the call; throws any other refusal. */
 export function toRevert(refusal: RpcRefusal | RpcUnavailable): CallAnswer & { ok: false } {
   if (refusal instanceof RpcUnavailable) throw refusal;
   const reverted = refusal.code === 3 || /revert/i.test(refusal.message);

@@ -24,7 +24,10 @@ export function readRates(data: Hex): FeeRates {
   return decodeFunctionResult({ abi: settlementLensAbi, functionName: 'rates', data });
 }
 
-/** Default: the contract that payers join now. @throws RpcUnavailable */
+/**
+ * Reads the fee rates. Default: those of the contract that payers join now.
+ * @throws RpcUnavailable
+ */
 export async function readFeeRates(
   chain: Chain,
   settlement: Hex = chain.config.settlement,
@@ -43,7 +46,7 @@ export interface Charges {
   readonly pulled: bigint;
 }
 
-/** Each share is rounded down separately, as the contract does. */
+/** Computes a sale's charges. Each share is rounded down separately, as the contract does. */
 export function chargesOf(amount: bigint, rates: FeeRates): Charges {
   const share = (points: number) => basisPoints(atoms(amount), points);
   const [acquirer, protocol, cashback] = [

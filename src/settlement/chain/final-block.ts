@@ -2,18 +2,18 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 
 /**
- * Depth of finality if a chain does not report it: two epochs of Ethereum; on faster chains, as
- * long as that many blocks of a second.
+ * Depth of finality if a chain does not report it: two epochs of Ethereum. On faster chains, as
+ * many blocks as take that number of seconds.
  */
 const FINAL_DEPTH = 64;
 
 /**
- * A node may show a block before its events, and some chains call their newest block final at once.
- * Events are therefore read again for this long, in blocks of a second.
+ * A node may show a block before its events, and some chains report their newest block as final at
+ * once. Events are therefore read again for this many one-second blocks.
  */
 const SHOWN_LATE = 15;
 
-/** The newest final block whose events every node has had the time to index. */
+/** Returns the newest final block whose events every node has had time to index. */
 export async function shownBlock(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,
@@ -24,14 +24,18 @@ export async function shownBlock(
 }
 
 /**
- * The newest block that is anchored on another chain. Nodes without the tag have only `finalized`.
+ * Returns the newest block that is anchored on another chain. Nodes without the `safe` tag have
+ * only `finalized`.
  */
 async function safeBlock(chain: Pick<Chain, 'block'>, finalized: bigint): Promise<bigint> {
   const safe = (await chain.block('safe'))?.number ?? finalized;
   return safe > finalized ? safe : finalized;
 }
 
-/** The newest block that is not expected to leave the chain; below zero if there is none yet. */
+/**
+ * Returns the newest block that is not expected to leave the chain; below zero if there is none
+ * yet.
+ */
 export async function finalBlock(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,
@@ -40,7 +44,9 @@ export async function finalBlock(
   return told?.number ?? head - blocksLasting(chain.config, { blocks: FINAL_DEPTH });
 }
 
-/** The newest safe and the newest final block; the head, if blocks cannot be undone. */
+/**
+ * Returns the newest safe and the newest final block; the head for both if blocks cannot be undone.
+ */
 export async function marksOf(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,

@@ -10,7 +10,8 @@ export interface ToldHead {
 }
 
 /**
- * Reports new blocks as the node announces them. Only a hint: polling continues at a slower pace.
+ * Reports new blocks as the node announces them. Announcements may be lost, so polling continues at
+ * a slower pace.
  */
 export interface HeadSubscription {
   /** True while the node is announcing blocks. */
@@ -19,9 +20,15 @@ export interface HeadSubscription {
 }
 
 const RECONNECT_MS = 1_000;
-/** A provider that refuses subscriptions is not tried every second. */
+/**
+ * The longest pause between reconnects, so that a provider that refuses subscriptions is not tried
+ * every second.
+ */
 const MAX_RECONNECT_MS = 60_000;
-/** A dead socket may go unnoticed. Ethereum misses a slot of 12 s now and then. */
+/**
+ * Reconnects after this much silence, because a dead socket may go unnoticed. It exceeds 12 s,
+ * because Ethereum misses a slot now and then.
+ */
 const SILENT_MS = 40_000;
 
 export function subscribeHeads(
@@ -99,7 +106,7 @@ function readMessage(data: unknown): Message {
   }
 }
 
-/** `null` if it is not a block header. */
+/** Parses a block header; `null` if it is not one. */
 function readHeader(params: unknown): ToldHead | null {
   const result = fieldsOf(fieldsOf(params).result);
   const { number, hash, parentHash, timestamp } = result;
@@ -120,8 +127,8 @@ function fieldsOf(value: unknown): { readonly [name: string]: unknown } {
 }
 
 /**
- * The URL at which the provider of an http(s) URL announces blocks: the same with ws(s), except for
- * Infura, which has a path of its own for it.
+ * Returns the URL at which the provider of an http(s) URL announces blocks: the same with ws(s),
+ * except for Infura, which uses a separate path.
  */
 export function headsUrlOf(rpcUrl: string): string {
   const url = new URL(rpcUrl);
@@ -130,7 +137,7 @@ export function headsUrlOf(rpcUrl: string): string {
   return url.href;
 }
 
-/** Logged at a start without a WS_URL setting. */
+/** Returns the line logged at a start without a WS_URL setting. */
 export function headsAdvice(config: {
   readonly network: string;
   readonly headsUrl: string | null;

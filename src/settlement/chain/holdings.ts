@@ -14,11 +14,11 @@ export interface Holdings {
   readonly merchants: number;
   readonly held: bigint;
   readonly owed: bigint;
-  /** Booked and not collected yet. */
+  /** Fees that are booked and not collected yet. */
   readonly fees: bigint;
 }
 
-/** Merchants per call: some 3,000 gas each, and nodes allow tens of millions. */
+/** Merchants per call: each costs some 3,000 gas, and nodes allow tens of millions. */
 const PAGE = 1_000;
 
 const COUNT = { abi: settlementAbi, functionName: 'merchantCount' } as const;
@@ -31,7 +31,7 @@ export interface HoldingsOptions {
 }
 
 /**
- * All merchants together, from the contract itself, without the database.
+ * Reads the sums over all merchants from the contract itself, without the database.
  * @throws RpcUnavailable
  */
 export async function readHoldings(

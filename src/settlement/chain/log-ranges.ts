@@ -7,11 +7,14 @@ import type { NodeFault, Reply, RpcCall } from '#settlement/chain/rpc-reply.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 /**
- * A provider that refused all logs is not asked again for this long: receipts contain the same, and
- * each portion would cost a whole range of refusals.
+ * How long a provider that refused all logs is not asked again: receipts contain the same logs, and
+ * each portion would cost a whole series of refusals.
  */
 const NO_LOGS_MEMORY_MS = 600_000;
-/** A limit may have been temporary. Otherwise it is found again by halving. */
+/**
+ * How long a provider's limit on the range is remembered. It may have been temporary; if not,
+ * halving finds it again.
+ */
 const NARROW_MEMORY_MS = 600_000;
 
 /**
@@ -42,12 +45,15 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
     throw new RpcUnavailable('no node of the chain gives logs', { cause });
   }
   const portion = await readReceiptLogs(rpc, question);
-  // The blocks exist, so the node refuses only the logs.
+  // The node has the block, so it refuses only the logs.
   for (const address of refusing) address.noLogsUntil = performance.now() + NO_LOGS_MEMORY_MS;
   return portion;
 }
 
-/** Refusals of this request. Everything else (a rate limit, silence) is temporary. */
+/**
+ * Faults that mean that the provider refuses this request. All others (a rate limit, silence) are
+ * temporary.
+ */
 const GIVES_NONE: readonly NodeFault['kind'][] = [
   'range',
   'results',
@@ -74,24 +80,21 @@ async function askHalving(
     const fault = faultOf(logs) ?? faultOf(last);
     if (fault === null) throw new RpcUnavailable('a node refused logs as if it had run them');
     if (fault.kind === 'slow') {
-      // A node that is down does not answer this either: halving would only cost more time.
+      // Check that the node is up: if it is down, halving would only cost more time.
       const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });
       if (alive?.status !== 'answered') return faultOf(alive) ?? fault;
     }
     const isTooWide = ['range', 'results', 'slow'].includes(fault.kind);
     if (!isTooWide || width === 1n) return fault;
     width /= 2n;
-    // Too many logs: this depends on these blocks, not on the provider.
+    // Too many logs is a property of these blocks, not of the provider, so do not remember it.
     if (fault.kind === 'results') continue;
     address.logWidth = width;
     address.narrowUntil = performance.now() + NARROW_MEMORY_MS;
   }
 }
 
-/**
- * A node that lags returns too few logs without an error, so it is asked for the last block as
- * well.
- */
+/** Requests the last block as well: a node that lags returns too few logs without an error. */
 function callsOf(
   { addresses, topics }: LogQuestion,
   { fromBlock, toBlock }: Omit<LogPortion, 'logs'>,

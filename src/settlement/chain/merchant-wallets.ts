@@ -16,7 +16,7 @@ import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.t
 /** A proposed wallet that will replace a merchant's present one. */
 export interface AnnouncedWallet {
   readonly wallet: Hex;
-  /** From then on any account can apply it. */
+  /** From this time on any account can apply it. */
   readonly applicableAt: Date;
   readonly proposer: Hex;
 }
@@ -29,7 +29,7 @@ export interface WalletOnChain {
   readonly blockNumber: bigint;
 }
 
-/** Merchants per call: within a node's limits. */
+/** Merchants per call, within a node's limits. */
 const MERCHANTS_PER_CALL = 500;
 const MS = 1_000;
 
@@ -42,7 +42,7 @@ const CHANGE = { abi: settlementAbi, functionName: 'walletChange' } as const;
 const REGISTERED = { abi: settlementAbi, functionName: 'merchantOf' } as const;
 const CHANGES = { abi: settlementLensAbi, functionName: 'walletChanges' } as const;
 
-/** The call whose answer {@link decodeChange} reads. */
+/** Encodes the call whose answer {@link decodeChange} reads. */
 export function changeCall(chain: Chain, merchantNumber: bigint) {
   const args = [numberOnContract(merchantNumber)] as const;
   const to = contractOf(chain.config, merchantNumber);
@@ -64,7 +64,7 @@ interface MerchantRange {
   readonly at?: BlockTag;
 }
 
-/** All wallets that are proposed on a contract for these merchants. */
+/** Reads the proposed wallets of these merchants on a contract. */
 export async function readAnnounced(chain: Chain, { settlement, first, last, at }: MerchantRange) {
   const to = lensOf(settlement);
   const count = Math.ceil((last - first + 1) / MERCHANTS_PER_CALL);
@@ -80,7 +80,8 @@ export async function readAnnounced(chain: Chain, { settlement, first, last, at 
 }
 
 /**
- * Present and proposed wallets of these merchants at the newest block, for one page of numbers.
+ * Reads the present and proposed wallets of these merchants at the newest block, for one page of
+ * numbers.
  * @throws RpcUnavailable
  */
 export async function readMerchantWallets(
@@ -120,7 +121,10 @@ export async function readMerchantWallets(
   });
 }
 
-/** True if the contract knows the account by this number. @throws RpcUnavailable */
+/**
+ * True if the contract has the account registered under this number.
+ * @throws RpcUnavailable
+ */
 export async function isRegisteredAs(
   chain: Chain,
   { merchantNumber, reference }: { readonly merchantNumber: bigint; readonly reference: Hex },

@@ -1,8 +1,8 @@
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * The valid results of each RPC method. Any other result is a fault of the node: the next provider
- * is asked, and nothing is ever decided from it.
+ * Validates the results of each RPC method. An invalid result is a fault of the node: the next
+ * provider is asked, and nothing is decided from the result.
  */
 
 type Check = (result: unknown, params: readonly unknown[]) => boolean;
@@ -81,7 +81,7 @@ function isBlockOrNull(result: unknown, [tag]: readonly unknown[]): boolean {
   );
 }
 
-/** Its hash, or all of it, depending on the request. */
+/** A transaction's hash or the whole transaction, depending on the request. */
 function isTransactionOfBlock(one: unknown): boolean {
   if (!isFields(one)) return matches(one, HASH);
   return matches(one.hash, HASH) && matches(one.from, ADDRESS) && isQuantity(one.nonce);
@@ -93,7 +93,7 @@ const MAX_TIMESTAMP = 8_640_000_000_000n;
 function isReceiptOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   if (result === null) return true;
   if (!isFields(result) || !same(result.transactionHash, hash)) return false;
-  // For a pending transaction: treated as no receipt.
+  // The receipt of a pending transaction: treated as no receipt.
   if (result.blockNumber === null) return true;
   const { blockNumber, blockHash, logs } = result;
   return (
@@ -124,7 +124,7 @@ function isReceiptsOrNull(result: unknown, [number]: readonly unknown[]): boolea
   );
 }
 
-/** The block is null while the transaction is not in one. */
+/** The transaction's block is null until it is mined. */
 function isTransactionOrNull(result: unknown, [hash]: readonly unknown[]): boolean {
   if (result === null) return true;
   if (!isFields(result) || !same(result.hash, hash)) return false;

@@ -1,18 +1,18 @@
 /** A node's error response. */
 export interface Said {
   readonly method: string;
-  /** The status of the HTTP response. */
+  /** The HTTP status of the response. */
   readonly status: number;
   readonly code: number;
   readonly message: string;
 }
 
 export type RefusalKind =
-  /** About the chain's state or the transaction: every node would say the same. */
+  /** A statement about the chain's state or the transaction: every node would say the same. */
   | 'answer'
-  /** Temporary: rate, quota, overload. */
+  /** Temporary: rate limit, quota or overload. */
   | 'limit'
-  /** Access: key, plan, origin. */
+  /** Access denied: key, plan or origin. */
   | 'access'
   /** The range has too many blocks. */
   | 'range'
@@ -22,14 +22,14 @@ export type RefusalKind =
   | 'batch'
   /** The node does not have the data, or no longer. */
   | 'missing'
-  /** The node does not know the method or the block tag. */
+  /** The node does not support the method or the block tag. */
   | 'unsupported'
-  /** Unknown, so it is not an answer about the chain. */
+  /** The meaning is unknown, so it is not an answer about the chain. */
   | 'unknown';
 
 interface Rule {
   readonly kind: RefusalKind;
-  /** Only for these methods. */
+  /** The rule applies to these methods only. */
   readonly methods?: RegExp;
   readonly statuses?: readonly number[];
   readonly codes?: readonly number[];
@@ -184,11 +184,12 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The meaning of a refusal: see {@link RefusalKind}. */
+/** Returns the meaning of a refusal: see {@link RefusalKind}. */
 export function classifyRefusal(said: Said): RefusalKind {
   const rule = RULES.find((one) => fits(one, said));
   if (rule === undefined) return 'unknown';
-  // A faulty server may return anything, so it is not trusted about the chain.
+  // With a 5xx status the server is faulty and may return anything, so the text is not trusted
+  // about the chain.
   return rule.kind === 'answer' && said.status >= 500 ? 'unknown' : rule.kind;
 }
 
@@ -201,12 +202,15 @@ function fits(rule: Rule, { method, status, code, message }: Said): boolean {
   );
 }
 
-/** An hour's ban would outlast the fault of a provider's gateway: retry after ten minutes. */
+/**
+ * The longest pause that is granted: if a faulty gateway requests an hour, the provider is tried
+ * again after ten minutes.
+ */
 const MAX_PAUSE_MS = 600_000;
 
 /**
- * The pause that a node requests: the header `Retry-After` (seconds or a date), the
- * `rate.backoff_seconds` of Infura, or text; `null` if it named none.
+ * Returns the pause that a node requests, from the header `Retry-After` (seconds or a date),
+ * Infura's `rate.backoff_seconds`, or the text; `null` if it named none.
  */
 export function retryAfterMs(
   told: { readonly header: string | undefined; readonly message: string; readonly data: unknown },

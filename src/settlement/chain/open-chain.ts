@@ -12,11 +12,11 @@ import type { NetworkConfig, NetworkSettings } from '#settlement/networks.ts';
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * The name and version of Circle's contract on most chains, for a start without a reachable node.
+ * The name and version of Circle's token on most chains, used if no node is reachable at the start.
  */
 const USUAL_DOMAIN = { name: 'USD Coin', version: '2' };
 
-/** Objects of this chain only, because later readings are written into them. */
+/** Creates objects for this chain only, because later readings are written into them. */
 function withToken(settings: NetworkSettings, told: NetworkConfig['usdcDomain']): NetworkConfig {
   const { name, version } = settings.usdcDomain;
   return {
@@ -55,7 +55,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   const check = async () => {
     await requireContracts(chain, setting);
     await requireFee(chain);
-    // Their readers already hold these objects.
+    // Mutate the objects, because readers already hold references to them.
     const { domain, hasPermit } = await readToken(chain, config, USUAL_DOMAIN);
     for (const { settlement } of config.formerSettlements) {
       await readToken(chain, { ...config, settlement }, USUAL_DOMAIN);
@@ -82,7 +82,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
   return chain;
 }
 
-/** The checks that are still due for a chain that was unreachable at the start. */
+/** Checks that are still due for a chain that was unreachable at the start. */
 interface Later {
   isChecked: boolean;
   readonly refuted: Promise<string>;
@@ -107,7 +107,10 @@ function checkLater(later: Later, check: () => Promise<void>): void {
   later.timer = setTimeout(() => void again(), CHECK_MS).unref();
 }
 
-/** @throws StartError if a provider reports another chain: it would never be used. */
+/**
+ * Checks that the providers belong to the chain; one of another chain would never be used.
+ * @throws StartError
+ */
 function requireChainId(probed: readonly ProbedAddress[], setting: string, chainId: number): void {
   const wrong = probed.findIndex((one) => one.chainId !== null && one.chainId !== chainId);
   if (wrong < 0) return;
@@ -117,8 +120,8 @@ function requireChainId(probed: readonly ProbedAddress[], setting: string, chain
 }
 
 /**
- * A profile's own ceiling may be exceeded for a while: senders then wait. One that an operator has
- * set too low would never be noticed.
+ * Checks the fee ceiling that an operator has set: one that is too low would never be noticed. The
+ * profile's own ceiling is not checked, because fees may exceed it for a while; senders then wait.
  * @throws StartError if the chain accepts no transaction at that price.
  */
 async function requireFee(chain: Chain): Promise<void> {
@@ -138,7 +141,11 @@ function tellUnreachable(probed: readonly ProbedAddress[], setting: string, log:
   });
 }
 
-/** @throws StartError if an address has no contract, or another one. @throws RpcUnavailable */
+/**
+ * Checks that each address has the right contract.
+ * @throws StartError if an address has no contract, or another one.
+ * @throws RpcUnavailable
+ */
 async function requireContracts(
   { config, rpc }: { readonly config: NetworkConfig; readonly rpc: Rpc },
   setting: string,

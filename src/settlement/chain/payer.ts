@@ -25,21 +25,24 @@ type SpendingPolicy =
       readonly perPayment: bigint;
       readonly perPeriod: bigint;
       readonly periodSeconds: number;
-      /** Spent on sales in the present period, without fees. */
+      /** Atoms spent on sales in the present period, without fees. */
       readonly spent: bigint;
       readonly expiresAt: Date;
-      /** Basis points. */
+      /** Basis points: the highest sum of fees that the payer accepts. */
       readonly maxFeeRate: number;
     };
 
 /** How many words the contract's `PayerAccount` has. */
 export const PAYER_ACCOUNT_WORDS = 9;
 
-/** `expiresAt` of a policy that was never set, or that was revoked (contracts/README.md). */
+/** `expiresAt` of a policy that was never set or was revoked (contracts/README.md). */
 const NEVER_SET = 0;
 const REVOKED = 1;
 
-/** Default: the contract that payers join now. @throws RpcUnavailable */
+/**
+ * Reads a payer's account. Default: on the contract that payers join now.
+ * @throws RpcUnavailable
+ */
 export async function readPayerAccount(
   chain: Chain,
   payer: Hex,
@@ -52,7 +55,7 @@ export async function readPayerAccount(
 }
 
 /**
- * The token's nonce for the next EIP-2612 permit; `null` if the token has no permit.
+ * Reads the token's nonce for the next EIP-2612 permit; `null` if the token has no permit.
  * @throws RpcUnavailable
  */
 export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint | null> {
@@ -63,7 +66,7 @@ export async function readPermitNonce(chain: Chain, payer: Hex): Promise<bigint 
 }
 
 /**
- * True if the token has used or canceled an EIP-3009 authorization, in the state of a block.
+ * True if the EIP-3009 authorization was used or canceled, in the state of the given block.
  * @throws RpcUnavailable
  */
 export async function isAuthorizationUsed(

@@ -43,23 +43,24 @@ interface PaymentCheck {
 export type CheckResult =
   | { readonly status: 'ok' }
   | { readonly status: 'declined'; readonly reason: FailureReason }
-  /** The hourly ceiling has too little left for this sum. */
+  /** Too little of the hourly ceiling is left for this sum. */
   | { readonly status: 'hour_full' }
   | { readonly status: 'unavailable' };
 
-/** Simulates what the contract would answer to a payment now, without spending gas. */
+/** Simulates how the contract would answer a payment now, without spending gas. */
 export type CheckPayment = (check: PaymentCheck) => Promise<CheckResult>;
 
-/** Never assigned, so never settled. */
+/** A settlement number that is never assigned, so it has never settled. */
 const NO_NUMBER = 2n ** 64n - 1n;
-/** As many as a batch holds; more would turn two quick calls into a slow one. */
+/** Checks per call: as many as a batch holds. More would turn two quick calls into a slow one. */
 const MAX_CHECKS = 100;
-/** One is answered while the other one fills. */
+/** Calls in flight: the next one fills while the first is answered. */
 const CALLS_IN_FLIGHT = 2;
 
 /**
- * Checks that arrive while earlier calls are under way are sent as one call; a single check is sent
- * at once. Two checks of one payer do not see each other: the contract decides between them.
+ * Checks that arrive while earlier calls are under way are sent together as one call; a check that
+ * arrives alone is sent at once. Two checks of one payer do not see each other's sums: the contract
+ * decides between them.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
   const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({
@@ -70,7 +71,10 @@ export function createPaymentCheck(chain: Chain): CheckPayment {
   return (check) => batcher.add(check);
 }
 
-/** By then a provider's hiccup has passed, and a customer at the counter hardly notices. */
+/**
+ * Pauses before retries: long enough for a provider's hiccup to pass, and hardly noticed at the
+ * counter.
+ */
 const RETRY_MS = [100, 400] as const;
 
 async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
@@ -88,10 +92,10 @@ async function checkAll(chain: Chain, checks: readonly PaymentCheck[]): Promise<
   return checks.map(() => ({ status: 'unavailable' }));
 }
 
-/** No further try starts after this long. */
+/** No retry starts after this long. */
 const MAX_TRY_MS = 2_000;
 
-/** A batch of checks, each sent to the contract of its merchant. */
+/** Sends a batch of checks, each to its merchant's contract. */
 async function askContracts(chain: Chain, checks: readonly PaymentCheck[]): Promise<CheckResult[]> {
   const known = checks.filter((one) => knowsMerchant(chain.config, one.merchantNumber));
   const groups = Map.groupBy(known, (one) => contractOf(chain.config, one.merchantNumber));
@@ -135,7 +139,7 @@ async function askContract(
 
 const URGENT = { urgent: true } as const;
 
-/** How many words a response with one array has. */
+/** Returns how many words a response with one array has. */
 function arrayWords(items: number, wordsEach: number): number {
   return 2 + items * wordsEach;
 }
@@ -168,7 +172,10 @@ function declined(reason: FailureReason): CheckResult {
   return { status: 'declined', reason };
 }
 
-/** The contract's first reason may not be the one to show to the payer first. */
+/**
+ * True if the payer's account must be read, because the contract's first reason may not be the
+ * first one to show.
+ */
 function needsExplaining(reason: PaymentReason): boolean {
   if (reason === 'None') return false;
   const decline = declineOf(reason);
@@ -181,8 +188,8 @@ function plainResult(reason: PaymentReason): CheckResult {
 }
 
 /**
- * The contract decides whether a payment passes. If several checks fail, the first in the order of
- * behavior.md 12.1 is named: approval, then funds, then limits.
+ * Chooses the reason to show. The contract decides whether a payment passes; if several checks
+ * fail, the first in the order of behavior.md 12.1 is named: approval, then funds, then limits.
  */
 function explain(known: {
   readonly reason: PaymentReason;

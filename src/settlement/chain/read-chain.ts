@@ -27,7 +27,7 @@ import { timelockOf } from '#settlement/contract/timelock.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** The queries to a chain's nodes. */
+/** Creates the queries to a chain's nodes. */
 export function readChain(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
   log: Log,
@@ -84,7 +84,10 @@ function createMemory(): Chain['remember'] {
   };
 }
 
-/** If one node omits or refuses a result, the other results stay; that one is `undefined`. */
+/**
+ * Reads each result separately: one that a node omits or refuses is `undefined`, the others are
+ * kept.
+ */
 async function readEach<T>(
   rpc: Rpc,
   method: string,

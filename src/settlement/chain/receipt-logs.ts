@@ -10,12 +10,15 @@ import type { Hex } from '#settlement/requests.ts';
  * compared.
  */
 
-/** Blocks at once: two calls for each. */
+/** Blocks per round: each takes two calls. */
 const BLOCKS = 10n;
-/** Receipts in one request, if they are requested individually. */
+/** Receipts per request, if they are requested individually. */
 const RECEIPTS = 50;
 
-/** @throws RpcUnavailable if a block or a receipt is missing: nothing is ever omitted. */
+/**
+ * Reads the logs from receipts.
+ * @throws RpcUnavailable if a block or a receipt is missing, so that nothing is ever omitted.
+ */
 export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<LogPortion> {
   const portion = portionOf(question, BLOCKS);
   const numbers: Hex[] = [];
@@ -67,7 +70,7 @@ async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceip
   return receipts;
 }
 
-/** In the block's order. If a receipt of a transaction is missing, all of them are rejected. */
+/** Returns the logs in the block's order. Rejects the whole block if a receipt is missing. */
 function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }): RawLog[] {
   const byHash = new Map(block.receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return block.transactions.flatMap((hash) => {

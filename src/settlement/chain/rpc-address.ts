@@ -3,7 +3,7 @@ import { createPost, type Post, type PostOptions } from '#settlement/chain/rpc-p
 import { NodeFault, passed, type Reply, type RpcCall } from '#settlement/chain/rpc-reply.ts';
 
 export interface AddressOptions extends PostOptions {
-  /** Its place in the order of preference, from 0; logs and metrics use it as its name. */
+  /** Its index in the order of preference, from 0; logs and metrics use it as its name. */
   readonly index: number;
   readonly chainId: number;
   readonly log: Log;
@@ -17,17 +17,22 @@ export interface Address {
   /** How many blocks of logs it returns in one response, remembered until this process time. */
   logWidth: bigint;
   narrowUntil: number;
-  /** It refuses all logs; remembered until this process time. */
+  /** It refuses all logs until this process time. */
   noLogsUntil: number;
-  /** Its head does not move, or is far behind the others: it is asked after them. */
+  /** Its head does not move, or is far behind the others, so the others are asked first. */
   isStale: boolean;
   /** Returns one reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
-  /** The chain id that it reports now. @throws NodeFault */
+  /**
+   * Returns the chain id that it reports now.
+   * @throws NodeFault
+   */
   chainId(): Promise<number>;
-  /** Reads its chain id, unless it was just read: it is only used while that is right. */
+  /**
+   * Reads its chain id, unless it was just read: the provider is only used while the id is right.
+   */
   confirmChain(): Promise<void>;
-  /** It failed just now: it is asked after the others. */
+  /** True if it failed just now: the others are asked first. */
   isResting(): boolean;
   close(): Promise<void>;
 }
@@ -41,9 +46,15 @@ export interface AskOptions {
 const REST_MS = 5_000;
 /** How often each provider's chain id is read. */
 const CHAIN_CHECK_MS = 60_000;
-/** Signs of another chain are a reason to read it sooner, but not more often than this. */
+/**
+ * The shortest time between two chain-id reads, even if an answer suggests that the node belongs to
+ * another chain.
+ */
 const CHAIN_DOUBT_MS = 5_000;
-/** A provider that is back on the right chain is used again this soon, because customers wait. */
+/**
+ * How often a provider on the wrong chain is checked: once it is right again it is used soon,
+ * because customers wait.
+ */
 const WRONG_CHAIN_MS = 1_000;
 /** A chain id this fresh need not be read again. */
 const CONFIRMED_MS = 250;
@@ -88,7 +99,10 @@ export function openAddress(options: AddressOptions): Address {
   };
 }
 
-/** A node of another chain has no such contract, and rejects transactions signed for ours. */
+/**
+ * Faults that suggest that the node belongs to another chain: it lacks the contract and rejects
+ * transactions signed for ours.
+ */
 const DOUBTFUL: readonly NodeFault['kind'][] = ['malformed', 'unknown'];
 
 interface Name {
@@ -96,7 +110,7 @@ interface Name {
   readonly address: number;
 }
 
-/** These are about the request, not about the node's health. */
+/** Faults that are about the request, not about the node's health. */
 const NO_REASON_TO_REST: readonly NodeFault['kind'][] = [
   'missing',
   'unsupported',
@@ -126,7 +140,8 @@ function createPause(log: Log, name: Name) {
 }
 
 /**
- * Calls per request: as many as most providers accept, down to the one call that some insist on.
+ * Calls per request: as many as most providers accept, then fewer, down to the one call that some
+ * insist on.
  */
 const BATCH_SIZES = [50, 10, 3, 1] as const;
 /** After this long a larger batch is tried again: the refusal may have been temporary. */
@@ -177,7 +192,10 @@ const UNANSWERED = passed(new NodeFault('silent', 'the node left a call unanswer
 
 const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] };
 
-/** Only a response that names another chain bans a provider, until it names the right one. */
+/**
+ * Watches the provider's chain id. Only a response that names another chain bans the provider,
+ * until it names the right one.
+ */
 function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: Name) {
   let known: number | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -215,7 +233,7 @@ function createChainCheck({ chainId, log }: AddressOptions, ask: AskAll, name: N
     },
     require: async () => {
       if (known === chainId && !isDoubted) {
-        // In the background, because it was right a minute ago.
+        // Read it in the background, because it was right a minute ago.
         if (ageMs() > CHAIN_CHECK_MS) {
           checkedAt = performance.now();
           checkOnce().catch(() => {});

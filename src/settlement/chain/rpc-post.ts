@@ -18,11 +18,11 @@ export interface PostOptions {
   readonly ceiling: Ceiling;
 }
 
-/** One HTTP exchange. */
+/** The result of one HTTP exchange. */
 export type Posted =
   /** One reply per call; `null` if the node left one out. */
   | { readonly status: 'read'; readonly replies: readonly (Reply | null)[] }
-  /** The batch as a whole was refused. */
+  /** The node refused the batch as a whole. */
   | { readonly status: 'too_many' };
 
 export interface Post {
@@ -30,11 +30,14 @@ export interface Post {
   close(): Promise<void>;
 }
 
-/** Enough for receipts, checks and a broadcast at the same time. */
+/** Connections per address: enough for receipts, checks and a broadcast at the same time. */
 const CONNECTIONS = 8;
-/** How much of a provider's text is quoted in ours. */
+/** The most characters of a provider's text that our messages quote. */
 const MAX_TEXT = 200;
-/** Shorter parts of a URL are words like "v2". */
+/**
+ * Parts of a URL that are at least this long are treated as secrets; shorter ones are words like
+ * "v2".
+ */
 const SECRET_LENGTH = 8;
 
 /** Time-outs of gateways: RFC 9110, and Cloudflare's number for the same. */
@@ -93,7 +96,8 @@ function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {
 }
 
 /**
- * The time limit was exceeded. For logs of many blocks that need not mean that the node is down.
+ * Returns the fault for an exceeded time limit. If many blocks of logs were requested, the node may
+ * still be up.
  */
 function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
   const hasLogs = calls.some(({ method }) => method === 'eth_getLogs');
@@ -102,14 +106,14 @@ function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
 
 interface Exchanged {
   readonly status: number;
-  /** `Retry-After`. */
+  /** The value of `Retry-After`. */
   readonly header: string | undefined;
   readonly text: string;
 }
 
 type Scrub = (text: string) => string;
 
-/** URLs and headers contain keys, and providers repeat them in their texts. */
+/** Removes secrets from texts: URLs and headers contain keys, and providers repeat them. */
 function createScrubber({ url, headers }: PostOptions): Scrub {
   const { pathname, searchParams, username, password } = new URL(url);
   const parts = [...pathname.split('/'), ...searchParams.values(), username, password];
@@ -135,14 +139,17 @@ function readAll(calls: readonly RpcCall[], got: Exchanged, plain: Scrub): Poste
   }
   const [only] = calls;
   if (calls.length === 1 && only !== undefined && isObject(parsed)) {
-    // A request that could not be parsed is answered with the id null.
+    // A node answers a request that it could not parse with the id null.
     const isOwn = parsed.id === 0 || isObject(parsed.error);
     if (isOwn) return { status: 'read', replies: [readOne(only, parsed, got, plain)] };
   }
   return readWhole(calls, isObject(parsed) ? parsed : null, got, plain);
 }
 
-/** Not one reply per call, but a page, a truncated text, or one error for the whole batch. */
+/**
+ * Reads a response that does not hold one reply per call: a page, a truncated text, or one error
+ * for the whole batch.
+ */
 function readWhole(
   calls: readonly RpcCall[],
   answer: RawAnswer | null,
@@ -177,7 +184,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A gateway's page, or a truncated response.
+    // Not JSON: a gateway's page, or a truncated response.
     return null;
   }
 }
@@ -209,7 +216,9 @@ interface RawError {
   readonly data: unknown;
 }
 
-/** Some gateways send a text instead of the object; `null` if there is no error. */
+/**
+ * Reads the error; some gateways send a text instead of the object. `null` if there is no error.
+ */
 function readError(answer: RawAnswer | null): RawError | null {
   if (answer === null || answer.error === undefined || answer.error === null) return null;
   if (!isObject(answer.error)) return { code: 0, message: String(answer.error), data: null };

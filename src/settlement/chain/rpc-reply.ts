@@ -3,11 +3,11 @@ import type { RefusalKind } from '#settlement/chain/node-refusals.ts';
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** The caller's checks of the result, in addition to the method's schema. */
+  /** The caller's own checks of the result, in addition to the method's schema. */
   readonly accepts?: (result: unknown) => boolean;
 }
 
-/** The node understood the call and refused it. */
+/** A node understood the call and refused it. */
 export class RpcRefusal extends Error {
   override name = 'RpcRefusal';
   readonly code: number;
@@ -28,12 +28,12 @@ type FaultKind =
   | 'silent'
   /** No logs within the time limit: fewer blocks may be quicker. */
   | 'slow'
-  /** Not a valid result of the method. */
+  /** The result is not valid for the method. */
   | 'malformed'
   | 'wrong_chain'
-  /** Not asked: it has requested a pause. */
+  /** Not asked, because the provider has requested a pause. */
   | 'closed'
-  /** Not asked: our own ceiling of requests per second. */
+  /** Not asked, because our own limit of requests per second is reached. */
   | 'ceiling';
 
 export class NodeFault extends Error {
@@ -41,7 +41,7 @@ export class NodeFault extends Error {
   readonly kind: FaultKind;
   /** The node's error, if it returned one. */
   readonly refusal: RpcRefusal | null;
-  /** The pause that it requests; `null` if it named none. */
+  /** The pause that the provider requests; `null` if it named none. */
   readonly pauseMs: number | null;
 
   constructor(

@@ -14,32 +14,37 @@ export { RpcRefusal } from '#settlement/chain/rpc-reply.ts';
 export { RpcUnavailable } from '#settlement/rpc-unavailable.ts';
 
 export type RpcAnswer =
-  /** `host`: of the provider that answered. */
+  /** `host` is the provider that answered. */
   | { readonly ok: true; readonly result: unknown; readonly host: string }
-  /** The chain refuses, or no node answered this call. */
+  /** The chain refused, or no node answered this call. */
   | { readonly ok: false; readonly refusal: RpcRefusal | RpcUnavailable };
 
 /** JSON-RPC with failover over several providers of one chain. */
 export interface Rpc {
-  /** @throws RpcRefusal if the chain refuses. @throws RpcUnavailable if no node answered. */
+  /**
+   * Makes one call.
+   * @throws RpcRefusal if the chain refuses.
+   * @throws RpcUnavailable if no node answered.
+   */
   call(method: string, params: readonly unknown[], options?: RpcPriority): Promise<unknown>;
   /**
-   * The answers in the order of the calls. Calls that one provider leaves open go to the next one,
-   * so the answers may come from several. @throws RpcUnavailable if no call got an answer.
+   * Returns the answers in the order of the calls. Calls that one provider leaves open go to the
+   * next one, so the answers may come from several.
+   * @throws RpcUnavailable if no call got an answer.
    */
   batch(calls: readonly RpcCall[], options?: RpcPriority): Promise<RpcAnswer[]>;
-  /** The providers in the order in which they would be asked now. */
+  /** Returns the providers in the order in which they would be asked now. */
   inOrder(): Address[];
-  /** The chain id that each provider reports; `null` if it does not answer. */
+  /** Reads the chain id that each provider reports; `null` if it does not answer. */
   probe(): Promise<readonly ProbedAddress[]>;
   /**
-   * Reads each provider's chain id: those of another chain are not used from then on. Called when
-   * answers contradict what is known, before anything is concluded from them.
+   * Reads each provider's chain id: providers of another chain are not used from then on. Called
+   * when answers contradict what is known, before anything is concluded from them.
    */
   confirmChain(): Promise<void>;
-  /** Calls since the start of the process. */
+  /** Returns the counts of calls since the start of the process. */
   counts(): readonly RequestCount[];
-  /** Process time of the last result from any provider. */
+  /** Returns the process time of the last result from any provider. */
   answeredAt(): number;
   close(): Promise<void>;
 }
@@ -57,11 +62,11 @@ export interface RpcPriority {
 }
 
 export interface RpcOptions {
-  /** The preferred one first. */
+  /** URLs, the preferred one first. */
   readonly urls: readonly string[];
   /** Nodes of another chain are never used. */
   readonly chainId: number;
-  /** For each provider, in order; the last one applies to the rest. */
+  /** Time-outs of the providers, in order; the last one applies to the rest. */
   readonly timeoutsMs?: readonly number[];
   /** Additional headers for each provider, in order. */
   readonly headers?: readonly Readonly<Record<string, string>>[];
@@ -70,9 +75,12 @@ export interface RpcOptions {
   readonly log: Log;
 }
 
-/** A node that takes longer is worth less than the next one. */
+/** Default time-out: after this long, asking the next node is quicker than waiting. */
 const TIMEOUT_MS = 3_000;
-/** Nodes behind one address are rarely further apart. */
+/**
+ * Pause before asking again for something missing: nodes behind one address are rarely further
+ * apart.
+ */
 const MISSING_MS = 150;
 
 export function connectRpc(options: RpcOptions): Rpc {
@@ -116,7 +124,7 @@ export function connectRpc(options: RpcOptions): Rpc {
   };
 }
 
-/** With the host of the provider that replied. */
+/** A reply with the host of the provider that sent it. */
 type ToldReply = Reply & { readonly host: string };
 
 /** Asks one provider after the other for the calls that the earlier ones left open. */
@@ -163,20 +171,23 @@ function openAddresses(
   );
 }
 
-/** In the order of preference; after them those whose head does not move, then those that rest. */
+/**
+ * Returns the addresses in the order of preference, then those whose head does not move, then those
+ * that failed just now.
+ */
 function inOrderOf(addresses: readonly Address[]): Address[] {
   const rank = (address: Address) => (address.isResting() ? 2 : 0) + (address.isStale ? 1 : 0);
   return [...addresses].sort((a, b) => rank(a) - rank(b) || a.index - b.index);
 }
 
-/** A working node may say this: if all do, it is an answer. */
+/** Faults that a working node may report: if all nodes report one, it is an answer. */
 const TOLD_NO: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
 /** Combines what is known about a call with another provider's reply. */
 function merge(before: ToldReply | undefined, now: ToldReply): ToldReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;
-  // A provider that may answer later outweighs one that has refused.
+  // A provider that may answer later takes precedence over one that has refused.
   return TOLD_NO.includes(before.fault.kind) ? now : before;
 }
 
@@ -203,17 +214,17 @@ async function probe(address: Address, url: string): Promise<ProbedAddress> {
   }
 }
 
-/** Calls of one method to one provider with one result, since the process started. */
+/** Counts calls with the same method, provider and result since the process started. */
 interface RequestCount {
   readonly method: string;
-  /** Its place in the order of preference, from 0. The URL itself may contain a key. */
+  /** The provider's index in the order of preference, from 0. Its URL may contain a key. */
   readonly index: number;
   /** `ok`, `refused` (by the chain), or why the provider gave no answer. */
   readonly result: string;
   readonly count: number;
 }
 
-/** The unit that providers charge for: each call of a batch counts. */
+/** Counts calls one by one, even in a batch, because providers charge per call. */
 function createCounts() {
   const counts = new Map<string, RequestCount>();
   let answeredAt = Number.NEGATIVE_INFINITY;

@@ -4,12 +4,15 @@ import type { Rpc } from '#settlement/chain/rpc.ts';
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** How many providers must name the same block. */
+/** Number of providers that must name the same block. */
 const AGREEING = 2;
-/** Nodes learn of a block some hundred milliseconds apart. */
+/**
+ * Number of times a second provider is asked: nodes learn of a block some hundred milliseconds
+ * apart.
+ */
 const LOOKS = 4;
 const LOOK_MS = 120;
-/** If no second provider answers, one more block is required, as with a single provider. */
+/** Blocks that must follow if no second provider answers, as with a single provider. */
 const DEPTH_UNCONFIRMED = 1n;
 
 /** What a network's providers report about the block that a receipt names. */
@@ -21,9 +24,9 @@ type Word = 'agreed' | 'denied' | 'silent';
  */
 type NamedBlocks = ReadonlyMap<Hex, string | null | undefined>;
 
-/** A second provider's report on the receipts of a first one. */
+/** The second provider's report on receipts that another provider returned. */
 export interface SecondWord {
-  /** The host of the first one. */
+  /** The host of the provider that returned the receipts. */
   readonly on: string;
   readonly blocks: NamedBlocks;
 }
@@ -47,10 +50,10 @@ function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean
 }
 
 /**
- * The receipts that are confirmed, if success at inclusion needs two providers: both name the same
- * block for the transaction, or no second one answers and another block is on top. The others are
- * `undefined`: unknown yet. One provider that denies it is enough to wait. Receipts on which one of
- * `seconds` agrees need no further request.
+ * Returns the receipts that are confirmed, if success at inclusion needs two providers: both name
+ * the same block for the transaction, or no second one answers and another block is on top. The
+ * others are `undefined`: unknown yet. If one provider denies the block, the receipt waits.
+ * Receipts on which one of `seconds` agrees need no further request.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,
@@ -78,7 +81,7 @@ export async function believe(
   });
 }
 
-/** Asking again would not change it. */
+/** True if asking again would not change the answer. */
 function isSettled(word: Word | undefined): boolean {
   return word === 'agreed' || word === 'silent';
 }
@@ -87,7 +90,7 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   const addresses = independentProviders(rpc.inOrder());
   const hashes = receipts.map(({ txHash }) => txHash);
   const said: NamedBlocks[] = [];
-  // Two at once; further ones only if these disagree.
+  // Ask two providers at once, and further ones only if these disagree.
   while (said.length < addresses.length) {
     const next = addresses.slice(said.length, said.length === 0 ? AGREEING : said.length + 1);
     said.push(...(await Promise.all(next.map((address) => blocksOf(address, hashes)))));
@@ -96,7 +99,7 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   return tally(receipts, said);
 }
 
-/** One verdict per receipt. */
+/** Returns one verdict per receipt. */
 function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word[] {
   return receipts.map(({ txHash, blockHash }) => {
     const named = said.map((blocks) => blocks.get(txHash)).filter((block) => block !== undefined);
@@ -106,7 +109,10 @@ function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word
   });
 }
 
-/** Two URLs of one host are one provider; one that fails or stands still is none. */
+/**
+ * Returns the providers that count as independent: two URLs of one host are one provider, and one
+ * that fails or whose head does not move counts as none.
+ */
 export function independentProviders(addresses: readonly Address[]): Address[] {
   const hosts = new Set<string>();
   return addresses.filter((address) => {

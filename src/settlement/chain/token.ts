@@ -41,12 +41,15 @@ interface CanCall {
 
 type TokenFunction = Exclude<(typeof TOKEN_ABI)[number]['name'], 'nonces'>;
 
-/** @throws RpcUnavailable */
+/**
+ * Reads what the token's contract reports.
+ * @throws RpcUnavailable
+ */
 async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<Told> {
   const ofToken = (functionName: TokenFunction) => ({
     to: usdc,
     data: encodeFunctionData({ abi: TOKEN_ABI, functionName }),
-    // Names have any length; a node that returns nothing at all fails at the other calls.
+    // Names have any length. A node that returns nothing at all fails at the other calls.
     words: functionName === 'DOMAIN_SEPARATOR' ? 1 : ('any' as const),
   });
   const settlesIn = encodeFunctionData({ abi: SETTLEMENT_ABI, functionName: 'TOKEN' });
@@ -55,7 +58,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
   const answers = await chain.calls([
     ...names.map(ofToken),
     { to: settlement, data: settlesIn, words: 1 },
-    // A fallback function may return any length.
+    // Any length, because a fallback function may return anything.
     { to: usdc, data: nonces, words: 'any' },
   ]);
   const data = answers.map((answer) => (answer.ok && answer.data !== '0x' ? answer.data : null));
@@ -64,7 +67,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
     try {
       return bytes === null || bytes === undefined ? null : decode(bytes);
     } catch {
-      return null; // Another function of that name.
+      return null; // The token has another function of that name.
     }
   };
   const text = (functionName: 'name' | 'version') => (bytes: Hex) =>
@@ -73,7 +76,7 @@ async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promi
     decodeFunctionResult({ abi: TOKEN_ABI, functionName: 'eip712Domain', data: bytes }),
   );
   return {
-    // The token's domain first: its display name may differ.
+    // Prefer the name in the token's own domain: its display name may differ.
     name: own?.[1] ?? read(0, text('name')),
     version: own?.[2] ?? read(1, text('version')),
     separator: read(3, (bytes) => bytes),
@@ -125,18 +128,21 @@ export function createTokenRefresh(
     Object.assign(token, { domainProblem: problem });
   };
   return async () => {
-    // Until then the checks of the start read it.
+    // Before the checks have run, they read the token themselves.
     if (!chain.isChecked()) return;
     try {
       await chain.remember('the domain of the token', DOMAIN_MS, look);
     } catch (error) {
-      // The last reading is most likely still right.
+      // No node answered: keep the last reading, which is most likely still right.
       if (!(error instanceof RpcUnavailable)) throw error;
     }
   };
 }
 
-/** The token's own name outweighs a setting that no longer matches. */
+/**
+ * Reads the name again. The token's own name takes precedence over a setting that no longer
+ * matches.
+ */
 async function readRenamed(chain: CanCall, settings: NetworkSettings) {
   try {
     const unset = { ...settings, usdcDomain: { name: null, version: null } };
@@ -149,14 +155,16 @@ async function readRenamed(chain: CanCall, settings: NetworkSettings) {
 }
 
 interface Token {
-  /** Its name and version in signed messages: as set, or as the token reports them. */
+  /** The name and version in signed messages, from the settings or from the token. */
   readonly domain: Domain;
   readonly hasPermit: boolean;
 }
 
 /**
+ * Reads the token's facts and checks them.
  * @throws StartError if the token's DOMAIN_SEPARATOR does not match its name and version, or if the
- * settlement contract settles in another token. @throws RpcUnavailable
+ * settlement contract settles in another token.
+ * @throws RpcUnavailable
  */
 export async function readToken(
   chain: CanCall,
@@ -174,7 +182,7 @@ export async function readToken(
   }
   const name = config.usdcDomain.name ?? told.name;
   const version = config.usdcDomain.version ?? told.version;
-  // What is known of the chain's USDC outweighs a node that does not answer for it.
+  // If no node reports the function, the profile's knowledge of the chain's USDC decides.
   const hasPermit = told.nonce !== null || config.profile.usdc?.permit === true;
   if (told.separator === null && !hasPermit) {
     const domain = { name: name ?? usual.name, version: version ?? usual.version };

@@ -1,7 +1,7 @@
 import type { Address } from '#settlement/chain/rpc-address.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A nonce of an address, and where to start searching for the transaction that used it. */
+/** A used nonce of an address, and the blocks in which to search for its transaction. */
 export interface UsedNonce {
   readonly address: Hex;
   readonly nonce: bigint;
@@ -9,13 +9,15 @@ export interface UsedNonce {
   readonly head: bigint;
 }
 
-/** This many blocks back, doubled each time: half a day of blocks of a second. */
+/**
+ * Searches backwards this many times, doubling the distance: up to half a day of one-second blocks.
+ */
 const DOUBLINGS = 16;
 
 interface Range {
   /** The nonce was unused up to this block. */
   readonly before: bigint;
-  /** It was used after this one. */
+  /** The nonce was used after this block. */
   readonly after: bigint;
 }
 
@@ -49,7 +51,7 @@ async function firstRange(node: Address, { address, nonce, head }: UsedNonce) {
   return isRange ? ({ before, after } satisfies Range) : null;
 }
 
-/** `undefined` if the node does not answer. */
+/** Reads the counts at these blocks; `undefined` if the node does not answer. */
 async function countsAt(
   node: Address,
   address: Hex,

@@ -14,18 +14,20 @@ import { quantity } from '#settlement/chain/decode.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** `index`: which of the digests was signed. @throws nothing: `unavailable` is an answer. */
+/**
+ * The result of a check, returned and never thrown. `index` says which of the digests was signed.
+ */
 export type SignatureVerdict =
   | { readonly status: 'valid'; readonly index: number }
   | { readonly status: 'invalid' }
-  /** A contract wallet that is not deployed yet cannot be asked. */
+  /** The signer is a contract wallet that is not deployed yet, so it cannot be asked. */
   | { readonly status: 'not_deployed' }
   | { readonly status: 'unavailable' };
 
 const ERC1271 = parseAbi([
   'function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)',
 ]);
-/** The four bytes, followed by zeros. */
+/** The value that means yes: the function's four bytes, followed by zeros. */
 const ERC1271_YES = `0x1626ba7e${'0'.repeat(56)}`;
 /**
  * Init code, followed by the wallet's address and the call: makes the call by STATICCALL with
@@ -43,19 +45,22 @@ const ASKING_PROGRAM = concat([
   '0x5f5f5260205ff3', // return zeros
   '0x5b60205f5f3e60205ff3', // return the first word
 ]);
-/** The wallet's gas, the share that EIP-150 holds back, a creation and some words of memory. */
+/**
+ * Gas for the wallet, the share that EIP-150 holds back, a contract creation and some words of
+ * memory.
+ */
 const PROGRAM_GAS = 700_000n;
 /** Gas per byte of call data: the higher price (EIP-7623), and the cost of init code. */
 const BYTE_GAS = 50n;
-/** A key's signature: r, s and v. */
+/** Length of a key's signature: r, s and v. */
 const KEY_SIGNATURE_BYTES = 65;
 /**
- * Half of secp256k1's order: above it lies the second form of the same signature, which is
+ * Half of secp256k1's order. An s above it is the second form of the same signature, which is
  * rejected.
  */
 const HIGHEST_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-/** Wallets that write v as 0 or 1 mean 27 or 28, the only values that the token accepts. */
+/** Rewrites v: wallets that write 0 or 1 mean 27 or 28, the only values that the token accepts. */
 export function normalSignature(signature: Hex): Hex {
   if (size(signature) !== KEY_SIGNATURE_BYTES) return signature.toLowerCase() as Hex;
   const v = Number(slice(signature, 64));
@@ -64,8 +69,8 @@ export function normalSignature(signature: Hex): Hex {
 }
 
 /**
- * True if `signer` signed one of the digests, decided as the token decides it: an address with code
- * is called (ERC-1271, with limited gas), any other one has a key.
+ * True if `signer` signed one of the digests, decided as the token decides it: it calls an address
+ * that has code (ERC-1271, with limited gas), and otherwise recovers the key.
  */
 export async function verifySignature(
   chain: Chain,
@@ -102,8 +107,8 @@ async function isSignedBy(
 }
 
 /**
- * Called through a program of ours that succeeds whatever the wallet does: if the call itself
- * failed, the node could be mistaken for a faulty one.
+ * Calls the wallet through a program that succeeds whatever the wallet does: if the call itself
+ * failed, a faulty node and a refusal could not be told apart.
  */
 async function askWallet(
   chain: Chain,

@@ -4,7 +4,10 @@ import { decodeView } from '#settlement/chain/decode.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
-/** How many seconds a merchant's new wallet waits on its contract. @throws RpcUnavailable */
+/**
+ * Reads how many seconds a merchant's new wallet waits on its contract.
+ * @throws RpcUnavailable
+ */
 export async function readWalletDelay(chain: Chain, merchantNumber: bigint): Promise<number> {
   const call = { abi: settlementAbi, functionName: 'WALLET_DELAY' } as const;
   const request = { to: contractOf(chain.config, merchantNumber), data: encodeFunctionData(call) };

@@ -30,13 +30,16 @@ export interface PaymentCall {
   readonly orderId: string;
 }
 
-/** The payment in the contract's 45 bytes, which are also the preimage of its Merkle leaf. */
+/**
+ * Packs the payment into the contract's 45 bytes, which are also the preimage of its Merkle leaf.
+ */
 export function pack(payment: PaymentCall): Hex {
   return packPayment({ ...payment, merchant: numberOnContract(payment.merchantNumber) });
 }
 
 /**
- * A single payment costs 1,600 gas less with the function for one payment.
+ * Encodes the settlement of payments. A single payment uses its own function, which costs 1,600 gas
+ * less.
  * @param validUntil Unix seconds: in a later block the whole call reverts.
  */
 export function settleCall(payments: readonly PaymentCall[], validUntil: number): Hex {
@@ -52,7 +55,7 @@ const AUTHORIZATION_TYPE = keccak256(
   ),
 );
 
-/** Used in a nonce that does not commit to an order. */
+/** The order in a nonce that does not commit to one. */
 const NO_ORDER: Hex = `0x${'0'.repeat(16)}`;
 
 /** The inputs of an authorization's nonce, in addition to the payment. */
@@ -83,7 +86,8 @@ export function authorizationNonce(
 }
 
 /**
- * The nonce commits to the payment's order unless it hides it, so the signature pays nothing else.
+ * Encodes a payment by authorization. The nonce commits to the payment's order unless the order is
+ * hidden, so the signature pays nothing else.
  */
 export function settleWithAuthorizationCall(
   payment: PaymentCall,
@@ -112,9 +116,9 @@ export function refundCall(refund: {
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
-  /** The contract refuses the call unless this sum of the payment was refunded before. */
+  /** The sum refunded before. The contract refuses the call if it differs. */
   readonly refundedBefore: bigint;
-  /** 16 bytes that identify the refund in its event. */
+  /** 16 bytes that identify the refund in the contract's event. */
   readonly reference: Hex;
 }): Hex {
   const { payment, nodeIndex, proof, amount, refundedBefore, reference } = refund;
@@ -123,7 +127,7 @@ export function refundCall(refund: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
 }
 
-/** A call to the lens. */
+/** Calls the lens for the number of batches. */
 export const BATCH_COUNT_CALL = encodeFunctionData({
   abi: settlementLensAbi,
   functionName: 'batchCount',
@@ -135,7 +139,7 @@ export function refundsOfCall(number: bigint): Hex {
 
 export function withdrawCall(withdrawal: {
   readonly merchantNumber: bigint;
-  /** It must be the registered wallet. */
+  /** The wallet to pay; it must be the registered one. */
   readonly wallet: Hex;
   readonly amount: bigint;
   readonly number: bigint;
@@ -150,7 +154,7 @@ export function isSettledCall(number: bigint): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
 }
 
-/** The id by which the contract knows an account. */
+/** Returns the id under which the contract stores an account. */
 export function merchantReference(accountId: string): Hex {
   return keccak256(toHex(accountId));
 }
@@ -200,14 +204,17 @@ export function enrolCall(payer: Hex, policy: Policy, permit: Permit): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'enrol', args });
 }
 
-/** A call to the token. */
+/** Encodes a permit, to be sent to the token. */
 export function permitCall(payer: Hex, spender: Hex, permit: Permit): Hex {
   const { value, deadline, signature } = permit;
   const args = [payer, spender, BigInt(value), BigInt(deadline), signature] as const;
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'permit', args });
 }
 
-/** EIP-3009: the signed transfer is executed whoever sends it. `signature`: 65 bytes of a key. */
+/**
+ * Encodes an EIP-3009 transfer, which any account may submit. `signature`: 65 bytes of a key's
+ * signature.
+ */
 export function transferCall(signed: {
   readonly from: Hex;
   readonly to: Hex;
@@ -223,12 +230,12 @@ export function transferCall(signed: {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'transferWithAuthorization', args });
 }
 
-/** A call to the token of a test network. */
+/** Encodes a mint, to be sent to a test network's token. */
 export function mintCall(to: Hex, amount: bigint): Hex {
   return encodeFunctionData({ abi: testUsdcAbi, functionName: 'mint', args: [to, amount] });
 }
 
-/** The name of the contract's error in revert data; empty if there is none. */
+/** Returns the name of the contract's error in revert data; empty if there is none. */
 function errorName(data: unknown): string {
   if (typeof data !== 'string' || !data.startsWith('0x') || data.length < 10) return '';
   try {
@@ -258,19 +265,19 @@ const PASSING = new Set([
   'SettlingIsPaused',
 ]);
 
-/** The contract's own refusals that are temporary. */
+/** The contract's own temporary refusals. */
 const BLOCKING = new Set(['RefundingIsPaused', 'SafeERC20FailedOperation', 'Error', '']);
 
-/** The refund would exceed the contract's hourly ceiling: it waits. */
+/** The refund would exceed the contract's hourly ceiling, so it waits. */
 const HOUR_FULL = 'OutflowCeilingReached';
 const HOUR_FULL_WORDS =
   'The contract has refunded as much as it may in one hour, or this would exceed it.';
 
-/** Another wallet is proposed: operators pay nothing out until it is applied or canceled. */
+/** Another wallet is proposed: operators pay out nothing until it is applied or canceled. */
 const WALLET_PENDING = 'WalletChangePending';
 const WALLET_PENDING_WORDS = 'Another settlement wallet is announced';
 
-/** The text shown for a temporary refusal. */
+/** Returns the text shown for a temporary refusal. */
 function wordsOf(data: unknown): string {
   const name = errorName(data);
   if (name !== 'Error') return name === '' ? 'USDC refuses the transfer' : name;
@@ -280,9 +287,12 @@ function wordsOf(data: unknown): string {
 
 export type Revert =
   | { readonly kind: 'done_before' }
-  /** Must be sent again with other bytes. */
+  /** The call must be sent again with other bytes. */
   | { readonly kind: 'passing'; readonly error: string }
-  /** The contract pays out only so much per hour: the next hour, or a higher ceiling, allows it. */
+  /**
+   * The refund waits for the next hour or a higher ceiling, because the contract pays out only so
+   * much per hour.
+   */
   | {
       readonly kind: 'hour_full';
       readonly reason: FailureReason;
@@ -296,7 +306,9 @@ export type Revert =
       readonly error: string;
       readonly words: string;
     }
-  /** Refused by the token (paused, an address blocked) or by the guardian: the payout waits. */
+  /**
+   * The payout waits, because the token (paused, or an address blocked) or the guardian refuses it.
+   */
   | {
       readonly kind: 'blocked';
       readonly reason: FailureReason;
@@ -305,7 +317,7 @@ export type Revert =
     }
   | { readonly kind: 'refused'; readonly reason: FailureReason; readonly error: string };
 
-/** What a revert means for the one job of its transaction. */
+/** Returns the meaning of a revert for the only job of its transaction. */
 export function readRevert(data: unknown): Revert {
   const error = errorName(data);
   if (DONE_BEFORE.has(error)) return { kind: 'done_before' };
@@ -320,7 +332,7 @@ export function readRevert(data: unknown): Revert {
   return { kind: 'refused', reason: REASONS[error] ?? reason, error };
 }
 
-/** Refusals with an explanation for users. */
+/** The refusals that are explained to users. */
 const REASONS: { readonly [error: string]: FailureReason } = {
   InsufficientMerchantBalance: 'insufficient_balance',
   NotMerchantWallet: 'wallet_changed',
@@ -361,12 +373,17 @@ const DECLINES: Partial<Record<PaymentReason, FailureReason>> = {
   AuthorizationRefused: 'authorization_refused',
 };
 
-/** A reason that a later contract version adds is read as `TransferRefused`. */
+/**
+ * Returns the reason's name. One that a later contract version adds is read as `TransferRefused`.
+ */
 export function paymentReason(value: number): PaymentReason {
   return PAYMENT_REASONS[value] ?? 'TransferRefused';
 }
 
-/** The decline code of behavior.md 5.8; a reason without its own code: `settlement_failed`. */
+/**
+ * Returns the decline code of behavior.md 5.8; `settlement_failed` for a reason without its own
+ * code.
+ */
 export function declineOf(reason: PaymentReason): FailureReason {
   return DECLINES[reason] ?? 'settlement_failed';
 }

@@ -70,7 +70,7 @@ export type SettlementEvent =
       readonly event: 'Withdrawn';
       readonly merchantNumber: bigint;
       readonly wallet: Hex;
-      /** 0: the wallet withdrew by itself. */
+      /** The withdrawal's number; 0: the wallet withdrew by itself. */
       readonly number: bigint;
       readonly amount: bigint;
     })
@@ -82,10 +82,10 @@ export type SettlementEvent =
     })
   | OtherEvent;
 
-/** Events that move no merchant's money: rules, roles, proposals, payers' own terms. */
+/** An event that moves no merchant's money: rules, roles, proposals, payers' own terms. */
 export interface OtherEvent extends LogPlace {
   readonly event: 'Other';
-  /** Version of the contract that emitted it. */
+  /** The version of the contract that emitted it. */
   readonly contractVersion: number;
   readonly name: string;
   readonly details: Readonly<Record<string, unknown>>;
@@ -107,7 +107,7 @@ export function readEvents(contracts: Contracts, logs: readonly RawLog[]): Settl
   });
 }
 
-/** The timelock's roles differ from the contract's, under the same event. */
+/** Roles of the timelock, which has the same events as the contract but other roles. */
 const TIMELOCK_ROLE_EVENTS: ReadonlySet<string> = new Set(['RoleGranted', 'RoleRevoked']);
 
 function readTimelockEvent(
@@ -174,9 +174,9 @@ function placeOf(log: RawLog): LogPlace {
 const PAYMENT_SETTLED = toEventSelector(getAbiItem({ abi: settlementAbi, name: 'PaymentSettled' }));
 
 /**
- * Decoded by hand, because every payment passes here: the general decoder takes 200 us for one
- * event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts compares the
- * two.
+ * Decodes the event by hand, because every payment passes here: the general decoder takes 200 us
+ * for one event, which is 80 ms for a block of 400 (this takes 5 us). contract-events.test.ts
+ * compares the two.
  */
 function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettled {
   const [, number = '0x', payer = '0x'] = log.topics;
@@ -197,14 +197,14 @@ function readPaymentSettled(log: RawLog, contractVersion: number): PaymentSettle
   };
 }
 
-/** Hex digits. */
+/** Hex digits of a word. */
 const WORD = 64;
 const ADDRESS = 40;
 
-/** One word of four 64-bit numbers, to save gas: batch, acquirer fee, protocol fee, cashback. */
+/** One word holds four 64-bit numbers, to save gas: batch, acquirer fee, protocol fee, cashback. */
 const UINT64 = 0xffff_ffff_ffff_ffffn;
 
-/** `null` for an event that this version of the service does not know. */
+/** Decodes an event; `null` if this version of the service does not know it. */
 function decode<const A extends typeof settlementAbi | typeof timelockAbi>(log: RawLog, abi: A) {
   const topics = log.topics as ViemLog['topics'];
   try {
@@ -214,7 +214,7 @@ function decode<const A extends typeof settlementAbi | typeof timelockAbi>(log: 
   }
 }
 
-/** Topics that find the event with this number (or of this merchant reference). */
+/** Returns the topics that find the event with this number (or merchant reference). */
 export function eventTopics(
   wanted:
     | { readonly event: 'PaymentSettled' | 'PaymentRefunded'; readonly number: bigint }

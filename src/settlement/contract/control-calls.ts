@@ -4,8 +4,8 @@ import type { Hex } from '#settlement/requests.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 
 /**
- * An action that the network's staff requests of the contract. The service does not have the keys
- * for it.
+ * An action on the contract that the network's staff prepares here. They sign it elsewhere, because
+ * the service does not have the keys.
  */
 export type ControlAction = 'pause' | 'unpause' | 'change_rates';
 
@@ -16,7 +16,7 @@ export interface AnnouncedRates {
   readonly cashback: number;
 }
 
-/** A transaction for the holder of a key. */
+/** A transaction that the holder of a key must send. */
 export interface ControlCall {
   readonly by: 'proposer' | 'guardian' | 'steward';
   /** One sentence that describes its effect. */
@@ -37,7 +37,7 @@ export interface ControlTerms {
   readonly salt: Hex;
 }
 
-/** The calls that carry an action out, in order. Rates wait in the timelock. */
+/** Returns the calls that carry an action out, in order. New rates wait in the timelock. */
 export function controlCalls(
   action: ControlAction,
   { settlement, rates, delay, salt }: ControlTerms,

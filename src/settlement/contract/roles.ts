@@ -16,12 +16,12 @@ export const TIMELOCK_ROLES = ['proposer', 'executor', 'canceller'] as const;
 
 export type RoleName = (typeof ROLES)[number] | (typeof TIMELOCK_ROLES)[number] | 'admin';
 
-/** The contract's id of the role. */
+/** Returns the contract's id of the role. */
 export function roleId(name: RoleName): Hex {
   return name === 'admin' ? zeroHash : keccak256(toHex(`${name.toUpperCase()}_ROLE`));
 }
 
-/** `null` for a role that this release does not know. */
+/** Returns the role's name; `null` if this release does not know the role. */
 export function roleName(role: string): RoleName | null {
   const known: readonly RoleName[] = ['admin', ...ROLES, ...TIMELOCK_ROLES];
   return known.find((name) => roleId(name) === role.toLowerCase()) ?? null;

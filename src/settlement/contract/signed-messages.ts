@@ -9,7 +9,9 @@ import type { Hex } from '#settlement/requests.ts';
 /** The contract that a message is signed for. */
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;
 
-/** A merchant's settlement wallet agrees to receive the account's money. */
+/**
+ * Builds the message by which a merchant's settlement wallet agrees to receive the account's money.
+ */
 export function merchantConsent(
   config: ForContract,
   consent: { readonly accountId: string; readonly wallet: Hex; readonly deadline: bigint },
@@ -29,7 +31,10 @@ export function merchantConsent(
   } as const;
 }
 
-/** A new settlement wallet agrees to receive a merchant's money; `nonce` from readPayerAccount. */
+/**
+ * Builds the message by which a new settlement wallet agrees to receive a merchant's money; `nonce`
+ * from readPayerAccount.
+ */
 export function walletConsent(
   config: Pick<NetworkConfig, 'chainId'> & Contracts,
   consent: {
@@ -56,7 +61,10 @@ export function walletConsent(
   } as const;
 }
 
-/** EIP-3009: the same fields, whether any account or only the recipient may submit it. */
+/**
+ * The fields of an EIP-3009 message, the same whether any account or only the recipient may submit
+ * it.
+ */
 const AUTHORIZATION = [
   { name: 'from', type: 'address' },
   { name: 'to', type: 'address' },
@@ -66,7 +74,10 @@ const AUTHORIZATION = [
   { name: 'nonce', type: 'bytes32' },
 ] as const;
 
-/** USDC that its owner sends; any account may submit it to the token (EIP-3009). */
+/**
+ * Builds the message by which an owner sends USDC; any account may submit it to the token
+ * (EIP-3009).
+ */
 export function usdcTransfer(
   config: NetworkConfig,
   transfer: {
@@ -94,7 +105,7 @@ export interface PolicyTerms {
   readonly maxFeeRate: number;
 }
 
-/** A payer's standing spending policy; `nonce` from readPayerAccount. */
+/** Builds a payer's standing spending policy; `nonce` from readPayerAccount. */
 export function spendingPolicy(
   config: NetworkConfig,
   policy: PolicyTerms & { readonly payer: Hex; readonly nonce: bigint; readonly deadline: bigint },
@@ -127,7 +138,7 @@ export function spendingPolicy(
   } as const;
 }
 
-/** An EIP-2612 permit for the settlement contract; `nonce` from readPermitNonce. */
+/** Builds an EIP-2612 permit for the settlement contract; `nonce` from readPermitNonce. */
 export function usdcPermit(
   config: NetworkConfig,
   permit: {
@@ -167,7 +178,9 @@ function settlementDomain(config: ForContract) {
   } as const;
 }
 
-/** An EIP-3009 authorization for one payment, which only that settlement contract can use. */
+/**
+ * Builds an EIP-3009 authorization for one payment, which only that settlement contract can use.
+ */
 export function receiveAuthorization(
   config: NetworkConfig,
   authorization: {

@@ -5,8 +5,8 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /**
- * The only admin of a settlement contract. The contract creates it in its constructor, after its
- * lens, so its address follows from the contract's and needs no setting.
+ * Returns the address of the settlement contract's only admin. The contract creates it in its
+ * constructor, after its lens, so the address follows from the contract's and needs no setting.
  */
 export function timelockOf(settlement: Hex): Hex {
   return getContractAddress({ from: settlement, nonce: 2n });
@@ -18,7 +18,7 @@ export interface OperationCall {
   readonly data: Hex;
 }
 
-/** Operations of this service never depend on another one. */
+/** The predecessor of every operation: operations of this service do not depend on others. */
 export const NO_PREDECESSOR: Hex = `0x${'00'.repeat(32)}`;
 
 /** Schedules a call in the timelock; its proposers may send this. */
@@ -44,7 +44,10 @@ function decode(abi: Abi, data: Hex) {
   }
 }
 
-/** One sentence for a call's effect; `known` is false for a call that this service never makes. */
+/**
+ * Describes a call's effect in one sentence; `known` is false for a call that this service never
+ * makes.
+ */
 export function describeOperation(
   settlement: Hex,
   { target, data }: OperationCall,

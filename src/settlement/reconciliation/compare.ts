@@ -34,7 +34,7 @@ export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
   readonly range: BlockRange;
   /** The previous run; `null` to compare everything. */
   readonly since: Compared | null;
-  /** Anything later is still on its way between chain and rows. */
+  /** Anything later may not have reached the rows yet. */
   readonly settledBefore: Date;
   /** `false` keeps the stored differences of the contracts' tokens. */
   readonly tokens: boolean;
@@ -47,7 +47,7 @@ interface Comparison {
   readonly find: (run: Comparing) => Promise<DifferenceRow[]>;
   /**
    * A node may show a block's effects a moment before its events: with `found_twice` a difference
-   * only counts if it is still there after the events were read again.
+   * only counts if it still exists after the events were read again.
    */
   readonly report: 'found' | 'found_twice';
 }
@@ -72,7 +72,7 @@ const COMPARISONS: readonly Comparison[] = [
   { name: 'tokens', find: findTokens, report: 'found_twice' },
 ];
 
-/** Longer than a transaction of ours takes to commit, and than clocks differ. */
+/** Longer than a transaction of ours takes to commit, plus the difference between clocks. */
 const CHANGED_MARGIN_MS = HOUR_MS;
 const TOKEN_DIFFERENCE = 'token_balance_differs';
 
@@ -94,7 +94,7 @@ export async function compare(run: Comparing): Promise<DifferenceRow[]> {
   return all;
 }
 
-/** What may have changed since the previous run. */
+/** Returns the limits of what may have changed since the previous run. */
 function changed({ range, since }: Comparing): ComparedSince {
   if (since === null) return { ...range, fromBlock: 0n, since: new Date(0) };
   return { ...range, since: addMs(since.compared_at, -CHANGED_MARGIN_MS) };
@@ -170,8 +170,8 @@ async function findOpenTokens({
 const GROWTH_THAT_ASKS = 1_000_000n;
 
 /**
- * The surplus or deficit; the sums themselves change with each sale. `accepted`: how much of it an
- * operator has accepted before. Unchanged details stay accepted.
+ * Describes the surplus or deficit, not the sums, which change with each sale. `accepted` is the
+ * part that an operator has accepted before. Unchanged details stay accepted.
  */
 function tellSurplus(surplus: bigint, open: OpenDifferenceRow | undefined) {
   const told = { surplus: `${surplus}` };

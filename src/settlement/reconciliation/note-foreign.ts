@@ -7,12 +7,12 @@ import {
   insertForeign,
 } from '#settlement/foreign-settlement-queries.ts';
 
-/** Whether or not the merchant has an account here: docs/behavior.md, 16.10. */
+/** The alarm's kind, whether or not the merchant has an account here: docs/behavior.md, 16.10. */
 const FOREIGN = 'foreign_key_used';
 
 /**
  * Records the contract's events in these blocks that no row explains, and raises alarms. Nothing is
- * booked. Must not be called after a loss: rows are missing then.
+ * booked. Must not be called after a loss, when rows are missing.
  */
 export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
   const found = await insertForeign(tx, range, now);
@@ -20,7 +20,10 @@ export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promi
   await acceptRefused(tx, range.livemode, now);
 }
 
-/** One alarm for each merchant that is known here, and one for each event of any other. */
+/**
+ * Returns one alarm for each merchant that has an account here, and one for each event of any
+ * other.
+ */
 export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   const merchants = Map.groupBy(
     found.filter((row) => row.account_id !== null),
@@ -32,7 +35,7 @@ export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
   ];
 }
 
-/** One per merchant, because a thief may settle thousands of payments. */
+/** Returns one alarm per merchant, because a thief may settle thousands of payments. */
 function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   const [first] = rows;
   const details = {
@@ -44,7 +47,7 @@ function alarmOf(merchant: bigint, rows: readonly FoundForeignRow[]): Alarm {
   return { kind: FOREIGN, subject: `merchant ${merchant}`, details };
 }
 
-/** Has the same subject as reconciliation's difference. */
+/** Returns an alarm with the same subject as reconciliation's difference. */
 function unknownMerchant({ kind, number, tx_hash, ...row }: FoundForeignRow): Alarm {
   const { merchant_number, address, amount } = row;
   const subject = kind === 'refund' ? `refund ${number}/${tx_hash}` : `${kind} ${number}`;

@@ -6,13 +6,13 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';
 
 /**
- * Settings of payers, and ends of proposals. All other events change permissions, prices or limits,
- * including events that this list does not know yet.
+ * Events that need no alarm: payers' settings, and ends of proposals. All others change
+ * permissions, prices or limits, including events that this list does not know yet.
  */
 const HARMLESS: ReadonlySet<string> = new Set([
   ...['PolicySet', 'PolicyRevoked'],
   ...['WalletChanged', 'WalletProposalCanceled'],
-  // Of the timelock: the end of an operation, and its salt.
+  // Events of the timelock: the end of an operation, and its salt.
   ...['Cancelled', 'CallSalt'],
 ]);
 
@@ -20,12 +20,15 @@ export function changesRules(event: SettlementEvent): event is OtherEvent {
   return event.event === 'Other' && !HARMLESS.has(event.name);
 }
 
-/** Contains the transaction, because the same step may be taken twice. */
+/**
+ * Returns the alarm's subject. It contains the transaction, because the same step may be taken
+ * twice.
+ */
 export function subjectOf({ name, txHash, logIndex }: OtherEvent): string {
   return `${name} ${txHash}/${logIndex}`;
 }
 
-/** Transactions that this service has signed. */
+/** Returns those events' transactions that this service has signed. */
 async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<ReadonlySet<string>> {
   const rows = await tx.query<{ tx_hash: string }>(
     'select tx_hash from chain_attempts where tx_hash = any($1)',
@@ -34,7 +37,7 @@ async function selectOurs(tx: Tx, events: readonly OtherEvent[]): Promise<Readon
   return new Set(rows.map(({ tx_hash }) => tx_hash));
 }
 
-/** Events that have an alarm already, resolved or not. */
+/** Returns the events that have an alarm already, resolved or not. */
 async function selectTold(
   tx: Tx,
   livemode: boolean,
@@ -67,7 +70,7 @@ async function resolveAlarms(
 interface MerchantRow {
   readonly merchant_number: bigint;
   readonly account_id: string;
-  /** The present wallet and those before it, in lower case. */
+  /** The present wallet and the previous ones, in lower case. */
   readonly wallets: readonly string[];
 }
 
@@ -93,19 +96,22 @@ async function selectMerchants(
   return new Map(rows.map((row) => [Number(row.merchant_number), row]));
 }
 
-/** A proposal by a merchant's own wallet, even a replaced one, does not concern the network. */
+/**
+ * True if the merchant's own wallet, even a replaced one, made the proposal: it does not concern
+ * the network.
+ */
 function isOwnProposal({ name, details }: OtherEvent, merchant: MerchantRow | undefined): boolean {
   if (name !== 'WalletProposed' || merchant === undefined) return false;
   return merchant.wallets.includes(String(details.proposer).toLowerCase());
 }
 
-/** A wallet that someone else has proposed for a merchant's money. */
+/** A wallet that an address other than the merchant's has proposed for its money. */
 export interface ForeignProposal {
   readonly accountId: string;
   readonly livemode: boolean;
   readonly merchantNumber: bigint;
   readonly wallet: string;
-  /** From then on any account can apply it. */
+  /** From this time on any account can apply it. */
   readonly applicableAt: Date;
 }
 
@@ -131,9 +137,9 @@ function alarmOf(event: OtherEvent): Alarm {
 }
 
 export interface NotedRules {
-  /** Made outside this service, whether or not an alarm was raised before. */
+  /** Events made outside this service, whether or not an alarm was raised before. */
   readonly unexplained: readonly OtherEvent[];
-  /** Those without an earlier alarm that are not older than the service. */
+  /** Unexplained events without an earlier alarm that are not older than the service. */
   readonly news: readonly OtherEvent[];
 }
 
@@ -141,15 +147,15 @@ export interface NotedRules {
 export interface ReadRules {
   readonly events: readonly OtherEvent[];
   /**
-   * True if the event is older than this service, as the deployment itself is: it is then recorded
-   * as a resolved alarm, and not reported.
+   * True if the event is older than this service, as the deployment itself is. It is then recorded
+   * as a resolved alarm and not reported.
    */
   readonly isOlder: (event: OtherEvent) => boolean;
 }
 
 /**
  * Raises an alarm for each change on the contract that was made outside this service: a proposed
- * role or wallet, other rates, a pause. Nothing is stopped by it. One alarm for each, once. Runs in
+ * role or wallet, other rates, a pause. It stops nothing. Each change gets one alarm, once. Runs in
  * the caller's transaction; after its commit, the caller logs the news.
  */
 export async function noteRules(

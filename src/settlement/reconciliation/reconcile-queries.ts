@@ -18,7 +18,7 @@ export async function selectCursor(sql: Sql, livemode: boolean): Promise<bigint 
   return rows[0]?.next_block ?? null;
 }
 
-/** Contracts that the service did not know when their first events happened. */
+/** Returns contracts that the service did not know when their first events happened. */
 export async function selectUnread(sql: Sql, livemode: boolean): Promise<number[]> {
   const rows = await sql.query<{ contract_version: number }>(
     'select contract_version from settlement_contracts where livemode = $1 and not read',
@@ -51,7 +51,10 @@ interface Cursor {
   readonly watched_from: bigint;
 }
 
-/** Locks the row, so that of two runs at once only one counts. @returns the earlier cursor. */
+/**
+ * Locks the row, so that of two concurrent runs only one counts.
+ * @returns the earlier cursor.
+ */
 export async function lockCursor(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly start: bigint; readonly watchedFrom: bigint },
@@ -67,7 +70,10 @@ export async function lockCursor(
   return only(rows, 'cursor of a network');
 }
 
-/** The newest block of the time that a restored database had lost; `null` if nothing was lost. */
+/**
+ * Returns the newest block of the period that a restored database had lost; `null` if nothing was
+ * lost.
+ */
 export async function selectLostTo(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ lost_to: bigint | null }>(
     'select lost_to from network_recoveries where livemode = $1',
@@ -84,8 +90,8 @@ export async function moveCursor(tx: Tx, livemode: boolean, nextBlock: bigint): 
 }
 
 /**
- * Begins again at this block, the contract's deployment. Events without an alarm are then news,
- * however old they are.
+ * Resets the cursor to this block, the contract's deployment. Events without an alarm are then
+ * news, however old they are.
  */
 export async function resetCursor(tx: Tx, livemode: boolean, start: bigint): Promise<void> {
   await tx.query(
@@ -127,8 +133,8 @@ export const chainTransfers = table('chain_transfers', {
 export type TransferRow = Row<typeof chainTransfers>;
 
 /**
- * Stores the transfers of a range, replacing what was known of it. A reorganization may have moved
- * one here from a block that is read later: the newest position counts.
+ * Stores the transfers of a range, replacing the rows of that range. A reorganization may have
+ * moved a transfer here from a block that is read later: the newest position counts.
  */
 export async function replaceTransfers(
   tx: Tx,
@@ -174,7 +180,9 @@ const MOVEMENTS = `
   select merchant_number, -amount from chain_transfers
   where livemode = $1 and block_number between $2 and $3`;
 
-/** Each merchant's balance by all events up to a block; `fromBlock` is the cursor. */
+/**
+ * Returns each merchant's balance according to all events up to a block; `fromBlock` is the cursor.
+ */
 export async function selectExpectedBalances(
   sql: Sql,
   range: BlockRange,
@@ -195,8 +203,8 @@ export interface DifferenceRow {
 }
 
 /**
- * Payments in a block that do not count yet, because the operator lets sums of their size wait for
- * more (`…_CONFIRMATION_TIERS`). That may take many minutes.
+ * SQL: payments in a block that do not count yet, because the operator requires a longer wait for
+ * sums of their size (`…_CONFIRMATION_TIERS`). That may take many minutes.
  */
 const WAITING = `
   select r.number from chain_transactions t cross join lateral (
@@ -204,7 +212,7 @@ const WAITING = `
   where t.status = 'signed' and ${checked('t.livemode = $1')} and t.waits_for is not null
     and r.kind = 'payment' and r.status = 'submitted' and r.number is not null`;
 
-/** The first block with a payment that does not count yet; `null` if none waits. */
+/** Returns the first block with a payment that does not count yet; `null` if none waits. */
 export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ block: bigint | null }>(
     `select min(block_number) as block from chain_payments
@@ -215,9 +223,8 @@ export async function selectFirstWaiting(sql: Sql, livemode: boolean): Promise<b
 }
 
 /**
- * Payments that only one side knows, or that differ between the two. Payments within the grace
- * period, or that wait for more than their block, are still on their way between the chain and our
- * rows.
+ * Returns payments that only one side has, or that differ between the two. Payments within the
+ * grace period, or with a longer confirmation wait, may not have reached our rows yet.
  */
 export async function selectPaymentDifferences(
   sql: Sql,
@@ -270,12 +277,12 @@ const DIFFERENT_MONEY = `(
 
 /** The scope of a run, in addition to the differences that are still open. */
 export interface ComparedSince extends BlockRange {
-  /** Rows of ours that have changed since then. */
+  /** Our rows that have changed since this time are compared. */
   readonly since: Date;
 }
 
 /**
- * Refunds that are paid according to one side only, or with different amounts. All refunds of a
+ * Returns refunds that only one side has as paid, or that differ in amount. All refunds of a
  * payment are compared if one of them may have changed.
  */
 export async function selectRefundDifferences(
@@ -331,8 +338,8 @@ const OPEN_TRANSFERS = `
   where livemode = $1 and resolved_at is null`;
 
 /**
- * The same for withdrawals. Those that a wallet made by itself (number 0) do not concern the
- * ledger.
+ * Returns the same for withdrawals. Those that a wallet made by itself (number 0) do not concern
+ * the ledger.
  */
 export async function selectWithdrawalDifferences(
   sql: Sql,
@@ -397,8 +404,8 @@ export async function selectCompared(sql: Sql, livemode: boolean): Promise<Compa
 }
 
 /**
- * The next run begins here: with the first block that a reorganization can still undo, and with
- * rows of ours of its time. Does nothing if another run, or a recovery, has changed it since
+ * Stores where the next run begins: with the first block that a reorganization can still undo, and
+ * with our rows of that time. Does nothing if another run, or a recovery, has changed it since
  * `earlier` was read.
  */
 export async function moveCompared(
@@ -417,10 +424,10 @@ export async function moveCompared(
   );
 }
 
-/** `accepted`: an operator has accepted it as it is. */
+/** `accepted`: an operator has accepted the difference as it is. */
 export type OpenDifferenceRow = DifferenceRow & { readonly accepted: boolean };
 
-/** Differences found by the last run that looked for them. */
+/** Returns the differences found by the last run that looked for them. */
 export async function selectOpenDifferences(
   sql: Sql,
   livemode: boolean,
@@ -465,7 +472,7 @@ export async function saveDifferences(
   );
 }
 
-/** An operator accepts the difference as long as it does not change. */
+/** Accepts the difference for an operator, as long as it does not change. */
 export async function acceptDifference(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update reconciliation_differences set accepted_at = $2

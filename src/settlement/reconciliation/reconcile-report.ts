@@ -6,10 +6,10 @@ import {
   reconcileOnce,
 } from '#settlement/reconciliation/reconcile.ts';
 
-/** The exit code of `npm run reconcile`: 0 if they agree, 1 if they differ. */
+/** Exit code of `npm run reconcile`: 0 if chain and ledger agree, 1 if they differ. */
 export type ReconcileExit = 0 | 1;
 
-/** Reconciles each network and prints a line for it and for every difference. */
+/** Reconciles each network; prints a line for the network and one for every difference. */
 export async function reportReconciliation(
   networks: readonly ReconcileDeps[],
   print: (line: string) => void,
@@ -25,7 +25,9 @@ export async function reportReconciliation(
   return exit;
 }
 
-/** Requests a recovery: a worker of the service books what the ledger lacks, not this process. */
+/**
+ * Requests a recovery: not this process but a worker of the service books what the ledger lacks.
+ */
 async function askToBook(
   { db, chain }: ReconcileDeps,
   print: (line: string) => void,

@@ -33,7 +33,7 @@ export interface ReconcileOptions {
   readonly rebuild?: boolean;
   /** Compares all refunds and withdrawals ever made, not only those that may have changed. */
   readonly everything?: boolean;
-  /** Anything later is still on its way between chain and rows. Default: GRACE_MS. */
+  /** Anything later may not have reached the rows yet. Default: GRACE_MS. */
   readonly graceMs?: number;
   /** `false` keeps the stored differences of the contract's tokens, which saves two calls. */
   readonly tokens?: boolean;
@@ -88,7 +88,8 @@ export async function reconcileOnce(
   };
   const { events, final: readTo } = await storeEvents(deps, walked);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
-  // An interrupted run has moved the cursor, and compared nothing.
+  // An interrupted run has moved the cursor but compared nothing, so begin where the comparison
+  // ended.
   const first = compared === null ? fromBlock : least(fromBlock, compared.compared_block);
   const range = { livemode, fromBlock: first, toBlock: head.number };
   const since = options.everything === true ? null : compared;
@@ -99,7 +100,7 @@ export async function reconcileOnce(
       await storeEvents(deps, { ...walked, fromBlock: from });
     },
   });
-  // The next run compares these again, wherever the cursor is by then.
+  // The next run compares the waiting payments again, wherever the cursor is by then.
   const waiting = await selectFirstWaiting(db, livemode);
   const doneTo = waiting === null ? head.number : least(waiting - 1n, head.number);
   const open = await db.transaction(async (tx) => {

@@ -16,19 +16,22 @@ type ReconcilerDeps = ReconcileDeps & {
   readonly followWallets?: () => Promise<void>;
 };
 
-/** Often enough to limit damage, rare enough to cost nothing. */
+/** Interval between runs: often enough to limit damage, rare enough to cost nothing. */
 const EVERY_MS = 60_000;
-/** Workers check more often than a run is due, so that one takes over if another has died. */
+/**
+ * How often a worker checks whether a run is due: more often than it is, so that one takes over if
+ * another has died.
+ */
 const LOOK_MS = 15_000;
 /**
- * The contract's tokens are compared by a worker's first run and about once an hour: it costs two
- * calls, and a free plan allows few in an idle minute.
+ * Runs per comparison of the contract's tokens, after a worker's first run: about one an hour,
+ * because it costs two calls and a free plan allows few in an idle minute.
  */
 const TOKENS_EVERY = 60;
 
 /**
- * Requests a recovery to book what the chain has paid and the ledger lacks. Once: what it did not
- * book is left to operators, because closing the network again would not help.
+ * Requests a recovery to book what the chain has paid and the ledger lacks. Only once: what a
+ * recovery did not book is left to operators, because closing the network again would not help.
  */
 export async function askIfUnknown(
   deps: Pick<ReconcilerDeps, 'db' | 'chain' | 'clock' | 'wakeups' | 'log'>,
@@ -61,7 +64,7 @@ export function startReconciler(deps: ReconcilerDeps): Pick<Loop, 'stop'> {
       const last = await selectLastRun(deps.db, livemode);
       const now = deps.clock.now().getTime();
       if (last !== null && now - last.getTime() < EVERY_MS) return false;
-      // While the ledger is being compared anyway, differences are not reported.
+      // Differences are not reported while a recovery is comparing the ledger anyway.
       if (!deps.db.watch.serves(livemode)) return false;
       await reconcileOnce(deps, { tokens: runs % TOKENS_EVERY === 0 });
       await deps.followWallets?.();

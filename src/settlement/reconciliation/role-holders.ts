@@ -22,11 +22,11 @@ export interface RoleHolder {
 }
 
 export interface Roles {
-  /** Of the contract and of its timelock. */
+  /** Role holders of the contract and of its timelock. */
   readonly holders: readonly RoleHolder[];
   /** Operations that can be executed now or later, unless a guardian cancels them. */
   readonly announced: readonly Announced[];
-  /** When the first operation that changes rates can be executed; `null` if none waits. */
+  /** Time at which the first operation that changes rates can be executed; `null` if none waits. */
   readonly ratesUntil: Date | null;
 }
 
@@ -43,8 +43,8 @@ interface Place {
 }
 
 /**
- * Every pair of role and account that was ever granted. Each such event is an alarm, also of the
- * deployment (`note-rules.ts`), and alarms are kept.
+ * Returns every pair of role and account that was ever granted. Each grant, even at the deployment,
+ * is an alarm (`note-rules.ts`), and alarms are kept.
  */
 async function selectPairs(sql: Sql, { livemode, contractVersion }: Place): Promise<EventRow[]> {
   return sql.query(
@@ -68,7 +68,7 @@ interface OperationRow {
 
 const SET_RATES = toFunctionSelector(getAbiItem({ abi: settlementAbi, name: 'setRates' }));
 
-/** Every operation that was ever scheduled; these are alarms too, one for each call. */
+/** Returns every operation that was ever scheduled; these are alarms too, one for each call. */
 async function selectOperations(
   sql: Sql,
   { livemode, contractVersion }: Place,
@@ -92,8 +92,9 @@ const IS_PENDING = { abi: timelockAbi, functionName: 'isOperationPending' } as c
 const READY_AT = { abi: timelockAbi, functionName: 'getTimestamp' } as const;
 
 /**
- * The role holders of a contract and of its timelock, and the operations that wait. The rows name
- * the candidates, and the contracts confirm them. @throws RpcUnavailable
+ * Reads the role holders of a contract and of its timelock, and the pending operations. The rows
+ * name the candidates, and the contracts confirm them.
+ * @throws RpcUnavailable
  */
 export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promise<Roles> {
   const { livemode } = chain.config;

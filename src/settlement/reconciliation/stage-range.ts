@@ -16,8 +16,8 @@ import {
 } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Stores the events of a range, in place of what was known of it. Payments that a reorganization
- * has moved get their new position, and the batches that refunds are proved with follow.
+ * Stores the events of a range, replacing the rows of that range. Payments that a reorganization
+ * has moved get their new position, and so do the batches that prove refunds.
  */
 export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
   const { fromBlock, toBlock, events } = walked;

@@ -22,15 +22,15 @@ export interface Walk {
   readonly toBlock: bigint;
   readonly final: bigint;
   readonly settledBefore: Date;
-  /** Where an empty ledger begins to watch: older events are not reported. */
+  /** The block from which an empty ledger watches: older events are not reported. */
   readonly watchedFrom: bigint;
-  /** The last block of the time that the database has lost; `null` if it has lost nothing. */
+  /** The last block of the period that the database has lost; `null` if it has lost nothing. */
   readonly lostTo: bigint | null;
   /** Contracts whose rule changes {@link readUnread} reads. */
   readonly unread: readonly number[];
 }
 
-/** Stores the contract's events. `final`: the last block that is read for good. */
+/** Stores the contract's events. `final`: the last block that need not be read again. */
 export async function storeEvents(
   deps: NoteRulesDeps,
   walk: Walk,
@@ -39,7 +39,7 @@ export async function storeEvents(
   let { final } = walk;
   for await (const range of walkEvents(deps.chain, walk.fromBlock, walk.toBlock)) {
     events += range.events.length;
-    // Events too young to be compared are read again, even if the chain calls them final already.
+    // Events too recent to be compared are read again, even if the chain already calls them final.
     const young = firstSince(range, walk.settledBefore);
     if (young !== null && young <= final) final = young - 1n;
     const { news } = await deps.db.transaction((tx) =>
@@ -50,7 +50,10 @@ export async function storeEvents(
   return { events, final };
 }
 
-/** The first block of the range that contains an event and is not older than `since`, or `null`. */
+/**
+ * Returns the first block of the range that contains an event and is not older than `since`, or
+ * `null`.
+ */
 function firstSince({ times }: WalkedRange, since: Date): bigint | null {
   const young = [...times].flatMap(([number, time]) => (time >= since ? [number] : []));
   return young.reduce<bigint | null>((least, n) => (least === null || n < least ? n : least), null);
@@ -58,7 +61,7 @@ function firstSince({ times }: WalkedRange, since: Date): bigint | null {
 
 /**
  * Stores a range's events, and reports its rule changes in the same transaction. The cursor only
- * moves over the final part: the rest is read again.
+ * moves past the final part; the rest is read again.
  */
 async function storeRange(
   tx: Tx,
@@ -99,8 +102,8 @@ function isOfLostTime(
 }
 
 /**
- * Events on a contract until the service first read it: recorded once, and not reported, unless the
- * service had read it before a loss.
+ * Reads a contract's events from before the service first read it. They are recorded once and not
+ * reported, unless the service had read the contract before a loss.
  */
 export async function readUnread(
   deps: NoteRulesDeps,

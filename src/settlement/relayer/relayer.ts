@@ -23,15 +23,15 @@ import { readFees } from '#settlement/relayer/senders/funds.ts';
 import { releaseAll, settles, startKeeper } from '#settlement/relayer/senders/keep-senders.ts';
 
 export interface Relayer {
-  /** Requests may be waiting. */
+  /** Checks for requests, because some may be waiting. */
   wake(): void;
-  /** Finishes what is running and gives the senders back. Nothing is lost when it is not called. */
+  /** Finishes what is running and returns the senders. Without this call nothing is lost. */
   stop(): Promise<void>;
 }
 
 /**
  * Works one network's requests in this process: claims them, signs and stores transactions, sends
- * them, and writes back their outcomes. Any number of processes may do so at once.
+ * them, and writes back their results. Any number of processes may do so at once.
  */
 export function startRelayer(deps: RelayerDeps): Relayer {
   const relayer = createState({
@@ -63,7 +63,10 @@ export function startRelayer(deps: RelayerDeps): Relayer {
   };
 }
 
-/** Where what this process remembers may differ from the rows, the keeper reads them again. */
+/**
+ * Returns a handler for faults. If this process's memory may differ from the rows, the keeper reads
+ * them again.
+ */
 function createErrorPolicy(relayer: RelayerState): OnError {
   return (name, error) => {
     if (error instanceof SenderLost) relayer.letGo(error.sender);
@@ -73,16 +76,16 @@ function createErrorPolicy(relayer: RelayerState): OnError {
   };
 }
 
-/** Between two looks at what is final: so many blocks, and so many looks at an idle chain. */
+/** Between two finality checks: this many blocks, or this many polls of an idle chain. */
 const FINALITY_BLOCKS = 8n;
 const FINALITY_LOOKS = 4;
 
 /**
- * After a block that decided payments, upkeep waits this long. Meanwhile the outcomes are booked
- * and customers are answered; when upkeep ran beside that, they waited a fifth longer.
+ * After a block that decided payments, upkeep waits this long. Meanwhile results are booked and
+ * customers are answered; when upkeep ran at the same time, they waited 20 % longer.
  */
 const UPKEEP_PAUSE_MS = 60;
-/** At most this part of the time between blocks, so that the next block is not seen late. */
+/** At most this share of the time between blocks, so that the next block is not seen late. */
 const UPKEEP_PAUSE_SHARE = 1 / 8;
 
 function upkeepPauseMs({ rhythm }: RelayerState): number {
@@ -90,13 +93,13 @@ function upkeepPauseMs({ rhythm }: RelayerState): number {
 }
 
 interface WakeOthers {
-  /** Senders may have become idle. */
+  /** Called when senders may have become idle. */
   readonly senders: () => void;
-  /** Fees are known now, so senders can be taken. */
+  /** Called when fees are known, so that senders can be taken. */
   readonly keeper: () => void;
 }
 
-/** Receipts first, because somebody waits for them; then upkeep. */
+/** Follows heads: receipts first, because customers wait for them; then upkeep. */
 export function createFollower(
   relayer: RelayerState,
   wake: WakeOthers,
@@ -120,7 +123,8 @@ export function createFollower(
     }
     const watched =
       isReorganized || isDue ? watchBlocks(relayer, block, { isReorganized }) : Promise.resolve();
-    // If a node cannot answer for old blocks, that must not keep us from tending open transactions.
+    // Ignore failures: if a node cannot answer for old blocks, open transactions must still be
+    // handled.
     await Promise.allSettled([watched]);
     await tendSenders(relayer, block);
     await endDead(relayer, block);

@@ -12,25 +12,32 @@ import type { HourlyAlarm } from '#settlement/relayer/machine/chain-view.ts';
 import type { HeldSender, OnError, RelayerState } from '#settlement/relayer/machine/memory.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-/** How soon a change is written down. */
+/** A change is written within this time. */
 const REPORT_MS = 500;
-/** Without a change a heartbeat is enough: a worker counts as gone after 10 s. */
+/** Without a change a heartbeat is enough: a worker counts as stopped after 10 s. */
 const HEARTBEAT_MS = 2_000;
 /**
- * In looks at an idle chain: two minutes. The check before each payment sees a pause at once
- * anyway, and a free plan allows 15 calls in an idle minute (`test/long/price.test.ts`).
+ * Polls of an idle chain between two checks of the pause: two minutes. The check before each
+ * payment sees a pause at once anyway, and a free plan allows 15 calls in an idle minute
+ * (`test/long/price.test.ts`).
  */
 const PAUSE_LOOKS = 8;
-/** While it is paused or nearly full, customers may be waiting for the end of that. */
+/**
+ * Interval while the contract is paused or nearly full, because customers may be waiting for that
+ * to end.
+ */
 const PAUSED_POLL_MS = 5_000;
-/** Looks that failed in a row before the node counts as gone: one may be an accident. */
+/**
+ * Polls that must fail in a row before the node counts as down: a single failure may be an
+ * accident.
+ */
 const FAILED_LOOKS = 2;
-/** A node that hangs fails no look for some seconds. */
+/** A node that hangs fails no poll for some seconds, so this much silence counts as down, too. */
 const SILENT_MS = 5_000;
-/** behavior.md 16. */
+/** The clock difference that counts as an error: behavior.md 16. */
 const CLOCK_OFF_MS = 30_000;
 
-/** Writes this worker's view of its network down, for all processes. */
+/** Writes this worker's view of its network to the database, for all processes. */
 export function startReporter(relayer: RelayerState, onError: OnError): Loop {
   const { livemode } = relayer;
   let written = '';
@@ -71,7 +78,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
       ...(isSilent || failedPolls >= FAILED_LOOKS ? (['no_node'] as const) : []),
       ...(Math.abs(offMs) > CLOCK_OFF_MS ? (['clock'] as const) : []),
       ...(paused ? (['paused'] as const) : []),
-      // Also while operators have to say whether the database was restored.
+      // Recovering includes the time in which operators must say whether the database was restored.
       ...(relayer.db.watch.serves(relayer.livemode) ? [] : (['recovering'] as const)),
     ],
     senders: operators.length,
@@ -81,7 +88,7 @@ export function reportOf(relayer: RelayerState, at: number): WorkerReport {
   };
 }
 
-/** More than anybody will see, and exact as a number. */
+/** Caps the number: larger than any real value, and exact as a JavaScript number. */
 const MANY_PAYMENTS = 10n ** 15n;
 
 function paymentsLeftOf(senders: readonly Pick<HeldSender, 'paymentsLeft'>[]): number | null {
@@ -110,7 +117,7 @@ async function readContract(relayer: RelayerState): Promise<void> {
 
 type Hourly = 'ceiling' | 'outflow';
 
-/** Both answer with what an hour allows, and what this one has used of it. */
+/** Reads the answer of either function: the hourly ceiling, and how much of this hour is used. */
 function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
   return decodeView(answer, (data) =>
     decodeFunctionResult({ abi: settlementLensAbi, functionName, data }),
@@ -118,16 +125,17 @@ function readHourly(answer: CallAnswer | undefined, functionName: Hourly) {
 }
 
 /**
- * From this percentage of the hourly ceiling on, a person should look: a busy hour, or a stolen
- * key.
+ * Percentages of the hourly ceiling at which operators are alerted: a busy hour, or a stolen key.
  */
 const LEVELS = [80, 50] as const;
-/** Percent of what may leave: above it, refunds and withdrawals soon wait for the next hour. */
+/**
+ * Percent of the outflow ceiling: above it, refunds and withdrawals soon wait for the next hour.
+ */
 const OUTFLOW_LEVEL = 80n;
-/** Accounts that an alarm names: who could have used most of it alone or together. */
+/** Number of accounts that an alarm names: those that used most of the hour. */
 const NAMED = 5;
 
-/** By the chain's time. */
+/** Returns the hour by the chain's time. */
 function hourAt(time: Date): string {
   const ms = time.getTime();
   return new Date(ms - (ms % HOUR_MS)).toISOString();
@@ -153,8 +161,8 @@ async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefine
 }
 
 /**
- * Alerts once per hour when refunds and withdrawals have used most of what may leave in it: a busy
- * day of refunds, or a stolen operator's key that pays balances out.
+ * Alerts once per hour when refunds and withdrawals have used most of the hour's outflow ceiling: a
+ * busy day of refunds, or a stolen operator key that pays out balances.
  */
 async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
   const [perHour, paid] = readHourly(answer, 'outflow');
@@ -165,7 +173,7 @@ async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefine
   if (isNew) relayer.log.error('much of what may leave in an hour has left', { perHour, paid });
 }
 
-/** @returns `false` if this process has raised the same alarm last. */
+/** @returns `false` if the last alarm that this process raised was the same. */
 async function alertOnce(
   relayer: RelayerState,
   kind: HourlyAlarm,

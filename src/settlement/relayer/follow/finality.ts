@@ -27,12 +27,12 @@ import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import { loadOpen } from '#settlement/relayer/senders/nonces.ts';
 import { type Hex, NOT_IN_TIME } from '#settlement/requests.ts';
 
-/** Blocks checked at once, at either end; the rest follows at the next look. */
+/** Blocks checked at once, at either end; the next check covers the rest. */
 const MAX_BLOCKS = 100;
 
 /**
  * Compares blocks that matter to this process with the chain. Call it every few blocks, after a
- * reorganization, and when senders are taken up.
+ * reorganization, and when senders are taken over.
  */
 export async function watchBlocks(
   relayer: RelayerState,
@@ -40,7 +40,7 @@ export async function watchBlocks(
   { isReorganized }: { readonly isReorganized: boolean },
 ): Promise<void> {
   let asked: Promise<bigint> | null = null;
-  // Once, and only if something waits for it.
+  // Asks for the final block once, and only if something waits for it.
   const askFinal = () => {
     asked ??= finalBlock(relayer.chain, head.number);
     return asked;
@@ -50,8 +50,9 @@ export async function watchBlocks(
 }
 
 /**
- * Compares the blocks that hold transactions of ours with the chain. Those up to the final block
- * are finished; for those that are gone, the stored bytes are sent again, in the order of nonces.
+ * Compares the blocks that hold transactions of ours with the chain. Transactions up to the final
+ * block are finished; those whose blocks are gone are sent again in nonce order, with the stored
+ * bytes.
  */
 export async function watchFinality(
   relayer: RelayerState,
@@ -62,7 +63,7 @@ export async function watchFinality(
   const senders = [...relayer.senders.keys()];
   if (senders.length === 0) return;
   const wanted = { livemode, senders, limit: MAX_BLOCKS };
-  // Most of the time nothing waits, and the chain need not be asked what is final.
+  // Usually nothing waits, so the chain need not be asked for its final block.
   if ((await selectMinedBlocks(db, { ...wanted, final: -1n })).length === 0) return;
   const final = await look.askFinal();
   const rows = await selectMinedBlocks(db, { ...wanted, final });
@@ -79,8 +80,8 @@ export async function watchFinality(
 }
 
 /**
- * Blocks build on each other: while the newest of ours exists, the older ones do too. Each is still
- * asked for once, when it becomes final.
+ * Selects the blocks that must be requested. Blocks build on each other: while the newest of ours
+ * exists, the older ones do too. Each is still requested once, when it becomes final.
  */
 async function worthAsking(
   chain: Chain,
@@ -94,19 +95,22 @@ async function worthAsking(
   return rows.filter((row) => row.block_number <= final);
 }
 
-/** Nodes behind one address differ by so many blocks: one that lags does not have the newest. */
+/**
+ * Nodes behind one address differ by up to this many blocks: a node that lags does not have the
+ * newest.
+ */
 const USUAL_LAG = 3;
-/** A block counts as gone when it is missing this often in a row. */
+/** A block counts as gone when it is missing in this many polls in a row. */
 const GONE_LOOKS = 3;
 const GONE_LOOK_MS = 120;
 
-/** Those rows whose blocks are not in the chain any more, or do not hold them. */
+/** Returns the rows whose blocks are no longer in the chain, or do not hold their transactions. */
 async function findGone<Row extends { readonly block_number: bigint }>(
   relayer: RelayerState,
   looked: {
     readonly rows: readonly Row[];
     readonly head: Block;
-    /** Whether the block with that number is still the one that the row is of. */
+    /** True if the block with that number is still the row's block. */
     readonly holds: (block: Block, row: Row) => boolean;
   },
 ): Promise<Row[]> {
@@ -115,14 +119,14 @@ async function findGone<Row extends { readonly block_number: bigint }>(
   const lag = timeoutBlocks(relayer, USUAL_LAG);
   let gone = [...rows];
   for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
-    // Another chain has none of our blocks.
+    // A node of another chain has none of our blocks, so check the chain id first.
     if (look > 0) await Promise.all([sleep(GONE_LOOK_MS), chain.rpc.confirmChain()]);
     const found = await chain.blocks(gone.map((row) => row.block_number));
     gone = gone.filter((row, index) => {
       const block = found[index];
       if (block === undefined) return false;
       if (block !== null) return !holds(block, row);
-      // Above the head: the chain is shorter than it was. Right below it nodes may not agree yet.
+      // Above the head, the chain has become shorter. Right below it, nodes may not agree yet.
       return row.block_number > head.number || row.block_number < head.number - lag;
     });
   }
@@ -134,8 +138,9 @@ async function resend(
   head: Block,
   gone: readonly MinedBlockRow[],
 ): Promise<void> {
-  // A block above the head is one that the node we ask has not heard of yet, or a shorter chain;
-  // either way its receipts are asked for again, which costs nothing if they are still there.
+  // Either the node that was asked lags and does not have a block above its head yet, or the chain
+  // has become shorter. In both cases the receipts are requested again, which is harmless if they
+  // still exist.
   const { livemode } = relayer;
   const blockHashes: Hex[] = gone.map((row) => row.block_hash);
   const senders = [...relayer.senders.keys()];
@@ -155,14 +160,14 @@ async function resend(
   }
 }
 
-/** Below the final block: between two looks it moves on, and a restart takes a while. */
+/** Margin below the final block: it moves on between two checks, and a restart takes a while. */
 const MARGIN_BLOCKS = 64;
 
 /**
- * What is booked and not carried by a transaction of ours: an earlier one had done it, or recovery
- * found it on the chain. `watchFinality` does not see its block. Where that block is gone, and no
- * node has a receipt any more, it is sent under new bytes: the replay guard knows it by its number,
- * and a refund by the sum before it.
+ * Watches booked results that no transaction of ours carries: an earlier transaction had done it,
+ * or recovery found it on the chain. `watchFinality` does not see their blocks. If such a block is
+ * gone and no node has a receipt any more, the job is sent under new bytes. That is safe: the
+ * replay guard recognizes a payment by its number, and a refund by the sum refunded before.
  */
 async function watchAnswered(
   relayer: RelayerState,
@@ -178,7 +183,7 @@ async function watchAnswered(
   const holds = (block: Block, row: AnsweredRow) => block.transactions.includes(row.tx_hash);
   const missing = await findGone(relayer, { rows, head, holds });
   if (missing.length === 0) return;
-  // Mined again in another block it has a receipt.
+  // If it was mined again in another block, it has a receipt.
   const receipts = await chain.receipts(missing.map((row) => row.tx_hash));
   const gone = missing.filter((_, index) => receipts[index] === null);
   if (gone.length === 0) return;
@@ -191,21 +196,21 @@ async function watchAnswered(
 }
 
 /**
- * Declines signed payments that can never settle any more: a block later than the end of their
- * bytes' validity lies deep enough, and the contract's state at that block does not know them as
- * settled. It needs no sender, so it also ends payments whose relayer key was removed.
+ * Declines signed payments that can never settle any more: a block later than their deadline has
+ * enough confirmations, and the contract's state at that block does not show them as settled. It
+ * needs no sender, so it also ends payments whose relayer key was removed.
  */
 export async function endDead(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, db, livemode } = relayer;
   const look = { livemode, limit: MAX_AT_ONCE };
-  // The head is later than any block below it: usually this one check is enough.
+  // The head is later than any block below it, so this one check is usually enough.
   if ((await selectPerhapsDead(db, { ...look, time: head.time })).length === 0) return;
   const depth = depthOfEnd(relayer);
   const deep = head.number < depth ? null : await chain.block(head.number - depth);
   if (deep === null || head.time.getTime() - deep.time.getTime() < leastMs(relayer)) return;
   const requests = await selectPerhapsDead(db, { ...look, time: deep.time });
   if (requests.length === 0) return;
-  // Another chain can have the same contract at the same address, with none of our payments.
+  // Another chain can have the same contract at the same address, without our payments.
   await chain.rpc.confirmChain();
   const calls = requests.map((one) => ({
     to: contractOfRequest(one, chain.config),
@@ -220,7 +225,7 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
     if (!answer.ok) throw new RpcUnavailable(`isSettled reverted: ${answer.message}`);
     const isSettled = BigInt(answer.data) !== 0n;
     const earlier = isSettled ? await doneBefore(chain, request, null) : null;
-    // In a block, and not counted yet: the next look asks again.
+    // In a block but not counted yet: the next check decides.
     if (earlier !== null && !(await countsYet(chain, request, earlier.result))) continue;
     alarms.push(...(earlier?.alarm ? [earlier.alarm] : []));
     const result = earlier?.result.succeeded ? earlier.result : NOT_IN_TIME;
@@ -234,23 +239,25 @@ export async function endDead(relayer: RelayerState, head: Block): Promise<void>
 }
 
 /**
- * On top of one that is not expected to leave the chain, even at 0 confirmations: so many blocks,
- * and as long as they last on a chain of one a second.
+ * Confirmations required even at 0 confirmations, because the block must not be expected to leave
+ * the chain: this many blocks, and the time that they take on a chain of one block a second.
  */
 const MIN_DEPTH = 2;
-/** How many are asked about in one round trip; the rest follows at the next block. */
+/** Number of payments checked in one round trip; the next block covers the rest. */
 const MAX_AT_ONCE = 200;
 
 /**
- * By the chain's own clock, in case that its pace has just changed: times of blocks are whole
- * seconds, so one second less than that.
+ * The time that must have passed by the chain's own clock, in case its pace has just changed.
+ * Timestamps are whole seconds, so one second is subtracted.
  */
 function leastMs({ chain }: RelayerState): number {
   const { confirmationsMs, minBlockMs } = chain.config;
   return Math.max(MIN_DEPTH * minBlockMs, confirmationsMs) - SECOND_MS;
 }
 
-/** No less than a success has to have, in blocks and in time. */
+/**
+ * Confirmations before a payment is declined: no fewer than a success needs, in blocks and in time.
+ */
 function depthOfEnd(relayer: RelayerState): bigint {
   const { confirmations, confirmationsMs, minBlockMs } = relayer.chain.config;
   const least = Number(timeoutBlocks(relayer, MIN_DEPTH));

@@ -14,8 +14,8 @@ import type { RequestPayloads } from '#settlement/requests.ts';
 import { upsertChainPayments } from '#settlement/settled/settled-queries.ts';
 
 /**
- * Writes what was found in the chain: transactions mined, requests answered or queued again, and
- * the settled payments, in one transaction. Doing it twice changes nothing.
+ * Stores what was found on the chain in one transaction: mined transactions, requests answered or
+ * queued again, and settled payments. Repeating it changes nothing.
  * @throws SenderLost when another worker has taken one of the senders meanwhile; it will do the
  * same.
  */
@@ -31,8 +31,8 @@ export async function finish(
   const { alarms, isQueued } = await relayer.db.transaction(async (tx) => {
     const settled = resolutions.flatMap((one) => one.settled);
     const requeued = resolutions.flatMap((one) => one.requeued);
-    // One connection runs them one after the other; only the round trips are saved. Without its
-    // senders nothing of it is committed.
+    // The connection runs the queries one after the other; only round trips are saved. If the
+    // senders are lost, nothing is committed.
     const [, ids] = await Promise.all([
       holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),
       writeOutcomes(tx, answered),
@@ -57,7 +57,7 @@ export async function finish(
   announce(relayer, resolutions, isQueued);
 }
 
-/** The wait for the chain, as a span of the sale's trace. */
+/** Records the wait for the chain as a span of the sale's trace. */
 function tellSettled(
   { chain }: RelayerState,
   { requests, signedAtMs, attempts }: OpenTransaction,

@@ -20,26 +20,26 @@ import {
 import type { Hex } from '#settlement/requests.ts';
 
 export interface Change {
-  /** `reorganized`: blocks that we have seen do not exist any more. */
+  /** `reorganized`: blocks that we have seen no longer exist. */
   readonly kind: 'next' | 'reorganized';
   readonly block: Block;
 }
 
-/** With a node that announces blocks: how long its silence is trusted while somebody waits. */
+/** With a node that announces blocks: how long its silence is trusted while a customer waits. */
 const TOLD_MS = 2_000;
-/** How soon we look again after something contradicted our head. */
+/** Pause before the next poll after something contradicted our head. */
 const DOUBT_LOOK_MS = 120;
-/** Without a new block for this long, or for a few intervals, other addresses are asked. */
+/** After this long without a new block, or after a few intervals, other addresses are asked. */
 const STANDS_STILL_MS = 5_000;
 const STANDS_STILL_INTERVALS = 3;
-/** Heads of all addresses are compared at most this often. */
+/** The heads of all addresses are compared at most this often. */
 const COMPARE_MS = 10_000;
-/** A head this old is worth a comparison even while it moves. */
+/** If the head's time is this old, the heads are compared even while the head moves. */
 const OLD_HEAD_MS = 30_000;
 
 /**
- * Follows the head. While somebody waits it looks around the time that the next block is due, or
- * when a node announces one; with nothing under way it looks rarely, for fees and reorganizations.
+ * Follows the head. While a customer waits it polls around the time that the next block is due, or
+ * when a node announces one; with nothing under way it polls rarely, for fees and reorganizations.
  */
 export function startHeadWatcher(
   relayer: RelayerState,
@@ -114,7 +114,9 @@ function createPace(relayer: RelayerState) {
       else busySince ??= now;
       return isTold || now >= dueAt(isLive);
     },
-    /** @returns whether it is worth a look. An idle chain that only grows is not. */
+    /**
+     * @returns true if the head should be polled now. An idle chain that only grows needs no poll.
+     */
     told: (head: ToldHead) => {
       const goesOn = lastTold === null || lastTold.hash === head.parentHash;
       lastTold = head;
@@ -124,7 +126,7 @@ function createPace(relayer: RelayerState) {
   };
 }
 
-/** Somebody waits for a block, or nothing is known yet. */
+/** True if a customer waits for a block, or if nothing is known yet. */
 function isBusy(relayer: RelayerState): boolean {
   return (
     relayer.fees === null ||
@@ -151,19 +153,18 @@ function createComparison(relayer: RelayerState, pace: Pace): () => Promise<void
   };
 }
 
-/** One address can have several nodes behind it: this many looks have to agree. */
+/** One address can have several nodes behind it: this many polls must agree. */
 const DOUBT_LOOKS = 3;
 const DOUBT_MS = 300;
-/** Nodes behind one address differ by so many blocks (`timeoutBlocks`), and nothing is wrong. */
+/** Nodes behind one address normally differ by up to this many blocks (`timeoutBlocks`). */
 const USUAL_LAG = 3;
-/** How long a head that is only lower has to stay there until it counts as a shorter chain. */
+/** How long a head that is only lower must stay there until it counts as a shorter chain. */
 const LAG_MS = 5_000;
 const SHORTER_MS = 1_000;
 
 /**
- * Looks at the head once; `null` if it is the one that we know. A node that lags behind the one we
- * asked before tells us nothing, and what contradicts the head that we know counts only when it is
- * repeated.
+ * Polls the head once; `null` if it has not changed. A node that lags behind the one polled before
+ * is ignored, and a contradiction of the known head counts only when it is repeated.
  */
 async function readHead(relayer: RelayerState): Promise<Change | null> {
   const block = await lookAtHead(relayer);
@@ -172,7 +173,7 @@ async function readHead(relayer: RelayerState): Promise<Change | null> {
   if (block.hash === known.hash) return settled(relayer, null);
   const isNext = block.number === known.number + 1n && block.parentHash === known.hash;
   if (isNext) return settled(relayer, { kind: 'next', block });
-  // Blocks were left out between the looks, so there is nothing to compare.
+  // Blocks were skipped between the polls, so there is nothing to compare.
   if (block.number > known.number + 1n && relayer.conflict === null) {
     relayer.observeAll({ kind: 'blocks_skipped', number: block.number });
     return { kind: 'next', block };
@@ -191,7 +192,7 @@ async function lookAtHead(relayer: RelayerState): Promise<Block> {
   return block;
 }
 
-/** More than are followed at once, and a transaction's block is rarely older. */
+/** More blocks than are followed at once; a transaction's block is rarely older. */
 const RECENT_BLOCKS = 64;
 
 export function noteBlock(
@@ -205,8 +206,8 @@ export function noteBlock(
 }
 
 /**
- * The block of a height below `head`, for which no node has to be asked; `null` unless blocks that
- * were seen lead from `head` down to it, parent by parent. A hash covers the parent's.
+ * Returns the block at a height below `head` without asking a node; `null` unless blocks that were
+ * seen lead from `head` down to it, parent by parent. A block's hash covers its parent's.
  */
 export function ancestorOf(
   recent: ReadonlyMap<string, RecentBlock>,
@@ -218,7 +219,10 @@ export function ancestorOf(
   return block?.number === number ? block : null;
 }
 
-/** A block that the one we know does not lead to may be of another chain: then it says nothing. */
+/**
+ * A new head that does not descend from the known one may belong to another chain, so check the
+ * chain id before using it.
+ */
 async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   const { chain, head } = relayer;
   const expected = expectedNow(relayer);
@@ -237,17 +241,18 @@ async function newestOfOurs(relayer: RelayerState): Promise<Block> {
   return chain.newest();
 }
 
-/** With the head ten calls: some providers take no more in one request. */
+/** With the head that makes ten calls: some providers take no more in one request. */
 const MOST_EXPECTED = 9;
 /**
- * Announced blocks after a broadcast (see `timeoutBlocks`): what they did not hold, nobody asks for
- * again and again. At a node that is far away, several come before the first answer does.
+ * Number of announced blocks after a broadcast for which a receipt is expected (see
+ * `timeoutBlocks`); after that, it is not requested with every block. It exceeds 1 because several
+ * blocks arrive before a distant node's first answer.
  */
 const EXPECTED_BLOCKS = 3;
 
 /**
- * What the block that was just announced probably holds. To ask for it together with the head saves
- * its customers a round trip. Without an announcement most looks would ask in vain.
+ * Returns what the block that was just announced probably holds. Requesting it together with the
+ * head saves customers a round trip. Without an announcement most polls would request it in vain.
  */
 function expectedNow(relayer: RelayerState): Expected[] {
   const { announced, head } = relayer;
@@ -266,17 +271,17 @@ interface Expected extends Omit<Owing, 'effects'> {
   readonly hash: Hex;
 }
 
-/** Without a rhythm, blocks are taken to come as fast as on the fastest chains. */
+/** Block interval that is assumed while it is unknown: that of the fastest chains. */
 const SHORTEST_INTERVAL_MS = 200;
-/** Blocks come irregularly: twice as many as expected, and so many more, are believed. */
+/** Blocks come irregularly, so up to twice the expected number plus this many is accepted. */
 const MORE_BLOCKS = 8;
 
-/** Whether the chain that we know can have this head by now. */
+/** True if the chain that we know can have this head by now. */
 function follows(relayer: RelayerState, head: Block, block: Block): boolean {
   const { rhythm, answeredAt } = relayer;
   if (block.hash === head.hash) return true;
   const more = block.number - head.number;
-  // A node that lags; see askAgain.
+  // A node that lags: see askAgain.
   if (more < 0n && -more <= timeoutBlocks(relayer, USUAL_LAG)) return true;
   if (more === 1n) return block.parentHash === head.hash;
   const sinceMs = performance.now() - (answeredAt ?? Number.NEGATIVE_INFINITY);
@@ -309,7 +314,10 @@ async function askAgain(relayer: RelayerState, block: Block, known: Block): Prom
   return settled(relayer, { kind: 'reorganized', block });
 }
 
-/** The chain is only shorter than we know: the node lags, or it has lost its last blocks. */
+/**
+ * Returns how long a lower head is taken for a node that lags; after that, the chain has lost its
+ * last blocks.
+ */
 function lagLimit(relayer: RelayerState, blocks: bigint): number {
   const mayLag = blocks <= timeoutBlocks(relayer, USUAL_LAG);
   return mayLag || relayer.chain.config.rpcUrls.length > 1 ? LAG_MS : SHORTER_MS;

@@ -13,9 +13,9 @@ import type { EarlyReceipt, Observation } from '#settlement/relayer/machine/tran
 import type { Hex } from '#settlement/requests.ts';
 
 /**
- * Finds which open transactions are in the chain and writes their results. One question per block:
- * for those that the head lists, and for those of which something is not known yet.
- * @returns how many were deep enough to be read.
+ * Finds which open transactions are in the chain and writes their results. One request per block
+ * covers the transactions that the head lists and those with an unknown state.
+ * @returns how many had enough confirmations to be read.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
   await readMarks(relayer, head);
@@ -26,13 +26,14 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
     await finish(relayer, await countingNow(relayer, portion, head));
   }
-  // Customers wait for the results: what has none is dealt with after them.
+  // Write results first, because customers wait for them; then handle transactions without a
+  // receipt.
   await carryOutAll(relayer, observeMissing(answers, head));
   return mined.length;
 }
 
 interface Asked extends Omit<Owing, 'effects'> {
-  /** Those of its attempts that are asked for. */
+  /** Hashes of its broadcasts whose receipts are requested. */
   readonly hashes: readonly Hex[];
 }
 
@@ -47,8 +48,8 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
 }
 
 /**
- * `receipt`: the one that may be believed; `null` if none of its attempts is in a block,
- * `undefined` if that is not known.
+ * `receipt`: the confirmed one; `null` if none of its broadcasts is in a block, `undefined` if that
+ * is unknown.
  */
 type Answered = Asked & { readonly receipt: Receipt | null | undefined };
 
@@ -86,7 +87,7 @@ async function askForReceipts(
 
 type Found = Omit<Mined, 'block' | 'seenAt'>;
 
-/** @returns those that are deep enough to be read. */
+/** @returns those with enough confirmations to be read. */
 function observeFound(answers: readonly Answered[], head: Block): Found[] {
   return answers.flatMap(({ sender, transaction, receipt }) => {
     if (!receipt) return [];
@@ -107,7 +108,7 @@ function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
   });
 }
 
-/** Reads what is safe and final, while something waits for it. */
+/** Reads the safe and the final block, if something waits for them. */
 async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
   const { marks, chain } = relayer;
   if (performance.now() - marks.readAt < chain.config.idleHeadMs * MARKS_SHARE) return;
@@ -119,7 +120,7 @@ async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
   relayer.see({ kind: 'read', values: { marks: read } });
 }
 
-/** Three polls of an idle chain in one: a safe block comes every few seconds at most. */
+/** Share of an idle poll's interval: a safe block comes every few seconds at most. */
 const MARKS_SHARE = 1 / 3;
 
 async function withBlocks(
@@ -140,7 +141,8 @@ async function withBlocks(
   for (const block of await chain.blocks([...missing])) {
     if (block) known.set(block.hash, block);
   }
-  // Without its block, a receipt belongs to a fork that is being abandoned: the next look decides.
+  // If the receipt's block is unknown, it belongs to a fork that is being abandoned: the next poll
+  // decides.
   return found.flatMap(({ sender, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
@@ -149,20 +151,23 @@ async function withBlocks(
   });
 }
 
-/** Shorter ones share a second, so their own time says little of when a customer has paid. */
+/**
+ * Shorter blocks share a timestamp with others, so their own time says little about when a customer
+ * has paid.
+ */
 const SHORT_BLOCK_MS = 1_000;
 
 /**
- * Requests whose outcomes are written down together: the payments domain goes on with the first
- * portion while the next one is read. They grow, because the first should not wait for the last,
- * but each portion is a transaction here and one there.
+ * Number of requests whose results are stored together: the payments domain processes the first
+ * portion while the next one is read. Portions grow, because the first should not wait for the
+ * last, but each portion costs a transaction here and one in the domain.
  */
 export const FIRST_PORTION = 64;
 const PORTION_GROWTH = 2;
 
 /**
- * Divides chain transactions, in their order, by the number of their requests. None of them is
- * divided itself: a portion ends where it comes closest to its size.
+ * Divides chain transactions, in their order, by the number of their requests. No transaction is
+ * split: a portion ends where it comes closest to its size.
  */
 export function inPortions<T>(all: readonly T[], sizeOf: (one: T) => number): T[][] {
   let portion: T[] = [];

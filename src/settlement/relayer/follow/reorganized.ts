@@ -19,10 +19,10 @@ import {
 import type { OutcomeFacts, RequestKind } from '#settlement/requests.ts';
 import { movePayments, selectChainPayments } from '#settlement/settled/settled-queries.ts';
 
-/** What was written and what was already there; see `finish`. */
+/** What was written and what already existed; see `finish`. */
 interface Written {
   readonly resolutions: readonly Resolution[];
-  /** The requests that took their result now. */
+  /** Requests whose result was written now. */
   readonly taken: ReadonlySet<bigint>;
 }
 
@@ -30,13 +30,13 @@ type Network = Pick<NetworkConfig, 'livemode' | 'chainId'>;
 
 interface Followed {
   readonly alarms: readonly Alarm[];
-  /** A declined payment has succeeded: its domain has a result to apply. */
+  /** True if a declined payment has succeeded, so that its domain has a result to apply. */
   readonly isRevived: boolean;
-  /** Requests are queued again, because the ledger relies on them. */
+  /** True if requests were queued again, because the ledger relies on them. */
   readonly isQueued: boolean;
 }
 
-/** What a reorganization has changed of results that the ledger had already. */
+/** Applies the changes that a reorganization has made to results that the ledger already had. */
 export async function followReorganization(
   tx: Tx,
   network: Network,
@@ -57,8 +57,8 @@ export async function followReorganization(
 }
 
 /**
- * Numbers that the chain shows as settled without a request of ours that says so just now: of a
- * payment that was declined, or that another one has taken.
+ * Returns numbers that the chain shows as settled although no request is being written as settled
+ * now: they belong to a payment that was declined, or another payment has taken them.
  */
 function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigint>): bigint[] {
   const numbers = new Set<bigint>();
@@ -76,14 +76,16 @@ function unexplained(resolutions: readonly Resolution[], taken: ReadonlySet<bigi
   return [...numbers];
 }
 
-/** What the ledger has booked, and the chain has in another place now. */
+/**
+ * A result that the ledger has booked and that the chain now has in another transaction or block.
+ */
 interface Moved {
   readonly kind: RequestKind;
   readonly subjectId: string;
   readonly result: Result & { readonly succeeded: true };
 }
 
-/** What a reorganization undid, and other bytes have done once more. */
+/** Returns results that a reorganization undid and other bytes have achieved again. */
 function settledAgain(answered: readonly Answered[], taken: ReadonlySet<bigint>): Moved[] {
   return answered.flatMap(({ request, result }) => {
     if (!request.owed || !result.succeeded || !taken.has(request.id)) return [];
@@ -104,11 +106,11 @@ async function followPlaces(tx: Tx, livemode: boolean, moved: readonly Moved[]):
 }
 
 /**
- * These requests had an outcome already: a reorganization has undone their block and the same bytes
- * were mined again. An outcome that was not applied yet is corrected. Of an applied one only the
- * place follows the chain; any other difference raises an alarm, and what is still owed is sent
- * again. (The transaction knew of what was applied when it was read from its row; it may have been
- * applied since.)
+ * Compares requests that already had a result: a reorganization has undone their block and the same
+ * bytes were mined again. A result that was not applied yet is corrected. If it was applied, only
+ * its block and transaction are updated; any other difference raises an alarm, and what must be
+ * resent is sent again. (What the transaction knows was read from its row, so the result may have
+ * been applied since.)
  */
 async function compareLate(tx: Tx, late: readonly Answered[]) {
   const alarms: Alarm[] = [];
@@ -122,10 +124,10 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
   const byId = new Map(known.map((row) => [row.id, row]));
   for (const one of late) {
     const before = byId.get(one.requestId);
-    // Queued again after the first block was lost: its next transaction will find the event.
+    // Queued again after the first block was lost: its next transaction finds the event.
     if (before === undefined || before.outcome === null) continue;
     if (before.transaction_id !== one.transactionId) continue;
-    // Declined and applied, and now the chain has settled it: see reviveSettled.
+    // Declined and applied, but now settled by the chain: see reviveSettled.
     if (before.applied && before.status === 'failed' && one.result.succeeded) continue;
     if (!before.applied) {
       await replaceOutcome(tx, one);
@@ -147,7 +149,9 @@ async function compareLate(tx: Tx, late: readonly Answered[]) {
   return { alarms, moved, isQueued: again.length > 0 };
 }
 
-/** What may change when a transaction, or one with other bytes, is mined in another block. */
+/**
+ * Fields that may change when a transaction, or one with other bytes, is mined in another block.
+ */
 const PLACE_FIELDS = ['txHash', 'blockNumber', 'logIndex', 'blockTime', 'seenAt', 'batchNumber'];
 
 function sameOutcome(before: Result, after: Result): boolean {
@@ -161,10 +165,11 @@ function withoutPlace(result: Result): string {
 }
 
 /**
- * The chain shows these numbers as settled, and no outcome that is being written says so. Where
- * that is a payment that was declined (a reorganization deeper than what we wait for), the ledger
- * follows the chain: its request succeeds now, for its domain to apply, and an alarm names it.
- * While another attempt of the same intent is under way, that one is answered first; see `resolve`.
+ * Handles numbers that the chain shows as settled although no result that is being written says so.
+ * If such a number belongs to a declined payment (after a reorganization deeper than the
+ * confirmations), the ledger follows the chain: the request succeeds now, its domain applies that,
+ * and an alarm names it. While another attempt of the same intent is under way, that one is
+ * answered first; see `resolve`.
  */
 async function reviveSettled(
   tx: Tx,

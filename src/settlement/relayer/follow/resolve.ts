@@ -34,10 +34,10 @@ import {
 import { doneBefore } from '#settlement/relayer/send/earlier-events.ts';
 import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 
-/** A mined transaction, and what that means for each of its requests. */
+/** A mined transaction, and its meaning for each of its requests. */
 export interface Resolution extends Pick<Mined, 'sender' | 'transaction' | 'receipt'> {
   readonly answered: readonly Answered[];
-  /** These have to go into another transaction: this one gave them no answer that counts. */
+  /** Requests that must go into another transaction, because this one gave them no valid answer. */
   readonly requeued: readonly Requeued[];
   readonly settled: readonly SettledInBlock[];
   readonly alarms: readonly Alarm[];
@@ -55,14 +55,17 @@ export interface Mined {
   readonly transaction: OpenTransaction;
   readonly receipt: Receipt;
   readonly block: Pick<Block, 'time'>;
-  /** When this process first saw it, where blocks are shorter than a second; otherwise null. */
+  /**
+   * Time at which this process first saw it, if blocks are shorter than a second; otherwise null.
+   */
   readonly seenAt: Date | null;
 }
 
 /**
- * What of a portion counts now. The rest is in a block and waits for more, or cannot be read. Each
- * is independent: what a node cannot say about one must not hold up the others. Only a success
- * waits: what the chain has refused is known, and its customer may pay otherwise.
+ * Returns the part of a portion that counts now. The rest is in a block and needs more
+ * confirmations, or cannot be read. Each is handled separately, so that a node's missing answer
+ * about one does not delay the others. Only a success waits: a refusal counts at once, so that the
+ * customer can pay in another way.
  */
 export async function countingNow(
   relayer: RelayerState,
@@ -90,7 +93,7 @@ export async function countingNow(
   return counting;
 }
 
-/** The confirmation tier of what has succeeded; `null` if nothing waits. */
+/** Returns the confirmation tier of what has succeeded; `null` if nothing waits. */
 function ruleOf(relayer: RelayerState, { answered }: Resolution): CountsRule | null {
   const succeeded = answered.filter(({ request, result }) => result.succeeded && !request.owed);
   return strictestRule(succeeded.map(({ request }) => countsRuleOf(relayer.chain.config, request)));
@@ -115,13 +118,15 @@ async function tellUnreadable(
 
 type Answer =
   | { readonly status: 'answered'; readonly result: Result; readonly alarm?: Alarm | null }
-  /** `waits`: it is not given up, however often it comes at the wrong moment. */
+  /** `waits`: the request is not given up, however often it is sent at the wrong moment. */
   | { readonly status: 'again'; readonly waits?: true };
 
-/** After this many transactions without an answer a request is given up: nothing was moved. */
+/**
+ * A request is given up after this many transactions without an answer. No money has moved then.
+ */
 const MAX_TRIES = 3;
 
-/** Reads outcomes from the contract's events, never from the transaction's status alone. */
+/** Reads results from the contract's events, never from the transaction's status alone. */
 export async function resolve(relayer: RelayerState, mined: Mined): Promise<Resolution> {
   const { sender, transaction, receipt, block } = mined;
   const events = readEvents(relayer.chain.config, receipt.logs);
@@ -157,17 +162,23 @@ function mayTryAgain(request: OpenRequest, answer: Answer): boolean {
 
 type Booked = Pick<OpenRequest, 'kind' | 'owed'>;
 
-/** That is no answer to a request that the chain has paid once and does not pay any more. */
+/** True if the request must be resent: the chain has paid it once and does not pay it any more. */
 export function isStillOwed(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'tell' && !result.succeeded;
 }
 
-/** Whether a person has to know that the ledger has booked it and the chain refuses it now. */
+/**
+ * True if an operator must be alerted, because the ledger has booked it and the chain refuses it
+ * now.
+ */
 export function isToldUndone(request: Booked, result: Result): boolean {
   return request.owed && KINDS[request.kind].whenUndone !== 'send_again' && !result.succeeded;
 }
 
-/** A number that another payment has taken does not become free by waiting. */
+/**
+ * True if the answer is final: a number that another payment has taken does not become free by
+ * waiting.
+ */
 function isAnswer(request: OpenRequest, answer: Answer & { status: 'answered' }): boolean {
   return Boolean(answer.alarm) || !isStillOwed(request, answer.result);
 }
@@ -179,7 +190,7 @@ function undone(request: OpenRequest, result: Result): Alarm[] {
 
 type EventIndex = ReadonlyMap<bigint | null, readonly SettlementEvent[]>;
 
-/** Events of payments by their number, all others under null. */
+/** Indexes payments' events by number, and all others under null. */
 function indexEvents(events: readonly SettlementEvent[]): EventIndex {
   return Map.groupBy(events, (event) =>
     event.event === 'PaymentSettled' || event.event === 'PaymentFailed' ? event.number : null,
@@ -221,7 +232,7 @@ async function paymentAnswer(
   const failure = events.find(
     (event) => event.event === 'PaymentFailed' && event.number === request.number,
   );
-  // Neither event is there: the transaction did not run our batch. Nothing is known, so nothing is
+  // Neither event exists: the transaction did not run our batch. Nothing is known, so nothing is
   // decided.
   if (failure?.event !== 'PaymentFailed') return { status: 'again' };
   if (failure.reason !== 'AlreadySettled') {
@@ -233,9 +244,9 @@ async function paymentAnswer(
 }
 
 /**
- * What the contract answers to the call, in the state after its block. Many nodes keep only some
- * 128 states; then the head's state is used. That is safe, because what has reverted has moved
- * nothing, and because what would be accepted now is sent again only after one more look.
+ * Simulates the call in the state after its block. Many nodes keep only some 128 states; then the
+ * head's state is used. That is safe, because a reverted call has moved nothing, and a call that
+ * would be accepted now is sent again only after one more check.
  */
 async function replay(
   chain: Chain,
@@ -251,7 +262,8 @@ async function replay(
 }
 
 /**
- * A payment's batch reverted as a whole; for anything else the contract is asked for the reason.
+ * Returns what follows from a revert. A batch of payments reverts as a whole; for anything else the
+ * contract is asked for the reason.
  */
 async function afterRevert(
   relayer: RelayerState,
@@ -260,7 +272,7 @@ async function afterRevert(
 ): Promise<Answer> {
   const { batched, waits, anybodySends } = KINDS[request.kind];
   if (batched) return { status: 'again' };
-  // Somebody else's transaction may have done it: the next simulation finds out.
+  // Another account's transaction may have done it: the next simulation finds out.
   if (anybodySends) return { status: 'again', waits: true };
   const again: Answer = waits ? { status: 'again', waits } : { status: 'again' };
   const { target: to, input: data } = transaction;
@@ -268,7 +280,8 @@ async function afterRevert(
   const answer = await replay(relayer.chain, call, receipt.blockNumber);
   if (answer === undefined || answer.ok) return again;
   const revert = readRevert(answer.revertData);
-  // Not refused: it is sent with another proof or sum (`sendUnbatched` ends that after a while).
+  // Not refused for good: send it with another proof or sum (`sendUnbatched` ends that after a
+  // while).
   if (revert.kind === 'passing') return again;
   if (whyItWaits(revert, request.kind) !== null) return { status: 'again', waits: true };
   if (revert.kind !== 'done_before') {

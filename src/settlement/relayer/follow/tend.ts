@@ -31,7 +31,7 @@ export async function tendSenders(relayer: RelayerState, head: Block): Promise<v
     [...sender.open.values()].some((transaction) => isDue(transaction, now)),
   );
   if (due.length === 0) return;
-  // At the head that we follow: a node that lags behind would answer with an older nonce.
+  // Ask at the head that we follow: a node that lags behind would answer with an older nonce.
   const addresses = due.map((sender) => sender.address);
   const nonces = await relayer.chain.nonces(addresses, head.number);
   for (const [index, sender] of due.entries()) {
@@ -66,7 +66,10 @@ async function tend(
   await carryOutAll(relayer, owing);
 }
 
-/** The chain has lost what came before: it is sent again, or its nonces are filled. */
+/**
+ * The chain has lost the transactions with earlier nonces: they are sent again, or their nonces are
+ * filled.
+ */
 async function closeGap(
   relayer: RelayerState,
   sender: HeldSender,
@@ -79,16 +82,16 @@ async function closeGap(
   return loaded.map((transaction) => ({ sender, transaction, effects: firstEffects(transaction) }));
 }
 
-/** By nonce. */
+/** Transactions to send, by nonce. */
 interface GoingOut {
   readonly bytes: Set<bigint>;
   readonly questions: Set<bigint>;
 }
 
 /**
- * Carries out what follows from observations. What commits comes first, and the observation of each
- * commit may cause more. Then signers are asked and bytes go out, those of a sender together, in
- * the order of their nonces. A crash in between is a pause.
+ * Applies the effects of observations. Database commits come first; observing them may add effects.
+ * Then signers are asked and transactions are broadcast, per sender in nonce order. After a crash,
+ * work resumes where it stopped.
  */
 export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]): Promise<void> {
   const going = new Map<HeldSender, GoingOut>();
@@ -110,7 +113,7 @@ export async function carryOutAll(relayer: RelayerState, all: readonly Owing[]):
   }
 }
 
-/** @returns what follows from it in turn. */
+/** @returns the effects that follow from it. */
 async function carryOut(
   relayer: RelayerState,
   { sender, transaction: known }: Pick<Owing, 'sender' | 'transaction'>,
@@ -137,7 +140,7 @@ async function carryOut(
         relayer.log.error('a sender is stuck: the chain asks for more than the ceiling', fields);
       }
       return [];
-    // `receipts.ts` has read the result and writes it; the sender has forgotten what is done.
+    // `receipts.ts` has read the result and writes it; nothing is left to do here.
     case 'read_result':
     case 'apply_result':
     case 'drop':

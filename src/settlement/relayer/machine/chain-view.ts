@@ -12,40 +12,41 @@ import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
 import { suggestFees } from '#settlement/relayer/machine/fees.ts';
 import type { Fees, Now } from '#settlement/relayer/machine/transaction.ts';
 
-/** What one process knows of the chain. Immutable; {@link seeChain} maps it to the next one. */
+/** One process's view of the chain. Immutable; {@link seeChain} maps it to the next one. */
 export interface ChainView {
-  /** The newest block that was followed: its receipts are known. */
+  /** The newest block that was followed, so its receipts are known. */
   readonly head: Block | null;
-  /** Something contradicts the head; `null` if nothing does. */
+  /** A contradiction of the head; `null` if there is none. */
   readonly conflict: HeadConflict | null;
   /**
-   * By how many blocks nodes behind one address were seen to differ: a block that lags is not lost.
+   * The most blocks by which nodes behind one address were seen to differ. A missing block within
+   * that distance is not lost.
    */
   readonly spread: bigint;
-  /** What to offer now; `null` until a block was seen. */
+  /** The fees to offer now; `null` until a block was seen. */
   readonly fees: Fees | null;
-  /** The tips of recent blocks, as far as a node has said so. */
+  /** Tips of recent blocks, as far as a node has reported them. */
   readonly tips: readonly bigint[];
-  /** The newest block that a node has announced; `null` if none does. */
+  /** The newest block that a node has announced; `null` if no node announces any. */
   readonly announced: bigint | null;
   /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
   readonly marks: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
-  /** When to expect the next block. */
+  /** The estimate of when the next block comes. */
   readonly rhythm: BlockRhythm;
   /** Process time of the last poll that was answered; `null` if none was. */
   readonly answeredAt: number | null;
   readonly failedPolls: number;
-  /** Milliseconds between the head's time and ours at that poll; `null` without a poll. */
+  /** Milliseconds between the head's time and ours at that poll; `null` before the first poll. */
   readonly headOffMs: number | null;
-  /** The contract settles nothing at present. */
+  /** True if the contract settles nothing at present. */
   readonly paused: boolean;
-  /** Much of this hour is used: its end may be near. */
+  /** True if much of the hourly ceiling is used, so that it may soon be reached. */
   readonly nearCeiling: boolean;
-  /** The subjects of the last alarms about what an hour allows. */
+  /** Subjects of the last alarms about the hourly ceilings. */
   readonly alerts: { readonly [Kind in HourlyAlarm]?: string };
 }
 
-/** Something that contradicts the known head, and since when (process time). */
+/** A contradiction of the known head, and its start (process time). */
 export interface HeadConflict {
   readonly since: number;
   readonly polls: number;
@@ -68,7 +69,7 @@ export type ChainObservation =
   | { readonly kind: 'contradicted'; readonly at: number }
   | { readonly kind: 'agreed' }
   | { readonly kind: 'lagged'; readonly blocks: bigint; readonly most: bigint }
-  /** Read from a node, together or apart. */
+  /** Values read from a node, together or separately. */
   | { readonly kind: 'read'; readonly values: Partial<ReadValues> }
   | { readonly kind: 'alerted'; readonly about: HourlyAlarm; readonly subject: string };
 
@@ -127,11 +128,15 @@ export function seeChain(view: ChainView, observation: ChainObservation): ChainV
   }
 }
 
-/** A transaction that was sent is overdue after so many blocks (see `timeoutBlocks`). */
+/** A broadcast transaction is overdue after this many blocks (see `timeoutBlocks`). */
 const OVERDUE_AFTER = 2;
-/** Heads after which nodes are asked for what has used a nonce, again and again. */
+/**
+ * Number of heads after which nodes are asked which transaction has used a nonce, again and again.
+ */
 const FOREIGN_AFTER = 5;
-/** Polls of a result that cannot be read after which operators are alerted; they go on. */
+/**
+ * Operators are alerted after this many polls of a result that cannot be read; polling continues.
+ */
 const UNREADABLE_AFTER = 8;
 
 /**
@@ -146,7 +151,7 @@ export function timeoutBlocks(
   return blocksLasting(chain.config, { blocks, intervalMs });
 }
 
-/** What to offer now; before the first block as if there were no tips. */
+/** Returns the fees to offer now; before the first block, as if there were no tips. */
 export function feesNow({ fees, head, chain }: Pick<NowSource, 'fees' | 'head' | 'chain'>): Fees {
   const { maxFeePerGasCeiling: ceiling, profile } = chain.config;
   const { highestTip } = profile;
@@ -158,7 +163,7 @@ export interface NowSource extends ChainView {
   readonly chain: Pick<Chain, 'config'>;
 }
 
-/** What is known at this head, or at the one that was followed last. */
+/** Returns what is known at this head, or at the one that was followed last. */
 export function nowOf(relayer: NowSource, head: Block | null = relayer.head): Now {
   const { confirmations, confirmationsMs, maxFeePerGasCeiling } = relayer.chain.config;
   return {
@@ -171,10 +176,10 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
       blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations),
       ms: confirmationsMs,
     },
-    // Computed where they are asked for: most observations need none.
+    // Computed lazily: most observations need none.
     get timeouts() {
       return {
-        // Nodes that were seen to differ get so much longer.
+        // Add the distance by which nodes were seen to differ.
         overdueBlocks: timeoutBlocks(relayer, OVERDUE_AFTER) + relayer.spread,
         foreignHeads: Number(timeoutBlocks(relayer, FOREIGN_AFTER)),
         unreadablePolls: Number(timeoutBlocks(relayer, UNREADABLE_AFTER)),
@@ -183,7 +188,9 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
   };
 }
 
-/** The head's time, plus the time since that look: an idle chain is looked at rarely. */
+/**
+ * Returns the head's time plus the time since that poll, because an idle chain is polled rarely.
+ */
 export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
   const head = present(view.head, 'head: no block was seen yet');
   const { answeredAt } = view;
@@ -192,8 +199,8 @@ export function chainTime(view: Pick<ChainView, 'head' | 'answeredAt'>): Date {
 }
 
 /**
- * Where the chain should be by now, by its rhythm, so that counts from there do not begin too
- * early.
+ * Estimates the chain's present height from its block times, so that counts from it do not begin
+ * too early.
  */
 export function heightNow(view: Pick<ChainView, 'head' | 'answeredAt' | 'rhythm'>): bigint {
   const { head, answeredAt, rhythm } = view;

@@ -1,23 +1,25 @@
 import type { Fees } from '#settlement/relayer/machine/transaction.ts';
 
-/** Percentile of recent tips that is enough for one of the next blocks. */
+/** The percentile of recent tips that usually gets a transaction into one of the next blocks. */
 export const TIP_PERCENTILE = 60;
-/** Blocks that the tip is taken from. */
+/** Number of blocks that the tip is computed from. */
 export const TIP_BLOCKS = 10;
-/** Never less, so that a replacement can offer more: 0.001 gwei. */
+/** The least tip, so that a replacement can offer more: 0.001 gwei. */
 const MIN_TIP = 1_000_000n;
-/** Base fee rises by at most 12.5 % a block: twice the present one lasts for five full blocks. */
+/**
+ * The base fee rises by at most 12.5 % a block: twice the present one lasts for five full blocks.
+ */
 const BASE_FEE_HEADROOM = 2n;
-/** Nodes take a replacement that offers at least a tenth more of both; an eighth is safe. */
+/** Nodes accept a replacement that raises both fees by at least a tenth; an eighth is safe. */
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
 
-/** What to offer now. `recentTips`: the tips that recent blocks took, any order. */
+/** Returns the fees to offer now. `recentTips`: the tips that recent blocks took, in any order. */
 export function suggestFees(now: {
   readonly baseFeePerGas: bigint;
   readonly recentTips: readonly bigint[];
   readonly ceiling: bigint;
-  /** From the chain's profile. */
+  /** The highest tip of the chain's profile. */
   readonly highestTip: bigint;
 }): Fees {
   const tip = atLeast(atMost(median(now.recentTips), now.highestTip), MIN_TIP);
@@ -27,16 +29,16 @@ export function suggestFees(now: {
   );
 }
 
-/** What the cheaper of several nodes says that blocks took as tips. null: none said anything. */
+/** Returns the lowest tips that the nodes report for recent blocks; null if none reported any. */
 export function lowerTips(told: readonly (readonly bigint[])[]): readonly bigint[] | null {
   const known = told.filter((tips) => tips.length > 0);
   return known.toSorted((a, b) => compare(median(a), median(b)))[0] ?? told[0] ?? null;
 }
 
 /**
- * What a replacement at the same nonce has to offer: an eighth more than before, or what is
- * suggested now if that is more. null: below the ceiling there is no offer that a node would take
- * as a replacement, so the sender has to wait for the chain to get cheaper.
+ * Returns the fees for a replacement at the same nonce: an eighth more than before, or the
+ * suggested fees if those are higher. null: no offer below the ceiling would be accepted as a
+ * replacement, so the sender waits until the chain is cheaper.
  */
 export function bumpFees(before: Fees, suggested: Fees, ceiling: bigint): Fees | null {
   const bumped = {

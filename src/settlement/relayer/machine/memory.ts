@@ -30,16 +30,16 @@ import type {
 import type { Hex } from '#settlement/requests.ts';
 import type { Signer } from '#settlement/signer.ts';
 
-/** Each step that is taken, for recorders: without one it costs nothing. */
+/** Publishes each step for recorders; without a recorder it costs nothing. */
 export const steps = channel('tapline.relayer.steps');
 
 export interface RelayerDeps extends LoopDeps {
   readonly chain: Chain;
-  /** How long a dead worker's senders stay untouched. Renewed four times as often. */
+  /** How long a dead worker's senders stay untouched. Leases are renewed four times as often. */
   readonly leaseMs?: number;
 }
 
-/** What a loop of the relayer does about a fault. */
+/** Handles a fault in one of the relayer's loops. */
 export type OnError = (name: string, error: unknown) => void;
 
 /** Long enough for a pause of the process, short enough for customers at a counter. */
@@ -51,7 +51,7 @@ export const LEASE_MS = 6_000;
  * this file folds, so what is read before an `await` may be out of date after it.
  */
 export interface RelayerState extends Required<RelayerDeps>, ChainView {
-  /** The name of this process in leases. */
+  /** The name under which this process holds leases. */
   readonly owner: string;
   readonly livemode: boolean;
   /** Each entry names the network. */
@@ -59,28 +59,30 @@ export interface RelayerState extends Required<RelayerDeps>, ChainView {
   readonly configured: readonly ConfiguredSender[];
   readonly senders: ReadonlyMap<number, HeldSender>;
   see(observation: ChainObservation): void;
-  /** Makes the sender one of ours. */
+  /** Adds a sender to those that this process holds. */
   hold(sender: HeldSender): void;
-  /** Forgets senders: their rows are read again where they are still ours. */
+  /** Forgets senders. Those that this process still holds are read from their rows again. */
   letGo(...senders: readonly number[]): void;
-  /** As {@link HeldSender.observe}, for every transaction of ours. */
+  /** Like {@link HeldSender.observe}, for every transaction of ours. */
   observeAll(observation: Observation, head?: Block): readonly Owing[];
-  /** Commits with what they are about. */
+  /** Raises alarms that commit together with their cause. */
   raise(tx: Tx, alarms: readonly Alarm[]): Promise<void>;
-  /** Jobs are queued again. */
+  /** Wakes the senders, because jobs were queued again. */
   wakeSenders(): void;
-  /** The newest blocks that a node has shown or announced, by their hashes. */
+  /** The newest blocks that a node has returned or announced, by their hashes. */
   readonly recentBlocks: Map<string, RecentBlock>;
-  /** Requests that a node could not judge, and the process time until which they are left alone. */
+  /**
+   * Requests about which a node gave no answer, and the process time until which they are skipped.
+   */
   readonly deferred: Map<bigint, number>;
-  /** By sender: what addresses have shown at a nonce that we did not expect to be used. */
+  /** By sender: transactions that addresses have shown at a nonce that should have been unused. */
   readonly sightings: Map<number, readonly Sighting[]>;
 }
 
 export interface RecentBlock extends Pick<Block, 'number' | 'time'> {
   readonly hash: string;
   readonly parentHash: string;
-  /** When this process first heard of it. */
+  /** Time at which this process first heard of it. */
   readonly seenAt: Date;
 }
 
@@ -91,15 +93,18 @@ export interface Owing {
   readonly effects: readonly Effect[];
 }
 
-/** What identifies a transaction: its newest value is in its sender. */
+/** Identifies a transaction; its newest value is in its sender. */
 export type TransactionRef = Pick<OpenTransaction, 'id' | 'nonce'>;
 
-/** A sender is its address, for ever: nonces belong to it, not to a place in the configuration. */
+/**
+ * A sender is identified by its address forever, because nonces belong to the address and not to an
+ * index in the settings.
+ */
 export interface ConfiguredSender {
   readonly address: Hex;
   readonly role: SenderRole;
   readonly account: Signer;
-  /** A signature is a question to another program, which may not answer. */
+  /** True if another program signs; it may not answer. */
   readonly signsElsewhere: boolean;
 }
 
@@ -108,31 +113,31 @@ export interface HeldSender extends ConfiguredSender, SenderFacts {
   readonly sender: number;
   readonly fence: bigint;
   readonly status: SenderStatus;
-  /** By nonce: stored and, as far as we know, not mined. */
+  /** By nonce: transactions that are stored and, as far as is known, not mined. */
   readonly open: ReadonlyMap<bigint, OpenTransaction>;
-  /** Their rows are committed. */
+  /** Adds transactions whose rows are committed. */
   add(transactions: readonly OpenTransaction[]): void;
   /**
-   * Makes a transaction learn something, at this head or at the one that was followed last.
-   * @returns the effects that follow; none of one that is open no more.
+   * Applies an observation to a transaction, at this head or at the one that was followed last.
+   * @returns the effects that follow; none if the transaction is no longer open.
    */
   observe(which: TransactionRef, observation: Observation, head?: Block): readonly Effect[];
   see(observation: SenderObservation): void;
 }
 
-/** All transactions of ours that are open. */
+/** Returns all open transactions of this process. */
 export function openOf({ senders }: Pick<RelayerState, 'senders'>): Omit<Owing, 'effects'>[] {
   return [...senders.values()].flatMap((sender) =>
     [...sender.open.values()].map((transaction) => ({ sender, transaction })),
   );
 }
 
-/** In the order of nonces, as they must be sent. */
+/** Returns a sender's open transactions in nonce order, in which they must be sent. */
 export function inNonceOrder(sender: Pick<HeldSender, 'open'>): OpenTransaction[] {
   return [...sender.open.values()].sort((a, b) => (a.nonce < b.nonce ? -1 : 1));
 }
 
-/** The newest values of those that are still open. */
+/** Returns the newest values of the transactions that are still open. */
 export function stillOpen(
   { open }: Pick<HeldSender, 'open'>,
   which: readonly TransactionRef[],
@@ -143,7 +148,7 @@ export function stillOpen(
   });
 }
 
-/** What one address has shown at a nonce, and when (process time). */
+/** A transaction that one node (host) reported at this nonce, and when (process time). */
 export interface Sighting {
   readonly hash: Hex;
   readonly nonce: bigint;
@@ -153,7 +158,7 @@ export interface Sighting {
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What a process knows when it starts: nothing. */
+/** Creates the state of a process that has just started and knows nothing. */
 export function createState(
   deps: RelayerDeps & Pick<RelayerState, 'owner' | 'configured'>,
 ): RelayerState {
@@ -189,7 +194,7 @@ export function createState(
   return state;
 }
 
-/** A sender that was just leased, without what its rows say is open. */
+/** Creates a sender that was just leased, before its open transactions are read from its rows. */
 export function createSender(
   relayer: NowSource,
   leased: ConfiguredSender & Pick<HeldSender, 'sender' | 'fence' | 'isStopped'>,

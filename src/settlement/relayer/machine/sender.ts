@@ -23,26 +23,26 @@ export type SenderStatus =
   | 'draining'
   | 'stopped';
 
-/** What was observed of a sender, beside its transactions. */
+/** Observations of a sender other than its transactions. */
 export interface SenderFacts {
   readonly isStopped: boolean;
   readonly isDraining: boolean;
   readonly isStarved: boolean;
-  /** How many payments its balance pays for at the last fees; `null` if unknown. */
+  /** Number of payments that its balance covers at the last fees; `null` if unknown. */
   readonly paymentsLeft: bigint | null;
-  /** A request to its signer is under way: no second one is made. */
+  /** True while a request to its signer is under way: no second one is made. */
   readonly isSignerAsked: boolean;
 }
 
 export type SenderObservation =
-  /** Whether it is beyond this worker's share. */
+  /** True if the sender is beyond this worker's share. */
   | { readonly kind: 'shared'; readonly isBeyondShare: boolean }
   | {
       readonly kind: 'balance';
       readonly isStarved: boolean;
       readonly paymentsLeft: bigint | null;
     }
-  /** Committed: its row says that it is stopped. */
+  /** The sender's row is committed as stopped. */
   | { readonly kind: 'foreign_key' }
   | { readonly kind: 'signer_asked' }
   | { readonly kind: 'signer_answered' };

@@ -21,7 +21,7 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A transaction that was overdue this often as the first of its sender has to offer more. */
+/** The first transaction of a sender must offer more after it was overdue this often. */
 const REPLACE_AFTER = 2;
 
 type Observed<K extends Observation['kind']> = Extract<Observation, { readonly kind: K }>;
@@ -30,8 +30,8 @@ type Sending = In<'unsigned' | 'signed' | 'broadcast' | 'stuck'>;
 type InBlock = In<'included' | 'confirming'>;
 
 /**
- * What follows from one observation. Pure: neither I/O nor a clock. The table of all pairs is
- * `step.test.ts`; `explore.test.ts` walks what pairs lead to.
+ * Returns the result of one observation. Pure: neither I/O nor a clock. `step.test.ts` has the
+ * table of all pairs; `explore.test.ts` explores the states that they lead to.
  */
 export function step(transaction: Transaction, observation: Observation, now: Now): Step {
   assert(transaction.phase !== 'done', 'what is done is observed no more');
@@ -92,7 +92,7 @@ function ended(transaction: OpenTransaction, end: Done['end']): Done {
   return { ...factsOf(transaction), phase: 'done', end };
 }
 
-/** In no block and its nonce not used, as far as is known. */
+/** True if it is in no block and its nonce is unused, as far as is known. */
 function isSending(transaction: OpenTransaction): transaction is Sending {
   const { phase } = transaction;
   return phase === 'unsigned' || phase === 'signed' || phase === 'broadcast' || phase === 'stuck';
@@ -106,13 +106,13 @@ function isInBlock(transaction: OpenTransaction): transaction is InBlock {
   return transaction.phase === 'included' || transaction.phase === 'confirming';
 }
 
-/** Its bytes must never go out again. */
+/** True if its bytes must never be sent again. */
 function isBarred(transaction: OpenTransaction): boolean {
   if (transaction.phase === 'stuck') return transaction.why === 'must_not_be_sent';
   return isSending(transaction) ? false : transaction.isBarred;
 }
 
-/** What it is when neither its block nor the use of its nonce is known any more. */
+/** Returns the phase when neither its block nor the use of its nonce is known any more. */
 function again(
   transaction: OpenTransaction,
   query: Sending['query'],
@@ -132,7 +132,7 @@ function sent(transaction: OpenTransaction, atBlock: bigint): OpenTransaction {
   return { ...facts, phase: 'broadcast', wanted, overdue, query, early, ...place };
 }
 
-/** A node that has refused older bytes says nothing of the newest. */
+/** The refusal of older bytes says nothing about the newest ones. */
 function refused(
   transaction: OpenTransaction,
   { hash, verdict }: Observed<'refused'>,
@@ -150,26 +150,33 @@ function refused(
   return { ...facts, phase: 'signed', wanted, overdue, query };
 }
 
-/** Not sent, or sent again: the next head's receipts say more. */
+/**
+ * Keep the early receipt although it was not sent yet or sent again: the next head's receipts say
+ * more.
+ */
 function withEarly(transaction: OpenTransaction, early: EarlyReceipt): OpenTransaction {
   return transaction.phase === 'broadcast' ? { ...transaction, early } : askingAlways(transaction);
 }
 
 /**
- * What was sent before the skipped blocks may be in any of them. What was sent once, and no earlier
- * than in the head's own interval, can only be in the head itself, which lists it then. Should the
- * height that was noted have been wrong, the use of its nonce shows it.
+ * Decides whose receipts to request after skipped blocks. A transaction sent before the skipped
+ * blocks may be in any of them. One sent once, no earlier than in the head's own interval, can only
+ * be in the head itself, which lists it then. If the noted height was wrong, the use of its nonce
+ * shows it.
  */
 function blocksSkipped(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return askingAlways(transaction);
   const blocksSince = number - transaction.sentAtBlock;
-  // Below 0 the noted height was wrong: nothing is known then.
+  // A negative number means that the noted height was wrong, so nothing is known.
   const isNew = blocksSince === 0n || blocksSince === 1n;
   const isFirst = transaction.overdue === 0 && transaction.attempts.length === 1;
   return isNew && isFirst ? transaction : askingAlways(transaction);
 }
 
-/** A height that was taken from the rhythm of blocks can be far ahead: it counts from here then. */
+/**
+ * Corrects a height that was estimated from block times and is far ahead: it counts from this head
+ * then.
+ */
 function headFollowed(transaction: OpenTransaction, number: bigint): OpenTransaction {
   if (transaction.phase !== 'broadcast') return transaction;
   const { sentAtBlock, seenAtBlock } = transaction;
@@ -197,9 +204,9 @@ function receiptFound(
 }
 
 /**
- * A result counts at inclusion, or once enough blocks lie on top, or once its block was known for
- * long enough and another one lies on top. Times of blocks are whole seconds, which several of them
- * share, so they cannot measure that.
+ * True if a result counts: at inclusion, or once enough blocks are on top, or once its block was
+ * known for long enough and another one is on top. Timestamps are whole seconds, which several
+ * blocks share, so they cannot measure that.
  */
 function isDeep(block: IncludingBlock, { head, depth, ms }: Now): boolean {
   if (head === null) return false;
@@ -211,7 +218,7 @@ function receiptMissing(
   { isListed }: Observed<'no_receipt'>,
   now: Now,
 ): Step {
-  // A node that lags has no receipt for what the head lists: the next poll asks again.
+  // The head lists it but the node has no receipt, so the node lags: the next poll asks again.
   const query = isListed ? 'always' : 'if_listed';
   if (isInBlock(transaction)) {
     const isMarked = transaction.phase === 'confirming';
@@ -226,7 +233,7 @@ function receiptUnanswered(transaction: OpenTransaction, now: Now): OpenTransact
   return { ...withoutUsedReceipt(transaction, now), query: 'unanswered' };
 }
 
-/** An early receipt serves one head: should that decide nothing, the next one asks. */
+/** Drops an early receipt after one head: if that head did not decide, the next one asks again. */
 function withoutUsedReceipt(transaction: Sending, { head }: Now): Sending {
   if (transaction.phase !== 'broadcast') return transaction;
   const { early } = transaction;
@@ -245,7 +252,7 @@ function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: 
   ]);
 }
 
-/** Whether what its confirmation tier asks for has come. */
+/** True if the wait that its confirmation tier requires is over. */
 export function hasWaited(
   { rule, block }: Pick<In<'confirming'>, 'rule' | 'block'>,
   { ms, marks }: Pick<Now, 'ms' | 'marks'>,
@@ -263,7 +270,7 @@ function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
   return stay({ ...transaction, unread }, effects);
 }
 
-/** A block that survived is found again; a tier counts from there. */
+/** A block that survived is found again; the tier's wait begins anew from there. */
 function reorganized(transaction: OpenTransaction): Step {
   if (transaction.phase === 'confirming') {
     return stay(again(transaction, 'always'), [{ kind: 'clear_included' }]);
@@ -271,10 +278,13 @@ function reorganized(transaction: OpenTransaction): Step {
   return stay(askingAlways(transaction));
 }
 
-/** Mined, it seems, though no node has a receipt: it is asked for at every head. */
+/**
+ * Handles a used nonce: the transaction seems mined although no node has a receipt, so it is
+ * requested at every head.
+ */
 function nonceUsed(transaction: OpenTransaction, now: Now): Step {
   if (isInBlock(transaction)) return stay(transaction);
-  // Its receipt may exist: no node could say.
+  // A receipt may exist, but no node could answer.
   if (isSending(transaction) && transaction.query === 'unanswered') return stay(transaction);
   const heads = transaction.phase === 'nonce_taken' ? transaction.heads + 1 : 1;
   const { wanted } = transaction;
@@ -292,7 +302,8 @@ function nonceUnused(
   now: Now,
 ): Step {
   const { isNext, isOverdue } = observation;
-  // A receipt of this very head names a block: nodes differ, and the same bytes cost nothing.
+  // A receipt at this head names a block, so nodes disagree. Sending the same bytes again is
+  // harmless.
   if (isInBlock(transaction)) {
     return stay(transaction, isOverdue && isSendable(transaction) ? [{ kind: 'broadcast' }] : []);
   }
@@ -301,7 +312,8 @@ function nonceUnused(
   }
   const isRefused = isExpired(transaction, now.head) && newestOffer(transaction)?.cancels !== true;
   if (isRefused || isBarred(transaction)) {
-    // The contract would only refuse them: its jobs are sent again while they have time left.
+    // The contract would only refuse these bytes: cancel, and send the jobs again while they have
+    // time left.
     const offer = cancellation(transaction, now);
     return stay(again(transaction, transaction.query, true), [
       { kind: 'cancel', offer, requeue: true },
@@ -309,14 +321,14 @@ function nonceUnused(
   }
   if (transaction.phase === 'stuck') return tendStuck(transaction, observation, now);
   if (!isOverdue) return stay(transaction);
-  // While the signer is asked, no other offer is made.
+  // Make no other offer while the signer is asked.
   if (transaction.phase === 'unsigned' || transaction.wanted !== null || !isNext) {
     return stay(transaction, firstEffects(transaction));
   }
   return tendNext(transaction, now);
 }
 
-/** No node holds its bytes, so there is nothing to outbid. */
+/** Handles a transaction whose bytes no node holds, so there is nothing to outbid. */
 function tendStuck(
   transaction: In<'stuck'>,
   { isNext, isOverdue }: Observed<'nonce_unused'>,
@@ -329,7 +341,7 @@ function tendStuck(
   return stay(transaction, isOverdue ? [{ kind: 'broadcast' }] : []);
 }
 
-/** The one that all others of its sender wait for. */
+/** Handles the transaction that all others of its sender wait for. */
 function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
   const last = transaction.attempts.at(-1);
   assert(last !== undefined, 'there are bytes');
@@ -348,9 +360,9 @@ function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
 }
 
 /**
- * A cancellation transaction that outbids what stands for the nonce now. If no higher offer is
- * possible, a node that still holds the old bytes refuses it, and all others take it. The old bytes
- * are not sent again either way.
+ * Returns a cancellation transaction that outbids the nonce's present offer. If no higher offer is
+ * possible, a node that still holds the old bytes refuses it, and all others accept it. The old
+ * bytes are not sent again either way.
  */
 export function cancellation(
   transaction: OpenTransaction,
@@ -380,7 +392,9 @@ function signatureStored(
   return bytesStored(withAttempt(owing, attempt), attempt);
 }
 
-/** Only a higher cancellation follows a cancellation: its jobs may be under way elsewhere. */
+/**
+ * After a cancellation only a higher cancellation is allowed: its jobs may be under way elsewhere.
+ */
 function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
   assert(
     offer.cancels || newestOffer(transaction)?.cancels !== true,
@@ -403,7 +417,10 @@ function owesNothing(transaction: OpenTransaction): OpenTransaction {
   return { ...factsOf(transaction), phase: 'signed', wanted: null, overdue: 0, query };
 }
 
-/** A cancellation stays last, whatever a signer gives after it: only it may be sent. */
+/**
+ * Adds a broadcast. A cancellation stays last, whatever a signer returns after it, because only it
+ * may be sent.
+ */
 function withAttempt(transaction: OpenTransaction, attempt: Attempt): OpenTransaction {
   const { attempts } = transaction;
   const first = attempt.cancels ? attempts.length : attempts.findIndex(({ cancels }) => cancels);
@@ -415,7 +432,7 @@ function withoutJobs(transaction: OpenTransaction, isRequeued: boolean): OpenTra
   return isRequeued ? { ...transaction, requests: [] } : transaction;
 }
 
-/** New bytes go out at once, unless the chain has used the nonce. */
+/** Sends new bytes at once, unless the chain has used the nonce. */
 function bytesStored(transaction: OpenTransaction, { cancels }: Attempt): Step {
   const barred = isBarred(transaction) && !cancels;
   if (!isSending(transaction)) return stay({ ...transaction, isBarred: barred });
@@ -423,7 +440,7 @@ function bytesStored(transaction: OpenTransaction, { cancels }: Attempt): Step {
   return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
 }
 
-/** The signer is asked after the commit, which holds what it is asked for. */
+/** The signer is asked after the commit, which stores the request. */
 function offerStored(
   transaction: OpenTransaction,
   { offer, isRequeued }: Observed<'offer_stored'>,
@@ -437,11 +454,11 @@ function offerStored(
     const rows = { wanted: offer, query: owing.query, isBarred: barred };
     return stay(fromRows(factsOf(owing), rows), effects);
   }
-  // The bytes that it outbids may go out until it is signed.
+  // The bytes that it outbids may still be sent until it is signed.
   return stay({ ...owing, wanted: offer }, effects);
 }
 
-/** What to do with a transaction that was just read from its rows. */
+/** Returns the effects for a transaction that was just read from its rows. */
 export function firstEffects(transaction: OpenTransaction): readonly Effect[] {
   return [
     ...(transaction.wanted === null ? [] : [{ kind: 'ask_signer' } as const]),
@@ -449,7 +466,7 @@ export function firstEffects(transaction: OpenTransaction): readonly Effect[] {
   ];
 }
 
-/** Whether an open transaction was sent long enough ago to look after its nonce. */
+/** True if an open transaction was sent long enough ago to check its nonce. */
 export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
   if (isInBlock(transaction)) return false;
   if (transaction.phase !== 'broadcast' || head === null) return true;
@@ -457,8 +474,8 @@ export function isDue(transaction: OpenTransaction, { head, timeouts }: Now): bo
 }
 
 /**
- * No head was followed when it was sent: the height that was noted was too low, and the chain has
- * had no time for it yet. It was still right to ask for its nonce.
+ * True if the chain has not had time for it yet: no head was followed when it was sent, so the
+ * noted height was too low. Checking its nonce was still right.
  */
 export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now): boolean {
   if (transaction.phase !== 'broadcast' || head === null) return false;
@@ -466,13 +483,13 @@ export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now
   return seenAtBlock !== null && head.number - seenAtBlock < timeouts.overdueBlocks - 1n;
 }
 
-/** The attempts whose receipts are asked for at this head. */
+/** Returns the broadcasts whose receipts are requested at this head. */
 export function receiptsToAsk(
   transaction: OpenTransaction,
   at: {
     readonly now: Now;
     readonly listed: ReadonlySet<Hex>;
-    /** All are asked for, whatever the head lists. */
+    /** True to request all of them, whatever the head lists. */
     readonly everything: boolean;
   },
 ): Hex[] {
@@ -488,7 +505,7 @@ function asksAnyway(transaction: OpenTransaction, now: Now): boolean {
   return transaction.query !== 'if_listed' || earlyReceiptAt(transaction, now) !== null;
 }
 
-/** The receipt that came before it was asked for, if the head has its block. */
+/** Returns the early receipt, if the head contains its block. */
 export function earlyReceiptAt(transaction: OpenTransaction, { head }: Now) {
   const early = transaction.phase === 'broadcast' ? transaction.early : null;
   if (early === null || head === null) return null;

@@ -63,7 +63,7 @@ export type OpenTransaction =
   | Included
   | Confirming;
 
-/** What every phase has. */
+/** The data of every phase. */
 export interface TransactionFacts {
   readonly id: bigint;
   readonly nonce: bigint;
@@ -71,22 +71,22 @@ export interface TransactionFacts {
   readonly target: Hex;
   readonly input: Hex;
   readonly gasLimit: bigint;
-  /** By the chain's clock: later blocks refuse the call. `null` if it never expires. */
+  /** After this chain time blocks refuse the call; `null` if it never expires. */
   readonly validUntil: Date | null;
   /** `performance.now()` when it was signed; `null` if another process signed it. */
   readonly signedAtMs: number | null;
-  /** Each was stored before it was sent. The last one is the one to send. */
+  /** Broadcasts, each stored before it was sent. The last one is the one to send. */
   readonly attempts: readonly Attempt[];
-  /** Empty once a cancellation has taken its place. */
+  /** Jobs that it carries; empty once a cancellation has replaced it. */
   readonly requests: readonly OpenRequest[];
 }
 
 interface Open extends TransactionFacts {
-  /** What the signer owes: the first bytes, or a higher offer. `null` if it owes nothing. */
+  /** What the signer still has to sign: the first bytes, or a higher offer. `null` if nothing. */
   readonly wanted: Offer | null;
 }
 
-/** In no block, and its nonce not used, as far as is known. */
+/** In no block, with an unused nonce, as far as is known. */
 interface Sending extends Open {
   readonly query: ReceiptQuery;
 }
@@ -98,18 +98,18 @@ interface Unsigned extends Sending {
 
 interface Signed extends Sending {
   readonly phase: 'signed';
-  /** How often it was overdue as the first of its sender, since its last offer. */
+  /** How often it was overdue as its sender's first transaction, since its last offer. */
   readonly overdue: number;
 }
 
 interface Broadcast extends Sending {
   readonly phase: 'broadcast';
   readonly overdue: number;
-  /** The height at which it was last sent, as far as known then. */
+  /** The height at which it was last sent, as far as it was known then. */
   readonly sentAtBlock: bigint;
   /** The first head that was followed after that; `null` if none was. */
   readonly seenAtBlock: bigint | null;
-  /** `null` if no receipt came before it was asked for. */
+  /** A receipt that arrived before it was requested; `null` if none did. */
   readonly early: EarlyReceipt | null;
 }
 
@@ -119,13 +119,13 @@ interface Stuck extends Sending {
 }
 
 interface Used extends Open {
-  /** Its bytes must not be sent, should the nonce become free again. */
+  /** True if its bytes must not be sent even if the nonce becomes free again. */
   readonly isBarred: boolean;
 }
 
 interface NonceTaken extends Used {
   readonly phase: 'nonce_taken';
-  /** Heads at which the nonce was used and there was no receipt. */
+  /** Number of heads at which the nonce was used without a receipt. */
   readonly heads: number;
 }
 
@@ -149,28 +149,31 @@ export interface Done extends TransactionFacts {
 }
 
 /**
- * Whether the next head's list of transactions decides if its receipt is asked for (`if_listed`),
- * or it is asked for in any case; `unanswered`: no node could say at the last head.
+ * `if_listed`: request the receipt if the next head lists the transaction; `always`: request it in
+ * any case; `unanswered`: no node could answer at the last head.
  */
 export type ReceiptQuery = 'if_listed' | 'always' | 'unanswered';
 
 export interface IncludingBlock {
   readonly hash: Hex;
   readonly number: bigint;
-  /** Process time at which a receipt first named it. */
+  /** Process time at which a receipt first named the block. */
   readonly sinceMs: number;
 }
 
-/** Polls at which the result could not be read, and whether operators were alerted. */
+/** Number of polls at which the result could not be read, and whether operators were alerted. */
 export interface UnreadResult {
   readonly polls: number;
   readonly isAlerted: boolean;
 }
 
-/** A receipt that came before it was asked for. It is used at one head, as if it had been. */
+/**
+ * A receipt that arrived before it was requested. It is used at one head, as if it had been
+ * requested there.
+ */
 export interface EarlyReceipt {
   readonly receipt: Receipt;
-  /** What the second provider says of it, asked at once as well. */
+  /** The second provider's report on it, requested at the same time. */
   readonly second: Promise<SecondWord | null>;
 }
 
@@ -179,13 +182,13 @@ export interface Attempt extends Offer {
   readonly raw: Hex;
 }
 
-/** What an attempt offers for its nonce, and whether it only uses it up. */
+/** The fees that a broadcast offers for its nonce, and whether it is a cancellation. */
 export interface Offer {
   readonly cancels: boolean;
   readonly fees: Fees;
 }
 
-/** What a transaction offers, in wei per gas (EIP-1559). */
+/** A transaction's offer in wei per gas (EIP-1559). */
 export interface Fees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -205,91 +208,96 @@ export interface OpenRequest {
    * given up, and nobody is told about it a second time.
    */
   readonly owed: boolean;
-  /** For a payment: the real time by which it has to settle; `null` if it has no deadline. */
+  /** For a payment: the time by which it must settle; `null` if it has no deadline. */
   readonly deadline: Date | null;
-  /** The seconds that it was given. */
+  /** Seconds that it was given to settle. */
   readonly settleWithinS: number | null;
-  /** For a booked sale that the chain refuses: when it is sent no more. */
+  /** For a booked sale that the chain refuses: the time at which resending stops. */
   readonly owedUntil?: Date | null;
 }
 
-/** What can be learned about a transaction that is open. */
+/** What can be observed about an open transaction. */
 export type Observation =
-  /** It is about to go to a node, which may not answer. */
+  /** It is about to be sent to a node, which may not answer. */
   | { readonly kind: 'sent'; readonly atBlock: bigint }
   /** A node has refused these bytes. */
   | { readonly kind: 'refused'; readonly hash: Hex; readonly verdict: Refusal }
-  /** A receipt came together with a head, before it was asked for. */
+  /** A receipt arrived together with a head, before it was requested. */
   | { readonly kind: 'early_receipt'; readonly early: EarlyReceipt }
-  /** Blocks between this head and the one before it were not seen. */
+  /** Blocks between this head and the previous one were not seen. */
   | { readonly kind: 'blocks_skipped'; readonly number: bigint }
-  /** A head was followed: its receipts are known. */
+  /** A head was followed, so its receipts are known. */
   | { readonly kind: 'head'; readonly number: bigint }
-  /** Its receipt is asked for now. Should that fail, it is asked for at the next head. */
+  /** Its receipt is being requested. If that fails, it is requested at the next head. */
   | { readonly kind: 'receipt_asked' }
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
   /** No block holds it. `isListed`: the head lists it, so a node lags. */
   | { readonly kind: 'no_receipt'; readonly isListed: boolean }
-  /** No node could say, or the second provider denies what the first one says. */
+  /** No node could answer, or the second provider contradicts the first. */
   | { readonly kind: 'receipt_unanswered' }
-  /** Its result was read; `rule`: the confirmation tier of what succeeded. */
+  /** Its result was read; `rule` is the confirmation tier of what succeeded. */
   | { readonly kind: 'result_read'; readonly rule: CountsRule | null }
   | { readonly kind: 'result_unreadable' }
   /** Blocks that this process has followed have left the chain. */
   | { readonly kind: 'reorganized' }
-  /** Rows have changed under this process: ask for everything again. */
+  /** Rows have changed without this process: request everything again. */
   | { readonly kind: 'ask_again' }
   /** At the head, the chain has used its nonce. */
   | { readonly kind: 'nonce_used' }
   /** At the head, the chain has not used its nonce. */
   | {
       readonly kind: 'nonce_unused';
-      /** It is the next one of its sender. */
+      /** It has the sender's next nonce. */
       readonly isNext: boolean;
-      /** The chain has had time for what the sender has under way. */
+      /** The chain has had enough time for the sender's transactions. */
       readonly isOverdue: boolean;
     }
-  // What follows was committed before it is observed.
+  // From here on, each fact was committed before it is observed.
   | { readonly kind: 'attempt_stored'; readonly attempt: Attempt; readonly isRequeued: boolean }
   | { readonly kind: 'offer_stored'; readonly offer: Offer; readonly isRequeued: boolean }
-  /** The signer gave the bytes that it was asked for. */
+  /** The signer returned the requested bytes. */
   | { readonly kind: 'signature_stored'; readonly attempt: Attempt; readonly offer: Offer }
   | { readonly kind: 'result_written' }
-  /** Nodes have shown a foreign transaction at its nonce: the row says so, its jobs are queued. */
+  /**
+   * Nodes have shown a foreign transaction at its nonce; its row says so, and its jobs are queued.
+   */
   | { readonly kind: 'foreign' };
 
 export type Refusal =
-  /** It offers less than the chain asks for now. */
+  /** It offers less than the chain requires now. */
   | 'underpriced'
   /** The sender cannot pay for it. */
   | 'unfunded'
   /** No node will ever take these bytes. */
   | 'unsendable';
 
-/** What has to be done. An effect that commits something is followed by the observation of it. */
+/**
+ * An action that must follow. An effect that commits something is followed by the observation of
+ * the commit.
+ */
 export type Effect =
   /** Send the newest bytes. */
   | { readonly kind: 'broadcast' }
-  /** Ask the signer for the bytes that it owes. */
+  /** Ask the signer for the missing bytes. */
   | { readonly kind: 'ask_signer' }
-  /** Offer more at the same nonce for the same call. */
+  /** Offer more for the same call at the same nonce. */
   | { readonly kind: 'replace'; readonly offer: Offer }
-  /** A cancellation takes the nonce; with `requeue` its jobs are queued again, at once. */
+  /** Take the nonce with a cancellation; with `requeue` its jobs are queued again at once. */
   | { readonly kind: 'cancel'; readonly offer: Offer; readonly requeue: boolean }
-  /** The receipt lies deep enough: read what it means for each job. */
+  /** The receipt has enough confirmations: read its meaning for each job. */
   | { readonly kind: 'read_result' }
   /** Write the results of its jobs, and queue again those without one. */
   | { readonly kind: 'apply_result' }
-  /** Write that it is in a block and waits for more; or that it does so no more. */
+  /** Store that it is in a block and waits for more, or that it no longer is. */
   | { readonly kind: 'mark_included'; readonly waitsFor: CountsRule['waitsFor'] }
   | { readonly kind: 'clear_included' }
   /** Ask nodes which transaction has used its nonce. */
   | { readonly kind: 'inspect_nonce' }
   | { readonly kind: 'alert'; readonly about: 'result_unreadable' | 'fee_ceiling' }
-  /** It is open no more: forget it. */
+  /** Forget it: it is no longer open. */
   | { readonly kind: 'drop' };
 
-/** What this process knows at the time of an observation. */
+/** What this process knows when it observes something. */
 export interface Now {
   /** Process time. */
   readonly ms: number;
@@ -298,22 +306,24 @@ export interface Now {
     readonly time: Date;
     readonly baseFeePerGas: bigint;
   } | null;
-  /** What to offer now. */
+  /** The fees to offer now. */
   readonly fees: Fees;
   readonly feeCeiling: bigint;
   /** Blocks up to which the chain is safe and finalized. */
   readonly marks: { readonly safe: bigint; readonly finalized: bigint };
-  /** What a result needs at least: blocks on top of its own, and time. */
+  /** The least confirmations of a result: blocks on top of its own, and time. */
   readonly depth: { readonly blocks: bigint; readonly ms: number };
   readonly timeouts: Timeouts;
 }
 
 export interface Timeouts {
-  /** Blocks after which a transaction that was sent is overdue. */
+  /** Blocks after which a broadcast transaction is overdue. */
   readonly overdueBlocks: bigint;
-  /** Heads with a used nonce and no receipt after which nodes are asked what has used it. */
+  /**
+   * Heads with a used nonce and no receipt after which nodes are asked which transaction used it.
+   */
   readonly foreignHeads: number;
-  /** Polls of a result that cannot be read after which operators are alerted. */
+  /** Polls of an unreadable result after which operators are alerted. */
   readonly unreadablePolls: number;
 }
 
@@ -322,13 +332,13 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** A transaction as its rows describe it: nothing is known yet of what nodes have of it. */
+/** Creates a transaction from its rows, without any knowledge of what nodes have. */
 export function fromRows(
   facts: TransactionFacts,
   rows: {
     readonly wanted: Offer | null;
     readonly query: ReceiptQuery;
-    /** Its bytes must never go out again. */
+    /** True if its bytes must never be sent again. */
     readonly isBarred: boolean;
   },
 ): OpenTransaction {
@@ -340,19 +350,22 @@ export function fromRows(
   return { ...facts, phase: 'signed', wanted, overdue: 0, query };
 }
 
-/** All but the phase and its data. */
+/** Returns the transaction without its phase and the phase's data. */
 export function factsOf(transaction: Transaction): TransactionFacts {
   const { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs } = transaction;
   const { attempts, requests } = transaction;
   return { id, nonce, kind, target, input, gasLimit, validUntil, signedAtMs, attempts, requests };
 }
 
-/** What stands for its nonce now: what the signer owes, or the newest bytes. */
+/**
+ * Returns the nonce's present offer: the one that the signer is to sign, or that of the newest
+ * bytes.
+ */
 export function newestOffer(transaction: OpenTransaction): Offer | null {
   return transaction.wanted ?? transaction.attempts.at(-1) ?? null;
 }
 
-/** There are bytes, and they may go out. */
+/** True if there are bytes and they may be sent. */
 export function isSendable(transaction: OpenTransaction): boolean {
   const { phase, attempts, wanted } = transaction;
   if (phase === 'unsigned' || attempts.length === 0 || wanted?.cancels === true) return false;
@@ -360,7 +373,7 @@ export function isSendable(transaction: OpenTransaction): boolean {
   return phase === 'signed' || phase === 'broadcast' || !transaction.isBarred;
 }
 
-/** The contract refuses these bytes in every block from this one on. */
+/** True if the contract refuses these bytes in every block from this one on. */
 export function isExpired(
   { validUntil: until }: Pick<TransactionFacts, 'validUntil'>,
   block: { readonly time: Date } | null,
@@ -368,7 +381,7 @@ export function isExpired(
   return until !== null && block !== null && block.time > until;
 }
 
-/** How many wait for a block with their nonce. */
+/** Counts the transactions that wait for a block with their nonce. */
 export function unmined(open: ReadonlyMap<bigint, Pick<OpenTransaction, 'phase'>>): number {
   return [...open.values()].filter(({ phase }) => phase !== 'confirming').length;
 }

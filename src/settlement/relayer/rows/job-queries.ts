@@ -4,12 +4,15 @@ import type { OpenRequest } from '#settlement/relayer/machine/transaction.ts';
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { RequestKind } from '#settlement/requests.ts';
 
-/** The ledger counts the request as done, though a reorganization may have undone it. */
+/** SQL: the ledger counts the request as done, though a reorganization may have undone it. */
 const OWED = `(applied_at is not null and status <> 'failed')`;
 /** Time to simulate, sign, send and mine: a payment with less time left is not sent. */
 export const MIN_LEFT_S = 10;
 
-/** As {@link OpenRequest} has it. What is owed gets a new deadline each time. */
+/**
+ * SQL columns of an {@link OpenRequest}. A request that must be resent gets a new deadline each
+ * time.
+ */
 const REQUEST = `id, kind, subject_id as "subjectId", number, payload, tries, created,
   ${OWED} as owed, settle_within as "settleWithinS",
   case when ${OWED} then now() + settle_within * interval '1 second' else deadline end as deadline`;
@@ -17,8 +20,9 @@ const IN_TIME = `(deadline is null or ${OWED}
   or deadline >= now() + ${MIN_LEFT_S} * interval '1 second')`;
 
 /**
- * Locks waiting payments that can still be settled in time, oldest first; what another worker has
- * locked is skipped. Those with an authorization of their payer, or those without.
+ * Locks waiting payments that can still settle in time, oldest first, and skips those that another
+ * worker has locked. Takes either payments with an authorization of their payer, or payments
+ * without.
  */
 export async function claimPayments(
   tx: Tx,
@@ -34,14 +38,15 @@ export async function claimPayments(
 }
 
 /**
- * Signed payments whose deadline forbids signing them once more, and whose newest bytes can settle
- * in no block later than `time`. Not locked: the chain is asked first.
+ * Returns signed payments whose deadline forbids signing them again, and whose newest bytes can
+ * settle in no block later than `time`. They are not locked, because the chain is asked first.
  */
 export async function selectPerhapsDead(
   sql: Sql,
   wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
 ): Promise<(OpenRequest & { readonly transactionId: bigint | null })[]> {
-  // Waiting for other bytes, or on their way: the latter are found through their few transactions.
+  // They wait for other bytes or are on their way; the latter are found through their transactions,
+  // which are few.
   return sql.query(
     `select ${REQUEST}, transaction_id as "transactionId" from (
        select * from chain_requests
@@ -80,7 +85,10 @@ export async function selectDeclined(
   );
 }
 
-/** What waits to be sent alone, oldest first. Not locked: it is simulated first. */
+/**
+ * Returns the requests that must be sent alone, oldest first. Not locked, because they are
+ * simulated first.
+ */
 export async function selectUnbatched(
   sql: Sql,
   wanted: {
@@ -101,7 +109,7 @@ export async function selectUnbatched(
   );
 }
 
-/** Those of the requests that still wait and that nobody else has locked. */
+/** Locks those of the requests that still wait and that no other worker has locked. */
 export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint[]> {
   const rows = await tx.query<{ id: bigint }>(
     `select id from chain_requests r where id = any($1) and ${hasStatus('queued')}
@@ -114,13 +122,16 @@ export async function lockQueued(tx: Tx, ids: readonly bigint[]): Promise<bigint
 export interface Requeued {
   readonly requestId: bigint;
   readonly transactionId: bigint;
-  /** The ledger relies on it, and the chain has refused it: it waits before it is sent again. */
+  /**
+   * True if the ledger relies on it and the chain has refused it: it pauses before it is sent
+   * again.
+   */
   readonly isRefused?: boolean;
 }
 
 /**
- * Back to the queue: the nonce was used up and the chain has not answered the requests, or a
- * reorganization has undone its answer. Their transactions are retired: see loadOpen.
+ * Queues requests again: their nonce was used without an answer to them, or a reorganization has
+ * undone the answer. Their transactions are retired: see loadOpen.
  */
 export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<void> {
   if (requests.length === 0) return;
@@ -144,17 +155,17 @@ export async function requeue(tx: Tx, requests: readonly Requeued[]): Promise<vo
   );
 }
 
-// A booked sale that a reorganization undid, and that the chain refuses now. The ledger relies on
-// it, so it is sent again, each time after a longer pause, until its time is over.
+// A booked sale that a reorganization undid may now be refused by the chain. The ledger relies on
+// it, so it is sent again, after longer and longer pauses, until its time is over.
 
 /** Seconds: the longest pause between two attempts. */
 const MAX_PAUSE_S = 60;
-/** Pauses double up to here: 2^6 s is more than the longest. */
+/** Pauses stop doubling here: 2^6 s is more than the longest pause. */
 const MAX_DOUBLINGS = 6;
 
 /**
- * How an update counts one more try. Where `refused` holds, the first pause is a second, and each
- * one twice the one before.
+ * Returns the SQL update that counts one more try. If `refused` is true, the first pause is a
+ * second, and each further one is twice as long.
  */
 export function backOff(refused: string): string {
   const earlier = 'case when r.owed_since is null then 0 else r.tries end';
@@ -164,10 +175,16 @@ export function backOff(refused: string): string {
       * least(${MAX_PAUSE_S}, power(2, least(${MAX_DOUBLINGS}, ${earlier}))) end`;
 }
 
-/** Hours for which a sale by pass is sent again. One by authorization ends with that. */
+/**
+ * Hours for which a sale by pass is sent again. A sale by authorization ends with the
+ * authorization.
+ */
 const OWED_HOURS = 24;
 
-/** When a sale that the ledger relies on is sent no more; null: it was not refused. */
+/**
+ * SQL: the time at which a sale that the ledger relies on is no longer sent; null if it was not
+ * refused.
+ */
 export const OWED_UNTIL = `case
   when applied_at is null or kind <> 'payment' then null
   when payload ? 'authorization' then to_timestamp(
@@ -175,7 +192,7 @@ export const OWED_UNTIL = `case
     least((payload #>> '{authorization,validBefore}')::numeric, 1e11)::double precision)
   else owed_since + interval '${OWED_HOURS} hours' end`;
 
-/** The simulation says that the chain would refuse them: nothing is sent, and they wait. */
+/** Postpones requests that the chain would refuse according to the simulation. */
 export async function postpone(tx: Tx, ids: readonly bigint[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(`update chain_requests r set ${backOff('true')} where id = any($1::bigint[])`, [
@@ -194,7 +211,10 @@ export interface UnsettledSaleRow {
   readonly since: Date | null;
 }
 
-/** Their time is over: they stay in the queue, so that refunds of them wait, and are not sent. */
+/**
+ * Ends the attempts of requests whose time is over. They stay in the queue, so that their refunds
+ * wait, and are not sent.
+ */
 export async function endAttempts(tx: Tx, ids: readonly bigint[]): Promise<UnsettledSaleRow[]> {
   if (ids.length === 0) return [];
   return tx.query<UnsettledSaleRow>(

@@ -41,7 +41,7 @@ export interface TargetCall {
   readonly data: Hex;
 }
 
-/** The payload, typed as requests.ts wrote it. */
+/** Returns the payload, with the type under which requests.ts stored it. */
 export function payloadOf<K extends RequestKind>(
   request: OpenRequest,
   kind: K,
@@ -75,15 +75,17 @@ function withdrawalOf(request: OpenRequest) {
   };
 }
 
-/** What the payer signed for this payment alone; null: it is paid under a standing policy. */
+/**
+ * Returns what the payer signed for this payment alone; null if it is paid under a standing policy.
+ */
 export function authorizationOf(request: OpenRequest): PaymentAuthorization | null {
   return payloadOf(request, 'payment').authorization ?? null;
 }
 
-/** For a refund that an earlier release requested. */
+/** The reference of a refund that an earlier release requested. */
 const NO_REFERENCE: Hex = `0x${'0'.repeat(32)}`;
 
-/** The refund's name in its event. */
+/** Returns the refund's identifier in its event. */
 function referenceOf(request: OpenRequest): Hex {
   return payloadOf(request, 'refund').reference ?? NO_REFERENCE;
 }
@@ -100,35 +102,46 @@ export function refundTarget(
 }
 
 /**
- * What the relayer knows of one kind of request. All of its steps ask here, so a new kind is a new
- * record, and nothing else changes unless it needs a preparation of its own.
+ * The relayer's rules for one kind of request. All steps use them, so a new kind needs only a new
+ * record, unless it needs its own preparation.
  */
 interface KindRecord {
-  /** Whose senders send it. */
+  /** The role of the senders that send it. */
   readonly sender: SenderRole;
-  /** The contract that it asks: its merchant's, or the one that merchants and payers join now. */
+  /**
+   * Returns the contract to call: its merchant's, or the one that merchants and payers join now.
+   */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
-  /** Its call, where the request alone says what it is; `null`: `send-jobs.ts` prepares it. */
+  /** Encodes the call if the request alone determines it; `null` if `send-jobs.ts` prepares it. */
   readonly data: ((request: OpenRequest, config: NetworkConfig) => Hex) | null;
   /**
-   * All of its success's event that money depends on. `null`: it has no event, and a transaction
-   * does this one thing, so success is the receipt's.
+   * Returns those fields of its success event on which money depends. `null` if it has no event:
+   * its transaction contains nothing else, so the receipt's success is the answer.
    */
   readonly event: ((request: OpenRequest) => ExpectedEvent) | null;
-  /** Many travel in one call, which skips those that fail: events answer them by their numbers. */
+  /**
+   * True if one call carries many and skips those that fail: events answer them by their numbers.
+   */
   readonly batched: boolean;
   /**
-   * What follows when the ledger has booked it, a reorganization has undone it, and the chain
-   * refuses it now. Money that is booked is sent until the chain takes it. A refund or withdrawal
-   * can be refused for the new order alone: a proof names a batch that has another number now, or
-   * the balance comes later. Of a payment a person is told, because the payer's money may be gone.
+   * What follows if the ledger has booked it, a reorganization has undone it, and the chain refuses
+   * it now. Booked money is sent until the chain accepts it. A refund or withdrawal may be refused
+   * only because of the new order: its proof names a batch that has another number now, or the
+   * balance comes later. For a payment, operators are alerted, because the payer's money may be
+   * gone.
    */
   readonly whenUndone: 'send_again' | 'send_again_and_tell' | 'tell';
-  /** It is not given up while the token or its proof prevents it. */
+  /** True if it is not given up while the token or its proof prevents it. */
   readonly waits: boolean;
-  /** Whoever has seen what the payer signed can send it, too. Then a revert decides nothing. */
+  /**
+   * True if any account that has seen what the payer signed can send it, too. Then a revert decides
+   * nothing.
+   */
   readonly anybodySends: boolean;
-  /** The only reason for which it fails, refused or given up; `null`: the contract's reason. */
+  /**
+   * The only reason for which it can fail, whether refused or given up; `null`: the contract's
+   * reason.
+   */
   readonly failsFor: FailureReason | null;
 }
 
@@ -141,7 +154,7 @@ type ExpectedEvent =
   | Pick<Event<'Withdrawn'>, 'event' | 'number' | 'merchantNumber' | 'wallet' | 'amount'>
   | Pick<Event<'MerchantRegistered'>, 'event' | 'reference' | 'wallet'>;
 
-/** A placeholder for the one that the chain will give. */
+/** A placeholder for the proof that is read from the chain. */
 const ANY_PROOF = {
   payment: { number: 1n, payer: zeroAddress, merchantNumber: 1n, amount: 1n, orderId: 'A' },
   nodeIndex: 0n,
@@ -149,7 +162,7 @@ const ANY_PROOF = {
   refundedBefore: 0n,
 } as const;
 
-/** What most kinds have in common: sent alone, without an event. */
+/** Defaults of most kinds: sent alone, without an event. */
 const ALONE = {
   sender: 'operator',
   event: null,
@@ -217,7 +230,7 @@ export const KINDS: Readonly<Record<RequestKind, KindRecord>> = {
   },
   enrolment: {
     ...ALONE,
-    // A permit without a policy is the token's business alone.
+    // A permit without a policy concerns the token alone.
     contract: (request, { settlement, usdc }) =>
       (request.payload as RequestPayloads['enrolment']).policy === null ? usdc : settlement,
     data: (request, { settlement }) => {
@@ -247,7 +260,7 @@ export function contractOfRequest(request: AnyRequest, config: NetworkConfig): H
   return KINDS[request.kind].contract(request, config);
 }
 
-/** The call of a request that says by itself what it is. */
+/** Returns the call of a request that determines its call by itself. */
 export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall {
   const write = present(KINDS[request.kind].data, 'what writes a request');
   return { to: contractOfRequest(request, config), data: write(request, config) };
@@ -256,8 +269,8 @@ export function callOf(request: OpenRequest, config: NetworkConfig): TargetCall 
 const ALL = Object.keys(KINDS) as RequestKind[];
 
 /**
- * What the senders of this role send. Where no key sponsors transfers any more, operators send what
- * was accepted while there was one.
+ * Returns the kinds that senders of this role send. If no key sponsors transfers any more,
+ * operators send those that were accepted while there was one.
  */
 export function kindsOf(
   role: SenderRole,
@@ -269,8 +282,8 @@ export function kindsOf(
 }
 
 /**
- * Throws for what can never be made into a call, whatever the chain says: a payload of another
- * kind, or numbers and texts that are too large for the contract. Asks nobody.
+ * Throws for a request that can never become a call, whatever the chain's state: a payload of
+ * another kind, or numbers and texts that are too large for the contract. Makes no request.
  */
 export function requireWritable(request: OpenRequest, config: NetworkConfig): void {
   if (request.kind === 'payment') {
@@ -283,16 +296,16 @@ export function requireWritable(request: OpenRequest, config: NetworkConfig): vo
 }
 
 /**
- * Why a request of this kind stays `pending` over this refusal; null: it does not. A full hour
- * passes by itself, so withdrawals wait for the next one, too; and an announced wallet comes into
- * force, is canceled or lapses.
+ * Returns why a request of this kind stays `pending` after this refusal; null if it does not. A
+ * full hour passes by itself, so withdrawals wait for the next one, too; a proposed wallet is
+ * applied, canceled or lapses.
  */
 export function whyItWaits(revert: Revert, kind: RequestKind): string | null {
   if (revert.kind === 'hour_full' || revert.kind === 'wallet_pending') return revert.words;
   return revert.kind === 'blocked' && KINDS[kind].waits ? revert.words : null;
 }
 
-/** Whether the event says that this request was done. */
+/** True if the event says that this request was done. */
 export function answers(event: SettlementEvent, request: OpenRequest): boolean {
   const expected = KINDS[request.kind].event?.(request);
   if (expected === undefined) return false;
@@ -306,12 +319,12 @@ export function answers(event: SettlementEvent, request: OpenRequest): boolean {
 
 const ADDRESSES = ['payer', 'wallet'];
 
-/** The failure of a request that was refused for this reason, or for an unknown one. */
+/** Returns the failure of a request that was refused for this reason, or for an unknown one. */
 export function failureOf(kind: RequestKind, told: FailureReason | null): FailureReason {
   return KINDS[kind].failsFor ?? told ?? 'transaction_reverted';
 }
 
-/** The `result` of requests.ts, for any kind. */
+/** The `result` type of requests.ts, for any kind. */
 export type Result =
   | { readonly succeeded: true; readonly facts: OutcomeFacts[keyof OutcomeFacts] }
   | Failure;
@@ -320,13 +333,13 @@ export function failed(reason: FailureReason, txHash: Hex | null): Failure {
   return { succeeded: false, reason, txHash };
 }
 
-/** The same, with the time at which the block was first seen. */
+/** Returns the result with the time at which the block was first seen. */
 export function seenResult(result: Result, seenAt: Date | null): Result {
   if (!result.succeeded || seenAt === null) return result;
   return { ...result, facts: { ...result.facts, seenAt: seenAt.toISOString() } };
 }
 
-/** Where something was done, as results name it. */
+/** Returns the transaction and block of an event, in the form that results use. */
 export function placeOf(
   { txHash, blockNumber, logIndex }: Pick<SettlementEvent, 'txHash' | 'blockNumber' | 'logIndex'>,
   blockTime: Date,
@@ -335,7 +348,7 @@ export function placeOf(
   return { txHash, blockNumber: blockText, logIndex, blockTime: blockTime.toISOString() };
 }
 
-/** The facts of a request that succeeded by this event. */
+/** Returns the result of a request that succeeded by this event. */
 export function eventResult(event: SettlementEvent, blockTime: Date, chainId: number): Result {
   const place = placeOf(event, blockTime);
   if (event.event === 'MerchantRegistered') {
@@ -357,7 +370,10 @@ export function eventResult(event: SettlementEvent, blockTime: Date, chainId: nu
 
 type Rules = Pick<NetworkConfig, 'countsFrom' | 'profile'>;
 
-/** What a payment waits for once it is in a block; null: nothing more than all others. */
+/**
+ * Returns the rule that a payment must wait for once it is in a block; null: nothing beyond the
+ * wait of all payments.
+ */
 export function countsRuleOf(
   { countsFrom, profile }: Rules,
   { kind, payload }: AnyRequest,
@@ -371,7 +387,7 @@ export function countsRuleOf(
 }
 
 /**
- * Whether a success that was found on the chain may be booked, or its payment still waits.
+ * True if a success that was found on the chain may be booked; false while its payment must wait.
  * @throws RpcUnavailable
  */
 export async function countsYet(
@@ -384,7 +400,7 @@ export async function countsYet(
   const head = await chain.newest();
   const { blockNumber, blockTime } = result.facts;
   if (rule.waitsFor === 'time') {
-    // Both times are whole seconds, so one may be nearly a second too early.
+    // Both times are whole seconds, so the difference may be nearly a second too long.
     return head.time.getTime() - Date.parse(blockTime) >= rule.ms + SECOND_MS;
   }
   const { safe, finalized } = await marksOf(chain, head.number);
@@ -393,14 +409,14 @@ export async function countsYet(
 
 const CERTAINTY = { inclusion: 0, time: 1, safe: 2, finalized: 3 } as const;
 
-/** The rule that takes longest. */
+/** Returns the rule that takes longest. */
 export function strictestRule(rules: readonly (CountsRule | null)[]): CountsRule | null {
   const isLonger = (a: CountsRule, b: CountsRule) =>
     CERTAINTY[b.waitsFor] - CERTAINTY[a.waitsFor] || b.ms - a.ms;
   return rules.filter((rule) => rule !== null).toSorted(isLonger)[0] ?? null;
 }
 
-/** Apart, so that a small sum never waits for a large one. */
+/** Groups payments by rule, so that a small sum never waits for a large one. */
 export function groupByRule<T extends AnyRequest>(config: Rules, requests: readonly T[]): T[][] {
   return [...Map.groupBy(requests, (request) => countsRuleOf(config, request)).values()];
 }

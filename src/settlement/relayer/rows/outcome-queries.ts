@@ -4,8 +4,8 @@ import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex, RequestKind } from '#settlement/requests.ts';
 
 /**
- * This transaction's commit need not reach the disk before anybody goes on: after a crash of the
- * database it is read from the chain again. Later commits, which do wait, carry it along.
+ * Lets this transaction commit without waiting for the disk: if the database crashes, its contents
+ * are read from the chain again. Later commits that do wait make it durable, too.
  */
 export async function commitWithoutWaiting(tx: Tx): Promise<void> {
   await tx.query(`select set_config('synchronous_commit', 'off', true)`);
@@ -75,8 +75,8 @@ export async function selectKnownOutcomes(
 }
 
 /**
- * Corrects an outcome that nobody has applied yet, or the place of one that was applied. The row is
- * locked.
+ * Corrects a result that was not applied yet, or the transaction and block of one that was. The row
+ * is locked.
  */
 export async function replaceOutcome(
   tx: Tx,
@@ -93,7 +93,10 @@ export async function replaceOutcome(
   );
 }
 
-/** What everyone was told has turned out to be wrong: the outcome has to be applied once more. */
+/**
+ * Replaces a result that turned out to be wrong after it was announced: it must be applied once
+ * more.
+ */
 export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Promise<void> {
   await tx.query(
     `update chain_requests set status = 'succeeded', outcome = $2::text::jsonb, applied_at = null
@@ -102,9 +105,9 @@ export async function reviveDeclined(tx: Tx, id: bigint, outcome: unknown): Prom
   );
 }
 
-// A reorganization can put what was booked into another transaction, block or place. The ledger's
-// rows then name where the chain has it now. Nothing else of them changes: neither money nor
-// `settled_at`, because the customer has paid when it was first settled.
+// A booked transfer that a reorganization has put into another transaction, block or log index. The
+// ledger's rows then name its new one. Nothing else changes: neither money nor `settled_at`,
+// because the customer paid when it first settled.
 
 export interface MovedTransfer {
   /** The id of the refund or withdrawal. */
@@ -112,7 +115,7 @@ export interface MovedTransfer {
   readonly txHash: Hex;
 }
 
-/** Refunds and withdrawals that were paid, and are paid in another transaction now. */
+/** Updates refunds and withdrawals that were paid and are now paid in another transaction. */
 export async function moveTransfers(tx: Tx, moved: readonly MovedTransfer[]): Promise<void> {
   if (moved.length === 0) return;
   await tx.query(

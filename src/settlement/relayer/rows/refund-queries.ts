@@ -1,7 +1,7 @@
 import type { Sql } from '#db/database.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 
-/** Whether a reorganization has undone the payment, and it is being sent again. */
+/** True if a reorganization has undone the payment and it is being sent again. */
 export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boolean> {
   const rows = await sql.query(
     `select from payments p
@@ -19,15 +19,18 @@ export async function isBeingPaidAgain(sql: Sql, paymentId: string): Promise<boo
 
 export interface RefundSums {
   payment_id: string;
-  /** Atoms that were refunded, as far as the ledger knows. */
+  /** Atoms that were refunded, according to the ledger. */
   settled: bigint;
   /** Atoms of refunds that are signed and not known to be mined. */
   under_way: bigint;
-  /** Whether some of those are on another sender. */
+  /** True if some of those are on another sender. */
   elsewhere: boolean;
 }
 
-/** What is refunded of each payment, in one snapshot. Refunds without a request were recovered. */
+/**
+ * Returns the refunded sums of each payment, in one snapshot. Refunds without a request were
+ * recovered.
+ */
 export async function selectRefundSums(
   sql: Sql,
   wanted: {

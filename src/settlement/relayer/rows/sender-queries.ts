@@ -4,7 +4,7 @@ import type { HeldSender, RelayerState } from '#settlement/relayer/machine/memor
 import type { Hex } from '#settlement/requests.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 
-// Leases are measured with the database's clock, the only one that all workers share.
+// Leases use the database's clock, the only one that all workers share.
 
 /** A worker of a network. */
 interface Worker {
@@ -26,7 +26,7 @@ export function leasesOf(
   return { livemode, owner, senders, fences: held.map(({ fence }) => fence) };
 }
 
-/** Lets the worker take part in sharing senders; workers not seen for `forgetMs` are forgotten. */
+/** Adds the worker to the sharing of senders; workers not seen for `forgetMs` are forgotten. */
 export async function upsertWorker(
   tx: Tx,
   worker: Worker & { readonly forgetMs: number },
@@ -50,8 +50,8 @@ export async function upsertWorker(
 }
 
 /**
- * Takes the worker out of the sharing of senders: it holds none any more. What it saw of the
- * network stays until it is too old: payments that are taken meanwhile wait for the next worker.
+ * Removes the worker from the sharing of senders: it holds none any more. Its report on the network
+ * is kept until it expires, so payments accepted meanwhile wait for the next worker.
  */
 export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
   await sql.query(
@@ -62,15 +62,17 @@ export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
   );
 }
 
-/** A number that no other lock has (test/tidy.test.ts). */
+/** The key of an advisory lock, different from all others (test/tidy.test.ts). */
 const CONFIGURE_LOCK = 7_218_344_191;
 
-/** Makes starts configure senders one after the other; leases go on meanwhile. */
+/** Lets starts configure senders one after the other; leases are not blocked. */
 export async function lockConfiguration(tx: Tx): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
 }
 
-/** A new address gets the next number; a known one keeps its number and its nonce. */
+/**
+ * Stores a sender. A new address gets the next number; a known one keeps its number and its nonce.
+ */
 export async function upsertSender(
   tx: Tx,
   sender: Pick<SenderRow, 'role' | 'address'> & { livemode: boolean; nextNonce: bigint },
@@ -83,7 +85,10 @@ export async function upsertSender(
   );
 }
 
-/** Signed, or mined in a block that may still leave the chain: only its key can send it again. */
+/**
+ * Counts transactions that are signed, or mined in a block that may still leave the chain: only the
+ * sender's own key can send them again.
+ */
 export async function countUnfinished(
   tx: Tx,
   wanted: { readonly livemode: boolean; readonly sender: number },
@@ -97,8 +102,8 @@ export async function countUnfinished(
 }
 
 /**
- * Keeps the leases of these senders; a sender that is missing from the answer is lost. Locked in
- * the order in which outcomes share them, or two statements of one worker could wait in a circle.
+ * Renews the leases of these senders; a sender missing from the answer is lost. Locks in the same
+ * order as the writers of results, so that two statements of one worker cannot deadlock.
  */
 export async function renewLeases(
   sql: Sql,
@@ -122,8 +127,8 @@ export async function renewLeases(
 }
 
 /**
- * Takes up to `limit` senders that nobody holds, and that have something to do. Each gets a new
- * fence.
+ * Takes up to `limit` senders that no worker holds and that have something to do. Each gets a new
+ * fencing token.
  */
 export async function takeSenders(
   sql: Sql,
@@ -168,9 +173,9 @@ export async function releaseSenders(sql: Sql, lease: Omit<Leases, 'fences'>): P
 }
 
 /**
- * Locks the sender for as long as the transaction lasts and returns its next nonce; null when the
- * lease was lost, or when this process does not know any more whether its ledger is complete. The
- * fence, not the time, decides: a worker that took the sender over has raised it.
+ * Locks the sender until the transaction ends and returns its next nonce; null if the lease was
+ * lost, or if this process no longer knows whether its ledger is complete. The fencing token
+ * decides, not the time: a worker that took the sender over has raised it.
  */
 export async function lockHeldSender(
   tx: Tx,
@@ -185,7 +190,7 @@ export async function lockHeldSender(
   return rows[0]?.next_nonce ?? null;
 }
 
-/** Keeps the leases of these senders as they are until the transaction ends. */
+/** Locks the leases of these senders against changes until the transaction ends. */
 export async function shareHeldSenders(tx: Tx, held: Leases): Promise<number[]> {
   const rows = await tx.query<{ sender: number }>(
     `select l.sender from relayer_senders l
@@ -198,7 +203,7 @@ export async function shareHeldSenders(tx: Tx, held: Leases): Promise<number[]> 
   return rows.map((row) => row.sender);
 }
 
-/** The lease is gone, so what this process remembers about the sender is void. */
+/** The lease is lost, so this process's memory of the sender is invalid. */
 export class SenderLost extends Error {
   override name = 'SenderLost';
   readonly sender: number;
@@ -210,7 +215,7 @@ export class SenderLost extends Error {
 }
 
 /**
- * Writes while the sender is ours, all or nothing. `nonce`: the sender's next one.
+ * Writes while this process holds the sender, all or nothing. `nonce` is the sender's next one.
  * @throws SenderLost when another worker has it.
  */
 export async function inSender<T>(

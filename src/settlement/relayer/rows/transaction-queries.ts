@@ -11,10 +11,12 @@ import type {
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** What is stored of a transaction. Without bytes, a signer elsewhere is asked after the commit. */
+/**
+ * The stored data of a transaction. Without bytes, an external signer is asked after the commit.
+ */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
-/** A sender of a network. */
+/** Identifies a sender of a network. */
 interface OfSender {
   readonly livemode: boolean;
   readonly sender: number;
@@ -39,7 +41,7 @@ const SIGNED = columnsFrom(7, {
   tx_hash: 'text?',
   raw: 'bytea?',
   cancels: 'boolean',
-  // Fees have 256 bits.
+  // Text, because fees have up to 256 bits.
   max_fee: 'text',
   max_tip: 'text',
   valid_until: 'timestamptz?',
@@ -78,8 +80,8 @@ const INSERT_TRANSACTIONS = `
   from added a order by a.nonce`;
 
 /**
- * Stores transactions that make this offer, with the jobs that they carry, and the sender's next
- * nonce. The sender and the jobs are locked. Everything or (with a lost fence) nothing.
+ * Stores transactions that make this offer, with their jobs and the sender's next nonce. Locks the
+ * sender and the jobs. Stores everything, or nothing if the fencing token is outdated.
  */
 export async function insertTransactions(
   tx: Tx,
@@ -113,7 +115,7 @@ function toBuffer(hex: Hex): Buffer {
   return Buffer.from(hex.slice(2), 'hex');
 }
 
-/** Another attempt at the same nonce. */
+/** Stores another broadcast for the same nonce. */
 export async function insertAttempt(
   tx: Tx,
   transactionId: bigint,
@@ -128,7 +130,7 @@ export async function insertAttempt(
   );
 }
 
-/** What a signer elsewhere is asked for from now on, in place of what it was asked before. */
+/** Stores what an external signer is asked for from now on, in place of the earlier request. */
 export async function upsertUnsigned(
   tx: Tx,
   transactionId: bigint,
@@ -147,7 +149,7 @@ export async function upsertUnsigned(
 }
 
 /**
- * Ends the question for this offer; its answer, or another question, takes its place.
+ * Ends the signing request for this offer; its answer or another request replaces it.
  * @returns `false` if the signer is asked for something else by now, or for nothing.
  */
 export async function endUnsigned(
@@ -164,12 +166,12 @@ export async function endUnsigned(
   return asked.length > 0;
 }
 
-/** Fees have 256 bits. */
+/** Converts fees to text, because they have up to 256 bits. */
 function textsOf({ maxFeePerGas, maxPriorityFeePerGas }: Fees): string[] {
   return [maxFeePerGas.toString(), maxPriorityFeePerGas.toString()];
 }
 
-/** Fees have 256 bits, and JSON's numbers fewer. */
+/** Fees as text: they have up to 256 bits, and JSON's numbers fewer. */
 export interface OfferRow {
   readonly cancels: boolean;
   readonly maxFee: string;
@@ -186,13 +188,13 @@ export interface OpenTransactionRow
   readonly attempts: readonly (OfferRow & Pick<Attempt, 'hash' | 'raw'>)[];
   readonly unsigned: OfferRow | null;
   readonly requests: readonly (JobJson & { readonly failed: boolean })[];
-  /** One of its jobs went back to the queue. */
+  /** True if one of its jobs went back to the queue. */
   readonly retired: boolean;
 }
 
 /**
- * Signed and not mined transactions of a sender with all of their attempts, in nonce order. A
- * cancellation transaction is the newest attempt whatever it offers: nothing is sent after it.
+ * Returns a sender's signed but unmined transactions with all of their broadcasts, in nonce order.
+ * A cancellation transaction is the newest broadcast whatever it offers: nothing is sent after it.
  */
 export async function selectOpenTransactions(
   sql: Sql,
@@ -224,7 +226,7 @@ export async function selectOpenTransactions(
   );
 }
 
-/** The nonces of these senders that are signed and not mined. */
+/** Returns these senders' nonces that are signed and not mined. */
 export async function selectOpenNonces(
   sql: Sql,
   wanted: OfSenders,
@@ -258,7 +260,10 @@ export async function markMined(
   await MINED.run(tx, MARK_MINED, { rows });
 }
 
-/** Transactions from this nonce on count as not mined: the chain has gone back to before them. */
+/**
+ * Marks transactions from this nonce on as not mined: the chain has been reorganized to before
+ * them.
+ */
 export async function reopenFromNonce(
   tx: Tx,
   which: OfSender & { readonly nonce: bigint },
@@ -274,7 +279,7 @@ export async function reopenFromNonce(
   return rows.length;
 }
 
-/** The same for the transactions of blocks that are not in the chain any more. */
+/** Does the same for transactions in blocks that have left the chain. */
 export async function reopenBlocks(
   tx: Tx,
   which: OfSenders & { readonly blockHashes: readonly Hex[] },
@@ -289,7 +294,7 @@ export async function reopenBlocks(
   );
 }
 
-/** Nonces of the sender, from `from` up to `to`, at which nothing is stored. */
+/** Returns the sender's nonces from `from` up to `to` at which nothing is stored. */
 export async function selectMissingNonces(
   tx: Tx,
   gap: OfSender & { readonly from: bigint; readonly to: bigint },
@@ -315,8 +320,8 @@ export interface MinedBlockRow {
 }
 
 /**
- * Blocks that hold transactions of ours and are not marked final: the oldest up to `final`, to be
- * marked, and the newest, which a reorganization could have taken.
+ * Returns blocks that hold transactions of ours and are not marked final: the oldest up to `final`,
+ * to be marked, and the newest, which a reorganization may have removed.
  */
 export async function selectMinedBlocks(
   sql: Sql,
@@ -336,15 +341,15 @@ export async function selectMinedBlocks(
 }
 
 export interface AnsweredRow {
-  /** The requests that it has answered. */
+  /** Ids of the requests that the transaction has answered. */
   ids: bigint[];
   tx_hash: Hex;
   block_number: bigint;
 }
 
 /**
- * Transactions in blocks above this one that have answered requests, are applied, and are none of
- * ours. There are no more than so few blocks can hold.
+ * Returns transactions in blocks above this one that are not ours, but have answered requests whose
+ * results are applied. Few blocks can hold only few of them.
  */
 export async function selectAnswered(
   sql: Sql,
@@ -362,7 +367,10 @@ export async function selectAnswered(
   );
 }
 
-/** They are owed, and go out alone; not what another worker has found elsewhere meanwhile. */
+/**
+ * Queues requests again that must be resent; each is sent alone. Skips those that another worker
+ * has found in another block meanwhile.
+ */
 export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: AnsweredRow) {
   await sql.query(
     `update chain_requests set status = 'queued', outcome = null, tries = tries + 1
@@ -372,7 +380,10 @@ export async function requeueAnswered(sql: Sql, { ids, tx_hash, block_number }: 
   );
 }
 
-/** `waitsFor`: what its result still needs, from now on; `null` if it is in no block. */
+/**
+ * Stores whether it is in a block. `waitsFor` is what its result still needs; `null` if it is in no
+ * block.
+ */
 export async function updateIncluded(
   sql: Sql,
   { id, waitsFor }: { readonly id: bigint; readonly waitsFor: string | null },

@@ -14,9 +14,9 @@ import {
 } from '#settlement/relayer/machine/transaction.ts';
 
 /**
- * Sends the newest attempt of each transaction, in the order given (that of the nonces). It may be
- * called any number of times: the bytes are stored, so sending them again changes nothing. It is no
- * error if the chain cannot be reached: the transactions stay open and are sent again.
+ * Broadcasts each transaction's newest bytes, in the given order (by nonce). It may be called any
+ * number of times: the bytes are stored, so sending them again changes nothing. An unreachable
+ * chain is no error: the transactions stay open and are sent again.
  */
 export async function broadcast(
   relayer: RelayerState,
@@ -27,7 +27,8 @@ export async function broadcast(
   if (sendable.length === 0) return;
   const calls = sendable.map(({ attempts }) => {
     const last = attempts.at(-1);
-    // A node that answers another hash has not taken these bytes: the next node gets them too.
+    // A node that answers with another hash has not taken these bytes, so the next node gets them
+    // too.
     const accepts = (hash: unknown) => hash === last?.hash;
     return { method: 'eth_sendRawTransaction', params: [last?.raw], accepts };
   });
@@ -46,7 +47,7 @@ export async function broadcast(
   }
 }
 
-/** `waiting`: in the pool, mined, or replaced by another attempt of ours; receipts will show it. */
+/** `waiting`: in the pool, mined, or replaced by another of our broadcasts; receipts show which. */
 type Verdict = 'waiting' | Refusal;
 
 const UNDERPRICED = /less than block base fee|underpriced|fee too low|below base fee/i;
@@ -66,8 +67,8 @@ const UNSENDABLE = new RegExp(
 );
 
 /**
- * What a node's answer to a broadcast means for the transaction. Nodes have no codes for it, only
- * texts. Everything unknown is `waiting`: it is sent again, and receipts decide.
+ * Reads the meaning of a node's answer to a broadcast. Nodes have no codes for it, only texts.
+ * Everything unknown is `waiting`: it is sent again, and receipts decide.
  */
 export function readBroadcastError(message: string): Verdict {
   if (/replacement/i.test(message)) return 'waiting';
@@ -77,7 +78,7 @@ export function readBroadcastError(message: string): Verdict {
   return 'waiting';
 }
 
-/** What a refused broadcast means for the transaction, as it was sent. */
+/** Records a refused broadcast of the bytes that were sent. */
 function noteRefusal(
   relayer: RelayerState,
   sender: HeldSender,

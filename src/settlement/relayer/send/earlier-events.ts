@@ -27,7 +27,10 @@ import {
 import type { Hex, RequestPayloads } from '#settlement/requests.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
-/** The contract says that this was done before: by this very request, or (alarming) by another. */
+/**
+ * Returns the result of a request that the contract says was done before: by the request itself, or
+ * (raising an alarm) by another.
+ */
 export async function doneBefore(
   chain: Chain,
   request: OpenRequest,
@@ -50,7 +53,7 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
   const expected = KINDS[request.kind].event?.(request);
   if (expected === undefined || expected.event === 'PaymentRefunded') return null;
   const address = contractOfRequest(request, chain.config);
-  // The contract does nothing twice under one number, so this event is the only one.
+  // The contract does nothing twice under one number, so this event is unique.
   for await (const event of eventsBackwards(chain, { address, topics: eventTopics(expected) })) {
     return answers(event, request) ? resultOf(chain, event) : null;
   }
@@ -58,9 +61,9 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
 }
 
 /**
- * The refund's own event, which bytes have made that its request has no more. The contract does not
- * refuse a refund by its reference: only the sums tell that it was paid. `null`: it was not, as far
- * as a node shows. Refunds of an earlier release have no reference to look for.
+ * Finds the event of a refund whose own transaction no longer carries its request. The contract
+ * does not refuse a refund by its reference: only the sums tell that it was paid. `null`: it was
+ * not paid, as far as a node shows. Refunds of an earlier release have no reference to search for.
  */
 export async function findRefund(
   chain: Chain,
@@ -85,13 +88,22 @@ async function timeOfBlock(chain: Chain, number: bigint): Promise<Date> {
   return block.time;
 }
 
-/** Nodes behind one address differ by fewer blocks, and by less than they take at one a second. */
+/**
+ * Nodes behind one address differ by fewer blocks than this, and by less time than this many
+ * one-second blocks take.
+ */
 const NEAR_BLOCKS = 64;
-/** The calls of one batch may be answered by different nodes, and those that lag leave logs out. */
+/**
+ * Number of times the newest blocks are read: different nodes may answer the calls of one batch,
+ * and those that lag omit logs.
+ */
 const NEAR_LOOKS = 3;
 const NEAR_LOOK_MS = 200;
 
-/** The newest blocks several times, then the older ones, on which all nodes agree. */
+/**
+ * Yields the events of the newest blocks several times, then those of the older ones, on which all
+ * nodes agree.
+ */
 async function* eventsBackwards(
   chain: Chain,
   wanted: { readonly address: Hex; readonly topics: readonly (Hex | null)[] },
@@ -119,22 +131,25 @@ async function* eventsIn(
   }
 }
 
-/** Longer than a reorganization goes back: an earlier block could accept the transfer again. */
+/**
+ * Longer than a reorganization reaches back: in an earlier block the transfer could still be
+ * accepted again.
+ */
 const DEAD_AFTER_MS = 60_000;
 
 type Transfer = RequestPayloads['transfer'];
 
 /**
- * The end of a payer's transfer that the token refuses now. Anybody who saw the authorization may
- * send it, and we may have sent it before the database was put back. So it has succeeded when the
- * token's own event says so, and it has failed only when the token can never accept it again:
- * "failed" makes a person send once more.
+ * Finds the result of a payer's transfer that the token refuses now. Any account that saw the
+ * authorization may have sent it, or this service itself before the database was restored. So it
+ * has succeeded if the token's own event says so, and has failed only if the token can never accept
+ * it again: after "failed" a person sends once more.
  * @throws RpcUnavailable while neither is known.
  */
 export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise<Result> {
   const transfer = payloadOf(request, 'transfer');
   const head = await chain.newest();
-  // At the block whose time is compared: a node that lags does not answer for it.
+  // Ask at the block whose time is compared: a node that lags cannot answer for it.
   if (await isAuthorizationUsed(chain, transfer, head.number)) {
     return resultOfTransfer(chain, transfer, head.number);
   }
@@ -151,7 +166,7 @@ async function resultOfTransfer(
   toBlock: bigint,
 ): Promise<Result> {
   const { usdc: address, deployedAtBlock: fromBlock } = chain.config;
-  // Used or canceled: both events name owner and nonce in these places.
+  // Events for use and cancellation both have owner and nonce at these positions.
   const topics = [null, pad(from), nonce];
   const wanted = { address, fromBlock, toBlock, topics, newestFirst: true };
   for await (const { logs } of chain.logPortions(wanted)) {
@@ -168,7 +183,7 @@ async function resultOfTransfer(
   throw new RpcUnavailable('no node has the event of an authorization that is used');
 }
 
-/** `null`: no event that we know. */
+/** Returns the event's name; `null` if it is unknown. */
 function nameOf({ topics, data }: RawLog): string | null {
   const [selector = zeroHash, ...indexed] = topics;
   try {

@@ -23,7 +23,7 @@ export interface Planned {
   readonly requests: readonly OpenRequest[];
   /** Payments only: the block time after which the contract refuses them. */
   readonly validUntil?: Date;
-  /** For a refund, which is put in order with others of its payment right before it is signed. */
+  /** For a refund, which is ordered among the others of its payment right before it is signed. */
   readonly refund?: PreparedRefund;
 }
 
@@ -36,11 +36,11 @@ export interface LockedSender {
 
 export interface PreparedRefund {
   readonly proof: RefundProof;
-  /** What the contract has refunded of the payment at the head. */
+  /** The sum that the contract has refunded of the payment, at the head. */
   readonly refunded: bigint;
 }
 
-/** A payment that is sent alone: under its payer's policy, or with an authorization for it. */
+/** Plans a payment that is sent alone, under its payer's policy or with an authorization for it. */
 export function planPayment(relayer: RelayerState, request: OpenRequest): Planned {
   const authorization = authorizationOf(request);
   if (authorization === null) return planBatch(relayer, [request]);
@@ -53,14 +53,14 @@ export function planPayment(relayer: RelayerState, request: OpenRequest): Planne
   return { kind: 'payment', call: { to, data }, gasLimit, requests: [request], validUntil };
 }
 
-/** As a time, and as the contract takes it. */
+/** Returns the deadline as a time, and in the contract's format. */
 function untilOf(relayer: RelayerState, requests: readonly OpenRequest[]) {
   const head = { time: chainTime(relayer) };
   const until = validUntil(requests, { head, now: relayer.clock.now() });
   return { validUntil: until, seconds: until.getTime() / SECOND_MS };
 }
 
-/** A call of one contract for these payments, one or several. */
+/** Plans a call to one contract for these payments. */
 export function planBatch(relayer: RelayerState, requests: readonly OpenRequest[]): Planned {
   const payments = requests.map(paymentOf).sort(bySlot);
   const { validUntil, seconds } = untilOf(relayer, requests);
@@ -76,7 +76,9 @@ export function groupByContract(requests: readonly OpenRequest[]): OpenRequest[]
   return [...groups.values()];
 }
 
-/** 256 numbers share a storage slot of the contract, and all payments of a merchant another one. */
+/**
+ * A storage slot of the contract holds 256 numbers; all payments of a merchant share another slot.
+ */
 const NUMBERS_PER_SLOT = 256n;
 
 function bySlot(a: PaymentCall, b: PaymentCall): number {
@@ -91,7 +93,7 @@ function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** For a payment from an API of the previous release, which wrote no deadline. */
+/** Seconds assumed for a payment from an API of the previous release, which stored no deadline. */
 const LEFT_WITHOUT_DEADLINE_S = 60;
 
 type Timed = Pick<OpenRequest, 'deadline' | 'settleWithinS'>;
@@ -102,16 +104,16 @@ function leftMs({ deadline }: Timed, now: Date): number {
     : deadline.getTime() - now.getTime();
 }
 
-/** Whether it may still be signed. */
+/** True if it may still be signed. */
 export function hasTimeLeft(request: Timed, now: Date): boolean {
   return leftMs(request, now) >= MIN_LEFT_S * SECOND_MS;
 }
 
 /**
- * The last block time at which these payments may settle, to the second: the head's time and the
- * least time that one of them has left. So it is measured by the chain's clock alone, and a clock
- * that differs from ours makes it neither longer nor shorter. A head that has not moved makes it
- * shorter: then the chain refuses the call and the payments go out once more.
+ * Returns the last block time at which these payments may settle, in whole seconds: the head's time
+ * plus the least time that any of them has left. Only the chain's clock counts, so a difference
+ * from ours makes the period neither longer nor shorter. If the head has not moved, the period is
+ * shorter; the chain may then refuse the call, and the payments are sent once more.
  */
 export function validUntil(
   payments: readonly Timed[],
@@ -123,8 +125,8 @@ export function validUntil(
 }
 
 /**
- * Payments that may share a batch: their deadlines lie within half of the time that the first of
- * them was given, so that no payment loses more than that because of another one.
+ * Groups payments that may share a batch: their deadlines lie within half of the time that the
+ * first of them was given, so that no payment loses more than that because of another one.
  */
 export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Date): T[][] {
   const groups: T[][] = [];
@@ -141,28 +143,30 @@ export function groupByDeadline<T extends Timed>(payments: readonly T[], now: Da
 }
 
 /**
- * Gas limits from measured numbers (contracts/README.md): what a transaction does not use is not
- * paid, so the limits are generous. Estimating each batch instead would cost a simulation per
- * batch, and an estimate can be short when another batch is mined in between.
+ * Gas limits from measurements (contracts/README.md). Unused gas is not paid, so the limits are
+ * generous. Estimating each batch would cost a simulation, and the estimate can be too low when
+ * another batch is mined in between.
  */
 
 /** EIP-7825: no transaction may have more. */
 const TRANSACTION_GAS_CAP = 16_777_216n;
 
-/** One payment costs 21,500 on a plain token, below 60,000 on Circle's behind its proxy. */
+/**
+ * One payment costs 21,500 on a plain token, and below 60,000 on Circle's token behind its proxy.
+ */
 const GAS_PER_PAYMENT = 75_000n;
 
 /**
- * Transaction, bitmap word, ledger, and the batch's node (2,250 for each node that it merges); and
- * the 215,000 that the contract requires to be left at each pull, so that a payment fails because
- * of the token's answer and never for lack of gas.
+ * Gas for the transaction, the bitmap word, the ledger and the batch's node (2,250 for each node
+ * that it merges), plus the 215,000 that the contract requires to be left at each pull, so that a
+ * payment fails because of the token's answer and never for lack of gas.
  */
 const GAS_PER_BATCH = 21_000n + 100_000n + 215_000n;
 
 /**
- * Payments of one transaction. Beyond a hundred the gas per payment hardly falls, while the time to
- * sign, store and read one transaction goes on growing; and two such transactions fit into a block
- * of 30 million.
+ * The most payments in one transaction. Beyond a hundred the gas per payment hardly falls, while
+ * the time to sign, store and read the transaction keeps growing; and two such transactions fit
+ * into a block of 30 million.
  */
 export const MAX_BATCH_PAYMENTS = 100;
 
@@ -170,17 +174,22 @@ export function batchGasLimit(payments: number): bigint {
   return GAS_PER_BATCH + BigInt(payments) * GAS_PER_PAYMENT;
 }
 
-/** What the token may spend on a contract wallet's signature, and what EIP-150 holds back. */
+/** Gas that the token may spend on a contract wallet's signature, plus what EIP-150 holds back. */
 const SIGNATURE_GAS = 510_000n;
-/** A byte of call data at the higher of its two prices (EIP-7623), and its copies in memory. */
+/**
+ * Gas of a byte of call data at the higher of its two prices (EIP-7623), with its copies in memory.
+ */
 const GAS_PER_BYTE = 60n;
 
-/** A payment with an authorization whose signature has so many bytes. */
+/** Returns the limit for a payment whose authorization has a signature of this many bytes. */
 function authorizedGasLimit(signatureBytes: number): bigint {
   return capped(batchGasLimit(1) + SIGNATURE_GAS + BigInt(signatureBytes) * GAS_PER_BYTE);
 }
 
-/** An estimate of one call, with a reserve for state that changes until it is mined. */
+/**
+ * Returns the limit for one call: its estimate plus a reserve, because state may change until it is
+ * mined.
+ */
 export function singleGasLimit(estimate: bigint): bigint {
   return capped((estimate * 3n) / 2n + 30_000n);
 }
@@ -189,5 +198,5 @@ function capped(limit: bigint): bigint {
   return limit < TRANSACTION_GAS_CAP ? limit : TRANSACTION_GAS_CAP;
 }
 
-/** A plain transfer of nothing to oneself. */
+/** Gas of a plain transfer of nothing to oneself. */
 export const CANCELLATION_GAS_LIMIT = 21_000n;

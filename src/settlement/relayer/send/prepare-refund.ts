@@ -31,7 +31,9 @@ import type { Hex } from '#settlement/requests.ts';
 import { rereadPayment, storedProof } from '#settlement/settled/payment-proof.ts';
 import { selectPaymentPlace } from '#settlement/settled/settled-queries.ts';
 
-/** Longer than any reorganization; then the refund fails, and a person looks at the payment. */
+/**
+ * Longer than any reorganization; after that the refund fails, and an operator checks the payment.
+ */
 const MISSING_PAYMENT_MS = 600_000;
 
 export async function prepareRefund(
@@ -47,7 +49,7 @@ export async function prepareRefund(
     address: contractOf(relayer.chain.config, paid.merchantNumber),
   };
   for (const isReread of [false, true]) {
-    // The proof is missing or refused: it is built from the chain's own events.
+    // The proof is missing or refused, so build it from the chain's own events.
     if (isReread && !(await rereadPayment(relayer, paid))) return unknownPayment(relayer, request);
     const block = isReread ? 'latest' : (relayer.head?.number ?? 'latest');
     const { refunded, batches } = await contractAt(relayer, payment, block);
@@ -87,7 +89,7 @@ async function paidBefore(
   return findRefund(chain, request, payment);
 }
 
-/** `null`: the contract does not take the proof. */
+/** Simulates the refund; `null` if the contract does not accept the proof. */
 async function tryRefund(
   relayer: RelayerState,
   sender: HeldSender,
@@ -105,12 +107,15 @@ async function tryRefund(
   return refusedBy(relayer, request, estimate.revertData);
 }
 
-/** A reorganization may have undone the payment's block: its bytes are mined again soon. */
+/**
+ * Handles a payment that the contract does not have: a reorganization may have undone its block,
+ * and its bytes are mined again soon.
+ */
 async function unknownPayment(relayer: RelayerState, request: OpenRequest): Promise<Prepared> {
   const askedMs = relayer.clock.now().getTime() - request.created.getTime();
   const { paymentId } = payloadOf(request, 'refund');
   const mayFail = !request.owed && askedMs >= MISSING_PAYMENT_MS;
-  // A payment that is being sent again may take longer than that: USDC may be paused.
+  // A payment that is being resent may take longer, because USDC may be paused.
   if (!mayFail || (await isBeingPaidAgain(relayer.db, paymentId))) {
     throw new RpcUnavailable('the payment is not in the chain at present');
   }
@@ -119,10 +124,10 @@ async function unknownPayment(relayer: RelayerState, request: OpenRequest): Prom
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };
 }
 
-// Each refund states what was refunded of its payment before it, and the contract refuses a wrong
-// sum. So refunds of one payment go in order, and none can be paid twice.
+// Each refund states how much of its payment was refunded before, and the contract refuses a wrong
+// sum. So refunds of one payment are sent in order, and none can be paid twice.
 
-/** What the contract has refunded of a payment, and how many batches it has settled. */
+/** Reads how much of a payment the contract has refunded, and how many batches it has settled. */
 async function contractAt(
   { chain }: RelayerState,
   { number, address: to }: SettledPlace,
@@ -147,24 +152,24 @@ function refundCallAt(
 
 interface InOrder {
   readonly planned: readonly Planned[];
-  /** Refunds whose turn has not come. */
+  /** Refunds that must wait for an earlier one. */
   readonly waiting: readonly OpenRequest[];
-  /** About those that wait although ledger and chain had time to agree. */
+  /** Alarms about refunds that wait although ledger and chain had time to agree. */
   readonly alarms: readonly Alarm[];
 }
 
 /**
- * Reconciliation runs once a minute, and books what the ledger lacks: after two runs the sums
- * differ for a reason that does not pass by itself.
+ * Reconciliation runs once a minute and books what the ledger lacks: if the sums still differ after
+ * two runs, the reason does not pass by itself.
  */
 const EXPLAINED_WITHIN_MS = 120_000;
 
 /**
- * Gives each planned refund the sum before it: what is refunded according to the ledger, what this
- * sender has under way, and the planned ones ahead of it. A refund waits while one of its payment
- * is under way on another sender, as nobody knows which is mined first; and while ledger and chain
- * disagree (a reorganization, or refunds that a restored database has lost), because then nothing
- * is known.
+ * Gives each planned refund the sum before it: what the ledger says is refunded, what this sender
+ * has under way, and the planned ones ahead of it. A refund waits while another one of its payment
+ * is under way on another sender, because it is unknown which is mined first. It also waits while
+ * ledger and chain disagree (after a reorganization, or about refunds that a restored database has
+ * lost).
  */
 export async function inOrder(
   tx: Tx,
@@ -204,7 +209,10 @@ export async function inOrder(
   return { planned: ready, waiting, alarms };
 }
 
-/** It waits for a person, unless it waits for another sender's refund of the same payment. */
+/**
+ * Returns the alarm for a refund that waits for an operator; none if it waits for another sender's
+ * refund of the same payment.
+ */
 function unexplained(
   { clock }: RelayerState,
   request: OpenRequest,

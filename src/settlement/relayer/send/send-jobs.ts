@@ -38,17 +38,17 @@ import { sendStored, signAndStore } from '#settlement/relayer/send/sign.ts';
 import { estimateGas, type Prepared, refusedBy } from '#settlement/relayer/send/simulate.ts';
 
 export interface SentPayments {
-  /** How many payments are signed and stored. */
+  /** Number of payments that are signed and stored. */
   readonly payments: number;
-  /** Ends when a node has answered the broadcast, or none could. */
+  /** Resolves when a node has answered the broadcast, or none could. */
   readonly sent: Promise<void>;
 }
 
 /**
- * Sends the waiting payments, up to a full batch, as one transaction of this sender (more where
- * their deadlines lie apart): claimed, nonce taken, signed and stored in one database transaction,
- * and only then broadcast. The node's answer is the caller's to wait for: the next customer's
- * payment can go through another sender meanwhile.
+ * Sends the waiting payments, up to a full batch, as one transaction of this sender (or several, if
+ * their deadlines are far apart). One database transaction claims them, takes the nonce, signs and
+ * stores; only then are they broadcast. The caller awaits the node's answer, so the next payment
+ * can meanwhile go through another sender.
  * @throws SenderLost when another worker has the sender.
  */
 export async function sendPayments(
@@ -85,10 +85,16 @@ export async function sendPayments(
   return { payments, sent: sendStored(relayer, sender, stored) };
 }
 
-/** Each is a transaction: this many at once stay below what nodes keep for one sender. */
+/**
+ * Each is its own transaction: this many at once stay below the number that nodes keep for one
+ * sender.
+ */
 const MAX_AUTHORIZED = 8;
 
-/** A merchant of a contract that the settings leave out: it waits for a worker with newer ones. */
+/**
+ * Filters out requests to a contract that this worker's settings lack: they wait for a worker with
+ * newer settings.
+ */
 function sendable(
   { chain }: RelayerState,
   claimed: readonly OpenRequest[],
@@ -101,14 +107,15 @@ function sendable(
   );
 }
 
-/** Simulated and signed together; each is a transaction of its own. */
+/** Number simulated and signed together; each is its own transaction. */
 const MAX_UNBATCHED = 8;
 
 /**
- * Sends what has to be sent alone: refunds, withdrawals, registrations and the like, and payments
- * whose batch was mined without an answer for them. Each is simulated first, so that what the
- * contract would refuse costs no gas and fails with its reason.
- * @returns how many requests were sent or decided. @throws SenderLost, RpcUnavailable
+ * Sends what must be sent alone: refunds, withdrawals, registrations and the like, and payments
+ * whose batch was mined without an answer for them. Each is simulated first, so that a request that
+ * the contract would refuse costs no gas and fails with its reason.
+ * @returns how many requests were sent or decided.
+ * @throws SenderLost, RpcUnavailable
  */
 export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): Promise<number> {
   const { chain, db, wakeups, livemode } = relayer;
@@ -116,7 +123,7 @@ export async function sendUnbatched(relayer: RelayerState, sender: HeldSender): 
   const except = stillDeferred(relayer);
   const requests = await selectUnbatched(db, { livemode, kinds, except, limit: MAX_UNBATCHED });
   if (requests.length === 0) return 0;
-  // Independent of each other: a node that is far away is asked about all of them at once.
+  // They are independent, so a distant node is asked about all of them at once.
   const all = await Promise.all(requests.map((request) => prepareOne(relayer, sender, request)));
   const prepared = all.flat();
 
@@ -153,7 +160,10 @@ function idsOf(work: readonly Work[], status?: Prepared['status']): bigint[] {
   );
 }
 
-/** What needs no transaction. @returns the kinds whose domains have results to apply. */
+/**
+ * Writes the results that need no transaction.
+ * @returns the kinds whose domains have results to apply.
+ */
 async function writeDecided(
   tx: Tx,
   relayer: RelayerState,
@@ -171,18 +181,18 @@ async function writeDecided(
   return decided.map(({ request }) => request.kind);
 }
 
-/** Names what a person needs to settle it with payer and merchant. */
+/** Returns an alarm with what an operator needs to settle the sale with payer and merchant. */
 function alarmOfSale({ intent, ...sale }: UnsettledSaleRow): Alarm {
   return { kind: 'sale_not_settled', subject: intent, details: sale };
 }
 
-/** After this long we ask again about a request that a node could not judge; others go first. */
+/** After this long a request about which a node gave no answer is tried again; others go first. */
 const DEFER_MS = 2_000;
 
 /**
- * Nothing if it waits. Only a request that can never become a call, whatever the chain's state, is
- * given up. Any other fault, even one of ours, says nothing about the money, so it decides nothing,
- * and the others go on.
+ * Prepares a request; returns nothing if it waits. Only a request that can never become a call,
+ * whatever the chain's state, is given up. Any other fault, even a bug, says nothing about the
+ * money, so it decides nothing, and the others continue.
  */
 async function prepareOne(
   relayer: RelayerState,
@@ -213,7 +223,7 @@ async function prepareOne(
   }
 }
 
-/** Faults of the chain or the database, which pass. */
+/** True for faults of the chain or the database, which pass. */
 function passes(error: unknown): boolean {
   return (
     error instanceof RpcUnavailable ||
@@ -222,7 +232,7 @@ function passes(error: unknown): boolean {
   );
 }
 
-/** A request that cannot even be encoded must not hold up the others for ever: it fails. */
+/** Fails a request that cannot even be encoded, so that it does not hold up the others forever. */
 function whatIsBroken({ chain }: RelayerState, request: OpenRequest): Work[] {
   const { kind, subjectId: subject } = request;
   try {

@@ -12,23 +12,23 @@ import {
   sendUnbatched,
 } from '#settlement/relayer/send/send-jobs.ts';
 
-/** How often rows are looked for when no wake-up came. */
+/** How often rows are read if no wake-up came. */
 const REQUEST_POLL_MS = 1_000;
 
-/** Nodes are sure to keep about 16 transactions of one sender. */
+/** Nodes reliably keep about 16 transactions of one sender. */
 const MAX_OPEN_PER_SENDER = 16;
 
-/** After a look that found no refunds and the like, none follows for this long. */
+/** Pause after a query that found nothing to send alone. */
 const UNBATCHED_MS = 50;
 
 /**
- * Sends payments: at once while a sender is idle; otherwise after the batching delay (see {@link
+ * Sends payments at once while a sender is idle; otherwise after the batching delay (see {@link
  * batchDueAt}).
  */
 export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   const name = 'relayer sender';
   let last: LastBatch = NO_BATCH;
-  /** Senders whose last broadcast has no answer yet: a second one could overtake it. */
+  /** Senders whose last broadcast is not answered yet: a second one could overtake it. */
   const sending = new Map<HeldSender, Promise<void>>();
   let waitsForSender = false;
   const follow = async (sender: HeldSender, payments: SentPayments, at: number) => {
@@ -68,7 +68,10 @@ export function startPayments(relayer: RelayerState, onError: OnError): Loop {
   return { wake: loop.wake, stop };
 }
 
-/** Refunds and the like: every wake-up of a busy counter would be a query for nothing here. */
+/**
+ * Sends refunds and the like. It is limited, because at a busy counter every wake-up would cost a
+ * query that finds nothing.
+ */
 export function startUnbatched(relayer: RelayerState, onError: OnError): Loop {
   let lookedAt = Number.NEGATIVE_INFINITY;
   return startLoop({
@@ -96,7 +99,7 @@ async function sendOthers(relayer: RelayerState): Promise<number> {
   return count;
 }
 
-/** The held sender with the least under way, or null when all are full or not to be used. */
+/** Returns the held sender with the least under way, or null if all are full or unusable. */
 function pickSender(
   relayer: RelayerState,
   role: SenderRole,
@@ -113,8 +116,8 @@ function pickSender(
 }
 
 /**
- * After a fault of the database it is unknown whether the work was committed, so what this process
- * remembers of the sender is dropped; the keeper reads the sender from its rows again.
+ * Forgets the sender after a database fault, because it is unknown whether the work was committed;
+ * the keeper reads it from its rows again.
  */
 async function dropIfUncertain<T>(
   relayer: RelayerState,
@@ -130,13 +133,13 @@ async function dropIfUncertain<T>(
   }
 }
 
-/** What sending the last payments shows about the load. Times in milliseconds, any origin. */
+/** What the last batch shows about the load. Times in milliseconds, with any origin. */
 export interface LastBatch {
   readonly at: number;
   readonly payments: number;
   /** How long its payments were delayed. */
   readonly delayMs: number;
-  /** From the claim to the node's answer. */
+  /** Time from the claim to the node's answer. */
   readonly tookMs: number;
 }
 
@@ -147,11 +150,17 @@ export const NO_BATCH: LastBatch = {
   tookMs: 0,
 };
 
-/** Without a rhythm: short for customers who wait, long enough that a block holds few batches. */
+/**
+ * Delay while block times are unknown: short for customers who wait, long enough that a block holds
+ * few batches.
+ */
 const BATCHING_DELAY_MS = 40;
-/** On a fast chain at most this part of a block's time: 40 ms of 200 would miss many a block. */
+/**
+ * On a fast chain the delay is at most this share of a block's time: 40 ms of 200 would miss many
+ * blocks.
+ */
 const BATCHING_DELAY_SHARE = 1 / 10;
-/** How long before its block a batch goes out, in addition to twice the time that sending takes. */
+/** A batch is sent this long before its block, plus twice the time that sending takes. */
 const MARGIN_MS = 80;
 
 /**
@@ -170,7 +179,7 @@ export function batchDueAt(last: LastBatch, rhythm: BlockRhythm, now: number): n
   return Math.max(soon, Math.min(latest, last.at + fullAfterMs(last)));
 }
 
-/** Half a batch early, so that a growing load does not leave payments behind. */
+/** Returns when half a batch is expected, so that a growing load does not leave payments behind. */
 function fullAfterMs({ payments, delayMs }: LastBatch): number {
   if (payments === 0 || delayMs <= 0) return Number.POSITIVE_INFINITY;
   return ((MAX_BATCH_PAYMENTS * 0.75) / payments) * delayMs;

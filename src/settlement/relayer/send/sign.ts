@@ -31,8 +31,9 @@ import { OFFERS_TOO_LITTLE, SignerRefused, SignerUnavailable } from '#settlement
 
 /**
  * Signs the planned transactions with the sender's next nonces and stores bytes, nonces and
- * requests together. After the commit, and only then, they may be broadcast. Where another program
- * keeps the sender's key nothing is signed here: it is asked after the commit (`signElsewhere`).
+ * requests together. After the commit, and only then, they may be broadcast. If another program
+ * keeps the sender's key, nothing is signed here: that program is asked after the commit
+ * (`signElsewhere`).
  */
 export async function signAndStore(
   tx: Tx,
@@ -47,7 +48,8 @@ export async function signAndStore(
 }
 
 /**
- * Cancellation transactions for nonces before the sender's next one, at which nothing is stored.
+ * Stores cancellation transactions for nonces before the sender's next one at which nothing is
+ * stored.
  */
 export async function storeCancellations(
   tx: Tx,
@@ -99,14 +101,14 @@ interface Signing {
   readonly offer: Offer;
 }
 
-/** The signed bytes of what is offered for a nonce. Store them before you send them. */
+/** Signs an offer for a nonce. Store the bytes before sending them. */
 async function sign(
   { chain }: RelayerState,
   { sender, transaction, offer }: Signing,
 ): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   const { cancels, fees } = offer;
-  // A call of one's own address that does nothing uses a nonce up.
+  // A call to one's own address does nothing but use the nonce.
   const call = cancels
     ? { to: sender.address, data: '0x' as const, gas: CANCELLATION_GAS_LIMIT }
     : { to: target, data: input, gas: gasLimit };
@@ -117,10 +119,10 @@ async function sign(
 }
 
 /**
- * Asks the sender's signer for the bytes of what has none yet, and stores them. What it was asked
- * is committed before, so after a crash exactly that is asked again, and a signer gives the same
- * bytes twice. Without an answer the transactions stay as they are: the next look asks again, and
- * their payments wait meanwhile.
+ * Asks the sender's signer for missing bytes, and stores them. The request was committed before, so
+ * after a crash exactly the same is requested, and a signer returns the same bytes. Without an
+ * answer the transactions stay as they are: the next check asks again, and their payments wait
+ * meanwhile.
  */
 async function signElsewhere(
   relayer: RelayerState,
@@ -135,7 +137,7 @@ async function signElsewhere(
   );
 }
 
-/** What is stored goes out; where its signer is elsewhere, once that has given the bytes. */
+/** Broadcasts stored bytes; for an external signer, once it has returned them. */
 export async function sendStored(
   relayer: RelayerState,
   sender: HeldSender,
@@ -147,8 +149,9 @@ export async function sendStored(
 }
 
 /**
- * As {@link signElsewhere}, for loops that must not wait: a signer that hangs would hold up leases
- * and receipts. What it gives is broadcast. While it is asked, the sender asks nothing else.
+ * Like {@link signElsewhere}, for loops that must not wait: a signer that hangs would hold up
+ * leases and receipts. The returned bytes are broadcast. While one request is under way, the sender
+ * makes no other.
  */
 export function askElsewhere(
   relayer: RelayerState,
@@ -163,7 +166,7 @@ export function askElsewhere(
     .catch((error) => {
       const fields = { sender: sender.sender, error: describeError(error) };
       relayer.log.warn('what a signer gave was not stored', fields);
-      // Its rows say what there is: the keeper reads them again.
+      // The rows are authoritative, so forget the sender and let the keeper read it again.
       if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
     .finally(() => {
@@ -175,7 +178,10 @@ interface Asked extends Signing {
   readonly transaction: OpenTransaction;
 }
 
-/** Writes what takes the place of a question. @returns `false` if another one has already. */
+/**
+ * Replaces a signing request.
+ * @returns `false` if it was replaced already.
+ */
 function endQuestion(
   relayer: RelayerState,
   { sender, transaction, offer }: Asked,
@@ -212,14 +218,14 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
     relayer.log.warn('a signer gave no signature', fields);
     return;
   }
-  // A signer that answers with something else than it was asked for has refused, too.
+  // Treat a signer that returns something else than requested as refusing.
   relayer.log.error('a signer refused a transaction', fields);
-  // It knows bytes that this ledger does not: those of a database that was put back.
+  // The signer knows bytes that this ledger lacks, because the database was restored.
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
   const isOutbid = error instanceof SignerRefused && error.code === OFFERS_TOO_LITTLE;
   if (isOutbid && fees !== null) {
     const higher = { cancels: offer.cancels, fees };
-    // A cancellation may have taken its place: its jobs are under way elsewhere then.
+    // A cancellation may have replaced it: then its jobs are under way elsewhere.
     const isStored = await endQuestion(relayer, asked, (tx) =>
       upsertUnsigned(tx, transaction.id, higher, relayer.clock.now()),
     );
@@ -236,13 +242,13 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
 }
 
 /**
- * Stores another offer for the nonce of an open transaction: the same call for more, or a
+ * Stores another offer for the nonce of an open transaction: the same call with higher fees, or a
  * cancellation. With `requeue` its jobs are queued again in the same commit, to be sent under new
- * bytes. Should the old ones be mined all the same, nothing is paid twice: the contract's replay
- * guard knows a payment by its intent's number. With a key of this process the bytes are signed
- * before and stored; a signer elsewhere is asked after the commit, which holds what it is asked
- * for. So is a key that has come back into the process while its signer still owed something.
- * @returns what the transaction has to learn.
+ * bytes. If the old ones are mined all the same, nothing is paid twice: the contract's replay guard
+ * recognizes a payment by its intent's number. With a key in this process the bytes are signed
+ * before and stored. An external signer is asked after the commit, which stores the request; the
+ * same applies if the key has come back into the process while its signer still owed bytes.
+ * @returns what the transaction must observe.
  */
 export async function storeOffer(
   relayer: RelayerState,

@@ -20,13 +20,13 @@ import { doneBefore, endOfTransfer } from '#settlement/relayer/send/earlier-even
 import { type Planned, singleGasLimit } from '#settlement/relayer/send/plan.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/** A state that is older may lack what was done a moment ago. */
+/** An older state may lack very recent changes. */
 const FRESH_MS = 2_000;
-/** Looks at nodes of which some lag: one of them is at the newest block. */
+/** Number of polls when some nodes lag: one of them is probably at the newest block. */
 const SPREAD_LOOKS = 4;
 const SPREAD_LOOK_MS = 50;
 
-/** The highest block of so many looks, and of those before. */
+/** Returns the highest block of this many polls and of the earlier ones. */
 async function heightAfter({ chain, head }: RelayerState, looks: number): Promise<bigint> {
   let highest = head?.number ?? 0n;
   for (let look = 0; look < looks; look++) {
@@ -42,8 +42,8 @@ type Estimate =
   | { readonly ok: false; readonly revertData: unknown; readonly error: string };
 
 /**
- * At the head that we know, so that a node that lags behind does not answer from the past. What is
- * refused there is asked again at the newest block, because what was missing may have come since.
+ * Estimates at the head that we know, so that a node that lags does not answer from an older state.
+ * A refusal is checked again at the newest block, because what was missing may exist there.
  */
 export async function estimateGas(
   relayer: RelayerState,
@@ -78,24 +78,27 @@ async function estimateAt(
 export type Prepared =
   | { readonly status: 'ready'; readonly planned: Planned }
   | { readonly status: 'blocked'; readonly retryMs: number }
-  /** A booked sale that the chain would refuse now: it is tried again after a pause. */
+  /** A booked sale that the chain would refuse now; it is tried again after a pause. */
   | { readonly status: 'postponed' }
-  /** The same, and its time is over: a person has to settle it. */
+  /** As above, but its time is over: an operator must settle it. */
   | { readonly status: 'ended' }
-  /** It waits for a person to look at it: this fault does not pass by itself. */
+  /** It waits for an operator, because this fault does not pass by itself. */
   | { readonly status: 'stuck'; readonly alarm: Alarm }
   | { readonly status: 'decided'; readonly result: Result; readonly alarm: Alarm | null };
 
-/** behavior.md 7.7: then the refund has failed. */
+/** behavior.md 7.7: after this long the refund fails. */
 const BLOCKED_MAX_MS = DAY_MS;
 
-/** A few seconds after the announcement has ended the withdrawal is paid, or fails. */
+/**
+ * Retry interval: within a few seconds after the wallet change has ended, the withdrawal is paid or
+ * fails.
+ */
 const WALLET_RETRY_MS = 5_000;
 
-/** behavior.md 7.7: how often the token is asked whether it transfers again. */
+/** behavior.md 7.7: how often the token is checked again. */
 const BLOCKED_RETRY_MS = 60_000;
 
-/** Refused for now. Its amount stays reserved, and it is tried again. */
+/** Postpones a payout that is refused for now. Its amount stays reserved, and it is tried again. */
 async function holdBack(
   relayer: RelayerState,
   request: OpenRequest,
@@ -111,7 +114,10 @@ async function holdBack(
   return { status: 'blocked', retryMs: isForWallet ? WALLET_RETRY_MS : BLOCKED_RETRY_MS };
 }
 
-/** The simulation reverted, so nothing is sent: it was done before, or it fails with its reason. */
+/**
+ * Handles a reverted simulation, so nothing is sent: it was done before, or it fails with its
+ * reason.
+ */
 export async function refusedBy(
   relayer: RelayerState,
   request: OpenRequest,

@@ -29,7 +29,7 @@ export function configuredSenders(config: NetworkConfig): ConfiguredSender[] {
   ];
 }
 
-/** Whether the network has a sender; {@link configuredSenders} derives an address from each key. */
+/** True if the network has a sender; {@link configuredSenders} derives an address from each key. */
 export function hasSenders({ relayerKeys, registrarKey, sponsorKey }: NetworkConfig): boolean {
   return relayerKeys.length > 0 || registrarKey !== null || sponsorKey !== null;
 }
@@ -40,8 +40,8 @@ interface SendersDeps {
 }
 
 /**
- * For the start of a process: writes the senders down and checks that their keys may do their work.
- * The service starts even if the chain cannot be reached: the relayer does the same once it
+ * Called at the start of a process: stores the senders and checks that their keys have their roles.
+ * The service starts even if the chain cannot be reached: the relayer repeats the check once it
  * answers.
  * @throws StartError when senders and keys contradict each other.
  */
@@ -57,9 +57,10 @@ export async function prepareSenders(deps: SendersDeps & { readonly log: Log }):
 }
 
 /**
- * Writes new senders down. A sender may leave the configuration only when all of its transactions
- * are final: after a reorganization only its own key can replace what has left the chain.
- * @throws StartError otherwise. @throws RpcUnavailable: a new sender's nonce could not be read.
+ * Stores new senders. A sender may leave the settings only when all of its transactions are final:
+ * after a reorganization only its own key can replace what has left the chain.
+ * @throws StartError otherwise.
+ * @throws RpcUnavailable if a new sender's nonce could not be read.
  */
 export async function configureSenders({ db, chain }: SendersDeps): Promise<void> {
   const { livemode, network } = chain.config;
@@ -72,10 +73,10 @@ export async function configureSenders({ db, chain }: SendersDeps): Promise<void
     await lockConfiguration(tx);
     const known = await selectSenders(tx, livemode);
     const roles = new Set(wanted.map((sender) => sender.role));
-    // The sponsor's key lives beside the operators'.
+    // The sponsor's key is configured together with the operators'.
     const isOurs = (role: SenderRole) => roles.has(role === 'sponsor' ? 'operator' : role);
     for (const row of known) {
-      // Another process has the keys of a role that this one lacks.
+      // Another process has the keys of a role that this one lacks, so skip it.
       if (!isOurs(row.role)) continue;
       if (wanted.some((one) => one.address === row.address)) continue;
       if ((await countUnfinished(tx, { livemode, sender: row.sender })) === 0) continue;
@@ -91,7 +92,10 @@ export async function configureSenders({ db, chain }: SendersDeps): Promise<void
   });
 }
 
-/** null: what it sends, the token or the contract takes from anybody. */
+/**
+ * The contract role that each sender needs; null: token or contract accept its calls from any
+ * account.
+ */
 const ROLES: Record<SenderRole, string | null> = {
   operator: 'OPERATOR_ROLE',
   registrar: 'REGISTRAR_ROLE',
@@ -99,9 +103,9 @@ const ROLES: Record<SenderRole, string | null> = {
 };
 
 /**
- * A key without its role would spend gas on nothing but reverts. Former contracts need the same
- * keys, for what is refunded, withdrawn and changed there.
- * @throws StartError naming the first one.
+ * Checks the roles: a key without its role would only spend gas on reverts. Former contracts need
+ * the same keys, for refunds, withdrawals and changes there.
+ * @throws StartError naming the first key.
  */
 export async function requireRoles(chain: Chain): Promise<void> {
   const { network } = chain.config;

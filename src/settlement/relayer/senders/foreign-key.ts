@@ -11,13 +11,13 @@ import { selectSenders, stopSender } from '#settlement/senders.ts';
 
 type ShownTransaction = Pick<Sighting, 'hash' | 'nonce'>;
 
-/** A single address has to show it again after this long. */
+/** A single address must show it again after this long. */
 const TWICE_MS = 30_000;
 
 /**
- * The transaction that has used a nonce of the sender. Only a transaction that is shown counts: by
- * two addresses, or by one twice, half a minute apart. null: not yet. That a node has no receipt
- * for ours proves nothing.
+ * Returns the transaction that has used a nonce of the sender. It only counts if two addresses show
+ * it, or one shows it twice, half a minute apart. null: not yet. A missing receipt for ours proves
+ * nothing.
  */
 export async function showUsedNonce(
   relayer: RelayerState,
@@ -34,7 +34,7 @@ export async function showUsedNonce(
     return hash === null ? [] : [{ hash, nonce, host, at }];
   });
   const before = (relayer.sightings.get(sender.sender) ?? []).filter((one) => one.nonce === nonce);
-  // But for what the same address shows otherwise by now.
+  // Drop what the same address contradicts by now.
   const known = before.filter((one) =>
     seen.every(({ host, hash }) => one.host !== host || one.hash === hash),
   );
@@ -51,8 +51,8 @@ function isShown(one: Sighting, all: readonly Sighting[]): boolean {
 }
 
 /**
- * The chain has used more nonces of a sender than we know of. @returns whether nodes have shown
- * what used them: the sender is stopped then.
+ * Handles a sender whose nonce is higher on the chain than here.
+ * @returns true if nodes have shown what used the nonces; the sender is stopped then.
  */
 export async function stopIfShown(
   relayer: RelayerState,
@@ -73,10 +73,9 @@ export async function stopIfShown(
 }
 
 /**
- * Asks nodes what has used the nonce of a transaction of ours. Where it is shown to be another one,
- * somebody else has the key: the sender stops, and what the transaction carried goes to other
- * senders. The contract's replay guard makes that safe: should the foreign transaction have settled
- * it, its event answers.
+ * Asks nodes which transaction has used one of our nonces. If it is not ours, the key was used
+ * elsewhere: the sender stops, and its jobs go to other senders. That is safe because of the
+ * contract's replay guard: if the foreign transaction has settled a job, its event is the answer.
  */
 export async function lookAtNonce(
   relayer: RelayerState,
@@ -98,8 +97,8 @@ export async function lookAtNonce(
 }
 
 /**
- * A foreign transaction has used the sender's key: the sender takes no new work, and operators are
- * alerted. What it has signed is still followed to its end. `also`: written in the same commit.
+ * Stops a sender whose key a foreign transaction has used: it takes no new work, and operators are
+ * alerted. What it has signed is still followed to its end. `also` is written in the same commit.
  */
 async function stopForForeignKey(
   relayer: RelayerState,
@@ -121,8 +120,8 @@ async function stopForForeignKey(
 }
 
 /**
- * Whether somebody else has used the key of a sender that has nothing under way: without this look
- * a thief would be noticed only when the sender is needed. A sender at work notices it by itself.
+ * Checks senders that have nothing under way for foreign use of their keys: otherwise a thief would
+ * be noticed only when the sender is needed. An active sender notices it by itself.
  */
 export async function watchIdleNonces(
   relayer: RelayerState,
@@ -131,7 +130,7 @@ export async function watchIdleNonces(
   const idle = senders.filter((sender) => sender.open.size === 0 && !sender.isStopped);
   const ahead = await findAhead(relayer, idle);
   if (ahead.length === 0) return;
-  // The node may have become one of another chain, where the address has a history of its own.
+  // The node may now belong to another chain, on which the address has another history.
   await relayer.chain.rpc.confirmChain();
   const lasting = ahead.map(({ sender }) => sender);
   for (const { sender, ...nonces } of await findAhead(relayer, lasting)) {
@@ -139,7 +138,9 @@ export async function watchIdleNonces(
   }
 }
 
-/** Chain first, ledger second: a nonce is in the ledger before it is used. */
+/**
+ * Reads the chain first and the ledger second, because a nonce is in the ledger before it is used.
+ */
 async function findAhead(relayer: RelayerState, senders: readonly HeldSender[]) {
   if (senders.length === 0) return [];
   const { chain, db, sightings } = relayer;

@@ -16,27 +16,34 @@ import {
   weeklyRate,
 } from '#settlement/status/gas-balance.ts';
 
-/** How long the tips of recent blocks hold: they change little, and each look is a request. */
+/**
+ * How long the tips of recent blocks are reused: they change little, and each read is a request.
+ */
 const TIPS_MS = 30_000;
 
-/** What to offer from now on, from the head's base fee and the tips of recent blocks. */
+/**
+ * Computes the fees to offer from now on, from the head's base fee and the tips of recent blocks.
+ */
 export async function readFees(relayer: RelayerState, head: Block): Promise<void> {
   const { chain, senders } = relayer;
   const isIdle = [...senders.values()].every((sender) => sender.open.size === 0);
   const blocks = timeoutBlocks(relayer, TIP_BLOCKS);
   const tips = await recentTips(chain, { blocks, maxAgeMs: isIdle ? IDLE_TIPS_MS : TIPS_MS });
-  // Without tips there is the base fee and our least tip; the next look asks again.
+  // Without tips, use the base fee and the least tip; the next read asks again.
   const known = tips ?? relayer.tips;
   relayer.see({ kind: 'read', values: { tips: known, fees: feesAt(chain, head, known) } });
 }
 
-/** In looks at an idle chain: for a sender that ran dry, and for the next idle sender. */
+/**
+ * In polls of an idle chain: interval for a sender that ran out of gas, and for the next idle
+ * sender.
+ */
 const DRY_LOOKS = 2;
 const ROUND_LOOKS = 8;
 
 /**
- * The senders to check now: those at work, dry ones more rarely, and the idle ones in turn. One
- * whose nonce is ahead is looked at each time until it is clear why.
+ * Selects the senders to check now: the active ones, those without gas more rarely, and the idle
+ * ones in turn. A sender whose nonce is ahead is checked each time until the reason is clear.
  */
 export function createBalanceRound(relayer: RelayerState): { due(): HeldSender[] } {
   const { idleHeadMs } = relayer.chain.config;
@@ -69,8 +76,7 @@ export function createBalanceRound(relayer: RelayerState): { due(): HeldSender[]
 
 /**
  * Reads the balances of held senders. A sender that could not pay for a full batch takes no new
- * work, so that payments go to senders that can; a low balance is reported while there is still
- * time.
+ * work, so that payments go to other senders; a low balance is reported in time.
  */
 export async function checkBalances(
   relayer: RelayerState,
@@ -100,7 +106,10 @@ export async function checkBalances(
   }
 }
 
-/** Were last week's payments shared out evenly among the senders at work. */
+/**
+ * Returns how many days the balance lasts if last week's payments are shared evenly among the
+ * active senders.
+ */
 async function daysOf({ db, chain }: RelayerState, sender: HeldSender): Promise<number | null> {
   const senders = await countSendersAtWork(db, chain.config.livemode);
   return daysLeftOf(sender.paymentsLeft, (await weeklyRate(db, chain)) / Math.max(1, senders));

@@ -24,11 +24,13 @@ import { catchUpNonce, loadOpen, rereadOpen } from '#settlement/relayer/senders/
 import type { Hex } from '#settlement/requests.ts';
 import type { SenderRow } from '#settlement/senders.ts';
 
-/** A renewal may fail a few times before the lease runs out. */
+/** Renewals per lease, so that a few may fail before it runs out. */
 const RENEWALS_PER_LEASE = 4;
-/** How soon we notice that a sender at work runs dry. */
+/** Interval between balance checks of the active senders. */
 const BALANCES_MS = 10_000;
-/** How long we may miss that a crash of the database has undone the commit of an outcome. */
+/**
+ * The longest time for which a result may go unnoticed whose commit a database crash has undone.
+ */
 const REREAD_MS = 3_000;
 
 export function startKeeper(relayer: RelayerState, wake: () => void, onError: OnError): Loop {
