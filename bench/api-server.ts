@@ -7,7 +7,7 @@ import { connectWakeups } from '#db/wakeups.ts';
 import { deriveKey, readConfig } from '#settings/config.ts';
 import { settling } from '#testing/settling.ts';
 
-/** An API process as it runs in production, without chains: what bench/api.ts measures. */
+/** Runs an API process as in production, but without chains. bench/api.ts measures it. */
 const config = readConfig(process.env, ['--roles', 'api']);
 const db = openDatabase({
   url: config.databaseUrl ?? '',

@@ -16,28 +16,28 @@ import { findPgbench, runFloor } from './pgbench.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * Creating and reading payment intents over HTTP with everything on, beside what PostgreSQL does
- * alone with the same statements, turn by turn on one durable server. The two cores are shared by
- * PostgreSQL, the service and the load.
+ * Measures how fast payment intents are created and read over HTTP with everything on, and how fast
+ * PostgreSQL alone runs the same statements. Both take turns on one durable server. PostgreSQL, the
+ * service and the load share the two cores.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 5);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 const CONNECTIONS = 64;
 const STEADY_RATE = 500;
-/** As many as PostgreSQL does best with on two cores. */
+/** The number of clients with which PostgreSQL is fastest on two cores. */
 const FLOOR_CLIENTS = 8;
-/** What the table says where the floor is not pgbench's. */
+/** Text in the table if the floor does not come from pgbench. */
 const LOWER_FLOOR = "floor: own clients, below pgbench's";
 const WARM_UP_SECONDS = 2;
-/** In no order, as customers' servers ask. */
+/** The ids to read, in no order, because customers' servers ask in none. */
 const READ_TARGETS = Array.from({ length: 20_000 }, () =>
   storedId(Math.floor(Math.random() * STORED_INTENTS)),
 );
 
-/** `BENCH_PROFILE=1` leaves a CPU profile of the service beside the results. */
+/** `BENCH_PROFILE=1` writes a CPU profile of the service beside the results. */
 const PROFILE =
   process.env.BENCH_PROFILE === '1' ? ['--cpu-prof', `--cpu-prof-dir=${RESULTS}`] : [];
-/** `BENCH_ONLY=get` runs one kind of work. */
+/** `BENCH_ONLY=get` runs only this kind of work. */
 const ONLY = process.env.BENCH_ONLY ?? null;
 
 function runChild(
@@ -67,7 +67,7 @@ async function load(job: Job): Promise<Result> {
   return result as Result;
 }
 
-/** An endpoint that hears of every event: each create writes its delivery as well. */
+/** Adds an endpoint that gets every event, so that each create also writes a delivery. */
 async function subscribe(db: Database, merchant: TestMerchant): Promise<void> {
   const now = new Date();
   await db.query(
@@ -103,11 +103,11 @@ async function prepare(): Promise<Ground> {
 }
 
 interface Round {
-  /** Statements per second; null when `BENCH_ONLY` leaves the floors out. */
+  /** Statements per second; `null` if `BENCH_ONLY` leaves the floors out. */
   readonly createFloor: number | null;
   readonly readFloor: number | null;
   readonly create: Result;
-  /** By the clock. */
+  /** The result at a fixed rate of requests. */
   readonly steady: Result;
   readonly get: Result;
   readonly list: Result;
@@ -133,7 +133,8 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   };
   await ground.db.query('checkpoint');
   const createFloor = await floorOf(CREATE_FLOOR);
-  // What the floor has left to be written out is not the service's to wait for, nor the other way.
+  // Runs a checkpoint, so that neither the service nor the floor pays for writing out the other's
+  // pages.
   await ground.db.query('checkpoint');
   const create = await load({ ...base, kind: 'create' });
   const steady = await load({ ...base, kind: 'create', perSecond: STEADY_RATE });
@@ -152,7 +153,10 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   };
 }
 
-/** `floorName` stands beside each line: '' where the floor is pgbench's. */
+/**
+ * Returns the lines of the table. `floorName` appears beside each; it is '' if the floor comes from
+ * pgbench.
+ */
 function summarize(rounds: readonly Round[], floorName: string): BenchLine[] {
   const line = (
     kind: 'create' | 'steady' | 'get' | 'list' | 'replay',

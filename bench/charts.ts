@@ -9,19 +9,21 @@ import { addTestMerchant } from '#testing/merchants.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**
- * The charts of the overview, 14 days, for a merchant with 1,000,000 payments in 30 days, as many
- * calls and as many deliveries: the first look counts what is over, the others read it and count
- * the rest. Looked at when the most can be left to count: in the last minute of a day, and before
- * two o'clock in the next night.
+ * Measures the charts of the overview over 14 days, for a merchant with 1,000,000 payments in 30
+ * days and as many calls and deliveries. The first request counts the days that are over and stores
+ * the counts; later ones read these and count the rest. Measured when the rest is largest: in the
+ * last minute of a day, and before two o'clock in the following night.
  */
 const ROWS = Number(process.env.BENCH_ROWS ?? 1_000_000);
-/** Every third is not paid. */
+/** Number of intents. One third of them is not paid. */
 const INTENTS = (ROWS * 3) / 2;
 const DAYS = 30;
 const SHOWN_DAYS = 14;
 const LOOKS = 200;
 const CLIENTS = 4;
-/** The rows end with the last day that is over: a bench at noon measures what one at night does. */
+/**
+ * The rows end with the last complete day, so that a run at noon measures the same as one at night.
+ */
 const END = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const MOMENTS = [
   { name: 'in the last minute of a day', at: new Date(END - MINUTE_MS) },
@@ -36,7 +38,7 @@ interface Ground {
   readonly accountId: string;
 }
 
-/** As many calls, one in fifty of them refused, and deliveries, one in a hundred given up. */
+/** Adds as many calls, one in fifty of them refused, and deliveries, one in a hundred given up. */
 async function addCalls(
   connection: Connection,
   values: readonly unknown[],
@@ -66,7 +68,7 @@ async function addCalls(
   );
 }
 
-/** Every third intent is not paid, some of them after a decline. */
+/** Adds intents. Every third is not paid, some of them after a decline. */
 async function seed({ db, accountId }: Ground): Promise<void> {
   const connection = await db.connect();
   const spread = (count: number) =>

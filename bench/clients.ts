@@ -9,9 +9,9 @@ import { ensurePackages } from '#packages/built.ts';
 import { median } from './report.ts';
 
 /**
- * `node bench/clients.ts`: the packages `tapline` and `tapline-cli` beside those that a developer
- * knows, as they install. bench/clients has the others, with a lockfile of its own. The table goes
- * between the marks of docs/clients.md.
+ * `node bench/clients.ts`: compares the packages `tapline` and `tapline-cli`, as they install, with
+ * well-known ones. The others are in bench/clients, with their own lockfile. The table goes between
+ * the marks of docs/clients.md.
  */
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
@@ -26,7 +26,7 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-/** Bytes below a folder, as files say; blocks of the disk would depend on it. */
+/** Returns the bytes below a folder by file sizes, because disk blocks differ between machines. */
 async function bytesOf(folder: string): Promise<number> {
   let sum = 0;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -39,7 +39,7 @@ function kilobytes(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} KB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** A clean folder with these packages in it. */
+/** Creates a clean folder with these packages. */
 async function install(name: string, from: readonly string[]): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), `tapline-bench-${name.replace(/\W/g, '-')}-`));
   await writeFile(path.join(folder, 'package.json'), '{"private": true, "type": "module"}');
@@ -47,7 +47,7 @@ async function install(name: string, from: readonly string[]): Promise<string> {
   return folder;
 }
 
-/** What the package takes of a disk, and how many packages it is. */
+/** Returns the disk space that the package takes, and the number of packages. */
 async function installed(folder: string) {
   const modules = path.join(folder, 'node_modules');
   const lock = JSON.parse(await readFile(path.join(modules, '.package-lock.json'), 'utf8')) as {
@@ -56,7 +56,7 @@ async function installed(folder: string) {
   return { bytes: await bytesOf(modules), packages: Object.keys(lock.packages).length };
 }
 
-/** What a bundler makes of `code`, minified and compressed: what a worker has to load. */
+/** Returns the size of `code` after bundling, minified and compressed: what a worker must load. */
 async function bundled(folder: string, code: string): Promise<number> {
   const entry = path.join(folder, 'entry.js');
   await writeFile(entry, code);
@@ -84,15 +84,15 @@ async function medianOf(measure: () => Promise<number>): Promise<number> {
   return median(rounds);
 }
 
-/** Milliseconds until the package is there, without those of Node itself. */
+/** Returns the milliseconds until the package is imported, without those of Node itself. */
 async function importMs(folder: string, code: string): Promise<number> {
   const start = (text: string) =>
     secondsOf(process.execPath, ['--input-type=module', '-e', text], folder);
-  // In turn, because the machine's speed drifts.
+  // Takes turns, because the machine's speed drifts.
   return (await medianOf(async () => (await start(code)) - (await start('')))) * 1_000;
 }
 
-/** Verifications a second, of one body of 1 KB. */
+/** Returns verifications per second, of one body of 1 KB. */
 async function verificationsPerSecond(folder: string, verifying: string): Promise<number> {
   const file = path.join(folder, 'verifying.js');
   await writeFile(
@@ -110,7 +110,7 @@ console.log(${VERIFICATIONS} / ((performance.now() - started) / 1000));`,
 
 interface Library {
   readonly name: string;
-  /** What to install: a path or a name with its version. */
+  /** The package to install: a path, or a name with its version. */
   readonly from: string;
   readonly whole: string;
   readonly webhooks: string;
@@ -154,7 +154,7 @@ async function versions(): Promise<Record<string, string>> {
     .dependencies;
 }
 
-/** Ours as they would be published. */
+/** Packs our packages as they would be published. */
 async function pack(folder: string, name: string): Promise<string> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await run('npm', args, { cwd: path.join(await ensurePackages(), name) });
@@ -215,7 +215,7 @@ async function main(): Promise<void> {
   const version = known['@stripe/cli-linux-x64'];
   const file = '@stripe/cli-linux-x64/bin/stripe';
   const commands = [
-    // Both at once: what is packed here is in no registry.
+    // Measures both together, because a package that is packed here is in no registry.
     await measureCommand({ name: 'tapline-cli', from: [sdk, cli], file: '.bin/tapline' }),
     await measureCommand({
       name: `stripe (CLI) ${version}`,
@@ -227,7 +227,7 @@ async function main(): Promise<void> {
   await writeTables(libraries, commands);
 }
 
-/** Between the marks; what stands around them was written by hand. */
+/** Writes the tables between the marks; the text around them was written by hand. */
 async function writeTables(libraries: readonly Row[], commands: readonly Row[]): Promise<void> {
   const sizes = ['installed', 'packages', 'whole', 'webhooks alone'];
   const parts = [

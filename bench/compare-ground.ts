@@ -11,9 +11,10 @@ import { addTestMerchant } from '#testing/merchants.ts';
 import { STORE_INTENTS, STORED_INTENTS } from './floors.ts';
 
 /**
- * One side of bench/compare.ts: a durable PostgreSQL, a merchant with stored intents, and an API
- * process, all of the tree that this file lies in. bench/compare.ts copies it into an earlier tree,
- * so it uses only what that has as well. Its arguments are the flags of the API process.
+ * Runs one side of bench/compare.ts: a durable PostgreSQL, a merchant with stored intents, and an
+ * API process, all from the tree that contains this file. bench/compare.ts copies it into an
+ * earlier tree, so it uses only what that tree has, too. Its arguments are the flags of the API
+ * process.
  */
 const temporary = await openTemporaryFolder('tapline-compare');
 const postgres = await startPostgres({ folder: temporary.folder, log: () => {} });

@@ -8,19 +8,20 @@ import { hear, interval, type Loaded, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * `node bench/compare.ts <commit>`: this tree beside an earlier one, in turn on one machine, whose
- * speed drifts. Each round measures both with the same load, in an order that changes. The table
- * holds the median of the rounds' ratios (this tree / the earlier one) and its 95 % interval.
+ * `node bench/compare.ts <commit>`: compares this tree with an earlier one, in turn on one machine,
+ * because its speed drifts. Each round measures both with the same load, in an order that changes.
+ * The table holds the median of the rounds' ratios (this tree / the earlier one) and its 95 %
+ * interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 4);
 const TAP_ROUNDS = Number(process.env.BENCH_TAP_ROUNDS ?? ROUNDS);
 const TAP_RATES = (process.env.BENCH_RATES ?? '100').split(',').map(Number);
-/** Creates by the clock, with which the slowest hundredth is to take at most 30 ms. */
+/** Creates per second at a fixed rate, at which the slowest hundredth should take at most 30 ms. */
 const STEADY_RATE = 500;
 /**
- * This tree's journey. Its test parts lay in another folder once, and before that the database was
- * an argument of its own.
+ * Copies this tree's journey. In earlier trees its test parts were in another folder, and before
+ * that it took the database as an argument.
  */
 async function copyJourney(root: string): Promise<void> {
   const text = await readFile(path.join(import.meta.dirname, 'journey.ts'), 'utf8');
@@ -34,7 +35,7 @@ async function copyJourney(root: string): Promise<void> {
   await writeFile(path.join(root, 'bench/journey.ts'), fitting);
 }
 
-/** Payments on a real chain, all of that tree: it measures whenever it is sent a rate. */
+/** Runs payments on a real chain, all from that tree. It measures whenever it gets a rate. */
 async function openJourney(root: string): Promise<ChildProcess> {
   const child = fork(path.join(root, 'bench/journey.ts'), ['--serve'], {
     cwd: root,
@@ -45,11 +46,11 @@ async function openJourney(root: string): Promise<ChildProcess> {
   return child;
 }
 
-/** What whole sales took, at so many taps a second. */
+/** What whole sales took at a given number of taps per second. */
 interface Sales {
   /** Median from a tap's block to its answer. */
   readonly tapMs: number;
-  /** Of processor time: of the service and PostgreSQL, for each. */
+  /** Processor time per sale, of the service and PostgreSQL together. */
   readonly cpuMs: number;
 }
 
@@ -66,13 +67,13 @@ function toLine(work: string, ratios: readonly number[]): BenchLine {
   return { work, ratio: median(ratios), value: shown, target: 'lower end >= 0.95' };
 }
 
-/** This tree's result beside the earlier one's. */
+/** The results of this tree and of the earlier one. */
 interface Both<T> {
   readonly now: T;
   readonly before: T;
 }
 
-/** Measures both sides, the first one first in every other round. */
+/** Measures both sides. The order changes with every round. */
 async function pair<T>(
   round: number,
   here: () => Promise<T>,
@@ -85,7 +86,7 @@ async function pair<T>(
 
 const p99Of = (all: readonly Loaded[]) => median(all.map(({ p99Ms }) => p99Ms));
 
-/** How many a second, what each costs, and how long the slowest hundredth takes. */
+/** Returns the lines: requests per second, the cost of each, and the slowest hundredth. */
 function httpLines(work: string, rounds: readonly Both<Loaded>[]): BenchLine[] {
   const now = rounds.map((both) => both.now);
   const p99 = p99Of(rounds.map(({ before }) => before)).toFixed(1);
@@ -147,7 +148,7 @@ async function compareTaps(root: string, perSecond: number): Promise<BenchLine[]
   }
   now.disconnect();
   before.disconnect();
-  // Time, not speed: turned around, so that above 1 is faster for all lines.
+  // Inverts the ratio, because these are times: above 1 means faster in every line.
   return [
     toLine(
       `tap to succeeded less block wait, ${perSecond}/s, p50 (earlier / now)`,

@@ -7,9 +7,9 @@ import { fundWallet, walletOf } from '../web/testing/wallet.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * What customers at a counter wait for, in a real browser beside the service: until the tag's page
- * shows what the till has asked for, what the till adds to a tap, and how long somebody takes who
- * has no wallet yet.
+ * Measures what customers at a counter wait for, in a real browser beside the service: until the
+ * tag's page shows what the till has requested, what the till adds to a tap, and how long a
+ * customer without a wallet takes.
  */
 const CHARGES = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;
@@ -18,7 +18,7 @@ const PULLED = '2.51125';
 
 const [{ sandbox, close }, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
 
-/** By the page's own clock: asking from outside would add the way there and back. */
+/** Measures by the page's own clock, because a request from outside would add its round trip. */
 const WATCH = `
   window.__seen = {};
   const look = () => {
@@ -46,7 +46,7 @@ interface Seen {
   readonly at: number;
 }
 
-/** The page's policy lets nobody but the debugger ask it, so it is asked again and again. */
+/** Polls the page through the debugger, because the page's CSP blocks every other way. */
 async function seen(page: Page, name: 'charge' | 'waits'): Promise<Seen> {
   for (;;) {
     const found = (await page.evaluate(`window.__seen.${name} ?? null`)) as Seen | null;
@@ -55,7 +55,7 @@ async function seen(page: Page, name: 'charge' | 'waits'): Promise<Seen> {
   }
 }
 
-/** From the answer to the charge until the page of the terminal's tag shows it. */
+/** Measures from the response to the charge until the page of the terminal's tag shows it. */
 async function measureTag(): Promise<number[]> {
   const terminal = await addTestTerminal(sandbox);
   const { page, close: closeTag } = await browser.open(PHONE);
@@ -75,7 +75,10 @@ async function measureTag(): Promise<number[]> {
   return took;
 }
 
-/** What the till takes of a tap: from what was read to its request, from the answer to `Paid`. */
+/**
+ * Measures the till's share of a tap: from the read to its request, and from the response to
+ * `Paid`.
+ */
 async function measureTaps(): Promise<number[]> {
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal, options: PHONE });
@@ -94,13 +97,16 @@ async function measureTaps(): Promise<number[]> {
   return took;
 }
 
-/** From the first paint of the pay page: a wallet with a passkey, test USDC, and paid. */
+/**
+ * Measures from the first paint of the pay page until the customer has a wallet with a passkey and
+ * test USDC, and has paid.
+ */
 async function measureNewcomer(): Promise<number> {
   const { url } = await askForPayment(sandbox, await addTestTerminal(sandbox));
   const wallet = walletOf(await browser.open(PHONE));
   await addVirtualPasskeys(wallet);
   const { page } = wallet;
-  // Browsers tie passkeys to a name; an address of numbers has none.
+  // Uses a host name, because browsers tie passkeys to one and refuse numeric addresses.
   await page.goto(url.replace('127.0.0.1', 'localhost'));
   await page.getByRole('link', { name: 'Make a wallet' }).waitFor();
   const paint =

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Of Linux: what a process and all that it has started have used of the processors. */
+/** Returns the processor time that a process and all its descendants have used. Linux only. */
 
-/** `getconf CLK_TCK`, the same on every Linux of today. */
+/** Result of `getconf CLK_TCK`, the same on every Linux today. */
 const TICKS_PER_SECOND = 100;
 
 interface Seen {
@@ -10,17 +10,17 @@ interface Seen {
   readonly ticks: number;
 }
 
-/** Its own time, and that of children that have ended and were waited for. */
+/** Reads its own time, and that of its children that have ended and were waited for. */
 async function look(pid: string): Promise<Seen | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (text === null) return null;
-  // The name is in brackets and may hold anything; what follows it is counted from field 3.
+  // The name is in brackets and may contain anything; what follows it is counted from field 3.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { parent: Number(fields[1]), ticks };
 }
 
-/** Seconds of processor time of these processes and of everything below them. */
+/** Returns the seconds of processor time of these processes and everything below them. */
 export async function cpuSeconds(roots: readonly number[]): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const seen = new Map<number, Seen>();

@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * The way to a node that is far away: passes bytes on, each half of the round trip later, and in
- * their order. Run as a child process, so that its waiting costs the service nothing. Told which
- * port to reach and how many milliseconds a round trip takes; tells its own port.
+ * Simulates the way to a distant node: passes bytes on in order, each half a round trip later. Runs
+ * as a child process, so that its waiting costs the service nothing. Gets the port to reach and the
+ * milliseconds of a round trip; returns its own port.
  */
 export interface FarNode {
   readonly port: number;
@@ -11,7 +11,7 @@ export interface FarNode {
 }
 
 function passOn(from: Socket, to: Socket, delayMs: number): void {
-  // Timers of the same length end in the order in which they began.
+  // Timers of the same length end in the order in which they started, so the bytes stay in order.
   from.on('data', (bytes) => setTimeout(() => to.writable && to.write(bytes), delayMs));
   from.on('end', () => setTimeout(() => to.end(), delayMs));
   from.on('error', () => to.destroy());

@@ -2,30 +2,36 @@ import pg from 'pg';
 import type { Floor, FloorOf } from './pgbench.ts';
 
 /**
- * The floor where pgbench is not installed, in a process of its own: the same script over as many
- * connections, each with one prepared statement under way at a time. JavaScript reads and writes
- * the wire here, on the cores that PostgreSQL would need: what it reaches is less than pgbench's.
+ * Measures the floor if pgbench is not installed, in its own process: the same script over as many
+ * connections, each with one prepared statement at a time. JavaScript reads and writes the wire
+ * here, on the cores that PostgreSQL needs, so it reaches less than pgbench.
  */
 
-/** Not counted: connections open, code is compiled. */
+/** Not counted, because connections are opened and code is compiled. */
 const WARM_UP_MS = 1_000;
 
-/** What pgbench makes of a script, for one statement: `\set n random(low, high)` and `:n`. */
+/**
+ * A statement with the parts of pgbench's script language that it uses: `\set n random(low, high)`
+ * and `:n`.
+ */
 interface Statement {
   readonly text: string;
-  /** The values of one execution. */
+  /** Returns the values of one execution. */
   readonly values: () => string[];
 }
 
 const RANDOM = /^\\set (\w+) random\((\d+), (\d+)\)$/gm;
-/** A variable, and not the `::` of a cast. */
+/** Matches a variable, but not the `::` of a cast. */
 const VARIABLE = /(?<!:):([a-z_]\w*)/g;
 
 function randomIn(low: number, high: number): string {
   return String(low + Math.floor(Math.random() * (high - low + 1)));
 }
 
-/** @throws when the script names a variable that nothing sets, or has another `\` command. */
+/**
+ * Parses a script.
+ * @throws if it names a variable that nothing sets, or has another `\` command.
+ */
 function readScript({ script, variables = {} }: FloorOf): Statement {
   const sources = new Map<string, () => string>(
     Object.entries(variables).map(([name, value]) => [name, () => value]),

@@ -1,6 +1,6 @@
 /**
- * What PostgreSQL has to do for a create at the least: the rows of key, intent, event and delivery
- * in one statement, in one transaction, as the tables and their indexes are.
+ * The least that PostgreSQL must do for a create: insert the rows of key, intent, event and
+ * delivery in one statement and one transaction, with the real tables and indexes.
  */
 export const CREATE_FLOOR = `
 with ids as (
@@ -35,10 +35,10 @@ select 'we_floor00000000000000000', now(), position, event, :account, false, eve
 from ids;
 `;
 
-/** So many intents are there to be read, by the service and by pgbench alike. */
+/** The number of stored intents that the service and pgbench read. */
 export const STORED_INTENTS = 100_000;
 
-/** The id of the n-th of them. */
+/** Returns the id of the n-th stored intent. */
 export function storedId(n: number): string {
   return `pi_${String(n).padStart(22, '0')}`;
 }
@@ -51,7 +51,7 @@ select 'pi_' || lpad(n::text, 22, '0'), $1, false, n,
   '{"table":"7"}', 'api', now() + interval '1 day', 'requires_payment_method'
 from generate_series(0, $3::int - 1) as n`;
 
-/** Every column of an intent by its id. */
+/** Reads every column of an intent by its id. */
 export const READ_FLOOR = `
 \\set n random(0, ${STORED_INTENTS - 1})
 select id, account_id, livemode, position, created, amount, terminal_id, order_id, description,

@@ -9,7 +9,7 @@ import { STORED_INTENTS, storedId } from './floors.ts';
 import type { Job, Result } from './http-load.ts';
 import { median } from './report.ts';
 
-/** Services that are measured in turn, each with a PostgreSQL of its own (compare-ground.ts). */
+/** Measures services in turn, each with its own PostgreSQL (compare-ground.ts). */
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 1;
 const RESAMPLES = 10_000;
@@ -22,11 +22,14 @@ export interface Ground {
   readonly port: number;
   readonly key: string;
   readonly terminal: string;
-  /** Of its PostgreSQL. */
+  /** URL of this process's PostgreSQL database. */
   readonly databaseUrl: string;
 }
 
-/** The next message. @throws when the process ends instead: nobody would hear of it. */
+/**
+ * Waits for the next message.
+ * @throws if the process ends instead, which would otherwise go unnoticed.
+ */
 export async function hear<T>(child: ChildProcess): Promise<T> {
   const heard = new AbortController();
   const { signal } = heard;
@@ -47,11 +50,11 @@ export async function openGround(root: string): Promise<Ground> {
   return { child, ...(await hear<Omit<Ground, 'child'>>(child)) };
 }
 
-/** What the service and its PostgreSQL did. */
+/** The work done by the service and its PostgreSQL. */
 export interface Loaded {
   readonly perSecond: number;
   readonly p99Ms: number;
-  /** Of processor time for each. */
+  /** Processor time per request. */
   readonly cpuMs: number;
 }
 
@@ -62,7 +65,7 @@ export async function load(
     readonly connections?: number;
   },
 ): Promise<Loaded> {
-  // What was written before is written out now, and not during the measurement of the other.
+  // Writes out earlier changes now, so that it does not happen while the other one is measured.
   ground.child.send('checkpoint');
   await hear(ground.child);
   const child = fork(path.join(import.meta.dirname, 'http-load.ts'));
@@ -79,12 +82,12 @@ export async function load(
   const { failures, requests, perSecond, p99Ms } = await hear<Result>(child);
   child.disconnect();
   if (failures > 0) throw new Error(`${failures} requests failed`);
-  // What it warms up with costs as much.
+  // Counts warm-up requests, too, because they cost as much.
   const done = (requests * (work.seconds + WARM_UP_SECONDS)) / work.seconds;
   return { perSecond, p99Ms, cpuMs: ((await cpuSeconds(pids)) - before) * (1000 / done) };
 }
 
-/** The 2.5th and 97.5th percentile of the medians of samples drawn with replacement. */
+/** Returns the 2.5th and 97.5th percentile of the medians of samples drawn with replacement. */
 export function interval(ratios: readonly number[]): readonly [number, number] {
   const random = createRandom(1, 'bootstrap');
   const medians = Array.from({ length: RESAMPLES }, () =>

@@ -14,10 +14,10 @@ import {
 import { type BenchLine, median, report } from './report.ts';
 
 /**
- * What a payment costs (create, tap, applied settlement, with key, events and request: everything
- * but the chain) as the tables are larger. It must be the same. Each size has a database of its own
- * on one server, and they take turns: the machine is faster or slower from one minute to the next,
- * so only rounds that follow each other are compared.
+ * Measures what a payment costs as tables grow (create, tap, applied settlement, with key, events
+ * and request: everything but the chain). It must stay the same. Each size has its own database on
+ * one server. They take turns, because the machine's speed changes within minutes, so only
+ * consecutive rounds are compared.
  */
 const SIZES = (process.env.BENCH_SIZES ?? '10000,100000,1000000').split(',').map(Number);
 const PAYMENTS = 600;
@@ -26,7 +26,7 @@ const AT_ONCE = 32;
 const PAYERS = 100;
 const CHUNK = 50_000;
 
-/** Settled payments of the past, with all that the service keeps of them. */
+/** Adds settled payments of the past, with everything that the service stores about them. */
 async function fillPayments(
   db: Database,
   { accountId, terminalId, payerId, from, to }: Filling,
@@ -92,7 +92,7 @@ async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown
   await Promise.all(Array.from({ length: AT_ONCE }, one));
 }
 
-/** Milliseconds per payment, for a round of payments. */
+/** Returns the milliseconds per payment in a round of payments. */
 async function round(store: TestStore, passes: readonly string[]): Promise<number> {
   const make = intentMaker(store);
   const intents: { id: string; pass: string }[] = [];
@@ -113,7 +113,7 @@ interface Filled {
   readonly db: Database;
   readonly store: TestStore;
   readonly passes: readonly string[];
-  /** Milliseconds per payment of each round. */
+  /** The milliseconds per payment in each round. */
   readonly rounds: number[];
 }
 
@@ -133,7 +133,8 @@ async function fill(admin: Database, url: string, size: number): Promise<Filled>
   for (let from = 0; from < size; from += CHUNK) {
     await fillPayments(db, { ...parties, from, to: Math.min(from + CHUNK, size) });
   }
-  // As in a database that has grown slowly; or it would be done during the rounds.
+  // Vacuums first, as a database that has grown slowly would have; otherwise it would happen during
+  // the rounds.
   await db.query('vacuum analyze');
   const passes = payers.map(({ pass }) => pass);
   return { size, db, store, passes, rounds: [] };

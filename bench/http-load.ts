@@ -2,25 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 /**
- * The load of bench/api.ts, in a process of its own: requests over plain sockets, so that the
- * client takes as little of the two cores as it can. One request at a time per connection.
+ * The load of bench/api.ts, in its own process: sends requests over plain sockets, so that the
+ * client uses little of the two cores. One request at a time per connection.
  */
 export interface Job {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Not counted: caches fill, code is compiled. */
+  /** Not counted, because caches fill and code is compiled. */
   readonly warmUpSeconds: number;
   readonly key: string;
   readonly kind: 'create' | 'get' | 'list' | 'replay';
   readonly terminal: string;
-  /** What a create sells, as members of its body; left out: 2.50 USDC. */
+  /** The sale of a create, as members of its body. Default: 2.50 USDC. */
   readonly sale?: string;
   /** Ids to read, or paths of pages. */
   readonly targets: readonly string[];
-  /** Ends after so many, instead of after `seconds`. */
+  /** Ends after so many requests, instead of after `seconds`. */
   readonly limit?: number;
-  /** By the clock, whether answers come or not; left out: each as soon as the last is answered. */
+  /**
+   * Sends at this rate, whether responses arrive or not. If absent, each request follows the
+   * previous response.
+   */
   readonly perSecond?: number;
 }
 
@@ -29,11 +32,11 @@ export interface Result {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly requests: number;
-  /** Answers with another status than the expected one. */
+  /** Responses with another status than the expected one. */
   readonly failures: number;
-  /** Per second, of the first and the last tenth of the requests. */
+  /** Requests per second in the first and the last tenth of the requests. */
   readonly tenths: readonly [first: number, last: number];
-  /** Ids of what was created. */
+  /** Ids of the created objects. */
   readonly ids: readonly string[];
 }
 
@@ -68,12 +71,12 @@ interface Tally {
   turn: number;
   failures: number;
   readonly latencies: number[];
-  /** When each was answered. */
+  /** When each request was answered. */
   readonly answeredAt: number[];
   readonly ids: string[];
 }
 
-/** The whole answer when it is there: its text and how long it is. */
+/** Returns the first response's status and body, or `null` until it has arrived completely. */
 function completeAnswer(text: string): { status: number; body: string } | null {
   const end = text.indexOf('\r\n\r\n');
   if (end < 0) return null;
@@ -82,7 +85,9 @@ function completeAnswer(text: string): { status: number; body: string } | null {
   return { status: Number(text.slice(9, 12)), body: text.slice(end + 4) };
 }
 
-/** When a connection's requests are due: in turn with the others, from the first one's time. */
+/**
+ * Returns when a connection's requests are due: in turn with the others, from the first one's time.
+ */
 function timetable({ connections, perSecond }: Job, connection: number): (turn: number) => number {
   if (perSecond === undefined) return () => 0;
   const gapMs = 1000 / perSecond;
@@ -101,7 +106,7 @@ function runConnection(job: Job, tally: Tally, connection: number): Promise<void
     socket.setNoDelay(true).setEncoding('latin1');
     const send = () => {
       if (tally.done) return socket.end();
-      // One that is late counts from the time at which it was due.
+      // Counts a late request from the time at which it was due.
       sentAt = dueAt(sent++) || performance.now();
       socket.write(requestText(job, tally.turn++, replayKey));
     };
@@ -177,7 +182,7 @@ async function run(job: Job): Promise<Result> {
   };
 }
 
-/** How many a second, at the beginning and at the end of these times. */
+/** Returns the requests per second at the beginning and at the end of these times. */
 function tenthsOf(times: readonly number[]): [first: number, last: number] {
   const count = Math.max(1, Math.floor((times.length - 1) / 10));
   const rate = (from: number, to: number) =>

@@ -9,10 +9,11 @@ import { type BenchLine, percentile, report } from './report.ts';
 import { type Bench, load, residentMb, withBench } from './shop.ts';
 
 /**
- * Whole payments over HTTP, as `npm start` runs them: one process with API and workers, durable
- * PostgreSQL, a chain with a block per second, one webhook endpoint that hears of everything. The
- * taps come from a second process. Everything shares the machine. `BENCH_BLOCK_MS` takes other
- * chains, one after the other, and `BENCH_NODE_MS` nodes that are so many milliseconds away.
+ * Measures whole payments over HTTP, as `npm start` runs them: one process with API and workers,
+ * durable PostgreSQL, a chain with a block per second, and one webhook endpoint that gets every
+ * event. The taps come from a second process. Everything shares the machine. `BENCH_BLOCK_MS` sets
+ * other block intervals, one after the other, and `BENCH_NODE_MS` adds the given round trip to the
+ * nodes.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 const RATES = numbers(process.env.BENCH_RATES ?? '100,400');
@@ -23,7 +24,7 @@ function numbers(list: string): number[] {
   return list.split(',').map(Number);
 }
 
-/** The blocks that the payments of these intents are in. */
+/** Returns the blocks that contain the payments of these intents. */
 async function blocksOf(db: Database, intents: readonly string[]): Promise<Map<string, number>> {
   const rows = await db.query<{ payment_intent_id: string; block_number: bigint }>(
     'select payment_intent_id, block_number from payments where payment_intent_id = any($1)',
@@ -35,7 +36,8 @@ async function blocksOf(db: Database, intents: readonly string[]): Promise<Map<s
 async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
   const cpuBefore = await cpuSeconds(bench.pids);
   const { taps, blocks } = await load(bench, rate, rate * SECONDS);
-  // Everything from the create to its webhook, but for what a few of them have still to do.
+  // The processor time covers everything from the create to its webhook, except the work that a few
+  // of them still have to do.
   const cpu = (await cpuSeconds(bench.pids)) - cpuBefore;
   const paid = taps.filter((tap) => tap.status === 'succeeded');
   const blockOf = await blocksOf(
@@ -52,7 +54,8 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
     return first?.number === blockOf.get(tap.intent);
   });
   const total = paid.map((tap) => tap.done - tap.at);
-  // From the first payment that succeeded to the last: the wait for the first block is nobody's.
+  // Counts from the first successful payment to the last, because the wait for the first block is
+  // not the service's.
   const ends = paid.map(({ done }) => done);
   const span = Math.max(...ends) - Math.min(...ends);
   const failures = taps.length - paid.length;
@@ -79,7 +82,7 @@ async function measure(bench: Bench, rate: number): Promise<BenchLine[]> {
   ];
 }
 
-/** Two addresses of the one chain: with a single one, a payment waits for a second block. */
+/** Uses two addresses of the one chain: with a single one, a payment waits for a second block. */
 function atTwoAddresses(ground: ChaosGround): ChaosGround {
   const { testnet } = ground;
   const [url = ''] = testnet.config.rpcUrls;
@@ -87,7 +90,7 @@ function atTwoAddresses(ground: ChaosGround): ChaosGround {
   return { ...ground, testnet: { ...testnet, config: { ...testnet.config, rpcUrls } } };
 }
 
-/** The same chain, so far away. @returns how to let go of the way to it. */
+/** Adds this distance to the chain. @returns a function that removes it. */
 async function atDistance(ground: ChaosGround, roundTripMs: number) {
   if (roundTripMs === 0) return { ground, end: () => {} };
   const { config } = ground.testnet;
@@ -114,14 +117,16 @@ async function measureAll(bench: Bench, pid: number | undefined): Promise<BenchL
   return lines;
 }
 
-/** For bench/compare.ts: measures whenever the parent names a rate, until the parent lets go. */
+/**
+ * Serves bench/compare.ts: measures whenever the parent names a rate, until the parent disconnects.
+ */
 async function serve(bench: Bench): Promise<void> {
   process.on('message', async (rate: number) => process.send?.(await measure(bench, rate)));
   process.send?.('ready');
   await once(process, 'disconnect');
 }
 
-/** One chain with one node. */
+/** Measures with one chain and one node. */
 async function runOn(blockMs: number, nodeMs: number): Promise<BenchLine[]> {
   const near = await openChaosGround({ providers: 'none', blockMs });
   const { ground, end } = await atDistance(atTwoAddresses(near), nodeMs);

@@ -11,8 +11,8 @@ import { STORE_INTENTS } from './floors.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**
- * A page of 20 out of 1,000,000 intents at the beginning, in the middle and at the end of the
- * list: what a page costs must not depend on where it is.
+ * Measures a page of 20 out of 1,000,000 intents at the beginning, in the middle and at the end of
+ * the list: its cost must not depend on its position.
  */
 const INTENTS = Number(process.env.BENCH_ROWS ?? 1_000_000);
 const PAGES = 1_500;
@@ -36,7 +36,7 @@ async function page(bench: Bench, query: string): Promise<{ next: string; count:
   return { next: body.next_cursor ?? '', count: body.data.length };
 }
 
-/** A real cursor at this share of the list, with the filter that led there. */
+/** Returns a real cursor at this share of the list, with the filter that led there. */
 async function cursorAt(bench: Bench, share: number): Promise<string> {
   if (share === 0) return '';
   const [row] = await bench.db.query<{ created: Date }>(

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Dispatcher, Pool } from 'undici';
 
 /**
- * The load of bench/nodes.ts, in a process of its own: a fixed number of clients, each of which
- * sends its next request when the one before it is answered, to the nodes in turn.
+ * The load of bench/nodes.ts, in its own process: a fixed number of clients. Each sends its next
+ * request when the previous one is answered, to the nodes in turn.
  */
 export interface NodesJob {
   /** `http://127.0.0.1:1`, one per node. */
@@ -12,10 +12,13 @@ export interface NodesJob {
   readonly passes: readonly string[];
   readonly clients: number;
   readonly seconds: number;
-  /** Ends after so many, if the time is not up before. */
+  /** Ends after so many requests, or earlier when the time is up. */
   readonly limit?: number;
   readonly kind: 'create' | 'get' | 'tap';
-  /** Of these sellers, in their order: each is tapped once, or read again and again. */
+  /**
+   * The sellers' intents, in the order of the sellers: each is tapped once, or read again and
+   * again.
+   */
   readonly intents: readonly string[];
 }
 
@@ -28,13 +31,13 @@ export interface Seller {
 export interface NodesResult {
   readonly done: number;
   readonly seconds: number;
-  /** What was answered otherwise than with success: how often. */
+  /** How often each response other than success arrived. */
   readonly others: Readonly<Record<string, number>>;
-  /** Of creates: what they made, seller by seller. */
+  /** For creates: the created intents, seller by seller. */
   readonly intents: readonly string[];
 }
 
-/** A tap waits for its block; one that takes longer is counted as another answer. */
+/** Time limit for a tap, which waits for its block. A slower one counts as another response. */
 const TIMEOUT_MS = 60_000;
 
 interface Sent {
@@ -66,7 +69,7 @@ function sender(job: NodesJob, pools: readonly Pool[]): Send {
     return ask(turn, { method: 'POST', path, headers, body: JSON.stringify(body) });
   };
   return (turn) => {
-    // An intent is its seller's: they were made in the order of the sellers.
+    // An intent belongs to its seller: they were created in the order of the sellers.
     const place = job.kind === 'create' ? turn : turn % job.intents.length;
     const seller = job.sellers[place % job.sellers.length];
     if (seller === undefined) throw new Error('no seller');

@@ -10,11 +10,11 @@ import type { NodesJob, NodesResult, Seller } from './nodes-load.ts';
 import { type BenchLine, median, report } from './report.ts';
 
 /**
- * Creates, reads and taps per second at one, two and three API processes, for one, 16 and 256
- * accounts, and what each costs: processor time of the service and of PostgreSQL, bytes of the
+ * Measures creates, reads and taps per second at one, two and three API processes, for one, 16 and
+ * 256 accounts, and what each costs: processor time of the service and of PostgreSQL, bytes of the
  * write-ahead log, rows, gas. One worker settles on a real chain with 1-second blocks. Everything,
- * the load included, shares the machine, so more nodes cannot be faster here: they must not be
- * slower. Reads lock nothing: what they lose with a second node, the machine takes.
+ * including the load, shares the machine, so more nodes cannot be faster here: they must not be
+ * slower. Reads take no locks: what they lose with a second node is due to the machine.
  */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -22,20 +22,23 @@ const NODES = (process.env.BENCH_NODES ?? '1,2,3').split(',').map(Number);
 const ACCOUNTS = (process.env.BENCH_ACCOUNTS ?? '1,16,256').split(',').map(Number);
 const CREATE_CLIENTS = 64;
 /**
- * By itself, before anything is measured: V8 compiles what has run often, and a node that has
- * created little takes twice the processor time for each. Of several, each creates less.
+ * Warm-up of each node by itself: V8 compiles what has run often, and a node that has created
+ * little takes twice the processor time per create. If several nodes shared a warm-up, each would
+ * create less.
  */
 const WARM_UP_SECONDS = 10;
-/** Each waits for its block: a second and more. */
+/** Number of clients, because each tap waits for its block: a second or more. */
 const TAP_CLIENTS = 256;
-/** More than one machine does of them. */
+/** More taps per second than one machine can do. */
 const MAX_TAPS_PER_SECOND = 500;
 const TIMEOUT_SECONDS = 120;
-/** PostgreSQL's processes tell of their rows only now and then; by then all of them have. */
+/**
+ * How long to wait for PostgreSQL's statistics: its processes report their rows only now and then.
+ */
 const REST_MS = 12_000;
-/** The sales whose rows and bytes are counted. */
+/** The number of sales whose rows and bytes are counted. */
 const COUNTED_SALES = 400;
-/** What two nodes must reach of one. */
+/** The share of one node's speed that two nodes must reach. */
 const TARGET = '>= 0.9 of one node';
 
 interface Cell {
@@ -43,7 +46,7 @@ interface Cell {
   readonly accounts: number;
 }
 
-/** What the database has done so far. */
+/** The work that the database has done so far. */
 interface Work {
   readonly wal: number;
   readonly rows: number;
@@ -72,7 +75,7 @@ interface Measured {
   readonly kind: NodesJob['kind'];
   readonly perSecond: number;
   readonly failures: number;
-  /** Milliseconds of processor time for each: API, PostgreSQL, worker. */
+  /** Milliseconds of processor time per request: API, PostgreSQL, worker. */
   readonly cpuMs: readonly number[];
 }
 
@@ -94,7 +97,7 @@ async function measure(ground: NodesGround, cell: Cell, job: NodesJob): Promise<
   return { cell, kind: job.kind, perSecond: result.done / result.seconds, failures, cpuMs };
 }
 
-/** Intents of these sellers in their order, made by all nodes and not measured. */
+/** Creates intents for these sellers in order, through all nodes and without measuring. */
 async function makeIntents(
   ground: NodesGround,
   { sellers, count: limit }: { readonly sellers: readonly Seller[]; readonly count: number },
@@ -102,7 +105,7 @@ async function makeIntents(
   const origins = ground.nodes.map(({ origin }) => origin);
   const base = { origins, sellers, passes: [], clients: CREATE_CLIENTS, intents: [] };
   const made = await load({ ...base, kind: 'create', limit, seconds: TIMEOUT_SECONDS });
-  // Without what failed, an intent would be tapped at another seller's counter.
+  // Fails, because with a missing intent, the others would be tapped at the wrong seller's counter.
   if (failuresOf(made) > 0) throw new Error(`creates failed: ${JSON.stringify(made.others)}`);
   return made.intents;
 }
@@ -120,7 +123,7 @@ async function measureCell(ground: NodesGround, cell: Cell): Promise<Measured[]>
   return [create, await measure(ground, cell, get), await measure(ground, cell, tap)];
 }
 
-/** The medians of a cell's rounds, beside those of one node in the same rounds. */
+/** Returns the medians of a cell's rounds, beside those of one node in the same rounds. */
 function toLine(rounds: readonly Measured[], alone: readonly Measured[]): BenchLine {
   const [{ cell, kind } = present(alone[0], 'a round')] = rounds;
   const ms = [0, 1, 2].map((part) => median(rounds.map(({ cpuMs }) => cpuMs[part] ?? 0)));
@@ -134,7 +137,10 @@ function toLine(rounds: readonly Measured[], alone: readonly Measured[]): BenchL
   };
 }
 
-/** All numbers of nodes in turn, so that what the machine does besides falls on each of them. */
+/**
+ * Measures all numbers of nodes in turn, so that other load on the machine affects each of them
+ * equally.
+ */
 async function measureAccounts(ground: NodesGround, accounts: number): Promise<BenchLine[]> {
   const all: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -149,7 +155,7 @@ async function measureAccounts(ground: NodesGround, accounts: number): Promise<B
   });
 }
 
-/** What is written for a whole sale: an intent, its tap, its settlement and their events. */
+/** Returns what a whole sale writes: an intent, its tap, its settlement and their events. */
 async function writtenPerSale(ground: NodesGround): Promise<BenchLine> {
   const { db, passes } = ground;
   const origins = ground.nodes.slice(0, 1).map(({ origin }) => origin);
@@ -175,7 +181,7 @@ interface Gas {
   readonly payments: number;
 }
 
-/** Gas per payment, over the newest transactions. */
+/** Returns the gas per payment, over the newest transactions. */
 async function gasPerPayment({ db, rpcUrl }: NodesGround): Promise<number> {
   const rows = await db.query<Gas>(
     `select tx_hash as hash, count(*)::int as payments from payments

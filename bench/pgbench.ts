@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** PostgreSQL's own load generator: what the same statements cost without a service around them. */
+/** A result of PostgreSQL's own load generator: what the same statements cost without a service. */
 export interface Floor {
   readonly perSecond: number;
   readonly latencyMs: number;
@@ -23,8 +23,8 @@ export interface FloorOf {
 const DEBIAN = '/usr/lib/postgresql';
 
 /**
- * `PGBENCH`, the search path, or where Debian keeps it; null when it is not installed, or when
- * `PGBENCH=none` asks for the floor of a machine without it.
+ * Finds pgbench by `PGBENCH`, in the search path, or where Debian installs it.
+ * @returns `null` if it is not installed, or if `PGBENCH=none` asks for the floor without it.
  */
 export function findPgbench(): string | null {
   if (process.env.PGBENCH === 'none') return null;
@@ -39,7 +39,9 @@ export function findPgbench(): string | null {
   return places.find(works) ?? null;
 }
 
-/** The script's floor: pgbench's, or without it the lower one of bench/floor-clients.ts. */
+/**
+ * Measures the script's floor with pgbench, or without it the lower one of bench/floor-clients.ts.
+ */
 export function runFloor(pgbench: string | null, wanted: FloorOf): Promise<Floor> {
   return pgbench === null ? runFloorClients(wanted) : runPgbench(pgbench, wanted);
 }

@@ -13,10 +13,9 @@ import { addTerminal } from '#testing/store.ts';
 import { percentile, report } from './report.ts';
 
 /**
- * 500 terminals wait in long polls; intents are created for them one after the other. From the
- * moment the merchant's request is sent until the terminal has the intent: so the time of the
- * create itself is in it. Two processes serve: every other intent is created at one of them and
- * picked up at the other.
+ * 500 terminals wait in long polls while intents are created for them one after the other. Measures
+ * from sending the merchant's request until the terminal has the intent, so it includes the create.
+ * Two processes serve: every other intent is created at one of them and picked up at the other.
  */
 const TERMINALS = Number(process.env.BENCH_TERMINALS ?? 500);
 const INTENTS = 1_000;
@@ -32,7 +31,7 @@ interface Bench {
   readonly pools: readonly Pool[];
   readonly merchant: TestMerchant;
   readonly terminals: readonly Terminal[];
-  /** When the create of the terminal's intent was sent. */
+  /** When the create request for the terminal's intent was sent. */
   readonly sentAt: Map<string, number>;
   readonly took: number[];
 }
@@ -46,7 +45,7 @@ async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; 
   return { child, pool };
 }
 
-/** Waits for work as a terminal does: again and again. */
+/** Polls for work again and again, as a terminal does. */
 async function wait(bench: Bench, pool: Pool, terminal: Terminal, stop: AbortSignal) {
   const authorization = `Bearer ${terminal.deviceKey}`;
   while (!stop.aborted) {
@@ -61,7 +60,7 @@ async function wait(bench: Bench, pool: Pool, terminal: Terminal, stop: AbortSig
     if (answer.statusCode !== 200) continue;
     const sentAt = bench.sentAt.get(terminal.terminalId);
     if (sentAt !== undefined) bench.took.push(now - sentAt);
-    // Out of the way of the next poll: nobody taps here.
+    // Cancels it, so that the next poll does not return it: no customer taps here.
     const { id } = JSON.parse(text) as { id: string };
     const path = `/api/device/v1/payment_intents/${id}/cancel`;
     const canceled = await pool.request({ method: 'POST', path, headers: { authorization } });

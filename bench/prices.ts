@@ -6,20 +6,20 @@ import { interval, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
 
 /**
- * What a price in the shop's currency and lines cost: creates with them beside creates in atoms, at
- * one service, in turn, in an order that changes. The table holds the median of the rounds' ratios
- * of processor time (of the service and its PostgreSQL) and its 95 % interval.
+ * Measures what a price in the shop's currency and lines cost: creates with them beside creates in
+ * atoms, at one service, in turn, in an order that changes. The table holds the median of the
+ * rounds' ratios of processor time (of the service and its PostgreSQL) and its 95 % interval.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
-/** One at a time, and as many as batches are made for. */
+/** One connection, and as many as the batches are made for. */
 const CONNECTIONS = [1, 64];
 const HOUR_SECONDS = 3600;
 
 const presentment = '"presentment":{"currency":"eur","amount":250}';
 const withLine = (tax: string) =>
   `${presentment},"line_items":[{"name":"Coffee","quantity":2,"unit_amount":125,${tax}}]`;
-/** Each comes to 2.50 EUR, or to as many atoms. */
+/** The sales. Each amounts to 2.50 EUR, or to as many atoms. */
 const SALES = {
   atoms: '"amount":2500000',
   presentment,

@@ -1,18 +1,18 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** One line of the benchmark's table. What does not apply is left out. */
+/** One line of the benchmark's table. Fields that do not apply are absent. */
 export interface BenchLine {
   readonly work: string;
   readonly perSecond?: number;
   readonly p50Ms?: number;
   readonly p99Ms?: number;
-  /** Requests that failed: with any, the line has no other number. */
+  /** The number of failed requests. If there are any, the line shows no other number. */
   readonly failures?: number;
-  /** What a bare loop over the same work does in the same run, per second. */
+  /** What a bare loop does with the same work in the same run, per second. */
   readonly floor?: number;
   readonly ratio?: number;
-  /** What does not fit the columns: `148 MB`. */
+  /** A value that fits no column: `148 MB`. */
   readonly value?: string;
   readonly target?: string;
 }
@@ -31,7 +31,7 @@ export function median(values: readonly number[]): number {
 const round = (value: number | undefined, digits: number) =>
   value === undefined || Number.isNaN(value) ? '' : value.toFixed(digits);
 
-/** What failed was not measured: its speed would be that of refusals. */
+/** Removes the numbers of a line with failures: its speed would be that of refusals. */
 function measuredOnly(line: BenchLine): BenchLine {
   const { work, failures = 0, target } = line;
   if (failures === 0) return line;
@@ -40,7 +40,7 @@ function measuredOnly(line: BenchLine): BenchLine {
   return { work, failures, value, ...(target !== undefined && { target }) };
 }
 
-/** Every benchmark's lines in one shape. */
+/** Prints the lines of every benchmark in one format. */
 export function printTable(lines: readonly BenchLine[]): void {
   console.table(
     lines.map(measuredOnly).map((line) => ({
@@ -57,7 +57,7 @@ export function printTable(lines: readonly BenchLine[]): void {
   );
 }
 
-/** Prints the lines and leaves them in `bench/results/<name>.json` for the common table. */
+/** Prints the lines and writes them to `bench/results/<name>.json` for the common table. */
 export async function report(name: string, lines: readonly BenchLine[]): Promise<void> {
   printTable(lines);
   await mkdir(RESULTS, { recursive: true });

@@ -5,9 +5,10 @@ import { startFlags } from '#testing/spawn-network.ts';
 import { type BenchLine, printTable, RESULTS, report } from './report.ts';
 
 /**
- * `npm run bench [-- names…]`: every benchmark in turn, each in a process of its own so that none
- * measures another's memory; then one table of all, which is also `bench/results/all.json`. The
- * settings are environment variables (bench/README.md); the programs get them as they are.
+ * `npm run bench [-- names…]`: runs every benchmark in turn, each in its own process so that none
+ * measures another's memory; then prints one table of all, which is also written to
+ * `bench/results/all.json`. The settings are environment variables (bench/README.md), which the
+ * programs get unchanged.
  */
 const PROGRAMS = [
   'start',
@@ -27,14 +28,15 @@ const PROGRAMS = [
   'reader',
   'nodes',
 ] as const;
-/** A benchmark that hangs must not hang the run; the longest takes six minutes. */
+/** Time limit, because a hanging benchmark must not stop the run. The longest takes six minutes. */
 const LIMIT_MS = 1_200_000;
 
 async function run(name: string): Promise<readonly BenchLine[]> {
   const file = path.join(RESULTS, `${name}.json`);
   await rm(file, { force: true });
   console.log(`\n${name}`);
-  // Some programs run a part of the service in their own process: with the service's flags.
+  // Passes the service's flags, because some programs run a part of the service in their own
+  // process.
   const args = [...startFlags(), path.join(import.meta.dirname, `${name}.ts`)];
   const child = spawn(process.execPath, args, { stdio: 'inherit', timeout: LIMIT_MS });
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));

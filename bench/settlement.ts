@@ -21,10 +21,9 @@ import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**
- * Payments per second from the tap's commit to the succeeded intent with its payment and events;
- * the gas of each; and what the service adds to the wait for the block. Beside it, on the same
- * chain, what x402-style facilitators do: one payment per transaction, wait, next.
- *
+ * Measures payments per second from the tap's commit to the succeeded intent with its payment and
+ * events; the gas of each; and what the service adds to the wait for the block. For comparison, on
+ * the same chain, it does what x402-style facilitators do: one payment per transaction, wait, next.
  * Chain (1-second blocks), PostgreSQL, relayer and the load share the machine.
  */
 const RATE = Number(process.env.BENCH_RATE ?? 400);
@@ -33,7 +32,7 @@ const BACKLOG = Number(process.env.BENCH_BACKLOG ?? 6_000);
 const PAYERS = 200;
 const BLOCK_MS = 1_000;
 const LONE_SECONDS = 8;
-/** Taps are handed in this often. */
+/** Interval at which taps are submitted. */
 const TICK_MS = 5;
 const TIMEOUT_MS = 120_000;
 
@@ -43,9 +42,9 @@ interface Bench {
   readonly wakeups: Wakeups;
   readonly payers: readonly PrivateKeyAccount[];
   readonly merchantNumber: bigint;
-  /** When intents succeeded, by id (performance.now). */
+  /** When each intent succeeded, by id (performance.now). */
   readonly succeededAt: Map<string, number>;
-  /** When blocks came (performance.now), oldest first. */
+  /** When each block arrived (performance.now), oldest first. */
   readonly blocks: { readonly number: bigint; readonly at: number }[];
   tap(): { readonly id: string; readonly at: number };
 }
@@ -55,7 +54,7 @@ const complaints: Log = {
   error: (message, fields) => console.error(message, fields),
 };
 
-/** Taps as the terminal's route leaves them: intents in `processing`, with their requests. */
+/** Creates taps as the terminal's route leaves them: intents in `processing`, with their jobs. */
 function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
   const { database, wakeups, payers, merchantNumber } = bench;
   let count = 0;
@@ -87,7 +86,7 @@ function createTaps(bench: Omit<Bench, 'tap'>): Bench['tap'] {
         const requests = taps.map((tap, index) => ({
           livemode: false,
           number: drawn[index]?.number ?? null,
-          // The whole backlog is to be settled, however long that takes.
+          // Waits until the whole backlog is settled, however long that takes.
           settleWithinS: TIMEOUT_MS / 1_000,
           subjectId: tap.id,
           payload: {
@@ -171,7 +170,7 @@ async function settled(bench: Bench, taps: readonly Tap[]): Promise<void> {
   }
 }
 
-/** Taps at a steady rate, whether the service keeps up or not. */
+/** Submits taps at a steady rate, whether the service keeps up or not. */
 async function steady(bench: Bench, rate: number, seconds: number): Promise<Tap[]> {
   const taps: Tap[] = [];
   const started = performance.now();
@@ -186,7 +185,10 @@ async function steady(bench: Bench, rate: number, seconds: number): Promise<Tap[
   return taps;
 }
 
-/** The time from a tap to the first block after it is the chain's; the rest is ours. */
+/**
+ * Measures the wait. The time from a tap to the next block is the chain's; the rest is the
+ * service's.
+ */
 async function latencies(bench: Bench, taps: readonly Tap[]) {
   const rows = await bench.database.db.query<{ subject_id: string; block: bigint }>(
     `select subject_id, (outcome -> 'facts' ->> 'blockNumber')::bigint as block
@@ -213,7 +215,7 @@ function perSecond(bench: Bench, taps: readonly Tap[]): number {
   return (taps.length / (last - first)) * 1000;
 }
 
-/** What the payments of these intents cost, by the size of their batches. */
+/** Returns the gas of these intents' payments, by the size of their batches. */
 async function gasOf(bench: Bench, taps: readonly Tap[]) {
   const rows = await bench.database.db.query<{ tx_hash: Hex; count: number }>(
     `select t.tx_hash, count(*)::int as count from chain_requests r
@@ -229,7 +231,7 @@ async function gasOf(bench: Bench, taps: readonly Tap[]) {
   return `${each} gas per payment in batches of ${mean.toFixed(0)} (up to ${largest})`;
 }
 
-/** One payment per transaction; the next one when the receipt is there. */
+/** Sends one payment per transaction, and the next one when the receipt has arrived. */
 async function oneByOne(bench: Bench): Promise<{ perSecond: number; gas: number }> {
   const { network, payers, merchantNumber } = bench;
   const { config, chain, rpc } = network;

@@ -19,7 +19,7 @@ export interface Bench {
   readonly world: ChaosWorld;
   readonly origin: string;
   readonly rpcUrl: string;
-  /** The service and PostgreSQL. */
+  /** The process ids of the service and PostgreSQL. */
   readonly pids: readonly number[];
 }
 
@@ -52,7 +52,7 @@ async function postmasterPid({ folder }: ChaosGround): Promise<number> {
   return Number((await readFile(file, 'utf8')).split('\n')[0]);
 }
 
-/** A shop with its customers on this ground, for as long as `use` takes. */
+/** Opens a shop with its customers on this ground, for as long as `use` takes. */
 export async function withBench<T>(
   ground: ChaosGround,
   rpcUrl: string,

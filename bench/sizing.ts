@@ -4,18 +4,19 @@ import { type BenchLine, report } from './report.ts';
 import { type Bench, load, residentMb, withBench } from './shop.ts';
 
 /**
- * What sales leave behind, by real load: bytes on disk and in the write-ahead log per sale, by
- * table and by how long a row is kept, with one webhook endpoint for all types of events; then the
- * memory of the one process and of PostgreSQL, and its connections. docs/sizing.md is from it.
+ * Measures what sales leave behind under real load: bytes on disk and in the write-ahead log per
+ * sale, by table and by how long a row is kept, with one webhook endpoint for all types of events;
+ * then the memory of the one process and of PostgreSQL, and its connections. docs/sizing.md
+ * contains the results.
  */
 const SALES = Number(process.env.BENCH_SALES ?? 10_000);
 const PER_SECOND = Number(process.env.BENCH_RATE ?? 50);
 
-/** Rows of these are removed by the service itself; docs/sizing.md says when. All else stays. */
+/** Tables whose rows the service itself removes, see docs/sizing.md. All other rows stay. */
 const KEPT_30_DAYS = ['events', 'webhook_deliveries', 'webhook_attempts', 'request_log'];
 const KEPT_48_HOURS = ['idempotency_keys'];
 
-/** Bytes by table, partitions counted with theirs, after what is dead has been removed. */
+/** Returns bytes by table, including partitions, after dead rows have been removed. */
 async function sizes(db: Sql): Promise<Map<string, number>> {
   await db.query('vacuum (full, analyze)');
   const rows = await db.query<{ name: string; bytes: bigint }>(
@@ -45,7 +46,7 @@ async function connections(db: Sql): Promise<number> {
   return Number(row?.n);
 }
 
-/** All processes of PostgreSQL, shared memory counted once. */
+/** Returns the memory of all PostgreSQL processes, with shared memory counted once. */
 async function postgresMb(db: Sql): Promise<number> {
   const rows = await db.query<{ pid: number }>('select pid from pg_stat_activity');
   const parts = await Promise.all(rows.map(({ pid }) => residentMb(pid, 'RssAnon')));

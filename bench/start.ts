@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 import { type BenchLine, median, report } from './report.ts';
 
-/** How long `npm start` takes until its first request would succeed, and what it holds then. */
+/**
+ * Measures how long `npm start` takes until its first request would succeed, and its memory at that
+ * time.
+ */
 const RESTARTS = 3;
 
 async function residentMb(pid: number): Promise<number> {

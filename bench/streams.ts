@@ -12,14 +12,14 @@ import { addTestKey, addTestMerchant } from '#testing/merchants.ts';
 import { percentile, report } from './report.ts';
 
 /**
- * 1,000 event streams of one account are open at one process; intents are created one after the
- * other. From the moment the merchant's request is sent until a stream has the event, for each
- * stream: so the create itself is in it. The readers are one process beside it.
+ * 1,000 event streams of one account are open at one process while intents are created one after
+ * the other. Measures from sending the merchant's request until a stream has the event, for each
+ * stream, so it includes the create. The readers run in a second process.
  */
 const STREAMS = Number(process.env.BENCH_STREAMS ?? 1_000);
 const STREAMS_OF_KEY = 20;
 const INTENTS = 100;
-/** Longer than a thousand writes and reads take, so that it measures one event's way. */
+/** Longer than a thousand writes and reads take, so that only one event is measured at a time. */
 const GAP_MS = 200;
 const SETTLE_MS = 2_000;
 
@@ -31,7 +31,7 @@ async function startServer(databaseUrl: string): Promise<{ child: ChildProcess; 
   return { child, url: `http://127.0.0.1:${port}` };
 }
 
-/** When each event came, stream by stream. */
+/** Returns when each event arrived, stream by stream. */
 function arrivals(streams: readonly OpenedStream[]): number[][] {
   return streams.map((stream) => {
     const at: number[] = [];

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 
 /**
- * The load of bench/journey.ts, in a process of its own: creates intents, then taps them at a
- * steady rate, whether the service keeps up or not. Every tap waits for its answer.
+ * The load of bench/journey.ts, in its own process: creates intents, then taps them at a steady
+ * rate, whether the service keeps up or not. Every tap waits for its response.
  */
 export interface TapJob {
   /** `http://127.0.0.1:1`. */
@@ -29,7 +29,7 @@ export interface TapResult {
   readonly taps: readonly Tapped[];
   /** When each block was first seen. */
   readonly blocks: readonly { readonly number: number; readonly at: number }[];
-  /** Milliseconds that creating them took, in all. */
+  /** Milliseconds that all creates took together. */
   readonly createMs: number;
 }
 
@@ -100,7 +100,7 @@ async function tapAll(pool: Pool, job: TapJob, targets: readonly Target[]): Prom
   return Promise.all(running);
 }
 
-/** The clock of the chain, as somebody outside sees it. */
+/** Watches the chain's blocks as seen from outside the service. */
 function watchBlocks(rpcUrl: string) {
   const blocks: { number: number; at: number }[] = [];
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });

@@ -11,22 +11,25 @@ import {
 import { median, percentile, report } from './report.ts';
 
 /**
- * The till as its cashier sees it, in a real browser beside the service: how soon it can be used,
- * how soon it shows a payment that the merchant asks for, how soon it shows the result that it was
- * told.
+ * Measures the till as its cashier sees it, in a real browser beside the service: how soon it can
+ * be used, how soon it shows a payment that the merchant requests, and how soon it shows a result
+ * that it has received.
  */
 const LOADS = 9;
-/** Tills that were just opened, and show their first payment. */
+/** The number of newly opened tills that show their first payment. */
 const FIRSTS = 15;
 const INTENTS = Number(process.env.BENCH_INTENTS ?? 100);
 const TAPS = 30;
-/** The chain's block is not the till's to wait for: it counts from the answer. */
+/**
+ * Pause, because the wait for the chain's block is not the till's: the time counts from the
+ * response.
+ */
 const PAUSE_MS = 100;
 
 /**
- * Notes when something is first seen, by the page's own eyes: asking from outside would add the way
- * there and back. `__told`: when the answer to the last tap was there; `__found`: when the poll
- * brought the last payment.
+ * Records when something is first visible, by the page's own clock: a request from outside would
+ * add its round trip. `__told`: when the response to the last tap arrived; `__found`: when the poll
+ * returned the last payment.
  */
 const WATCH = `
   window.__seen = {};
@@ -63,7 +66,7 @@ function seen({ page }: Pick<TillWindow, 'page'>, word: string): Promise<Seen> {
 
 const [{ sandbox, close }, browser] = await Promise.all([openSharedSandbox(), openBrowser()]);
 
-/** From the first byte asked for to a button that works, with an empty cache. */
+/** Measures from the first requested byte to a working button, with an empty cache. */
 async function measureLoads(url: string, button: string): Promise<number[]> {
   const took: number[] = [];
   for (let i = 0; i < LOADS; i++) {
@@ -86,9 +89,9 @@ async function openWatched(terminal: TestTerminal): Promise<TillWindow> {
 }
 
 interface Shown {
-  /** From the merchant's request to the amount on the screen: the time of the create is in it. */
+  /** The time from the merchant's request to the amount on the screen, including the create. */
   readonly all: number;
-  /** Of this, from the answer to the till's poll. */
+  /** The part of it that follows the response to the till's poll. */
   readonly drawn: number;
 }
 
@@ -112,7 +115,7 @@ async function measureIntents(till: TillWindow, terminal: TestTerminal): Promise
   return took;
 }
 
-/** What a till shows first has been drawn in no payment before. */
+/** Measures first payments, because a till draws its screen for the first time then. */
 async function measureFirsts(till: TillWindow, terminal: TestTerminal): Promise<Shown[]> {
   const took: Shown[] = [];
   for (let i = 0; i < FIRSTS; i++) {

@@ -12,9 +12,9 @@ import { sign, signingKey } from '#webhooks/sign.ts';
 import { median, percentile, report } from './report.ts';
 
 /**
- * Webhook deliveries per second, from claim to recorded answer, beside a bare loop that sends the
- * same signed bodies to the same receiver; and the time from an event to its receiver when idle.
- * The receiver is a process of its own; it, PostgreSQL and the sender share the machine.
+ * Measures webhook deliveries per second, from claim to recorded response, beside a bare loop that
+ * sends the same signed bodies to the same receiver; and the time from an event to its receiver
+ * when idle. The receiver runs in its own process; it, PostgreSQL and the sender share the machine.
  */
 const ACCOUNTS = 20;
 const EVENTS_PER_ACCOUNT = 1_000;
@@ -35,7 +35,7 @@ async function startReceiver(): Promise<Receiver> {
   return { url: `http://127.0.0.1:${port}`, child };
 }
 
-/** Bare `Pool.request` of bodies that are signed already. */
+/** Sends bodies that are already signed with bare `Pool.request` calls. */
 async function floor(receiver: Receiver, bodies: readonly Buffer[]): Promise<number> {
   const pool = new Pool(receiver.url, { connections: FLOOR_CONNECTIONS });
   const key = signingKey(`whsec_${Buffer.alloc(32, 7).toString('base64')}`);
@@ -84,7 +84,7 @@ async function whole(receiver: Receiver): Promise<{ perSecond: number; bodies: B
     const worker = bench.startWorker();
     for (;;) {
       await pause(5);
-      // Asked when nothing is in flight only: the question would slow the answers down.
+      // Queries only when nothing is in flight, because the query would slow the responses down.
       if (worker.stats().inFlight > 0 || worker.stats().endpoints === 0) continue;
       const [left] = await bench.db.query<{ n: bigint }>(
         'select count(*) as n from (select from webhook_due limit 1) d',
@@ -142,7 +142,8 @@ async function main(): Promise<void> {
       work: `${DELIVERIES} webhooks to ${ACCOUNTS} endpoints, claim to recorded answer`,
       perSecond: median(rounds.map(({ ours }) => ours)),
       floor: median(rounds.map((round) => round.floor)),
-      // Of each round by itself: what else the machine does changes from one to the next.
+      // Computes the ratio of each round by itself, because the machine's other load changes
+      // between rounds.
       ratio: median(rounds.map((round) => round.ours / round.floor)),
       target: '>= 0.42 of a bare Pool.request loop',
     },

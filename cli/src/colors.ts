@@ -6,7 +6,9 @@ const YELLOW = 33;
 const RED = 31;
 const DIM = 2;
 
-/** The first rule that matches a piece of text colors it. Other text stays plain. */
+/**
+ * Rules by which pieces of text are colored: the first that matches counts. Other text stays plain.
+ */
 const RULES: readonly (readonly [number, RegExp])[] = [
   [DIM, /^\d{4}-\d\d-\d\dT[\d:.]+Z/gm],
   [

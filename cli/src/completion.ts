@@ -5,7 +5,7 @@ const SHELLS: Readonly<Record<string, (program: Command) => string>> = {
   ...{ bash, zsh, fish, powershell },
 };
 
-/** The completion script for a shell to source. */
+/** Returns the completion script for a shell to source. */
 export function completion(program: Command, shell: string): string {
   const write = SHELLS[shell];
   if (write === undefined) throw new WrongUse(`Supported shells: bash, zsh, fish and powershell.`);
@@ -75,7 +75,10 @@ function fish(program: Command): string {
     .join('\n');
 }
 
-/** For PowerShell on every system. npm also installs the command as `tapline.ps1`. */
+/**
+ * Returns the script for PowerShell on every system. npm also installs the command as
+ * `tapline.ps1`.
+ */
 function powershell(program: Command): string {
   const commands = wordsOf(program);
   const list = (words: readonly string[]) => words.map((word) => `'${word}'`).join(', ');

@@ -16,7 +16,9 @@ export interface DoctorOptions {
   readonly secret?: string;
 }
 
-/** Receivers refuse messages older than 300 s, so warn at a tenth of that. */
+/**
+ * Allowed clock difference. Receivers refuse messages older than 300 s, so warn at a tenth of that.
+ */
 const CLOCK_SKEW_S = 30;
 const TIMEOUT_MS = 10_000;
 

@@ -19,7 +19,7 @@ export async function events({ tapline, out }: Settings, options: EventsOptions)
   return 0;
 }
 
-/** The function that reads an object, chosen by its id's prefix. */
+/** Returns the function that reads an object, chosen by its id's prefix. */
 function reader(tapline: Tapline, id: string): Promise<object> | null {
   switch (id.split('_')[0]) {
     case 'pi':

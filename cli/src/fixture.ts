@@ -62,7 +62,10 @@ function readSteps(file: string): readonly Step[] {
 
 const FIELDS = ['name', 'method', 'path', 'params', 'until'];
 
-/** All steps are validated before the first is sent, so that a typo leaves nothing half done. */
+/**
+ * Returns what is wrong with a step. All steps are validated before the first is sent, so that a
+ * typo leaves nothing half done.
+ */
 function wrongIn(step: Step): string | null {
   if (typeof step !== 'object' || step === null) return 'it is not an object';
   const strange = Object.keys(step).find((field) => !FIELDS.includes(field));

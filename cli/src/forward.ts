@@ -4,15 +4,15 @@ import type { Event, WebhookEvent } from 'tapline';
 import { sign } from 'tapline/webhooks';
 import { WrongUse } from './wrong-use.ts';
 
-/** The network gives receivers the same time. */
+/** The time that the network gives receivers, too. */
 const TIMEOUT_MS = 10_000;
-/** Bridges the moment in which a developer restarts the receiver. */
+/** Attempts that bridge the moment in which a developer restarts the receiver. */
 const TRIES = 5;
 const TRY_AGAIN_MS = 1_000;
 
 /**
- * The signing secret of `listen`, derived from the API key, so that it is the same on every machine
- * and can be stored in a receiver's settings. It reveals nothing about the key.
+ * Returns the signing secret of `listen`, derived from the API key, so that it is the same on every
+ * machine and can be stored in a receiver's settings. It reveals nothing about the key.
  */
 export function listenSecret(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('tapline listen').digest('base64')}`;
@@ -38,7 +38,7 @@ export function checkReceiver(url: string): string {
   return address;
 }
 
-/** The headers of a delivery, as the network sends them. */
+/** Returns the headers of a delivery, as the network sends them. */
 export async function deliveryHeaders(
   event: Event | WebhookEvent,
   {

@@ -93,7 +93,7 @@ function receiverOf(given: string): Receiver {
   return { url: checkReceiver(to), takes };
 }
 
-/** Headers that are signed or describe the message cannot be overridden. */
+/** Parses extra headers. Those that are signed or describe the message cannot be overridden. */
 function extraHeaders(given: readonly string[]): Record<string, string> {
   const pairs = given.map((line): [string, string] => {
     const [, name = '', value = ''] = /^([\w-]+):\s*([^\r\n]*)$/.exec(line) ?? [];
@@ -144,7 +144,8 @@ async function follow(
   const { events: types, until } = options;
   const { signal } = ends;
   /**
-   * A slow receiver does not delay other events. The limit on concurrent requests is the network's.
+   * Requests in progress, so that a slow receiver does not delay other events. The limit on
+   * concurrent requests is the network's.
    */
   const underWay = new Set<Promise<unknown>>();
   const stream = settings.tapline.events.stream({

@@ -8,15 +8,15 @@ import { createInterface } from 'node:readline';
 import type { Forwarded } from './forward.ts';
 
 /**
- * Why resending through listeners is unavailable here. Not an error for commands that do not need
- * it.
+ * Thrown if resending through listeners is unavailable here. Not an error for commands that do not
+ * need it.
  */
 class NoDoor extends Error {}
 
 /**
- * Lets `resend` reach a `listen` in another window: each has a socket in a folder that only this
- * user can enter. The network is not involved, because no new event has happened. The user is
- * identified by number, because in a container it often has no name.
+ * Returns the folder with the sockets of listeners, through which `resend` reaches a `listen` in
+ * another window. Only this user can enter it. The network is not involved, because no new event
+ * has happened. The user is identified by number, because in a container it often has no name.
  */
 function folder(): string {
   const uid = process.getuid?.();
@@ -34,7 +34,7 @@ function folder(): string {
   return place;
 }
 
-/** Listeners that use the same key and network. */
+/** Returns the name that listeners with the same key and network share. */
 function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): string {
   const { baseUrl, apiKey } = place;
   return createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('hex').slice(0, 16);
@@ -75,7 +75,10 @@ async function openDoor(file: string, resend: Resend): Promise<() => void> {
   };
 }
 
-/** Has every listener with this key forward an event again. @returns their receivers' responses. */
+/**
+ * Makes every listener with this key forward an event again.
+ * @returns their receivers' responses.
+ */
 export async function askListeners(
   place: { readonly baseUrl: string; readonly apiKey: string },
   eventId: string,

@@ -27,7 +27,7 @@ async function question(words: string, secret = false): Promise<string> {
   return '';
 }
 
-/** A key without the scope for terminals is valid, too. */
+/** Checks a login. A key without the scope for terminals is valid, too. */
 async function check(login: Login): Promise<void> {
   const tapline = new Tapline(login.api_key, { baseUrl: login.base_url });
   await tapline.terminals.list({ limit: 1 }).page.catch((error: unknown) => {

@@ -61,7 +61,10 @@ function filterOf({ status, method }: LogsOptions): (request: LoggedRequest) => 
     (method === undefined || request.method === method.toUpperCase());
 }
 
-/** Credentials set for another network are not sent to the URL in a sandbox's file. */
+/**
+ * Returns the user to read as. Credentials set for another network are not sent to the URL in a
+ * sandbox's file.
+ */
 function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
   if (sandbox !== null && isFromSandbox) {
     if (options.email === undefined) return sandbox.dashboard;
@@ -76,7 +79,10 @@ function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
 
 type Read = (limit: number) => Promise<readonly LoggedRequest[]>;
 
-/** The key may lack the scope or predate it. In a sandbox, its demo user reads instead. */
+/**
+ * Returns a function that reads the log. The key may lack the scope or predate it; in a sandbox,
+ * its demo user reads instead.
+ */
 async function reader(settings: Settings, options: LogsOptions): Promise<Read> {
   const { sandbox, tapline } = settings;
   if (options.email !== undefined || options.account !== undefined)

@@ -87,7 +87,7 @@ function createProgram(end: (code: number) => void): Command {
   return program;
 }
 
-/** @returns the exit code */
+/** Runs the command. @returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   let code = DONE;
   const program = createProgram((ended) => {

@@ -151,7 +151,7 @@ function send(response: ServerResponse, { status, body, headers }: Answer): void
   response.end(JSON.stringify(body));
 }
 
-/** A server with scripted faults, for tests of clients. */
+/** Serves requests with scripted faults, for tests of clients. */
 export async function mock(globals: GlobalOptions, options: MockOptions): Promise<number> {
   const out = createOutput(globals.json === true);
   const steps = stepsOf(options.script);

@@ -4,7 +4,10 @@ import { WrongUse } from './wrong-use.ts';
 /** Permission bits that let other users write to a file. */
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Windows has no such owners; user folders are closed to others there. */
+/**
+ * Throws if other users own the file or can write to it. Skipped on Windows, which has no uid; user
+ * folders there are private by default.
+ */
 function checkOwner(file: string, { uid, mode }: Stats): void {
   const user = process.getuid?.();
   if (user === undefined) return;
@@ -32,7 +35,7 @@ export function readOwnJson<T>(file: string): T | null {
   }
 }
 
-/** Written by rename, because overwriting a file would keep its old mode. */
+/** Writes a file by renaming a new one, because overwriting a file would keep its old mode. */
 export function writeOwnJson(file: string, value: unknown): void {
   const part = `${file}.${process.pid}`;
   writeFileSync(part, `${JSON.stringify(value)}\n`, { mode: 0o600, flag: 'wx' });

@@ -8,8 +8,7 @@ export interface ProbeOptions {
   /** Seconds between two purchases. */
   readonly every: string;
   /**
-   * `[host:]port` for Prometheus. Without it, one purchase is made, and the exit code is its
-   * result.
+   * `[host:]port` for Prometheus. If absent, one purchase is made, and the exit code is its result.
    */
   readonly listen?: string;
   readonly amount: number;
@@ -20,7 +19,10 @@ export interface ProbeOptions {
   readonly pass: string | null;
 }
 
-/** Longer than a payment's time-out (SETTLEMENT_TIMEOUT_SECONDS), shorter than an alert. */
+/**
+ * Time limit of a purchase: longer than a payment's time-out (SETTLEMENT_TIMEOUT_SECONDS), shorter
+ * than an alert.
+ */
 const PAID_WITHIN_MS = 70_000;
 const LOOK_MS = 250;
 
@@ -31,8 +33,8 @@ interface Seen {
 }
 
 /**
- * One purchase through the public API, as a merchant's server and a customer make it. @throws
- * naming the failed step.
+ * Makes one purchase through the public API, as a merchant's server and a customer do.
+ * @throws naming the failed step.
  */
 async function buy(
   settings: Settings,

@@ -22,7 +22,7 @@ function ownManifest(): { readonly name: string; readonly version: string } {
   return JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
 }
 
-/** The programs in an npm archive. Other files are ignored. */
+/** Yields the programs in an npm archive and ignores other files. */
 function* programsIn(archive: Uint8Array): Generator<readonly [name: string, bytes: Buffer]> {
   const tar = gunzipSync(archive, { maxOutputLength: 64 * 2 ** 20 });
   for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {

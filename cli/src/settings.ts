@@ -56,8 +56,8 @@ export interface Login {
 }
 
 /**
- * `null` if the user has no home folder, as is common in containers. A relative path would depend
- * on the current folder.
+ * Returns the folder for logins, or `null` if the user has no home folder, as is common in
+ * containers. A relative path would depend on the current folder.
  */
 function configFolder(): string | null {
   const { XDG_CONFIG_HOME: config = '' } = process.env;
@@ -70,7 +70,7 @@ function configFolder(): string | null {
   }
 }
 
-/** Each profile has its own file with a network and a key. */
+/** Returns the login file of a profile: each has its own, with a network and a key. */
 export function loginFile({ profile = process.env.TAPLINE_PROFILE }: GlobalOptions): string | null {
   const config = configFolder();
   if (profile !== undefined && !/^[\w-]{1,40}$/.test(profile)) {
@@ -95,7 +95,10 @@ function isThisMachine(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && LOOPBACK.test(new URL(baseUrl).hostname);
 }
 
-/** Ownership is checked; otherwise another user's file could redirect keys. */
+/**
+ * Reads a sandbox's file after checking its owner; otherwise another user's file could redirect
+ * keys.
+ */
 function readSandbox(file: string): Sandbox | null {
   const sandbox = readOwnJson<Sandbox>(file);
   if (sandbox === null || isThisMachine(sandbox.base_url)) return sandbox;
@@ -112,8 +115,8 @@ function sandboxAbove(folder: string): Sandbox | null {
 }
 
 /**
- * Used only for demo data, so an unusable file is not an error if the network was set in another
- * way.
+ * Finds a sandbox that is used only for demo data, so an unusable file is not an error if the
+ * network was set in another way.
  */
 function demoAbove(): Sandbox | null {
   try {
@@ -137,7 +140,7 @@ function sandboxPlace(sandbox: Sandbox, asked: { live: boolean; baseUrl?: string
 
 const DEFAULT_BASE_URL = 'http://127.0.0.1:4242/api';
 
-/** A given key is sent to a given URL, or to the sandbox that it belongs to. */
+/** Returns where a given key is sent: to a given URL, or to the sandbox that it belongs to. */
 function placeOfKey(
   apiKey: string,
   found: { readonly baseUrl: string | undefined; readonly near: Sandbox | null },
@@ -159,14 +162,14 @@ function placeOfKey(
   };
 }
 
-/** In order of precedence: options, environment, login, sandbox. */
+/** Finds the network and key, in this order of precedence: options, environment, login, sandbox. */
 export function findPlace(options: GlobalOptions): Place {
   const place = nearestPlace(options);
   checkTransport(place);
   return place;
 }
 
-/** A live key must not be sent in plain text. */
+/** Throws if a live key would be sent in plain text. */
 export function checkTransport({ baseUrl, apiKey }: Pick<Place, 'baseUrl' | 'apiKey'>): void {
   const isOpen = !baseUrl.startsWith('https://') && !isThisMachine(baseUrl);
   if (isOpen && apiKey.startsWith('tlsk_live')) {
@@ -202,7 +205,7 @@ function nearestPlace(options: GlobalOptions): Place {
   return sandboxPlace(near, asked);
 }
 
-/** The sandbox that issued this key. */
+/** Returns the sandbox that issued this key. */
 function sandboxOf(sandbox: Sandbox | null, apiKey: string): Sandbox | null {
   const keys = [sandbox?.test.secret_key, sandbox?.live.secret_key];
   return keys.includes(apiKey) ? sandbox : null;
@@ -217,12 +220,12 @@ export function readSettings(options: GlobalOptions): Settings {
   return { ...place, tapline, out: createOutput(options.json === true) };
 }
 
-/** The demo data of the key's mode. */
+/** Returns the demo data of the key's mode. */
 export function demoOf({ sandbox, apiKey }: Place): SandboxMode | null {
   return sandbox?.[apiKey.startsWith('tlsk_live') ? 'live' : 'test'] ?? null;
 }
 
-/** A terminal for tests: the demo one, or the first active one. */
+/** Returns a terminal for tests: the demo one, or the first active one. */
 export async function someTerminal(settings: Settings): Promise<string> {
   const demo = demoOf(settings);
   if (demo !== null) return demo.terminal;

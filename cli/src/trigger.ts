@@ -38,7 +38,7 @@ async function create(scene: Scene, terminal: string): Promise<PaymentIntent> {
   });
 }
 
-/** Metadata values are strings, even if they look like numbers. */
+/** Parses metadata, whose values are strings even if they look like numbers. */
 function textsOf(pairs: unknown): Record<string, string> {
   const entries = Object.entries(pairs as object);
   return Object.fromEntries(entries.map(([name, value]) => [name, `${value}`]));
@@ -70,7 +70,10 @@ async function cancel(settings: Scene): Promise<Made> {
   return { intent: await settings.tapline.paymentIntents.cancel(id) };
 }
 
-/** A token for a different amount is declined on any network, without a special pass. */
+/**
+ * Makes a declined payment: a token for a different amount is declined on any network, without a
+ * special pass.
+ */
 async function decline(settings: Scene): Promise<Made> {
   const { tapline } = settings;
   const { id } = await create(settings, await someTerminal(settings));
@@ -78,7 +81,7 @@ async function decline(settings: Scene): Promise<Made> {
   return { intent: await tapline.paymentIntents.confirm(id, { agent_token: wrong.agent_token }) };
 }
 
-/** Only the sandbox has a pass whose payer must confirm. */
+/** Taps a pass whose payer must confirm. Only the sandbox has one. */
 async function ask(settings: Scene): Promise<Made | null> {
   const value = demoOf(settings)?.passes.confirm;
   if (value === undefined) return null;

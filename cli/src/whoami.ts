@@ -12,7 +12,7 @@ export async function whoami({ tapline, out, ...place }: Settings): Promise<numb
   try {
     await tapline.terminals.list({ limit: 1 }).page;
   } catch (error) {
-    // A key without this scope is valid, too.
+    // The error is ignored, because a key without this scope is valid, too.
     works = error instanceof TaplineError && error.code === 'scope_missing';
   }
   const words = `${base_url}  ${mode} mode  ${key}  from ${source}`;

@@ -1,2 +1,2 @@
-/** Wrong usage: exit code 2. */
+/** Thrown for wrong usage: exit code 2. */
 export class WrongUse extends Error {}

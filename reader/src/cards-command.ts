@@ -48,7 +48,10 @@ export async function writeCards({ socket, input, say, end }: WritingCards): Pro
   return code;
 }
 
-/** @throws SettingError if the input is a file, because card keys must not be stored on disk. */
+/**
+ * Reads the pasted settings.
+ * @throws SettingError if the input is a file, because card keys must not be stored on disk.
+ */
 async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSettings> {
   if (input === process.stdin && fstatSync(0).isFile()) {
     throw new SettingError('Card keys are not read from a file. Paste them.');
@@ -65,7 +68,7 @@ async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSetting
   }
 }
 
-/** Without echo, because terminals keep their output. */
+/** Reads a line without echo, because terminals keep their output. */
 async function firstLine(input: NodeJS.ReadableStream): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const isTerminal = 'isTTY' in input && input.isTTY === true;

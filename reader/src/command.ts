@@ -63,7 +63,7 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const;
 
-/** @returns the exit code: 0 success, 1 refused, 2 wrong usage. */
+/** Runs the command. @returns the exit code: 0 success, 1 refused, 2 wrong usage. */
 export async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   try {
     const { values, positionals } = parseArgs({
@@ -112,7 +112,7 @@ async function run(values: Values, env: NodeJS.ProcessEnv): Promise<number> {
   return serve({ api, wallets, end, socket, json, printing: printingOf(values) });
 }
 
-/** `null` if no printer was named. */
+/** Returns the printer's settings, or `null` if no printer was named. */
 function printingOf({ printer, width = '48', drawer = false }: Values): Printing | null {
   if (printer === undefined) {
     if (drawer) throw new SettingError('--drawer needs --printer.');
@@ -135,7 +135,7 @@ function endOfProcess(): AbortController {
   return end;
 }
 
-/** A pairing code in the format that a till shows. */
+/** Matches a pairing code in the format that a till shows. */
 const CODE = /^[0-9A-Z]{4}-[0-9A-Z]{4}$/;
 
 function portOf(text: string | undefined): number {
@@ -261,7 +261,9 @@ async function serve({ api, wallets, end, socket, json, printing }: Serving): Pr
   return unpaired ? 1 : 0;
 }
 
-/** The loggable part of an event: no credentials, and only the needed fields of an intent. */
+/**
+ * Returns the loggable part of an event: no credentials, and only the needed fields of an intent.
+ */
 function shown(event: TillEvent) {
   if (!('intent' in event)) return event;
   return { status: event.status, intent: event.intent.id, amount: event.intent.amount };

@@ -16,7 +16,7 @@ export interface Intent {
   readonly last_payment_error: { readonly customer_message: string } | null;
 }
 
-/** The server refused a request; no money moved. */
+/** Thrown if the server refused a request. No money moved. */
 export class DeviceApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -32,11 +32,15 @@ export class DeviceApiError extends Error {
 /** Longer than the server holds a long poll (25 s) and than a tap may take (30 s). */
 const REQUEST_MS = 40_000;
 
-/** Short, because the customer holds a chip to the reader meanwhile. */
+/**
+ * Time limit of a request for a chip: short, because the customer holds it to the reader meanwhile.
+ */
 const CHIP_MS = 3000;
-/** Within the two seconds that a whole phone tap may take. */
+/** Time limit of a request for a phone: its whole tap may take two seconds. */
 const PHONE_MS = 1500;
-/** A reachable server answers well within this time. */
+/**
+ * Time limit of a request that clears a dead connection: a reachable server answers well within it.
+ */
 const CLEAR_MS = 500;
 /** The most connections that this program uses at once: two long polls and one action. */
 const KEPT_CONNECTIONS = 3;
@@ -50,13 +54,16 @@ export class DeviceApi {
   #awake = new AbortController();
   #cleared: Promise<unknown> = Promise.resolve();
 
-  /** @param server URL of the network, for example `https://pay.example.com`. */
+  /**
+   * Creates a client of this server.
+   * @param server URL of the network, for example `https://pay.example.com`.
+   */
   constructor(server: string, deviceKey: string) {
     this.#base = baseOf(server);
     this.#key = deviceKey;
   }
 
-  /** Called after the machine has slept: fails pending requests, whose callers then retry. */
+  /** Fails pending requests after the machine has slept; their callers then retry. */
   woke(): void {
     this.#awake.abort(new Error('this machine has slept'));
     this.#awake = new AbortController();
@@ -84,7 +91,7 @@ export class DeviceApi {
     return this.#call('PATCH', '/terminal', { signal, body });
   }
 
-  /** The oldest open intent, or `null` if none arrived within 25 s. */
+  /** Returns the oldest open intent, or `null` if none arrived within 25 s. */
   nextIntent(signal: AbortSignal): Promise<Intent | null> {
     return this.#call<Intent | null>('GET', '/payment_intents/next?wait=25', { signal });
   }
@@ -93,7 +100,7 @@ export class DeviceApi {
     return this.#call('GET', `/payment_intents/${id}`, { signal });
   }
 
-  /** The intent once its status differs from `seen`, or after 25 s. */
+  /** Returns the intent once its status differs from `seen`, or after 25 s. */
   changed(id: string, seen: string, signal: AbortSignal): Promise<Intent> {
     const query = `wait=25&status=${seen}`;
     return this.#call('GET', `/payment_intents/${id}?${query}`, { signal });
@@ -103,7 +110,10 @@ export class DeviceApi {
     return this.#call('POST', `/payment_intents/${id}/tap`, { body: { credential }, key });
   }
 
-  /** What a chip with this address must sign to pay, or `null` if the intent cannot be paid now. */
+  /**
+   * Returns what a chip with this address must sign to pay, or `null` if the intent cannot be paid
+   * now.
+   */
   async toSign(id: string, from: string, signal: AbortSignal): Promise<TypedData | null> {
     const path = `/payment_intents/${id}/authorization?from=${from}`;
     const { typed_data } = await within({ ms: CHIP_MS, until: [signal] }, (soon) =>
@@ -124,12 +134,12 @@ export class DeviceApi {
     }
   };
 
-  /** Sending the same signature again returns the first response. */
+  /** Sends the chip's signature. Sending the same one again returns the first response. */
   authorize(id: string, signed: { from: string; signature: string }): Promise<Intent> {
     return this.#call('POST', `/payment_intents/${id}/authorization`, { body: signed });
   }
 
-  /** The receipt's URL of a paid intent, or `null` if it is not available yet. */
+  /** Returns the receipt's URL of a paid intent, or `null` if it is not available yet. */
   async receiptUrl(intent: string): Promise<string | null> {
     const { data } = await this.#call<{
       data: readonly { payment_intent: string; receipt_url: string | null }[];
@@ -137,7 +147,7 @@ export class DeviceApi {
     return data.find(({ payment_intent }) => payment_intent === intent)?.receipt_url ?? null;
   }
 
-  /** Idle connections are dead as well. One small request on each closes them. */
+  /** Sends one small request on each idle connection, which closes those that are dead as well. */
   #clearConnections(): Promise<unknown> {
     const headers = { authorization: `Bearer ${this.#key}` };
     const ask = () =>

@@ -40,7 +40,8 @@ export interface WithoutScreen {
 }
 
 /**
- * After a lost response the same tap is sent again with the same key, so it can charge only once.
+ * Pause before the same tap is sent again after a lost response, with the same key, so that it can
+ * charge only once.
  */
 const AGAIN_MS = 1000;
 const OPEN = 'requires_payment_method';
@@ -55,13 +56,16 @@ const WORDS: Readonly<Record<Exclude<Tap['status'], 'read' | 'signed'> | 'two_ca
   two_cards: 'Hold only one card to the reader.',
 };
 
-/** @throws if the server cannot be reached or the device key is no longer valid. */
+/**
+ * Reports this program's version.
+ * @throws if the server cannot be reached or the device key is no longer valid.
+ */
 async function reportSoftware({ api, signal }: WithoutScreen): Promise<void> {
   try {
     await api.report(signal);
   } catch (error) {
     const isRefused = error instanceof DeviceApiError && error.status < 500;
-    // Servers of an earlier release accept no reports; payments still work.
+    // Servers of an earlier release accept no reports, but payments still work.
     if (!isRefused || error.status === 401) throw error;
   }
 }
@@ -121,7 +125,7 @@ function sending(
   return () => api.tap(id, tap.credential, key);
 }
 
-/** The signature in the network's format, or `null` if the chip signed something else. */
+/** Returns the signature in the network's format, or `null` if the chip signed something else. */
 function authorizationOf({ public_key, digest, r, s }: SignedByChip) {
   const key = Buffer.from(public_key, 'hex');
   const parts = { r: BigInt(`0x${r}`), s: BigInt(`0x${s}`) };
@@ -129,7 +133,7 @@ function authorizationOf({ public_key, digest, r, s }: SignedByChip) {
   return signature === null ? null : { from: addressOf(key), signature };
 }
 
-/** What a chip must sign to pay this intent. */
+/** Returns a function that asks what a chip must sign to pay this intent. */
 function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
   return async (publicKey) => {
     const typedData = await api.toSign(id, addressOf(publicKey), signal).catch(() => null);
@@ -137,7 +141,10 @@ function toSignOf({ api, signal }: WithoutScreen, { id }: Intent): ToSign {
   };
 }
 
-/** @returns `null` if the intent was meanwhile canceled, expired or paid in another way. */
+/**
+ * Waits for a tap.
+ * @returns `null` if the intent was meanwhile canceled, expired or paid in another way.
+ */
 async function tapOrChange(till: WithoutScreen, intent: Intent): Promise<Tap | TwoCards | null> {
   const end = new AbortController();
   const { signal } = end;
@@ -177,7 +184,7 @@ async function handIn(till: WithoutScreen, intent: Intent, send: () => Promise<I
   }
 }
 
-/** Refusals after which the same request with the same key can still succeed. */
+/** True for a refusal after which the same request with the same key can still succeed. */
 function mayComeAgain(error: DeviceApiError): boolean {
   return error.status >= 500 || error.status === 429 || error.code.endsWith('_in_progress');
 }

@@ -11,7 +11,7 @@ export interface Pairing {
   readonly terminal: string;
 }
 
-/** An invalid setting. The message is for the user who set it. */
+/** Thrown for an invalid setting. The message is for the user who set it. */
 export class SettingError extends Error {}
 
 /** The till in a browser that this reader serves. */
@@ -76,7 +76,7 @@ interface WalletsFile {
 
 export const NO_WALLETS: Wallets = { collector: null, passType: null };
 
-/** The key for Apple Wallet. @throws SettingError if other users can read the file. */
+/** Reads the key for Apple Wallet. @throws SettingError if other users can read the file. */
 export async function readPassType(file: string): Promise<Wallets['passType']> {
   const text = await readOwn(file);
   if (text === null) throw new SettingError(`${file} does not exist.`);

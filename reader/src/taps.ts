@@ -12,7 +12,7 @@ export class WaitingTaps implements Taps {
     this.#take = null;
   }
 
-  /** The digest for the chip that is held to the reader now. */
+  /** Returns the digest for the chip that is held to the reader now. */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null> {
     return this.#take === null ? Promise.resolve(null) : this.#toSign(publicKey);
   }

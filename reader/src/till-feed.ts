@@ -18,10 +18,11 @@ export interface TillFeed {
   /** Sends the event to the connected till. Without one, a tap is dropped and pays nothing. */
   tell(event: ReaderEvent): void;
   /**
-   * Asks the till for the digest for this key. `null` if there is none or no till answers in time.
+   * Asks the till for the digest for this key.
+   * @returns `null` if there is none or no till answers in time.
    */
   toSign(publicKey: Uint8Array): Promise<Uint8Array | null>;
-  /** Has the till's network sign a phone's tap. */
+  /** Asks the till's network to sign a phone's tap. */
   readonly proveCollector: ProveCollector;
   close(): Promise<void>;
 }
@@ -43,15 +44,21 @@ export interface TillFeedOptions {
   readonly onTill: (isThere: boolean) => void;
 }
 
-/** A page identifies itself at once; a silent connection is not a till. */
+/**
+ * Time limit for a page to identify itself, which it does at once. A silent connection is not a
+ * till.
+ */
 const HELLO_MS = 2000;
 /** A hello, a digest and a signature are all shorter. */
 const LONGEST_MESSAGE = 512;
-/** The till asks its server while the customer holds a chip to the reader. */
+/**
+ * Time limit for a digest, which the till requests from its server while the customer holds a chip
+ * to the reader.
+ */
 const TO_SIGN_MS = 3000;
 /** Within the two seconds that a whole phone tap may take. */
 const TO_PROVE_MS = 1500;
-/** A code has 40 bits, so it cannot be guessed at this rate. */
+/** Most wrong codes. A code has 40 bits, so it cannot be guessed at this rate. */
 const MOST_WRONG = 5;
 const WRONG_FOR_MS = 60_000;
 /** Close codes for the page, from the range for applications. */
@@ -136,7 +143,7 @@ class Seat {
     this.#onTill(true);
   }
 
-  /** `null` without a till, or if it does not answer in time. */
+  /** Asks the till. @returns `null` without a till, or if it does not answer in time. */
   async ask(question: object, waitMs: number): Promise<string | null> {
     const till = this.#till;
     if (till === null) return null;
@@ -159,7 +166,7 @@ class Seat {
 
 interface Welcome {
   readonly status: 'welcome';
-  /** In exchange for the code. */
+  /** The token that the page gets in exchange for the code. */
   readonly token?: string;
 }
 
@@ -205,13 +212,17 @@ function readHello(text: string): Hello {
   }
 }
 
-/** `null` if the till has nothing to sign. */
+/** Parses the digest. @returns `null` if the till has nothing to sign. */
 function digestIn(text: string): Uint8Array | null {
   const [, hex] = /^\{"sign":"([0-9a-f]{64})"\}$/.exec(text) ?? [];
   return hex === undefined ? null : Buffer.from(hex, 'hex');
 }
 
-/** `null` if Smart Tap is off for this till. @throws ProtocolError if the till did not answer. */
+/**
+ * Parses the proof.
+ * @returns `null` if Smart Tap is off for this till.
+ * @throws ProtocolError if the till did not answer.
+ */
 function proofIn(text: string | null): ReturnType<typeof proofOf> | null {
   if (text === '{"proof":null}') return null;
   try {

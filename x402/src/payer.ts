@@ -39,7 +39,7 @@ export interface Wallet extends Network {
   readonly nonces: { readonly permit: number; readonly policy: number };
 }
 
-/** The payer API refused a request. */
+/** Thrown if the payer API refused a request. */
 export class PayerError extends Error {
   override readonly name = 'PayerError';
   readonly status: number;
@@ -50,13 +50,19 @@ export class PayerError extends Error {
 }
 
 const TIMEOUT_MS = 20_000;
-/** The session has expired, or the last wallet signature is too old to create a token. */
+/**
+ * Statuses that mean that the session has expired, or that the last wallet signature is too old to
+ * create a token.
+ */
 const SIGN_IN_STATUSES: readonly number[] = [401, 403];
-/** An agent token is used immediately. */
+/** Lifetime of an agent token, which is used immediately. */
 const TOKEN_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 const POLICY_DAYS = 365;
-/** Permit and policy are sent within seconds, so a signature that leaks later is worthless. */
+/**
+ * Lifetime of the signatures. Permit and policy are sent within seconds, so one that leaks later is
+ * worthless.
+ */
 const DEADLINE_SECONDS = 900;
 /** The largest integer that is exact in JSON. */
 const ALLOWANCE = Number.MAX_SAFE_INTEGER;
@@ -89,7 +95,7 @@ async function ask<T>(baseUrl: string, { method, path, body, token }: Asked): Pr
   return answer as T;
 }
 
-/** The network of the mode, which determines the chain and its contracts. */
+/** Returns the network of the mode, which determines the chain and its contracts. */
 export async function findNetwork(baseUrl: string, livemode: boolean): Promise<Network> {
   const { data } = await ask<{ data: Network[] }>(baseUrl, { method: 'GET', path: '/networks' });
   const network = data.find((one) => one.livemode === livemode);
@@ -158,8 +164,8 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
 }
 
 /**
- * The message is built here, not taken from the service, so a compromised service cannot get
- * anything else signed.
+ * Signs permit and policy. The message is built here, not taken from the service, so a compromised
+ * service cannot get anything else signed.
  */
 async function signApproval(account: PrivateKeyAccount, wallet: Wallet, limits: SpendingLimits) {
   const now = Math.floor(Date.now() / 1000);

@@ -12,16 +12,16 @@ function feeOf(price: number, rate: number): number {
 }
 
 /**
- * The atoms that a sale of `price` costs the bridge wallet. The client pays exactly that, so the
- * bridge makes neither profit nor loss.
+ * Returns the atoms that a sale of `price` costs the bridge wallet. The client pays exactly that,
+ * so the bridge makes neither profit nor loss.
  */
 export function totalOf(price: number, { acquirer, protocol, cashback }: FeeRates): number {
   return price + feeOf(price, acquirer) + feeOf(price, protocol) - feeOf(price, cashback);
 }
 
 /**
- * The inverse: the largest sale that `total` covers. Because fees are rounded down, one or two
- * atoms may remain; the bridge keeps them.
+ * Returns the largest sale that `total` covers, the inverse of the above. Because fees are rounded
+ * down, one or two atoms may remain; the bridge keeps them.
  */
 export function priceOf(total: number, rates: FeeRates): number {
   let low = 0;

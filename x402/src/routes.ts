@@ -32,7 +32,7 @@ export function routesOf(facilitator: Facilitator, options: RouteOptions = {}): 
   };
 }
 
-/** Compares hashes of equal length, so that timing reveals nothing. */
+/** Checks the token by comparing hashes of equal length, so that timing reveals nothing. */
 function isAllowed(request: Request, token: string | undefined): boolean {
   if (token === undefined) return true;
   const digest = (text: string) => createHash('sha256').update(text).digest();

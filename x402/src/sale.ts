@@ -44,7 +44,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Canonical JSON: independent of key order. */
+/** Returns canonical JSON, which does not depend on the order of keys. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -58,13 +58,14 @@ export function keyOf({ from, nonce }: Authorization): string {
 }
 
 /**
- * Eight characters, unique per account. They find the sale after its idempotency key has expired.
+ * Returns an order ID of eight characters, unique per account. It finds the sale after its
+ * idempotency key has expired.
  */
 function orderIdOf(authorization: Authorization): string {
   return digestOf(keyOf(authorization)).subarray(0, ORDER_BYTES).toString('base64url');
 }
 
-/** Identifies the sale: the seller's requirements and the signature's nonce. */
+/** Returns what identifies the sale: the seller's requirements and the signature's nonce. */
 function metadataOf({ authorization, requirements }: Sale): Record<string, string> {
   return {
     x402_payer: authorization.from,
@@ -115,7 +116,7 @@ function isSale(intent: PaymentIntent, metadata: Record<string, string>): boolea
   return canonical(intent.metadata) === canonical(metadata);
 }
 
-/** The intent of an earlier call, if there was one. Creates nothing. */
+/** Returns the intent of an earlier call, if there was one. Creates nothing. */
 export async function findSale(seller: Seller, sale: Sale): Promise<PaymentIntent | null> {
   const order_id = orderIdOf(sale.authorization);
   const { data } = await seller.merchant.paymentIntents.list({ order_id, limit: 1 }).page;

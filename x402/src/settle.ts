@@ -144,7 +144,10 @@ async function pay(seller: Seller, { sale, intent, deadline }: At): Promise<Outc
   }
 }
 
-/** A refusal is checked by reading the intent afterwards, because only its state is reliable. */
+/**
+ * Confirms the intent. If that is refused, the intent is read afterwards, because only its state is
+ * reliable.
+ */
 async function confirm(seller: Seller, intent: PaymentIntent): Promise<void> {
   const { account, payer, merchant } = seller;
   try {
@@ -166,7 +169,7 @@ async function cancel(seller: Seller, intent: PaymentIntent): Promise<'again'> {
   return 'again';
 }
 
-/** The merchant was not paid and will not be, so the client's money is returned, once. */
+/** Sends the client's money back, once, because the merchant was not paid and will not be. */
 async function refund(seller: Seller, { sale, intent, deadline }: At): Promise<Outcome> {
   const why =
     intent.last_payment_error?.message ?? `The payment was ${intent.cancellation_reason}.`;

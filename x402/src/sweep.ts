@@ -2,11 +2,11 @@ import type { PaymentIntent } from 'tapline';
 import { type Address, getAddress, type Hex } from 'viem';
 import type { Seller } from './sale.ts';
 
-/** Long enough for an operator to restart the program. */
+/** How far back sales are searched: long enough for an operator to restart the program. */
 const LOOK_BACK_MS = 7 * 86_400_000;
 /** Allowed difference between this machine's clock and block times. */
 const CLOCKS_DIFFER_MS = 600_000;
-/** A refund that takes longer is picked up by the next sweep. */
+/** Time limit of a refund. One that takes longer is picked up by the next sweep. */
 const WAIT_MS = 30_000;
 
 /** Intents that owe nothing any more, per process. */

@@ -56,7 +56,10 @@ const NEVER = 2n ** 48n - 1n;
 /** Nodes refuse larger ranges. At two seconds per block this is five hours. */
 const SEARCHED_BLOCKS = 9_000n;
 const POLL_MS = 500;
-/** Two processes with one wallet collide now and then. More collisions mean another problem. */
+/**
+ * Most attempts. Two processes with one wallet collide now and then; more collisions mean another
+ * problem.
+ */
 const TRIES = 4;
 
 export interface TokenFacts {
@@ -89,9 +92,12 @@ export interface Token {
   isSignedBy(authorization: Authorization): Promise<boolean>;
   /** Sends the transfer, or waits up to `waitMs` for the one in progress. */
   transfer(authorization: Authorization, waitMs: number): Promise<Transfer>;
-  /** The transaction of the transfer, or `null` if it is too old to be found. */
+  /** Returns the transaction of the transfer, or `null` if it is too old to be found. */
   findTransfer(authorization: Named): Promise<Hex | null>;
-  /** The bridge's own authorization that returns the money of another one. Always the same one. */
+  /**
+   * Returns the bridge's own authorization that returns the money of another one. Always the same
+   * one.
+   */
   giveBack(authorization: Authorization): Promise<Authorization>;
 }
 
@@ -149,8 +155,7 @@ function typedData(facts: TokenFacts, authorization: Omit<Authorization, 'signat
 }
 
 /**
- * ECDSA is checked locally; signatures of smart wallets are checked by the wallet contract
- * (ERC-1271).
+ * Checks a signature: ECDSA locally, that of a smart wallet by the wallet's contract (ERC-1271).
  */
 async function isSignedBy(client: PublicClient, facts: TokenFacts, authorization: Authorization) {
   const { signature, ...message } = authorization;
@@ -168,7 +173,7 @@ async function signGiveBack(
   facts: TokenFacts,
   authorization: Authorization,
 ) {
-  // Derived from the authorization that it reverses, so the token executes it once.
+  // Derives the nonce from the authorization that it reverses, so that the token executes it once.
   const nonce = keccak256(
     concat([toHex('tapline x402 give back'), authorization.from, authorization.nonce]),
   );
@@ -177,7 +182,7 @@ async function signGiveBack(
   return { ...back, signature: await account.signTypedData(typedData(facts, back)) };
 }
 
-/** Another process with this wallet was faster, so our transaction was not sent. */
+/** True if another process with this wallet was faster, so that our transaction was not sent. */
 function isNonceTaken(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false;
   if (error.walk((cause) => cause instanceof NonceTooLowError) !== null) return true;
@@ -307,7 +312,10 @@ async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
   }
 }
 
-/** The wait may end before the node's first response, so await that one in any case. */
+/**
+ * Returns the receipt. The wait may end before the node's first response, so await that one in any
+ * case.
+ */
 async function receiptNow(client: PublicClient, hash: Hex) {
   try {
     return await client.getTransactionReceipt({ hash });
@@ -317,7 +325,7 @@ async function receiptNow(client: PublicClient, hash: Hex) {
   }
 }
 
-/** The message of an error which proves that nothing was sent, otherwise `null`. */
+/** Returns the message of an error which proves that nothing was sent, otherwise `null`. */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof BaseError)) return null;
   const refused = error.walk(

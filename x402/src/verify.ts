@@ -46,7 +46,7 @@ function refuse(invalidReason: string, payer?: string): { refusal: Verified } {
   return { refusal: { isValid: false, invalidReason, ...(payer === undefined ? {} : { payer }) } };
 }
 
-/** Compares addresses without case. */
+/** True if the addresses are equal, ignoring case. */
 function isSame(text: string, address: Address): boolean {
   return isAddress(text, { strict: false }) && isAddressEqual(text, address);
 }
@@ -65,7 +65,7 @@ function mismatchOf(seller: Seller, wanted: Requirements): string | null {
   return null;
 }
 
-/** Why the money cannot be taken now, or `null` if it can be or already was. */
+/** Returns why the money cannot be taken now, or `null` if it can be or already was. */
 export async function obstacleOf(seller: Seller, { authorization }: Sale): Promise<string | null> {
   const now = BigInt(Math.floor(Date.now() / 1000));
   const { validAfter, validBefore, from, value } = authorization;
@@ -97,7 +97,10 @@ export async function verify(
     : { isValid: false, invalidReason: obstacle, payer };
 }
 
-/** A signature whose sale is unfinished may continue: money was taken and nothing delivered. */
+/**
+ * Returns the signature's earlier use. One whose sale is unfinished may continue: money was taken
+ * and nothing delivered.
+ */
 async function useOf(seller: Seller, sale: Sale): Promise<string | null> {
   if (!(await seller.token.isUsed(sale.authorization))) return null;
   const intent = await findSale(seller, sale);

@@ -66,7 +66,9 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Atoms and seconds are decimal strings. Longer ones exceed the token's range. */
+/**
+ * Parses an integer. Atoms and seconds are decimal strings; longer ones exceed the token's range.
+ */
 function integerOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : null;
 }
@@ -83,7 +85,7 @@ function hexOf(value: unknown, bytes: { readonly least: number; readonly most: n
   return length >= bytes.least && length <= bytes.most ? value : null;
 }
 
-/** @returns `null` if it is not an EIP-3009 payload of scheme `exact`. */
+/** Parses a payload. @returns `null` if it is not an EIP-3009 payload of scheme `exact`. */
 export function authorizationOf(payload: unknown): Authorization | null {
   if (!isObject(payload) || !isObject(payload.payload)) return null;
   const { authorization, signature } = payload.payload;
@@ -114,7 +116,7 @@ export function encodeHeader(value: object): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }
 
-/** @returns `null` if the header is not valid. */
+/** Decodes a header. @returns `null` if it is not valid. */
 export function decodeHeader(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, 'base64').toString('utf8'));

@@ -13,7 +13,7 @@ import {
   WHOLE,
 } from './tool.ts';
 
-/** Enough for a model. The dashboard shows more. */
+/** How many objects a list returns: enough for a model. The dashboard shows more. */
 const NEWEST = 20;
 
 /** Tools for developers: what was sent, its result, and sending it again. */

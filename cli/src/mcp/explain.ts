@@ -10,7 +10,7 @@ import {
   YES_OR_NO,
 } from './tool.ts';
 
-/** Advice for each decline. The network itself explains the decline. */
+/** Advice for each decline code. What the decline means, the network itself explains. */
 const ADVICE: Readonly<Record<string, string>> = {
   pass_unknown:
     'This network does not know the pass. The customer must open the wallet app and tap again.',
@@ -62,7 +62,7 @@ interface Passage {
   readonly text: string;
 }
 
-/** Sections are returned whole or not at all. Longer ones are tables. */
+/** Longest section returned. Sections are returned whole or not at all; longer ones are tables. */
 const PASSAGE_LENGTH = 2_000;
 const PASSAGES = 5;
 
@@ -80,7 +80,7 @@ async function operations(webUrl: string): Promise<Passage[]> {
   ];
 }
 
-/** Sections of the guides that the network lists in `llms.txt`. */
+/** Returns the sections of the guides that the network lists in `llms.txt`. */
 async function guides(webUrl: string): Promise<Passage[]> {
   const index = await (await fetch(new URL('/llms.txt', webUrl))).text();
   const paths = [...index.matchAll(/\/docs\/[\w-]+\.md/g)].map(([path]) => path);
@@ -95,7 +95,8 @@ async function guides(webUrl: string): Promise<Passage[]> {
 }
 
 /**
- * Passages of the guides and of the OpenAPI document, sorted by how many search words they contain.
+ * Returns passages of the guides and of the OpenAPI document, sorted by how many search words they
+ * contain.
  */
 async function searchDocs({ webUrl }: ToolDeps, { query = '' }) {
   const passages = [...(await guides(webUrl)), ...(await operations(webUrl))];

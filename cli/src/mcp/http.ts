@@ -83,13 +83,13 @@ export async function passOn(
     if (body === null) outgoing.end();
     else await pipeline(Readable.fromWeb(body as ReadableStream), outgoing);
   } catch {
-    // An internal error. The caller gets only the status.
+    // This is an internal error, so the caller gets only the status.
     if (!outgoing.headersSent) outgoing.writeHead(500, { Connection: 'close' });
     outgoing.end();
   }
 }
 
-/** @returns `null` if the request is invalid, for example because of its `Host`. */
+/** Converts a request. @returns `null` if it is invalid, for example because of its `Host`. */
 function webRequest(incoming: IncomingMessage, signal: AbortSignal): Request | null {
   const { method = 'GET', headers } = incoming;
   const hasBody = method !== 'GET' && method !== 'HEAD';

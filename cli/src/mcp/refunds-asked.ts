@@ -7,10 +7,10 @@ import type { Payment } from 'tapline';
 export class RefundsAsked {
   /** Atoms of each prepared part, by payment, then by amount and the sum refunded before. */
   readonly #parts = new Map<string, Map<string, number>>();
-  /** The refunded sum of a payment before this session prepared anything. */
+  /** The amount refunded for a payment before this session prepared anything. */
   readonly #before = new Map<string, number>();
 
-  /** The session's total for a payment, including this part. */
+  /** Returns the session's total for a payment, including this part. */
   totalWith(payment: Payment, amount: number): number {
     const { id, amount_refunded: refunded } = payment;
     const parts = new Map(this.#parts.get(id)).set(keyOf(payment, amount), amount);
@@ -19,7 +19,7 @@ export class RefundsAsked {
     return this.others(id) + Math.max(sumOf(parts), given);
   }
 
-  /** The total prepared for other payments. */
+  /** Returns the total prepared for other payments. */
   others(id: string): number {
     const rest = [...this.#parts].filter(([payment]) => payment !== id);
     return rest.reduce((sum, [, parts]) => sum + sumOf(parts), 0);
@@ -32,7 +32,7 @@ export class RefundsAsked {
     this.#parts.set(id, parts.set(keyOf(payment, amount), amount));
   }
 
-  /** The user did not open the link. */
+  /** Removes a part whose link the user did not open. */
   remove(payment: Payment, amount: number): void {
     this.#parts.get(payment.id)?.delete(keyOf(payment, amount));
   }

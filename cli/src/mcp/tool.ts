@@ -5,7 +5,7 @@ import type { RefundsAsked } from './refunds-asked.ts';
 export interface RefundLimits {
   readonly each: number;
   readonly session: number;
-  /** The total refunded on this UTC day by all clients. */
+  /** The most that all clients together may have refunded on this UTC day. */
   readonly day: number;
 }
 
@@ -83,7 +83,7 @@ export function inputs(
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-/** Schema of an object with exactly these fields. */
+/** Returns the schema of an object with exactly these fields. */
 export function holds(
   properties: Readonly<Record<string, Part>>,
   optional: readonly string[] = [],

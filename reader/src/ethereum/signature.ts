@@ -9,7 +9,7 @@ export interface EcdsaSignature {
   readonly s: bigint;
 }
 
-/** A public key, compressed or not, as 65 bytes; `null` if the bytes are not a key. */
+/** Returns a public key, compressed or not, as 65 bytes, or `null` if the bytes are not a key. */
 export function wholeKey(bytes: Uint8Array): Buffer | null {
   try {
     return Buffer.from(secp256k1.Point.fromBytes(bytes).toBytes(false));
@@ -18,7 +18,7 @@ export function wholeKey(bytes: Uint8Array): Buffer | null {
   }
 }
 
-/** The Ethereum address with its checksum. @param key 65 bytes. */
+/** Returns the Ethereum address with its checksum. @param key 65 bytes. */
 export function addressOf(key: Uint8Array): string {
   const address = Buffer.from(keccak_256(key.subarray(1)).subarray(-20)).toString('hex');
   const check = Buffer.from(keccak_256(Buffer.from(address, 'latin1'))).toString('hex');
@@ -46,8 +46,8 @@ export function recoverKey(
 }
 
 /**
- * The 65-byte signature that contracts accept, in hex; `null` if this key did not sign this digest.
- * Contracts accept only the lower of the two values of `s` (EIP-2).
+ * Returns the 65-byte signature that contracts accept, in hex, or `null` if this key did not sign
+ * this digest. Contracts accept only the lower of the two values of `s` (EIP-2).
  */
 export function ethereumSignature(
   digest: Uint8Array,

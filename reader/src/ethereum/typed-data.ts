@@ -23,7 +23,7 @@ const DOMAIN_FIELDS: readonly Field[] = [
 ];
 const WORD_BYTES = 32;
 
-/** The 32-byte digest to sign. @throws RangeError if the message is not flat. */
+/** Returns the 32-byte digest to sign. @throws RangeError if the message is not flat. */
 export function digestOf({ domain, types, primaryType, message }: TypedData): Uint8Array {
   const known = DOMAIN_FIELDS.filter(({ name }) => domain[name] !== undefined);
   return keccak_256(

@@ -16,7 +16,7 @@ export interface ReaderState {
   readonly events: number;
 }
 
-/** The service refused, with PC/SC's 32-bit error code. */
+/** Thrown if the service refused, with PC/SC's 32-bit error code. */
 export class PcscError extends Error {
   readonly code: number;
 
@@ -27,7 +27,7 @@ export class PcscError extends Error {
   }
 }
 
-/** The service is not running, or it closed the connection. */
+/** Thrown if the service is not running, or closed the connection. */
 export class PcscGone extends Error {
   constructor(options?: ErrorOptions) {
     super('the PC/SC service does not answer', options);
@@ -35,7 +35,7 @@ export class PcscGone extends Error {
   }
 }
 
-/** A card that cannot be powered up; usually there are two cards at once. */
+/** Error code for a card that cannot be powered up; usually there are two cards at once. */
 export const UNRESPONSIVE = 0x80100066;
 
 const COMMAND = {

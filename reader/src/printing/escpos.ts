@@ -15,7 +15,9 @@ export interface Ticket {
   readonly text: string;
   /** URL printed as a QR code below the text, or `null`. */
   readonly address: string | null;
-  /** Draws a line whose script the code page lacks. Without it such letters are question marks. */
+  /**
+   * Draws a line whose script the code page lacks. If absent, such letters print as question marks.
+   */
   readonly draw?: (line: string) => Raster;
 }
 
@@ -28,13 +30,13 @@ const CENTRED = [ESC, 0x61, 1];
 const LEFT = [ESC, 0x61, 0];
 /** Feeds three lines, so that the text is past the knife, then makes a partial cut. */
 const CUT = [ESC, 0x64, 3, GS, 0x56, 1];
-/** Drawer connector 1: 50 ms on, 500 ms off. */
+/** Opens the drawer at connector 1: 50 ms on, 500 ms off. */
 const PULSE = [ESC, 0x70, 0, 25, 250];
 const NEW_LINE = 0x0a;
 const UNKNOWN = 0x3f;
 /** Soft hyphens exist in code pages but are visible on paper only at a line's end. */
 const SOFT_HYPHEN = '\u00ad';
-/** Characters in one QR code. A receipt URL has about 60. */
+/** Most characters in one QR code. A receipt URL has about 60. */
 const LONGEST_ADDRESS = 300;
 const DOT_SIZE = 6;
 const CORRECTION_M = 49;
@@ -59,7 +61,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   '\u202f': ' ',
 };
 
-/** Characters two cells wide: East Asian Width W or F (Unicode 16). */
+/** Ranges of characters that are two cells wide: East Asian Width W or F (Unicode 16). */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1100, 0x115f],
   [0x2329, 0x232a],
@@ -79,15 +81,18 @@ const WIDE: readonly (readonly [first: number, last: number])[] = [
   [0x1f200, 0x1f265],
   [0x20000, 0x3fffd],
 ];
-/** Pictographs take two cells, too. Before U+2600 are one-cell symbols such as ™ and arrows. */
+/**
+ * Matches pictographs, which take two cells, too. Before U+2600 are one-cell symbols such as ™ and
+ * arrows.
+ */
 const PICTURE = /\p{Emoji_Presentation}|(?=[\u2600-\u{1faff}])\p{Extended_Pictographic}/u;
-/** Combining marks and non-printing characters take no cell. */
+/** Matches combining marks and non-printing characters, which take no cell. */
 const NO_CELL =
   /[\p{Mn}\p{Me}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Emoji_Modifier}]/u;
 
 const MARK = /\p{M}/u;
 
-/** The whole ticket, including the cut. */
+/** Returns the bytes of the whole ticket, including the cut. */
 export function ticketBytes({ text, address, draw }: Ticket): Uint8Array<ArrayBuffer> {
   const code = address === null ? [] : [...CENTRED, ...qrBytes(address), NEW_LINE, ...LEFT];
   const lines = text.normalize('NFC').split('\n');
@@ -98,7 +103,7 @@ export function ticketBytes({ text, address, draw }: Ticket): Uint8Array<ArrayBu
   return Uint8Array.from([...RESET, ...WESTERN, ...bytes, NEW_LINE, ...code, ...CUT]);
 }
 
-/** `GS v 0`: an image, after which the paper is below it. */
+/** Returns an image (`GS v 0`), after which the paper is below it. */
 function rasterBytes({ bytesPerRow, rows, dots }: Raster): number[] {
   const size = [bytesPerRow & 0xff, bytesPerRow >> 8, rows & 0xff, rows >> 8];
   return [GS, 0x76, 0x30, 0, ...size, ...dots];
@@ -114,7 +119,7 @@ function isInCodePage(line: string): boolean {
   });
 }
 
-/** Cells of the paper that a text takes. */
+/** Returns how many cells of the paper a text takes. */
 export function cellsOf(text: string): number {
   return [...text].reduce((sum, letter) => {
     if (NO_CELL.test(letter)) return sum;
@@ -122,12 +127,15 @@ export function cellsOf(text: string): number {
   }, 0);
 }
 
-/** Opens the drawer that is connected to the printer. */
+/** Returns the bytes that open the drawer connected to the printer. */
 export function drawerBytes(): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([...RESET, ...PULSE]);
 }
 
-/** Names come from users, so none of their characters may reach the printer as a command. */
+/**
+ * Encodes text. Names come from users, so none of their characters may reach the printer as a
+ * command.
+ */
 function textBytes(line: string): number[] {
   return [...line].flatMap((character) => bytesOf(PLAIN[character] ?? character));
 }

@@ -7,13 +7,14 @@ import { drawerBytes, ticketBytes } from './escpos.ts';
 export type Printer = (bytes: Uint8Array) => Promise<void>;
 
 /**
- * A printer without paper accepts no data. The sale is already paid, so give up after this long.
+ * Time limit, because a printer without paper accepts no data. The sale is already paid, so give up
+ * after this long.
  */
 const PRINT_MS = 10_000;
 /** The usual port for raw printing. */
 const RAW_PORT = 9100;
 
-/** @throws SettingError if the printer's location has no known form. */
+/** Opens the printer. @throws SettingError if its location has no known form. */
 export function printerAt(place: string): Printer {
   if (place.startsWith('/')) return (bytes) => inTime(writeFile(place, bytes));
   const url = URL.parse(place);

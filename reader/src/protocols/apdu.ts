@@ -29,7 +29,7 @@ const LONGEST_DATA = 255;
 /** A short response carries 256 bytes and the status. The limit guards against faulty readers. */
 const LONGEST_ANSWER = 65_538;
 
-/** The card left the field, or the reader was unplugged. */
+/** Thrown if the card left the field, or the reader was unplugged. */
 export class CardGone extends Error {
   constructor(options?: ErrorOptions) {
     super('the card was removed', options);
@@ -37,7 +37,7 @@ export class CardGone extends Error {
   }
 }
 
-/** The card's response violates its protocol. */
+/** Thrown if the card's response violates its protocol. */
 export class ProtocolError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -21,7 +21,7 @@ export function decryptCbc(
   return createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false).update(sealed);
 }
 
-/** ISO/IEC 9797-1 padding method 2: a one bit, then zeros. */
+/** Pads bytes by ISO/IEC 9797-1 method 2: a one bit, then zeros. */
 export function pad(bytes: Uint8Array): Buffer {
   const length = (Math.floor(bytes.length / BLOCK) + 1) * BLOCK;
   return Buffer.concat([bytes, Uint8Array.from([0x80])], length);
@@ -39,12 +39,12 @@ export function cmac(key: Uint8Array, message: Uint8Array): Buffer {
   return encryptCbc(key, padded).subarray(-BLOCK);
 }
 
-/** Every second byte, the way NXP chips truncate a MAC. */
+/** Returns every second byte of a MAC, the way NXP chips truncate it. */
 export function shortMac(key: Uint8Array, message: Uint8Array): Buffer {
   return Buffer.from(cmac(key, message).filter((_, index) => index % 2 === 1));
 }
 
-/** Multiplication by x in GF(2^128). */
+/** Multiplies by x in GF(2^128). */
 function double(block: Buffer): Buffer {
   const carried = (block.readUInt8(0) & 0x80) !== 0;
   const doubled = Buffer.from(block.map((byte, at) => (byte << 1) | ((block[at + 1] ?? 0) >> 7)));

@@ -22,7 +22,7 @@ export interface CollectorProof {
 /** Signs a tap. `null` if Smart Tap is off for this terminal. */
 export type ProveCollector = (tap: TapToProve) => Promise<CollectorProof | null>;
 
-/** For programs that hold the key themselves. */
+/** Creates a proof function for programs that hold the key themselves. */
 export function collectorWithKey(collector: {
   readonly id: number;
   readonly keyVersion: number;
@@ -36,7 +36,7 @@ export function collectorWithKey(collector: {
   };
 }
 
-/** Converts to the device API's format. */
+/** Converts a proof to the device API's format. */
 export function proofFrom({
   readerNonce,
   phoneNonce,

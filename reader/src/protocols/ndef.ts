@@ -81,7 +81,7 @@ export function decodeMessage(bytes: Uint8Array): readonly NdefRecord[] {
   return records;
 }
 
-/** The payload of the first record of this type. */
+/** Returns the payload of the first record of this type. */
 export function findRecord(records: readonly NdefRecord[], type: string): Uint8Array | undefined {
   return records.find((record) => record.type === type)?.payload;
 }
@@ -89,7 +89,7 @@ export function findRecord(records: readonly NdefRecord[], type: string): Uint8A
 /** URI prefixes by their code (NFC Forum RTD URI). */
 const URI_PREFIXES = ['', 'http://www.', 'https://www.', 'http://', 'https://'];
 
-/** The first URL or text of a message, if there is one. */
+/** Returns the first URL or text of a message, if there is one. */
 export function findContent(records: readonly NdefRecord[]): string | undefined {
   for (const { tnf, type, payload } of records) {
     if (tnf !== WELL_KNOWN) continue;
@@ -104,7 +104,7 @@ function addressOf(payload: Uint8Array): string | undefined {
   return prefix === undefined ? undefined : prefix + utf8(payload.subarray(1));
 }
 
-/** The status byte holds the length of the language code before the text. */
+/** Decodes a text record. The status byte holds the length of the language code before the text. */
 function textOf(payload: Uint8Array): string {
   return utf8(payload.subarray(1 + ((payload[0] ?? 0) & 0x3f)));
 }

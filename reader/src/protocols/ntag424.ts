@@ -9,7 +9,7 @@ import { BLOCK, cmac, decryptCbc, encryptCbc, pad, shortMac } from './cmac.ts';
 
 export const NDEF_FILE = 0x02;
 export const KEY_BYTES = 16;
-/** Four application keys besides the master key 0. */
+/** Numbers of the four application keys besides the master key 0. */
 export const OTHER_KEYS = [1, 2, 3, 4] as const;
 /** Factory default of every key, and its version. */
 export const FACTORY_KEY: Uint8Array = new Uint8Array(KEY_BYTES);
@@ -36,7 +36,7 @@ const AUTHENTICATION_ERROR = 0x91ae;
 const MAC_BYTES = 8;
 const NXP = 0x04;
 const NTAG = 0x04;
-/** Reported storage size: 256 to 512 bytes. */
+/** Storage size as the chip reports it: 256 to 512 bytes. */
 const STORAGE = 0x11;
 
 function command(transceive: Transceive, ins: number, data: Uint8Array): Promise<Answer> {
@@ -48,7 +48,7 @@ function expected(answer: Answer, status = OK): Buffer {
   throw new ProtocolError(`the chip answered ${answer.status.toString(16)}`);
 }
 
-/** The chip's UID in upper-case hex, or `null` if it is another type of chip. */
+/** Returns the chip's UID in upper-case hex, or `null` if it is another type of chip. */
 export async function chipNumber(transceive: Transceive): Promise<string | null> {
   const hardware = await command(transceive, INS.version, new Uint8Array());
   if (hardware.status !== MORE) return null;
@@ -59,18 +59,21 @@ export async function chipNumber(transceive: Transceive): Promise<string | null>
   return production.subarray(0, 7).toString('hex').toUpperCase();
 }
 
-/** NXP's originality signature of the UID, or `null` if the chip has none. */
+/** Returns NXP's originality signature of the UID, or `null` if the chip has none. */
 export async function makersSignature(transceive: Transceive): Promise<Uint8Array | null> {
   const answer = await command(transceive, INS.signature, Uint8Array.from([0]));
   return answer.status === SIGNED ? answer.data : null;
 }
 
-/** The settings of a file, readable without authentication. */
+/** Reads the settings of a file, which needs no authentication. */
 export async function fileSettings(transceive: Transceive, file: number): Promise<Buffer> {
   return expected(await command(transceive, INS.fileSettings, Uint8Array.from([file])));
 }
 
-/** Starts a session with one of the chip's keys. `null` if the chip has a different key. */
+/**
+ * Starts a session with one of the chip's keys.
+ * @returns `null` if the chip has a different key.
+ */
 export async function authenticate(
   transceive: Transceive,
   using: { readonly number: number; readonly key: Uint8Array },
@@ -190,7 +193,7 @@ export interface KeyChange {
   readonly version: number;
 }
 
-/** CRC-32 without the final inversion, low byte first. */
+/** Computes CRC-32 without the final inversion, low byte first. */
 export function checksum(bytes: Uint8Array): Buffer {
   let crc = 0xffffffff;
   for (const byte of bytes) {

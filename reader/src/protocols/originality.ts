@@ -6,7 +6,7 @@ import { sha224 } from '@noble/hashes/sha2.js';
  * hash (AN12196). OpenSSL supports the curve, but only verifies hashes.
  */
 
-/** SEC 2, section 2.6.2. */
+/** The curve's parameters: SEC 2, section 2.6.2. */
 const secp224r1 = weierstrass({
   p: 2n ** 224n - 2n ** 96n + 1n,
   n: 0xffffffffffffffffffffffffffff16a2e0b8f03e13dd29455c5c2a3dn,
@@ -28,7 +28,7 @@ export const NXP_KEY: Uint8Array = Uint8Array.from(
   ),
 );
 
-/** @param uid 7 bytes. @param signature r and s, 28 bytes each. */
+/** True if NXP signed this UID. @param uid 7 bytes. @param signature r and s, 28 bytes each. */
 export function isOriginal(
   uid: Uint8Array,
   signature: Uint8Array,

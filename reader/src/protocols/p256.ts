@@ -17,7 +17,7 @@ export function createEphemeralKey(): EphemeralKey {
   return { publicKey, agree: (theirs) => agreeWith(ecdh, theirs) };
 }
 
-/** A stored key pair, from its 32-byte private key. */
+/** Opens a stored key pair from its 32-byte private key. */
 export function openKey(privateKey: Uint8Array): EphemeralKey {
   const ecdh = createECDH(CURVE);
   ecdh.setPrivateKey(privateKey);
@@ -25,13 +25,17 @@ export function openKey(privateKey: Uint8Array): EphemeralKey {
   return { publicKey, agree: (theirs) => agreeWith(ecdh, theirs) };
 }
 
-/** 33 bytes: the parity of y, and the x coordinate. */
+/** Returns the compressed key in 33 bytes: the parity of y, and the x coordinate. */
 function compressed(ecdh: ECDH): Uint8Array {
   const point = ecdh.getPublicKey();
   return Uint8Array.from([((point[64] ?? 0) & 1) + 2, ...point.subarray(1, 33)]);
 }
 
-/** @param theirs A public key, compressed or not. @returns the shared x coordinate, 32 bytes. */
+/**
+ * Agrees on a secret.
+ * @param theirs A public key, compressed or not.
+ * @returns the shared x coordinate, 32 bytes.
+ */
 function agreeWith(ecdh: ECDH, theirs: Uint8Array): Uint8Array {
   try {
     return Uint8Array.from(ecdh.computeSecret(theirs));
@@ -40,7 +44,7 @@ function agreeWith(ecdh: ECDH, theirs: Uint8Array): Uint8Array {
   }
 }
 
-/** The private key as a signing key. */
+/** Converts the private key to a signing key. */
 export function signingKey(privateKey: Uint8Array): KeyObject {
   const ecdh = createECDH(CURVE);
   ecdh.setPrivateKey(privateKey);

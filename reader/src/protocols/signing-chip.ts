@@ -11,14 +11,14 @@ import { decodeTlv, findTag } from './tlv.ts';
 export interface SigningChip {
   /** 65 bytes. */
   readonly publicKey: Uint8Array;
-  /** @param digest 32 bytes. @returns the signature as the chip returned it. */
+  /** Signs a digest. @param digest 32 bytes. @returns the signature as the chip returned it. */
   sign(digest: Uint8Array): Promise<EcdsaSignature>;
 }
 
 const HALO = Uint8Array.from(Buffer.from('481199130e9f01', 'hex'));
 const CASH = Uint8Array.from(Buffer.from('a00000080400010301', 'hex'));
 const KEYCARD = Uint8Array.from(Buffer.from('a00000080400010101', 'hex'));
-/** HaLo chips return either, depending on their age. */
+/** Status codes for success: HaLo chips return either, depending on their age. */
 const HALO_SUCCESS = [SUCCESS, 0x9100];
 const HALO_SIGN = 0x01;
 const HALO_KEYS = 0x02;
@@ -33,7 +33,7 @@ const WITHOUT_PIN = 0x03;
  */
 const QUESTION = keccak_256(Buffer.from('tapline: which key signs without a PIN?', 'latin1'));
 
-/** Detects a signing chip. `null` if the card cannot sign or needs a PIN. */
+/** Detects a signing chip. @returns `null` if the card cannot sign or needs a PIN. */
 export async function findSigningChip(transceive: Transceive): Promise<SigningChip | null> {
   return (
     (await findHalo(transceive)) ?? (await findCash(transceive)) ?? (await findKeycard(transceive))
@@ -57,7 +57,7 @@ async function findHalo(transceive: Transceive): Promise<SigningChip | null> {
   };
 }
 
-/** Keycard Cash is made for tills: one key and no PIN. */
+/** Detects a Keycard Cash, which is made for tills: one key and no PIN. */
 async function findCash(transceive: Transceive): Promise<SigningChip | null> {
   const selected = await select(transceive, CASH);
   if (selected.status !== SUCCESS) return null;
@@ -76,7 +76,7 @@ async function findCash(transceive: Transceive): Promise<SigningChip | null> {
 async function findKeycard(transceive: Transceive): Promise<SigningChip | null> {
   if ((await select(transceive, KEYCARD)).status !== SUCCESS) return null;
   const probe = await keycardSign(transceive, WITHOUT_PIN, QUESTION);
-  // The card lacks this path or has no key. Its owner can pay with a wallet app.
+  // The card lacks this path or has no key, so its owner can only pay with a wallet app.
   if (probe.status !== SUCCESS) return null;
   return {
     publicKey: signedBy(probe.data, QUESTION).publicKey,
@@ -92,7 +92,10 @@ function keycardSign(transceive: Transceive, p1: number, digest: Uint8Array): Pr
   return send(transceive, { cla: 0x80, ins: KEYCARD_SIGN, p1, p2: 0, data: digest, le: 0 });
 }
 
-/** Older cards return a template with key and signature, newer ones r, s and the recovery id. */
+/**
+ * Parses a signature. Older cards return a template with key and signature, newer ones r, s and the
+ * recovery id.
+ */
 function signedBy(data: Uint8Array, digest: Uint8Array) {
   if (data.length === 65) {
     const signature = {

@@ -35,9 +35,12 @@ const VERSION_1 = Uint8Array.from([0x00, 0x01]);
 const BINARY = Uint8Array.from([0x04]);
 const LIVE = Uint8Array.from([0x01]);
 const STATUS_OK = 0x01;
-/** Every pass type, because a merchant may have used any of Google's classes. */
+/** Requests every pass type, because a merchant may have used any of Google's classes. */
 const ALL_PASSES = Uint8Array.from([0x00]);
-/** A standalone till that supports compressed responses and wants the pass, not a payment card. */
+/**
+ * Says that this is a standalone till that supports compressed responses and wants the pass, not a
+ * payment card.
+ */
 const CAPABILITIES = Uint8Array.from([0x41, 0x00, 0x00, 0x00, 0x01]);
 const ENCRYPTED = 0x01;
 const COMPRESSED = 0x02;
@@ -50,7 +53,10 @@ const MOST_PORTIONS = 32;
 /** Size limit of a decompressed response. */
 const LONGEST_PLAIN = 65_536;
 
-/** @param deviceNonce From the response to SELECT. Without one, the phone is asked for it. */
+/**
+ * Reads a phone's pass.
+ * @param deviceNonce From the response to SELECT. Without one, the phone is asked for it.
+ */
 export async function readSmartTap(
   transceive: Transceive,
   prove: ProveCollector,
@@ -157,7 +163,7 @@ async function getData(transceive: Transceive, session: Session, sequence: numbe
   throw new ProtocolError('the response exceeds the limit');
 }
 
-/** The record bundle: its flags and its bytes. */
+/** Returns the record bundle: its flags and its bytes. */
 function bundleOf(data: Uint8Array, id: Uint8Array): { flags: number; bytes: Uint8Array } {
   const records = nested(data, 'srs');
   sequenceOf(records, id);
@@ -172,7 +178,7 @@ function decrypt(
   deviceKey: Uint8Array,
 ): Uint8Array {
   const { flags, bytes } = bundle;
-  // An unencrypted answer was not written by a party that can prove it took part in the handshake.
+  // An unencrypted response proves nothing: its sender need not have taken part in the handshake.
   if ((flags & ENCRYPTED) === 0) throw new ProtocolError('the response is not encrypted');
   if (bytes.length < IV_BYTES + MAC_BYTES) throw new ProtocolError('the response is too short');
   const { aesKey, macKey } = deriveKeys(session, deviceKey);
@@ -202,7 +208,7 @@ function unfold(bytes: Uint8Array): Uint8Array {
   }
 }
 
-/** The redemption value: record `n` inside the first object that has one. */
+/** Returns the redemption value: record `n` inside the first object that has one. */
 function redemptionValueOf(plain: Uint8Array): Uint8Array | undefined {
   for (const service of decodeMessage(plain).filter((record) => record.type === 'asv')) {
     for (const object of decodeMessage(service.payload)) {

@@ -30,11 +30,11 @@ export type Tap =
   | { readonly status: 'no_pass' }
   /** The phone needs to be unlocked, or a pass to be chosen; the customer taps again. */
   | { readonly status: 'tap_again' }
-  /** A bank card, a ticket, an empty tag. */
+  /** The item is, for example, a bank card, a ticket or an empty tag. */
   | { readonly status: 'not_a_payment_card' }
-  /** It was removed before it was read. */
+  /** The item was removed before it was read. */
   | { readonly status: 'gone' }
-  /** Its response violated the protocol or came too late. */
+  /** The item's response violated the protocol or came too late. */
   | { readonly status: 'unreadable'; readonly reason: string };
 
 export interface SignedByChip {
@@ -46,13 +46,18 @@ export interface SignedByChip {
   readonly s: string;
 }
 
-/** The 32-byte digest that the chip with this 65-byte key must sign now, or `null`. */
+/** Returns the 32-byte digest that the chip with this 65-byte key must sign now, or `null`. */
 export type ToSign = (publicKey: Uint8Array) => Promise<Uint8Array | null>;
 
 export const WALLET_AID: Uint8Array = Uint8Array.from(Buffer.from('OSE.VAS.01', 'latin1'));
-/** Customers hold a phone for about a second, so a longer tap will not complete. */
+/**
+ * Time limit of a phone's tap. Customers hold a phone for about a second, so a longer tap will not
+ * complete.
+ */
 export const LONGEST_TAP_MS = 2000;
-/** A chip signs in about a second, and people hold it still for a few. */
+/**
+ * Time limit of a signature. A chip signs in about a second, and people hold it still for a few.
+ */
 const LONGEST_SIGNATURE_MS = 8000;
 
 const GOOGLE = 'AndroidPay';
@@ -125,7 +130,11 @@ async function readApple(transceive: Transceive, passType: PassType): Promise<Ta
   return { status: 'read', credential: { type: 'apple_vas', value: vasValue(result) } };
 }
 
-/** `null` if it is not a card of this network. Signing chips contain their manufacturer's URL. */
+/**
+ * Reads a tag.
+ * @returns `null` if it is not a card of this network. Signing chips contain their manufacturer's
+ * URL.
+ */
 async function readTag(transceive: Transceive): Promise<Tap | null> {
   const content = await readTagContent(transceive);
   if (content === undefined) return null;
@@ -137,7 +146,10 @@ async function readTag(transceive: Transceive): Promise<Tap | null> {
   return { status: 'read', credential: { type: 'nfc_sun', value: content } };
 }
 
-/** Format byte, the phone's session nonce (which makes the value single-use), then the value. */
+/**
+ * Encodes the value: format byte, the phone's session nonce (which makes the value single-use),
+ * then the value.
+ */
 export function smartTapValue(read: {
   readonly value: Uint8Array;
   readonly deviceNonce: Uint8Array;
@@ -148,8 +160,8 @@ export function smartTapValue(read: {
 }
 
 /**
- * Format byte, the phone's time in Unix seconds (which makes the value short-lived), then the
- * message.
+ * Encodes the value: format byte, the phone's time in Unix seconds (which makes the value
+ * short-lived), then the message.
  */
 export function vasValue(read: { readonly message: Uint8Array; readonly at: Date }): string {
   const seconds = Buffer.alloc(5);
@@ -158,7 +170,10 @@ export function vasValue(read: { readonly message: Uint8Array; readonly at: Date
   return Buffer.concat([seconds, read.message]).toString('base64url');
 }
 
-/** Newer phones put their nonce beside the application or into its directory entry. */
+/**
+ * Returns the phone's nonce. Newer phones put it beside the application or into its directory
+ * entry.
+ */
 function nonceIn(fields: ReturnType<typeof decodeTlv>): Uint8Array | undefined {
   const beside = findTag(fields, 0xc2);
   if (beside !== undefined) return beside;

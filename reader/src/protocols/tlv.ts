@@ -23,7 +23,7 @@ export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {
   return found;
 }
 
-/** The value of the first such tag, or `undefined`. */
+/** Returns the value of the first such tag, or `undefined`. */
 export function findTag(list: readonly Tlv[], tag: number): Uint8Array | undefined {
   return list.find((each) => each.tag === tag)?.value;
 }

@@ -12,7 +12,7 @@ const LONGEST_MESSAGE = 1024;
 /** Read size for cards that do not state one. */
 const PORTION = 59;
 
-/** @returns the URL or text on the tag; `undefined` if there is none or the card is not a tag. */
+/** Reads a tag. @returns its URL or text; `undefined` if there is none or the card is not a tag. */
 export async function readTagContent(transceive: Transceive): Promise<string | undefined> {
   if ((await select(transceive, NDEF_AID)).status !== SUCCESS) return undefined;
   const capabilities = await readFile(transceive, CAPABILITY_FILE, 0, 15);

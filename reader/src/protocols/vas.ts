@@ -23,7 +23,9 @@ export type Vas =
   | { readonly status: 'tap_again' };
 
 const PROTOCOL_VERSION = Uint8Array.from([0x01, 0x00]);
-/** Supports VAS and wants only the pass, not a payment card. */
+/**
+ * Tells the phone that this reader supports VAS and asks for the pass only, not for a payment card.
+ */
 const PASS_ONLY = Uint8Array.from([0x00, 0x80, 0x00, 0x02]);
 const FILTER = Uint8Array.from([0x01, 0x00, 0x00, 0x00, 0x00]);
 const NO_PASS = 0x6a83;
@@ -79,7 +81,7 @@ export function cryptogramOf(data: Uint8Array): Cryptogram {
   };
 }
 
-/** A key's identifier in a response: the hash of its x coordinate. */
+/** Returns a key's identifier in a response: the hash of its x coordinate. */
 export function keyIdOf(key: EphemeralKey): Uint8Array {
   return hash(key.publicKey.subarray(1)).subarray(0, KEY_ID_BYTES);
 }
@@ -100,7 +102,7 @@ function openCryptogram(cryptogram: Cryptogram, passType: PassType): Vas {
   };
 }
 
-/** One round of X9.63, since 32 bytes are enough. */
+/** Derives the key with one round of X9.63, since 32 bytes are enough. */
 export function deriveKey(shared: Uint8Array, passIdentifier: string): Uint8Array {
   return hash(
     Buffer.concat([
@@ -113,7 +115,7 @@ export function deriveKey(shared: Uint8Array, passIdentifier: string): Uint8Arra
   );
 }
 
-/** Each key is used once, so a zero initialization vector is safe. */
+/** Initialization vector. It may be zero, because each key is used only once. */
 export const VAS_IV: Uint8Array = new Uint8Array(16);
 
 function open(sealed: Uint8Array, key: Uint8Array): Uint8Array {

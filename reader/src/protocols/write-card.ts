@@ -45,11 +45,11 @@ export type Written =
    * changed.
    */
   | { readonly status: 'counterfeit' }
-  /** Removed too early: present it again. */
+  /** The card was removed too early: present it again. */
   | { readonly status: 'gone' }
   | { readonly status: 'failed'; readonly reason: string };
 
-/** About 30 commands take half a second on a good reader. */
+/** Time limit. About 30 commands take half a second on a good reader. */
 export const LONGEST_WRITE_MS = 10_000;
 const MASTER = 0;
 const META_READ = 1;
@@ -101,7 +101,7 @@ interface PassOfCard {
   readonly fileRead: Uint8Array;
 }
 
-/** @throws RangeError if these are not card settings. */
+/** Parses settings. @throws RangeError if these are not card settings. */
 export function readSettings(settings: CardSettings): PassOfCard {
   const address = settings.url_template;
   const page = PLACES.exec(address)?.[1];
@@ -130,8 +130,8 @@ function keyOf(text: string): Uint8Array {
 }
 
 /**
- * Readable by anyone, writable with the master key only. UID and counter are encrypted; the MAC
- * covers no data.
+ * Returns the file's settings: readable by anyone, writable with the master key only. UID and
+ * counter are encrypted; the MAC covers no data.
  */
 function settingsOf(at: { readonly piccData: number; readonly mac: number }): Uint8Array {
   const place = (offset: number) => [offset, 0, 0];
@@ -184,12 +184,12 @@ async function write(
   return { status: 'written', uid };
 }
 
-/** @returns the content, or `undefined` for a new card. */
+/** Reads the card. @returns the content, or `undefined` for a new card. */
 async function contentOf(transceive: Transceive): Promise<string | undefined> {
   try {
     return await readTagContent(transceive);
   } catch (error) {
-    // Content that is not an NDEF message.
+    // The content is not an NDEF message.
     if (error instanceof ProtocolError) return '';
     throw error;
   }
@@ -203,7 +203,7 @@ async function keysThatAreSet(session: SecureSession): Promise<readonly number[]
   return set;
 }
 
-/** The last step: sets the master key and verifies that the chip accepted it. */
+/** Completes the card: sets the master key and verifies that the chip accepted it. */
 async function lock(transceive: Transceive, key: Uint8Array): Promise<void> {
   const session = await authenticate(transceive, { number: MASTER, key: FACTORY_KEY });
   if (session === null) throw new ProtocolError('the chip no longer accepts its key');
@@ -219,7 +219,7 @@ function keyNumber(pass: PassOfCard, uid: string, number: number): Uint8Array {
   return derivedKey(pass, { uid, number });
 }
 
-/** Derived, so that only the holder of the pass's keys can compute them again. */
+/** Derives a key, so that only the holder of the pass's keys can compute it again. */
 function derivedKey(pass: PassOfCard, chip: { readonly uid: string; readonly number: number }) {
   const secret = Buffer.concat([pass.metaRead, pass.fileRead]);
   const label = `tapline card key ${chip.number}`;
