@@ -45,17 +45,17 @@ export interface DispatcherDeps extends DeliverDeps {
   readonly released: () => void;
 }
 
-/** What to fetch, and the number of hints at the time of the decision. */
+/** What to fetch, with the number of hints at the time of the decision. */
 export interface Look {
   readonly hints: number;
   readonly asks: readonly Ask[];
 }
 
-/** A worker keeps an endpoint this long after its last delivery. */
+/** A worker keeps an endpoint's lease this long after its last delivery. */
 const LINGER_MS = 10_000;
 /** Endpoints per read, which bounds its duration. */
 const MAX_ENDPOINTS_OF_LOOK = 256;
-/** The most loaded deliveries, which bounds their memory. */
+/** Limits the memory of loaded deliveries. */
 const MAX_HELD_BY_DISPATCHER = 10_000;
 const DRAIN_STEP_MS = 20;
 
@@ -94,14 +94,14 @@ export class Dispatcher {
     return { healthy: this.#sessions.size - failing, failing };
   }
 
-  /** Rows may have been written: sessions with an empty queue should read again. */
+  /** Call it when rows may have been written: sessions with an empty queue should read again. */
   expectWork(): void {
     this.#hints++;
   }
 
   /**
-   * What to fetch: for sessions with capacity whose queue may hold something, the one that read
-   * longest ago first.
+   * Returns what to fetch: for sessions with capacity whose queue may hold something, the one that
+   * read longest ago first.
    */
   look(): Look {
     const asks: Ask[] = [];
@@ -199,7 +199,7 @@ export class Dispatcher {
     if (this.#abandoned) return;
     answered(session, result);
     countAttempt(row, result);
-    // Not awaited: the next delivery starts while this result is being recorded.
+    // Not awaited, so that the next delivery starts while this result is being recorded.
     void this.#record(toFinished(session, row, result));
   }
 

@@ -101,7 +101,10 @@ export async function insertEndpoint(tx: Tx, row: NewEndpoint): Promise<Endpoint
   );
 }
 
-/** Later than the previous change even where the clock stands still: workers compare the times. */
+/**
+ * SQL: later than the previous change even if the clock stands still, because workers compare the
+ * times.
+ */
 const UPDATED = `updated = greatest($2, updated + interval '1 ms'), version = version + 1`;
 
 export async function updateEndpoint(
@@ -171,7 +174,7 @@ export async function endDueDeliveries(tx: Tx, id: string, now: Date): Promise<v
   );
 }
 
-/** Endpoints without a success since `before`. */
+/** Returns endpoints without a success since `before`. */
 export async function selectLongFailing(sql: Sql, before: Date, limit: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     `select id from webhook_endpoints where status = 'enabled' and failing_since <= $1

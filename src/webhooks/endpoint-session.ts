@@ -20,14 +20,14 @@ export interface EndpointSession {
   readonly fence: bigint;
   target: Target;
   health: Health;
-  /** Taken from the queue, not started. */
+  /** Deliveries that were taken from the queue and not started. */
   buffer: DueRow[];
   /** Positions of all deliveries that were taken and not recorded yet. */
   readonly held: Set<bigint>;
   inFlight: number;
-  /** Smoothed response time. */
+  /** The smoothed response time. */
   latencyMs: number;
-  /** When it last had work, on the monotonic clock. */
+  /** Time at which it last had work, on the monotonic clock. */
   usedAtMs: number;
   state: 'open' | 'draining' | 'ended';
   /** The number of hints at the last read that found too little. */
@@ -65,8 +65,8 @@ export function openSession(leased: {
 }
 
 /**
- * How many more deliveries to take: none while the queue is empty and no hint has arrived since. A
- * failing endpoint gets few.
+ * Returns how many more deliveries to take: none while the queue is empty and no hint has arrived
+ * since. A failing endpoint gets few.
  */
 export function mostToTake(session: EndpointSession, hints: number): number {
   if (session.state !== 'open' || session.emptyAtHint === hints) return 0;
@@ -83,17 +83,20 @@ export function canStart(session: EndpointSession): boolean {
   );
 }
 
-/** Slow and failing endpoints share separate slots, so that they never hold up the fast ones. */
+/**
+ * True for slow and failing endpoints: they share separate slots, so that they never hold up the
+ * fast ones.
+ */
 export function isSlow(session: EndpointSession): boolean {
   return session.health.consecutiveFailures > 0 || session.latencyMs > SLOW_MS;
 }
 
-/** A response is overdue: the endpoint counts as slow from now on. */
+/** Call it when a response is overdue: the endpoint counts as slow from now on. */
 export function noteOverdue(session: EndpointSession): void {
   session.latencyMs = Math.max(session.latencyMs, 2 * SLOW_MS);
 }
 
-/** Its queue may hold more than was read. */
+/** Call it when its queue may hold more than was read. */
 export function lookAgain(session: EndpointSession): void {
   session.emptyAtHint = -1;
 }
@@ -105,7 +108,7 @@ export function accept(session: EndpointSession, rows: readonly DueRow[]): void 
   if (rows.length > 0) session.usedAtMs = performance.now();
 }
 
-/** A delivery has its result, which is not recorded yet. */
+/** Call it when a delivery has its result, which is not recorded yet. */
 export function answered(session: EndpointSession, result: AttemptResult): void {
   const { durationMs, finished, retryAfterMs } = result;
   session.latencyMs += (durationMs - session.latencyMs) * LATENCY_WEIGHT;
@@ -116,7 +119,10 @@ export function answered(session: EndpointSession, result: AttemptResult): void 
   if (session.health.notBefore !== null) drain(session);
 }
 
-/** @returns true if its lease is no longer needed. */
+/**
+ * Call it when the result is recorded.
+ * @returns true if its lease is no longer needed.
+ */
 export function recorded(session: EndpointSession, { event_position }: DueRow): boolean {
   session.held.delete(event_position);
   session.usedAtMs = performance.now();
@@ -127,7 +133,9 @@ export function isIdle({ held, usedAtMs }: EndpointSession, forMs: number): bool
   return held.size === 0 && performance.now() - usedAtMs > forMs;
 }
 
-/** Changes the target: deliveries in flight end on the old sockets, the rest is fetched again. */
+/**
+ * Changes the target: deliveries in flight end on the old sockets, the others are fetched again.
+ */
 export function retarget(session: EndpointSession, target: Target): void {
   putBack(session);
   lookAgain(session);
@@ -147,7 +155,7 @@ export function end(session: EndpointSession, { atOnce }: { readonly atOnce: boo
   else session.target.transport.closeGently();
 }
 
-/** Drops what was taken and not started; the rows are still in the queue. */
+/** Drops deliveries that were taken and not started; their rows are still in the queue. */
 function putBack(session: EndpointSession): void {
   for (const row of session.buffer) session.held.delete(row.event_position);
   session.buffer = [];

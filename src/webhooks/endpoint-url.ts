@@ -20,7 +20,7 @@ function isPortAllowed(port: number): boolean {
 }
 
 /**
- * Refuses what the parser would silently repair: white space and control characters (it strips
+ * Refuses what the parser would silently change: white space and control characters (it strips
  * them), backslashes (it turns them into slashes), empty user names and fragments (it drops them).
  */
 function checkSpelling(raw: string): Refusal | null {
@@ -38,7 +38,7 @@ function checkSpelling(raw: string): Refusal | null {
   return null;
 }
 
-/** The remedy for a developer with a receiver on this machine, or in the same network. */
+/** Returns the remedy for a developer with a receiver on this machine or in the same network. */
 function howToAllow(url: URL): string {
   const isLocal = /^(localhost|127\..*|\[::1\])$/.test(url.hostname);
   const sandbox = isLocal
@@ -50,20 +50,20 @@ function howToAllow(url: URL): string {
   );
 }
 
-/** The port to connect to. */
+/** Returns the port to connect to. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** The host to resolve or connect to, without the brackets of an IPv6 literal. */
+/** Returns the host to resolve or connect to, without the brackets of an IPv6 literal. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
 /**
- * The rules of behavior.md 11.8 that need no DNS look-up. The parser has already normalized the
- * host: numeric, octal, hexadecimal, short and full-width notations of IPv4 are dotted quads.
+ * Checks the rules of behavior.md 11.8 that need no DNS look-up. The parser has already normalized
+ * the host: numeric, octal, hexadecimal, short and full-width notations of IPv4 are dotted quads.
  */
 export function parseEndpointUrl(raw: string, livemode: boolean): URL | Refusal {
   if (raw.length > MAX_URL_LENGTH) {
@@ -90,7 +90,7 @@ export interface UrlCheck {
 }
 
 /**
- * All rules for URLs, at creation and at every change. A name that does not resolve yet is
+ * Checks all rules for URLs, at creation and at every change. A name that does not resolve yet is
  * accepted: each delivery resolves it again, and connects only to an address that it has just
  * checked.
  */

@@ -19,10 +19,10 @@ export interface WebhookDeps {
 /** persistent_failure: five days without a success. gone: the receiver answered 410. */
 export type DisabledReason = 'persistent_failure' | 'gone' | 'requested_by_merchant';
 
-/** The limit of behavior.md 11. */
+/** The limit on endpoints in behavior.md 11. */
 export const MAX_ENDPOINTS = 16;
 export const MAX_DESCRIPTION = 500;
-/** All types and families together are fewer, so a longer list is a mistake. */
+/** There are fewer types and families altogether, so a longer list is a mistake. */
 export const MAX_ENABLED_EVENTS = 64;
 
 export const webhookEndpoints = table('webhook_endpoints', {
@@ -41,15 +41,15 @@ export const webhookEndpoints = table('webhook_endpoints', {
   previous_secret_until: 'timestamptz?',
   created: 'timestamptz',
   updated: 'timestamptz',
-  /** Counts edits; in the dashboard an edit names the version that it saw. */
+  /** Incremented by each edit. A dashboard edit sends the version it is based on. */
   version: 'int',
 });
 
 export type EndpointRow = Row<typeof webhookEndpoints>;
 
 /**
- * Records a person's change in the transaction that makes it. Calls with an API key record none,
- * because the request log has them.
+ * Records a person's change in the transaction that makes it. Calls with an API key are not
+ * recorded here, because the request log has them.
  */
 export type NoteChange<Change> = (tx: Tx, change: Change) => Promise<void>;
 
@@ -57,7 +57,7 @@ export function tenantOf(row: { readonly account_id: string; readonly livemode: 
   return { accountId: row.account_id, livemode: row.livemode };
 }
 
-/** The endpoint object of behavior.md 11, with `secret` at creation and rotation only. */
+/** Renders the endpoint object of behavior.md 11, with `secret` at creation and rotation only. */
 export function renderEndpoint(row: EndpointRow, secret?: string): { [key: string]: Json } {
   return {
     id: row.id,
@@ -79,7 +79,7 @@ export function renderEndpoint(row: EndpointRow, secret?: string): { [key: strin
 
 const SUBSCRIBABLE = new Set<string>(['*', ...EVENT_TYPES, ...EVENT_FAMILIES]);
 
-/** Exact types, families or `*`, each once, in the given order. */
+/** Accepts exact types, families or `*`, each once, in the given order. */
 export function checkEnabledEvents(
   events: readonly string[],
   param = 'enabled_events',

@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { codeOf } from '#db/database.ts';
 
-/** DNS look-up, connection, request and response together (behavior.md 11.4). */
+/** Limit of DNS look-up, connection, request and response together (behavior.md 11.4). */
 export const DELIVERY_LIMIT_MS = 10_000;
 /**
- * Read from a response before the socket is destroyed; the body does not matter, but helps
+ * Bytes read from a response before the socket is destroyed; the body does not matter, but helps
  * debugging.
  */
 export const MAX_BODY_BYTES = 16 * 1024;
-/** How much of that is stored, where the caller does not say. */
+/** Bytes of that which are stored, unless the caller says otherwise. */
 const KEPT_BODY_BYTES = 1024;
 /** Some servers send an early hint per resource; this bounds a flood. */
 const MAX_INFORMATIONAL = 64;
@@ -30,9 +30,9 @@ export type Reply =
   | {
       readonly answered: true;
       readonly status: number;
-      /** The first 1 KiB as text, or as much as the caller wanted; `null` if it was empty. */
+      /** The first 1 KiB as text, or as much as the caller requested; `null` if it was empty. */
       readonly body: string | null;
-      /** Whether `body` is the whole response. */
+      /** True if `body` is the whole response. */
       readonly isWhole: boolean;
       readonly retryAfter: string | null;
       readonly durationMs: number;
@@ -55,7 +55,10 @@ function reasonOf(error: Error): NoAnswer {
   return BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? 'connection_failed';
 }
 
-/** PostgreSQL stores no NUL; a character that the limit cut in two is omitted. */
+/**
+ * Converts bytes to text. PostgreSQL stores no NUL; a character that the limit cut in two is
+ * omitted.
+ */
 function toText(bytes: Buffer, keptBytes: number): string | null {
   if (bytes.length === 0) return null;
   const text = new TextDecoder().decode(bytes, { stream: bytes.length >= keptBytes });
@@ -101,7 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#over;
   }
 
-  /** Aborted at the time limit, for the DNS look-up before the request. */
+  /** Returns a signal for the DNS look-up before the request, aborted at the time limit. */
   lookupSignal(): AbortSignal {
     this.#lookup ??= new AbortController();
     return this.#lookup.signal;

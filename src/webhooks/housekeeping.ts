@@ -17,13 +17,20 @@ export interface HousekeepingDeps extends LoopDeps {
   readonly onError: (name: string, error: unknown) => void;
 }
 
-/** The measured periods are days, so a minute is precise enough. */
+/** Interval of the sweep: the measured periods are days, so a minute is precise enough. */
 const SWEEP_MS = 60_000;
-/** Partitions are created a week ahead, so an hour does not matter. */
+/**
+ * Interval of partition checks: partitions are created a week ahead, so an hour does not matter.
+ */
 const PARTITIONS_MS = HOUR_MS;
-/** Not in the first minute, when everything starts; a process that ends earlier skips it. */
+/**
+ * Delay of the first partition check, because everything starts in the first minute; a process that
+ * ends earlier skips it.
+ */
 const FIRST_PARTITIONS_MS = 60_000;
-/** The delay of a replay after a lost hint, or behind a flooded endpoint. */
+/**
+ * How often replays are polled, because a hint can be lost and a flooded endpoint makes them wait.
+ */
 const REPLAY_POLL_MS = 2_000;
 const MAX_DISABLED = 100;
 
@@ -74,7 +81,7 @@ function startPartitionLoop(deps: HousekeepingDeps): Loop {
   };
 }
 
-/** Background work besides the deliveries: replays, disabling, partitions. */
+/** Starts the background work other than deliveries: replays, disabling, partitions. */
 export function startHousekeeping(deps: HousekeepingDeps): { stop(): Promise<void> } {
   const { db, clock, wakeups, onError } = deps;
   const replays = startLoop({

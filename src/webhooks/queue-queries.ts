@@ -28,14 +28,14 @@ const LEASED = webhookEndpoints.pick(
 const LEASED_COLUMNS = `
   ${LEASE}, nullif(l.not_before, '-infinity') as not_before, ${LEASED}`;
 
-/** What a worker needs to know of an endpoint, and its lease. */
+/** An endpoint and its lease, as a worker needs them. */
 export type LeasedRow = Row<typeof LEASE> & Row<typeof LEASED> & { not_before: Date | null };
 
 /**
- * A plan that was made while the tables were small would scan them completely once they are large.
- * So the queue's statements use the indexes, row by row, whatever the statistics say. Their form
- * also fixes the order of joins: "limit 1" in a lateral part keeps it inside the loop, "= any"
- * makes an index condition.
+ * Forces the queue's statements to use the indexes row by row, whatever the statistics say: a plan
+ * that was made while the tables were small would scan them completely once they are large. The
+ * statements' form also fixes the order of joins: "limit 1" in a lateral part keeps it inside the
+ * loop, "= any" makes an index condition.
  */
 const INDEX_PLANS = `
   select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
@@ -44,7 +44,7 @@ const INDEX_PLANS = `
 
 async function withIndexPlans<T>(db: Database, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction(async (tx) => {
-    // Not awaited first: the connection is pipelined, so both travel together.
+    // Not awaited first: the connection is pipelined, so both statements travel together.
     const [, result] = await Promise.all([tx.query(INDEX_PLANS), work(tx)]);
     return result;
   });
@@ -90,14 +90,17 @@ export interface Claim {
   readonly owner: string;
   readonly now: Date;
   readonly leaseUntil: Date;
-  /** Begins after this endpoint, so that a full worker does not always take the same ones. */
+  /**
+   * The search begins after this endpoint, so that a full worker does not always take the same
+   * ones.
+   */
   readonly after: string;
   readonly limits: { readonly healthy: number; readonly failing: number };
 }
 
 /**
- * Leases endpoints with due work and no owner. Never the worker's own: after a clock jump it must
- * not lease its endpoints from itself, with requests in flight.
+ * Leases endpoints with due work and no owner. Excludes the worker's own: after a clock jump it
+ * must not lease its endpoints from itself while requests are in flight.
  */
 export async function claimEndpoints(db: Database, claim: Claim): Promise<LeasedRow[]> {
   const { owner, now, leaseUntil, after, limits } = claim;
@@ -136,7 +139,7 @@ const DUE = webhookDue.pick(
   'd',
 );
 
-/** Without a body if the event is past its retention. */
+/** A due delivery; without a body if the event is past its retention. */
 export type DueRow = Row<typeof DUE> & { endpoint_updated: Date; body: string | null };
 
 const FETCH = `
@@ -159,15 +162,15 @@ const FETCH = `
 /** What to fetch for one endpoint. */
 export interface Ask {
   readonly endpointId: string;
-  /** How many deliveries may be taken. */
+  /** The most deliveries that may be taken. */
   readonly most: number;
   /** Positions of the deliveries that the worker holds. */
   readonly held: readonly bigint[];
 }
 
 /**
- * The next due deliveries of these endpoints, oldest first, with their exact bodies. Deliveries of
- * a network whose ledger is being compared with its chain wait.
+ * Returns the next due deliveries of these endpoints, oldest first, with their exact bodies. Omits
+ * deliveries of a network whose ledger is being compared with its chain.
  */
 export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): Promise<DueRow[]> {
   const modes = [false, true].filter((livemode) => db.watch.serves(livemode));
@@ -195,13 +198,14 @@ const RESULTS = columnsFrom(2, {
   next_attempt_at: 'timestamptz?',
 });
 
-/** What became of one delivery in one attempt. */
+/** The result of one attempt of one delivery. */
 export type ResultRow = Sent<typeof RESULTS>;
 
 type ResultColumn = (typeof RESULTS.names)[number];
 
 /**
- * The value of one column, read where it is written, so that the steps pass on only what they need.
+ * SQL: reads one column at the place where it is written, so that the steps pass on only what they
+ * need.
  */
 function at(name: ResultColumn): string {
   return RESULTS.at(name, 'f.n');
@@ -267,7 +271,7 @@ const HEALTH = columnsFrom(2, {
   failing_since: 'timestamptz?',
 });
 
-/** The health of an endpoint, as its latest answers show it. */
+/** The health of an endpoint, according to its latest answers. */
 export type HealthRow = Sent<typeof HEALTH>;
 
 const RECORD_HEALTH = `

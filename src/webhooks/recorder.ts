@@ -13,16 +13,17 @@ import {
 } from '#webhooks/queue-queries.ts';
 import { type Health, nextAttemptAt } from '#webhooks/schedule.ts';
 
-/** The most results per transaction; larger ones only get slower. */
+/** The most results per transaction: larger transactions only get slower. */
 const MAX_BATCH = 1_000;
 /** One transaction at a time; two at a time, half as large, were an eighth slower. */
 const MAX_IN_FLIGHT = 1;
 /**
- * Without this gap, 100 payments per second caused a transaction for every two deliveries, a tenth
- * of PostgreSQL's work. If the process dies in the gap, its deliveries are sent again.
+ * Pause between commits. Without it, 100 payments per second caused a transaction for every two
+ * deliveries, a tenth of PostgreSQL's work. If the process dies in the pause, its deliveries are
+ * sent again.
  */
 const GAP_MS = 25;
-/** Together longer than a short database outage, but shorter than a lease. */
+/** Their sum is longer than a short database outage, but shorter than a lease. */
 const RETRY_PAUSES_MS = [100, 500, 1_000, 3_000];
 
 export interface Finished {
@@ -47,9 +48,7 @@ export function toFinished(session: EndpointSession, row: DueRow, result: Attemp
   return { ...base, status: next === null ? 'failed' : 'pending', nextAttemptAt: next };
 }
 
-/**
- * recorded; stale: the lease had expired and nothing changed; unknown: the database is unreachable.
- */
+/** stale: the lease had expired, so nothing changed. unknown: the database is unreachable. */
 export type Recorded = 'recorded' | 'stale' | 'unknown';
 
 export interface Recorder {

@@ -34,8 +34,8 @@ export async function selectReplay(
 }
 
 /**
- * The oldest running replay whose endpoint is enabled and not flooded, locked. The endpoint is
- * locked too, so that it is not disabled or deleted during the batch.
+ * Locks the oldest running replay whose endpoint is enabled and not flooded, and returns it. The
+ * endpoint is locked too, so that it is not disabled or deleted during the batch.
  */
 export async function selectRunningReplay(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function selectRunningReplay(
   return rows[0];
 }
 
-/** Undelivered work of the replay's endpoint, counted up to `most`. */
+/** Counts undelivered work of the replay's endpoint, up to `most`. */
 export async function backlogOf(tx: Tx, replay: ReplayRow, most: number): Promise<number> {
   const rows = await tx.query<{ count: bigint }>(
     `select count(*) from (
@@ -66,8 +66,8 @@ export async function backlogOf(tx: Tx, replay: ReplayRow, most: number): Promis
   return Number(rows[0]?.count ?? 0);
 }
 
-// A finished delivery is queued again with its id and its attempt count; a waiting one stays; an
-// event that the endpoint never got gets its first delivery.
+// SQL: a finished delivery is queued again with its id and its attempt count; a waiting one is
+// unchanged; an event that the endpoint never got gets its first delivery.
 const PORTION = `
   with portion as (
     select e.id, e.created, e.position, e.type from events e

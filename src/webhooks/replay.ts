@@ -31,7 +31,7 @@ const PORTION = 500;
 /** A replay waits while this many deliveries of its endpoint are undelivered. */
 const MAX_BACKLOG = 5_000;
 
-/** The replay object: a request to send events again, and its progress. */
+/** Renders the replay object: a request to send events again, and its progress. */
 export function renderReplay(row: ReplayRow): { [key: string]: Json } {
   return {
     id: row.id,
@@ -80,7 +80,8 @@ export async function startReplay(
   // Events are searched by `created`, which follows the account's clock.
   const latest = await accountTime(deps.db, tenant, now);
   const until = input.until === null || input.until > latest ? latest : input.until;
-  // Not `>=`: a leap second is a valid date-time, but an invalid Date.
+  // Not `>=`, because comparisons with an invalid Date are false: a leap second is a valid
+  // date-time, but an invalid Date.
   if (!(input.since < until)) {
     return refuse('parameter_invalid', 'since must be before until, and in the past.', 'since');
   }
@@ -124,8 +125,8 @@ export interface ReplayStep {
 }
 
 /**
- * One batch of one running replay: its deliveries and its progress commit together. Several workers
- * may call it at once; each takes another replay.
+ * Runs one batch of one running replay: its deliveries and its progress commit together. Several
+ * workers may call it at once; each takes another replay.
  */
 export async function replayStep(db: Database, now: Date): Promise<ReplayStep> {
   return db.transaction(async (tx) => {

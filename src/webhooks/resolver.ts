@@ -5,11 +5,14 @@ import { codeOf } from '#db/database.ts';
 
 /** Resolves host names. Tests use their own to change addresses over time. */
 export interface Resolver {
-  /** Every IPv4 and IPv6 address of the name. @throws if there is none, or no response in time. */
+  /**
+   * Returns every IPv4 and IPv6 address of the name.
+   * @throws if there is none, or no response in time.
+   */
   resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
-/** One query to one server; a hostile name server costs at most both tries. */
+/** Time-out of one query to one server; a hostile name server costs at most both tries. */
 const QUERY_TIMEOUT_MS = 3_000;
 const QUERY_TRIES = 2;
 const HOSTS_FILE = '/etc/hosts';
@@ -31,9 +34,10 @@ function valuesOf(results: readonly PromiseSettledResult<string[]>[]): string[] 
 }
 
 /**
- * Queries the name servers directly and without blocking. The system's getaddrinfo occupies one of
- * the process's few threads for as long as a hostile name server likes, so one endpoint could delay
- * all others. The hosts file is read for names that the servers do not know.
+ * Creates a resolver that queries the name servers directly and without blocking. The system's
+ * getaddrinfo occupies one of the process's few threads for as long as a hostile name server likes,
+ * so one endpoint could delay all others. The hosts file is read for names that the servers do not
+ * know.
  */
 export function systemResolver(): Resolver {
   return {

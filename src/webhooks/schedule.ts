@@ -22,19 +22,22 @@ const JITTER = 0.2;
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 /** The most requests in flight to one endpoint. */
 export const MAX_IN_FLIGHT = 8;
-/** After this many failures in a row the endpoint counts as broken and gets one probe at a time. */
+/**
+ * After this many failures in a row the endpoint counts as broken and gets a single request at a
+ * time as a probe.
+ */
 export const BROKEN_AFTER_FAILURES = 5;
-/** The interval of the first probes; later ones follow after a tenth of the outage so far. */
+/** The interval of the first probes; each later one waits for a tenth of the outage so far. */
 const MIN_PROBE_MS = 5 * SECOND_MS;
 const PROBE_SHARE = 0.1;
-/** The longest interval, within which a recovered endpoint is noticed. */
+/** The longest interval between probes, so also the longest time until a recovery is noticed. */
 const MAX_PROBE_MS = 5 * MINUTE_MS;
 /** An endpoint without a success for this long is disabled. */
 export const DISABLE_AFTER_MS = 5 * DAY_MS;
 
 /**
- * When the attempt after `attempt` (counted from 1) is due, or `null` if it was the last. `random`
- * is from 0 to 1. `retryAfterMs` is the receiver's request.
+ * Returns when the attempt after `attempt` (counted from 1) is due, or `null` if it was the last.
+ * `random` is from 0 to 1. `retryAfterMs` is the receiver's request.
  */
 export function nextAttemptAt(last: {
   readonly attempt: number;
@@ -48,7 +51,7 @@ export function nextAttemptAt(last: {
   return addMs(last.finished, Math.max(jittered, last.retryAfterMs ?? 0));
 }
 
-/** `Retry-After` in milliseconds, limited; `null` if absent or invalid. */
+/** Returns `Retry-After` in milliseconds, limited; `null` if absent or invalid. */
 export function parseRetryAfter(header: string | null, now: Date): number | null {
   if (header === null) return null;
   const text = header.trim();
@@ -66,16 +69,19 @@ export function parseRetryAfter(header: string | null, now: Date): number | null
 export interface Health {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
-  /** Nothing is sent before this; `null` for no pause. */
+  /** Nothing is sent before this time; `null` for no pause. */
   readonly notBefore: Date | null;
-  /** Requests that may be in flight. */
+  /** The most requests that may be in flight. */
   readonly window: number;
 }
 
 /** Until an endpoint has responded once, it gets few requests, because it may hang. */
 const FIRST_WINDOW = 2;
 
-/** A worker that takes over an endpoint starts slowly, especially with a failing one. */
+/**
+ * Reads an endpoint's health. A worker that takes over an endpoint starts slowly, especially with a
+ * failing one.
+ */
 export function healthOf(row: {
   readonly consecutiveFailures: number;
   readonly failingSince: Date | null;
@@ -88,7 +94,10 @@ export function isBroken(health: Health): boolean {
   return health.consecutiveFailures >= BROKEN_AFTER_FAILURES;
 }
 
-/** After a success: failures are cleared, and the window doubles instead of opening at once. */
+/**
+ * Returns the health after a success: failures are cleared, and the window doubles instead of
+ * opening at once.
+ */
 export function afterSuccess(health: Health): Health {
   const window = Math.min(health.window * 2, MAX_IN_FLIGHT);
   return { consecutiveFailures: 0, failingSince: null, notBefore: null, window };
@@ -99,7 +108,10 @@ function probeDelayMs(failingSince: Date, now: Date): number {
   return Math.min(Math.max(share, MIN_PROBE_MS), MAX_PROBE_MS);
 }
 
-/** After a failure: the window is halved; a broken endpoint gets one probe and then a pause. */
+/**
+ * Returns the health after a failure: the window is halved; a broken endpoint gets one probe and
+ * then a pause.
+ */
 export function afterFailure(health: Health, now: Date, retryAfterMs: number | null): Health {
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;

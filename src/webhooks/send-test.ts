@@ -69,7 +69,7 @@ async function recordTest(
 }
 
 /**
- * Sends a `ping` event to this endpoint alone and waits for its response (at most 10 s). It is sent
+ * Sends a `ping` event to only this endpoint and waits for its response (at most 10 s). It is sent
  * once, even to a disabled endpoint; a success marks a broken endpoint as healthy.
  */
 export async function sendTest(

@@ -4,16 +4,16 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:c
 const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** A new signing secret: the prefix and base64 of 32 random bytes. Shown once. */
+/** Creates a signing secret: the prefix and base64 of 32 random bytes. It is shown once. */
 export function newSigningSecret(): string {
   return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
 /** A secret with its two keys, created once instead of per delivery. */
 export interface SigningKey {
-  /** The whole text as UTF-8: for `Service-Signature`. */
+  /** Key from the whole text as UTF-8: for `Service-Signature`. */
   readonly text: KeyObject;
-  /** The bytes after the prefix: for Standard Webhooks. */
+  /** Key from the bytes after the prefix: for Standard Webhooks. */
   readonly bytes: KeyObject;
 }
 

@@ -1,21 +1,21 @@
 import type { Socket } from 'node:net';
 
 /**
- * The beginning of an unrequested `100 Continue`; old versions of IIS send one before every
+ * The beginning of an unrequested `100 Continue`: old versions of IIS send one before every
  * response.
  */
 const START = Buffer.from('HTTP/1.1 100');
 /** The beginning of any interim response. */
 const INTERIM = Buffer.from('HTTP/1.1 1');
 const END = Buffer.from('\r\n\r\n');
-/** Such a response is one line and at most a few headers. */
+/** The longest such response: it is one line and at most a few headers. */
 const MAX_BYTES = 4096;
 
 /**
  * Removes each `100 Continue` from a socket's input. RFC 9110 15.2 requires clients to expect any
- * interim response; undici destroys the socket at this one and passes the others on.
- * A body with a chunk that begins like one loses it, which is acceptable: response bodies do not
- * matter, and the time limit of an exchange still applies.
+ * interim response; undici destroys the socket at this one and passes the others on. A body loses a
+ * chunk's beginning if it looks like one, which is acceptable: response bodies do not matter, and
+ * the time limit of an exchange still applies.
  */
 export function skipContinue(socket: Socket): Socket {
   const read = socket.read.bind(socket);
@@ -33,7 +33,7 @@ export function skipContinue(socket: Socket): Socket {
   return socket;
 }
 
-/** Removes each `100` from the interim responses at the beginning of the bytes. */
+/** Returns the bytes without each `100` among the interim responses at their beginning. */
 function withoutContinue(bytes: Buffer): Buffer {
   const kept: Buffer[] = [];
   let rest = bytes;

@@ -6,10 +6,10 @@ import {
   SLOW_MS,
 } from '#webhooks/endpoint-session.ts';
 
-/** Requests in flight from one process. A slot costs a socket and a few kilobytes. */
+/** Limits on one process's requests in flight. A slot costs a socket and a few kilobytes. */
 export interface SlotLimits {
   readonly brisk: number;
-  /** For endpoints that are slow or fail: however many hang, the others are not affected. */
+  /** Slots for endpoints that are slow or fail: however many hang, the others are not affected. */
   readonly slow: number;
 }
 
@@ -19,7 +19,7 @@ export const SLOT_LIMITS: SlotLimits = { brisk: 1024, slow: 512 };
 export interface Slots {
   /** Offers a session that may have something to start. */
   offer(session: EndpointSession): void;
-  /** The number of requests in flight. */
+  /** Returns the number of requests in flight. */
   inFlight(): number;
 }
 
@@ -30,9 +30,9 @@ interface Group {
 }
 
 /**
- * `start` takes one delivery from the session's buffer and settles when its response has arrived.
- * Endpoints take turns, so that a full buffer of one does not go before a single delivery of
- * another.
+ * Creates the slots. `start` takes one delivery from the session's buffer and settles when its
+ * response has arrived. Endpoints take turns, so that a full buffer of one does not go before a
+ * single delivery of another.
  */
 export function createSlots(
   limits: SlotLimits,
@@ -70,7 +70,8 @@ export function createSlots(
   const pump = (group: Group) => {
     for (const session of group.waiting) {
       if (group.busy >= group.limit) return;
-      // Deleting and adding again puts the session at the end, where the loop reaches it again.
+      // Deleting and adding again moves the session to the end of the set, where the loop reaches
+      // it again.
       group.waiting.delete(session);
       session.queued = false;
       if (!canStart(session)) continue;

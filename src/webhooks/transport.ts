@@ -7,7 +7,7 @@ import type { Resolver } from '#webhooks/resolver.ts';
 import { MAX_IN_FLIGHT } from '#webhooks/schedule.ts';
 import { skipContinue } from '#webhooks/skip-continue.ts';
 
-/** How this process reaches receivers. */
+/** The means by which this process reaches receivers. */
 export interface Network {
   readonly policy: AddressPolicy;
   readonly resolver: Resolver;
@@ -17,7 +17,10 @@ export interface Network {
 
 /** The connection pool of one endpoint, so that no endpoint can use up another's sockets. */
 export interface Transport {
-  /** One request and its response, at most 10 s. Never throws: an error is part of the result. */
+  /**
+   * Sends one request and returns its response, within 10 s. Never throws: an error is part of the
+   * result.
+   */
   post(headers: readonly string[], body: Buffer, keptBytes?: number): Promise<Reply>;
   /** Destroys the sockets; requests in flight fail. */
   close(): void;
@@ -30,16 +33,20 @@ class AddressRefused extends Error {
   override name = 'AddressRefused';
 }
 
-/** A look-up is reused for attempts within this time, so that a burst does not flood DNS. */
+/** How long a look-up is reused, so that a burst of attempts does not flood DNS. */
 const LOOKUP_HOLDS_MS = 1_000;
 /**
- * Shorter than the idle time-outs of common servers, so that we never write to a closing socket.
+ * How long an idle socket is kept: less than the idle time-outs of common servers, so that we never
+ * write to a closing socket.
  */
 const IDLE_SOCKET_MS = 2_000;
-/** For hosts with several addresses: how long one may delay the next. */
+/** If a host has several addresses: time before the next one is tried. */
 const NEXT_ADDRESS_MS = 300;
 
-/** Resolves and checks. Every address must be allowed; a mixture is refused. */
+/**
+ * Creates a guard that resolves the host and checks its addresses. Every address must be allowed; a
+ * mixture is refused.
+ */
 function createGuard(url: URL, network: Network) {
   const host = hostOf(url);
   const policy = network.policy.forUrl(url);
@@ -55,7 +62,10 @@ function createGuard(url: URL, network: Network) {
   const literal = isIP(host) !== 0;
   return {
     isFresh: () => performance.now() < holdsUntil,
-    /** @throws AddressRefused, or the resolver's error. */
+    /**
+     * Resolves and checks.
+     * @throws AddressRefused, or the resolver's error.
+     */
     check: async (signal: AbortSignal) => {
       accept(literal ? [host] : await network.resolver.resolve(host, signal));
       holdsUntil = literal ? Number.POSITIVE_INFINITY : performance.now() + LOOKUP_HOLDS_MS;
@@ -68,7 +78,10 @@ function createGuard(url: URL, network: Network) {
 
 type Guard = ReturnType<typeof createGuard>;
 
-/** Passes the checked addresses to the socket, so that a second look-up never happens. */
+/**
+ * Returns a look-up that passes the checked addresses to the socket, so that a second look-up never
+ * happens.
+ */
 function lookupOf(guard: Guard): LookupFunction {
   return (_host, options, callback) => {
     const found = guard.addresses().map((address) => ({ address, family: isIP(address) }));
@@ -103,7 +116,8 @@ export function openTransport(url: URL, network: Network): Transport {
   const pool = new Pool(url.origin, {
     connections: MAX_IN_FLIGHT,
     pipelining: 1,
-    // The exchange has one limit for everything: these would only add timers.
+    // Undici's own limits are off: the exchange has one limit for everything, so these would only
+    // add timers.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: IDLE_SOCKET_MS,

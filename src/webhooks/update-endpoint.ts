@@ -19,7 +19,7 @@ import {
 } from '#webhooks/endpoint-queries.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
 
-/** Omitted fields stay as they are. */
+/** A change of an endpoint; omitted fields are unchanged. */
 export interface ChangeEndpoint {
   readonly url?: string;
   readonly enabledEvents?: readonly string[];
@@ -82,7 +82,10 @@ async function applyChange(
   return only(updated, 'webhook endpoint');
 }
 
-/** Without an `edit` it changes the stored version, as the merchant API promises. */
+/**
+ * Changes an endpoint. Without an `edit` it changes the stored version, as the merchant API
+ * promises.
+ */
 export async function changeEndpoint(
   deps: WebhookDeps,
   tenant: Tenant,
@@ -108,7 +111,10 @@ export async function changeEndpoint(
   return changed;
 }
 
-/** Deletes the endpoint with its undelivered work. `true` if there was one. */
+/**
+ * Deletes the endpoint with its undelivered work.
+ * @returns true if there was one.
+ */
 export async function removeEndpoint(
   deps: WebhookDeps,
   tenant: Tenant,

@@ -22,7 +22,7 @@ export interface WebhookWorkerDeps extends LoopDeps {
   readonly resolver?: Resolver;
   /** Certificate authorities in addition to the default ones. */
   readonly ca?: string;
-  /** The trace of an event, given its body. */
+  /** Returns an event's trace, given its body. */
   readonly traceOf?: (body: string) => Promise<string | null>;
   /** Sends the owners of a disabled endpoint an email. */
   readonly tellDisabled?: TellDisabled;
@@ -36,13 +36,13 @@ export interface WebhookWorker {
   stats(): { readonly endpoints: number; readonly inFlight: number };
 }
 
-/** The delay after a lost hint. */
+/** Interval of polls, which find work after a lost hint. */
 const POLL_MS = 500;
-/** A lease spans four renewals, so that a slow one does not lose it. */
+/** Interval of lease renewals. A lease spans four of them, so that a slow one does not lose it. */
 const HEARTBEAT_MS = 5_000;
 /** How long the deliveries of a killed worker wait for the next one. */
 export const LEASE_MS = 20_000;
-/** Less than the ten seconds in which the whole process must end. */
+/** How long a stop may take: less than the ten seconds in which the whole process must end. */
 const STOP_MS = 7_000;
 
 function allowLate(ms: number): Promise<'late'> {
@@ -57,7 +57,7 @@ async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<voi
   if (done.deliveries > 0) wakeups.send('deliveries');
 }
 
-/** The two loops that get work, each of which wakes the other. */
+/** Starts the two loops that get work, each of which wakes the other. */
 function startTaking(
   deps: WebhookWorkerDeps,
   worker: {
@@ -77,7 +77,7 @@ function startTaking(
   return { fetching, claiming };
 }
 
-/** Everything that ends together at a stop. */
+/** Ends everything that must end together at a stop. */
 async function stopAll(
   dispatcher: Dispatcher,
   loops: readonly { stop(): Promise<void> }[],
@@ -186,14 +186,17 @@ interface TakeDeps {
 const MAX_ENDPOINTS = { healthy: 2_000, failing: 500 };
 /** The most endpoints taken over per turn. */
 const MAX_CLAIMED = 200;
-/** The share of time that may be spent on looking for endpoints without an owner. */
+/** The largest share of time spent on looking for endpoints without an owner. */
 const CLAIM_SHARE = 0.25;
-/** A query that was slow for another reason must not delay the next one for long. */
+/**
+ * The longest pause after a claim, so that a query that was slow for another reason does not delay
+ * the next one for long.
+ */
 const MAX_CLAIM_PAUSE_MS = 300;
 
 /**
- * One turn of the loop that takes over endpoints without a worker. `fetch` is called if there are
- * new ones, `later` if the turn was too early.
+ * Creates one turn of the loop that takes over endpoints without a worker. It calls `fetch` if
+ * there are new ones, and `later` if the turn was too early.
  */
 function createClaimer(
   deps: TakeDeps,
@@ -237,8 +240,8 @@ function createClaimer(
 }
 
 /**
- * One turn of the loop that fetches due deliveries. Separate from the claims, so that a held
- * endpoint gets its next delivery after one statement.
+ * Creates one turn of the loop that fetches due deliveries. It is separate from the claims, so that
+ * a held endpoint gets its next delivery after one statement.
  */
 function createFetcher(deps: TakeDeps): () => Promise<boolean> {
   const { db, clock, dispatcher } = deps;

@@ -20,7 +20,7 @@ export interface CellRouteDeps extends HomeDeps {
   readonly cells: CellSettings;
 }
 
-/** `null` if the body is not JSON. */
+/** Returns the body; `null` if it is not JSON. */
 export function bodyOf(request: FastifyRequest): unknown {
   try {
     return JSON.parse(String(request.body));

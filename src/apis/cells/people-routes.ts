@@ -85,7 +85,7 @@ export function signInElsewhere(cells: CellSettings): SignInElsewhere {
   };
 }
 
-/** Every other cell, including those that do not respond. */
+/** Asks every other cell; the result includes those that do not respond. */
 export async function waitingOfOthers(cells: CellSettings): Promise<OtherCell[]> {
   const answers = await askOthers(cells, { path: '/waiting', body: {} });
   const said = new Map(answers.map((answer) => [answer.cell, answer.said]));

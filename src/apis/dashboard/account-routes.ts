@@ -27,7 +27,10 @@ import { selectAccountsOf } from '#people/membership-queries.ts';
 import { checkEndpointUrl } from '#webhooks/endpoint-url.ts';
 
 const TAG = 'Accounts';
-/** Enough for a chain of brands, too few to fill the network with shells. */
+/**
+ * The most accounts per owner: enough for a chain of brands, too few to fill the network with
+ * shells.
+ */
 const MAX_OWNED_ACCOUNTS = 20;
 
 const OwnAccount = Type.Object({
@@ -122,7 +125,10 @@ const SettingsBody = Type.Object({
   ...Type.Partial(Type.Object(shopFields)).properties,
 });
 
-/** By the rules of test mode; in live mode the signer gets nothing unless its address is https. */
+/**
+ * Checks by the rules of test mode; in live mode the signer gets nothing unless its address is
+ * https.
+ */
 async function checkSigner(
   { network }: DashboardDeps,
   signer: { readonly url: string } | null | undefined,

@@ -65,7 +65,7 @@ function numberOf(value: Json | undefined): bigint {
   return BigInt(Number(value ?? 0));
 }
 
-/** The discount of a sale and the tax in its price; empty for a sale without lines. */
+/** Returns the discount of a sale and the tax in its price; empty for a sale without lines. */
 function lineSums({ line_items: lines, discount: off }: Row): Row {
   if (lines === null || lines === undefined) return { discount: null, tax: null };
   const lineItems = lines as unknown as readonly LineItem[];
@@ -116,7 +116,7 @@ async function withWords(
   }
 }
 
-/** `Not signed`, or the signer's text and signature. */
+/** Returns `Not signed`, or the signer's text and signature. */
 function fiscalText(row: Row): string {
   const [text, signature] = [valueAt(row, 'fiscal.text'), valueAt(row, 'fiscal.signature')];
   if (signature == null) return 'Not signed';
@@ -142,7 +142,7 @@ export function accountingHeader(name: Name): string {
   return csvHeader(ACCOUNTING_COLUMNS[name]);
 }
 
-/** The lines of a chunk in the accountants' file. */
+/** Returns the lines of a chunk in the accountants' file. */
 export async function accountingLines(
   db: Sql,
   tenant: Tenant,

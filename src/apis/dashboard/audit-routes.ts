@@ -22,7 +22,7 @@ function entryView(row: AuditRow) {
   return { sequence: Number(sequence), ...rest, hash: hash.toString('hex') };
 }
 
-/** One page of an audit log, newest first. */
+/** Answers with one page of an audit log, newest first. */
 export async function answerAudit(
   sql: Sql,
   asked: {

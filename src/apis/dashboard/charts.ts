@@ -13,7 +13,9 @@ export interface Charts {
   health(asked: Asked, now: Date): Promise<readonly HealthDay[]>;
 }
 
-/** A request for days that are already being counted gets the result of that count. */
+/**
+ * Wraps a look-up: a request for days that are already being counted gets the result of that count.
+ */
 function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => ReturnType<Look<T>> {
   const underWay = new Map<string, ReturnType<Look<T>>>();
   return (asked, now) => {
@@ -27,8 +29,8 @@ function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => Re
 }
 
 /**
- * When several people open the charts of one business at once, the hours of the current day are
- * added up once for all of them. The figures are as of the start of that count.
+ * Opens the charts. When several people open those of one business at once, the hours of the
+ * current day are added up once for all of them. The figures are as of the start of that count.
  */
 export function openCharts(db: Database): Charts {
   return { statistics: shared(db, readStatistics), health: shared(db, readHealth) };

@@ -16,7 +16,7 @@ export async function mailAccountChange(
   done: {
     readonly session: SessionRow;
     readonly tenant: Tenant;
-    /** The summary of the route: `A new API key`. */
+    /** The route's summary: `A new API key`. */
     readonly summary: string;
     /** The subject of the change, as a sentence. */
     readonly detail?: string | null;
@@ -35,7 +35,7 @@ export async function mailAccountChange(
   });
 }
 
-/** The name under which a verified business is paid, and the refund limits. */
+/** True if the name under which a verified business is paid, or a refund limit, changes. */
 function isSensitive(before: AccountRow, after: SettingsUpdate): boolean {
   return (
     (before.kyb_status === 'approved' && before.name !== after.name) ||

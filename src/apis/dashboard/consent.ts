@@ -5,7 +5,7 @@ import { factorTooNew, isFactorTrusted } from '#people/factor-trust.ts';
 import type { SessionRow } from '#people/session-queries.ts';
 import { factorNotFresh, isFactorFresh } from '#people/sessions.ts';
 
-/** Refuses unless this session has a fresh verification by a trusted factor. */
+/** Returns the refusal, unless this session has a fresh verification by a trusted factor. */
 export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
   if (!isFactorFresh(session.second_factor_at, now)) return factorNotFresh();
   const { factor_trusted_from: from } = session;
@@ -16,13 +16,13 @@ export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
 export interface Asked {
   readonly session: SessionRow;
   readonly now: Date;
-  /** True for live mode, or for a whole account that is live. */
+  /** True for live mode, or for a live account as a whole. */
   readonly isRealMoney: boolean;
   /** True in a sandbox, where a person without any factor confirms with the password instead. */
   readonly isSandbox: boolean;
 }
 
-/** For access and names. Money needs a factor in a sandbox, too. */
+/** Returns the refusal of a change of access or names. Money needs a factor in a sandbox, too. */
 export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null {
   const { session, now, isSandbox } = asked;
   const hasJustSignedIn = isFactorFresh(session.created, now);
@@ -30,7 +30,7 @@ export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null
   return factorRefusal(session, now);
 }
 
-/** The declared properties of a route from which its consent rules follow. */
+/** The properties of a route's declaration from which its consent rules follow. */
 export type Declared = Pick<
   AnyRoute,
   'moves' | 'asks' | 'alone' | 'unmailed' | 'access' | 'path' | 'method'
@@ -38,7 +38,7 @@ export type Declared = Pick<
 
 /** The consent rules of a route for people, all derived from the `moves` that it declares. */
 export interface Consent {
-  /** When a fresh factor is required. */
+  /** Condition under which a fresh factor is required. */
   readonly asks: Asks;
   /**
    * True if, with real money at stake, the owners get a mail in the change's transaction, with a

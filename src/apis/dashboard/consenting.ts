@@ -30,7 +30,10 @@ function ownersHear(
   };
 }
 
-/** Runs before the response is sent, so that every read is in the log. */
+/**
+ * Records that a person has read something. Runs before the response is sent, so that every read is
+ * in the log.
+ */
 function recordReading(people: PeopleDeps, request: Request, action: string): Promise<void> {
   const { caller, params, query, requestId, now } = request;
   const { account } = params;

@@ -12,15 +12,15 @@ export interface CookieSettings {
 }
 
 /**
- * `__Host-` cookies can only be set by this host over https for all paths; no subdomain can plant
- * one.
+ * Returns the cookie's name. `__Host-` cookies can only be set by this host over https for all
+ * paths, so no subdomain can plant one.
  */
 function nameOf(base: string, settings: CookieSettings): string {
   const name = settings.realm === 'operator' ? `tapline_operator_${base}` : `tapline_${base}`;
   return settings.secure ? `__Host-${name}` : name;
 }
 
-/** The values are tokens of letters, digits and `_-.`, which need no escaping in a cookie. */
+/** Writes a cookie. The values are tokens of letters, digits and `_-.`, which need no escaping. */
 function writeCookie(
   name: string,
   value: string,
@@ -31,7 +31,7 @@ function writeCookie(
   return `${name}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** The raw value of the first cookie with this name. */
+/** Returns the raw value of the first cookie with this name. */
 function readCookie(header: string, name: string): string | null {
   const pairs = header.split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;

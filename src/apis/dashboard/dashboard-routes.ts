@@ -35,7 +35,7 @@ import { undeliveredRoutes } from '#apis/dashboard/undelivered-routes.ts';
 import { walletRoutes } from '#apis/dashboard/wallet-routes.ts';
 import type { Surface } from '#http/route.ts';
 
-/** All routes below one account. */
+/** Returns all routes below one account. */
 function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
   return [
     ...accountRoutes(deps),
@@ -70,7 +70,7 @@ function accountRoutesOf(deps: DashboardDeps): PersonRoute[] {
   ];
 }
 
-/** All routes of the dashboard API. */
+/** Returns all routes of the dashboard API. */
 export function dashboardRoutes(deps: DashboardDeps): PersonRoute[] {
   const { settings } = deps;
   return [
@@ -82,7 +82,7 @@ export function dashboardRoutes(deps: DashboardDeps): PersonRoute[] {
   ];
 }
 
-/** `/api/dashboard/v1`, for the merchants' people. */
+/** Creates `/api/dashboard/v1`, for the merchants' people. */
 export function dashboardSurface(deps: DashboardDeps): Surface {
   return personSurface(deps.settings, dashboardRoutes(deps));
 }

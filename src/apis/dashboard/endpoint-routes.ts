@@ -65,7 +65,9 @@ function editable({ url, enabled_events, description, status }: EndpointRow) {
   return { url, enabled_events, description, status };
 }
 
-/** Mails name only the host, because the path can be a secret of the receiver. */
+/**
+ * Returns the host, which is all that mails name, because the path can be a secret of the receiver.
+ */
 function hostOf({ url }: EndpointRow): string {
   return new URL(url).host;
 }
@@ -224,7 +226,10 @@ function rotateRoute(deps: DashboardDeps) {
   });
 }
 
-/** Editing of webhook endpoints. Lists and deliveries are mounted from the merchant API. */
+/**
+ * Returns the routes that edit webhook endpoints. Lists and deliveries are mounted from the
+ * merchant API.
+ */
 export function endpointRoutes(deps: DashboardDeps): PersonRoute[] {
   return [
     readRoute(deps),

@@ -6,7 +6,7 @@ import { ofTenant } from '#db/plan-shapes.ts';
 /** Table names from our own code, never from a client. */
 export type ExportTable = 'payments' | 'payment_intents' | 'refunds' | 'withdrawals';
 
-/** The position of a row in its list; `null` if the account and mode have no such row. */
+/** Returns the position of a row in its list; `null` if the account and mode have no such row. */
 export async function selectPlace(
   sql: Sql,
   wanted: { readonly table: ExportTable; readonly tenant: Tenant; readonly id: string },
@@ -19,7 +19,7 @@ export async function selectPlace(
   return rows[0] ?? null;
 }
 
-/** The oldest row of a list between two times, read from the other end of its index. */
+/** Returns the oldest row of a list between two times, read from the other end of its index. */
 export async function selectOldest(
   sql: Sql,
   wanted: {
@@ -49,7 +49,7 @@ interface Sold {
   readonly terminal_label: string | null;
 }
 
-/** By the intent's id. */
+/** Reads sales by the intent's id. */
 export async function selectSold(
   sql: Sql,
   tenant: Tenant,
@@ -64,14 +64,14 @@ export async function selectSold(
   return new Map(rows.map(({ id, ...sold }) => [id, sold]));
 }
 
-/** The fields of its payment that a refund's line shows. */
+/** The fields of a refund's payment that the refund's line shows. */
 interface Refunded extends Sold {
   readonly order_id: string;
   readonly payment_receipt_number: string | null;
   readonly terminal: string;
 }
 
-/** By the payment's id. */
+/** Reads payments by id. */
 export async function selectOfPayments(
   sql: Sql,
   tenant: Tenant,

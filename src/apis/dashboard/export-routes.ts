@@ -168,8 +168,8 @@ function linesOf(db: Sql, wanted: Wanted, rows: readonly Row[]): Promise<string[
 }
 
 /**
- * The lines of an export, page by page. Each page is a separate statement, so no snapshot is held
- * for a slow client, and pages are read only as fast as the client takes them.
+ * Yields the lines of an export, page by page. Each page is a separate statement, so no snapshot is
+ * held for a slow client, and pages are read only as fast as the client takes them.
  */
 export async function* lines(db: Database, wanted: Wanted, first: Page): AsyncGenerator<string> {
   const kind: Export = EXPORTS[wanted.name];

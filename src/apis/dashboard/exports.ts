@@ -37,7 +37,7 @@ function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row):
   return { places: found, rows: found.map(render) };
 }
 
-/** Adds what the fiscal signer has said of each receipt, or null. */
+/** Adds the fiscal signer's answer about each receipt, or null. */
 async function withFiscal(db: Sql, { places, rows }: Chunk): Promise<Chunk> {
   const known = await selectFiscal(
     db,

@@ -23,16 +23,19 @@ import { idOf } from '#http/schema.ts';
 import { selectStillMember } from '#people/session-queries.ts';
 
 /**
- * The maximum delay of an event, and the longest that a feed outlives its reader's rights: two
- * polls fit into the promised second. A poll costs 0.1 ms.
+ * Interval of polls, which limits the delay of an event and the time for which a feed outlives its
+ * reader's rights: two polls fit into the promised second. A poll costs 0.1 ms.
  */
 const LOOK_EVERY_MS = 400;
-/** Proxies close connections that are silent for a minute. */
+/** Interval of comments, because proxies close connections that are silent for a minute. */
 const COMMENT_EVERY_MS = 15_000;
-/** After this the browser reconnects by itself, and its session and role are checked again. */
+/**
+ * Longest duration of a stream. After it the browser reconnects by itself, and its session and role
+ * are checked again.
+ */
 const MAX_MS = 5 * 60_000;
 const BATCH = 100;
-/** The open tabs of one person, across all processes. */
+/** The most open tabs of one person, across all processes. */
 const MAX_STREAMS = 10;
 
 const FeedQuery = Type.Object({ last_event_id: Type.Optional(idOf('evt_', 'event')) });
@@ -41,7 +44,10 @@ function render(row: StreamedEvent): string {
   return `id: ${row.id}\nevent: ${row.type}\ndata: ${row.body}\n\n`;
 }
 
-/** The position of the last event that the client has seen, or the newest one for a new client. */
+/**
+ * Returns the position of the last event that the client has seen, or the newest one for a new
+ * client.
+ */
 async function startPlace(
   { db }: DashboardDeps,
   listener: { readonly tenant: Tenant; readonly lastId: string | null; readonly now: Date },
@@ -60,8 +66,8 @@ interface Following {
 }
 
 /**
- * Events as they are committed, until the client leaves, its rights end, or the time limit is
- * reached.
+ * Yields events as they are committed, until the client leaves, its rights end, or the time limit
+ * is reached.
  */
 async function* follow(
   { db, clock }: DashboardDeps,
@@ -98,7 +104,10 @@ function tooMany(): Refusal {
   };
 }
 
-/** Server-sent events of everything in the mode, resumable after a broken connection. */
+/**
+ * Returns the route that sends everything in the mode as server-sent events, resumable after a
+ * broken connection.
+ */
 export function feedRoutes(deps: DashboardDeps): PersonRoute[] {
   const slots = createStreamSlots({ ...deps, most: MAX_STREAMS });
   const route = personRoute<typeof FeedQuery>({

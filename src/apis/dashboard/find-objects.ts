@@ -23,7 +23,7 @@ import { renderRefund } from '#refunds/render.ts';
 import { terminalObject } from '#terminals/render.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 
-/** As many payments with the same wallet, transaction or amount as one screen shows. */
+/** The most payments found by one wallet, transaction or amount: what one screen shows. */
 const SHOWN = 20;
 
 const NOTHING: PaymentSearch = {
@@ -36,7 +36,7 @@ const NOTHING: PaymentSearch = {
 
 const FIRST_PAGE: Page = { limit: SHOWN - 1, after: null, createdGte: null, createdLt: null };
 
-/** The intent or payment with this id, as the API shows it. */
+/** Finds the intent or payment with this id, as the API shows it. */
 async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('paymentIntent', id)) {
@@ -51,7 +51,8 @@ async function findSale({ db, receipts }: DashboardDeps, asked: Asked): Promise<
 }
 
 /**
- * The payments that a text may name: those of a transaction or a wallet; `null` if it is neither.
+ * Finds the payments that a text may name: those of a transaction or a wallet; `null` if it is
+ * neither.
  */
 async function paymentsMeant({ db }: DashboardDeps, asked: Asked): Promise<PaymentSearch | null> {
   const { text: wanted, tenant } = asked;
@@ -98,7 +99,7 @@ interface Asked {
   readonly now: Date;
 }
 
-/** Any other object with this id, as the API shows it. */
+/** Finds any other object with this id, as the API shows it. */
 async function findOther({ db, receipts }: DashboardDeps, asked: Asked): Promise<object | null> {
   const { tenant, text: id, now } = asked;
   if (isId('refund', id)) {

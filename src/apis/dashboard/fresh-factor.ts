@@ -17,12 +17,17 @@ export function hasFreshFactor(caller: PersonCaller, now: Date): boolean {
   return isFactorFresh(sessionOf(caller).second_factor_at, now);
 }
 
-/** Required for moving money and for granting access: a second factor verified minutes ago. */
+/**
+ * Returns the refusal unless a second factor was verified minutes ago. Required for moving money
+ * and for granting access.
+ */
 export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | null {
   return hasFreshFactor(caller, now) ? null : factorNotFresh();
 }
 
-/** The same, but from a factor that a thief with only the password cannot have enrolled. */
+/**
+ * Does the same, but requires a factor that a thief with only the password cannot have enrolled.
+ */
 export function requireTrustedFactor(caller: PersonCaller, now: Date): Refusal | null {
   return factorRefusal(sessionOf(caller), now);
 }

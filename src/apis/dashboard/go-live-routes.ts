@@ -47,7 +47,10 @@ function preparedView(row: PreparationRow) {
   return { wallet, prepared_by, expires_at, created };
 }
 
-/** The contract that the account should join next; `null` if it is not live, or has joined it. */
+/**
+ * Returns the contract that the account should join next; `null` if it is not live, or has joined
+ * it.
+ */
 function nextContract(chains: readonly Chain[], mode: ModeRow | undefined): string | null {
   const config = chains.find((chain) => chain.config.livemode === mode?.livemode)?.config;
   const number = mode?.merchant_number ?? null;

@@ -16,8 +16,8 @@ export interface CallsNow extends CallsRow {
   readonly is_kept: boolean;
 }
 
-// The calls per hour ($1 account, $2 mode) within the hours of a table named `spans`. Requests by
-// people and tills are in the log too, but only the merchant servers' calls show how the
+// SQL: the calls per hour ($1 account, $2 mode) within the hours of a table named `spans`. Requests
+// by people and tills are in the log too, but only the merchant servers' calls show how the
 // integration works.
 const COUNTED = `
   counted as (
@@ -31,7 +31,10 @@ const COUNTED = `
     ) c
   )`;
 
-/** The log is written after the responses. After this time it has every request of the hour. */
+/**
+ * The log is written after the responses. This long after an hour it has all of the hour's
+ * requests.
+ */
 const WRITTEN_AFTER_MINUTES = 10;
 
 /** Stores the counts of the day's complete hours. Concurrent calls store the same values. */
@@ -51,7 +54,7 @@ export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise
   );
 }
 
-/** A day so far: its stored hours, and the rest counted now. */
+/** Returns a day so far: its stored hours, and the rest counted now. */
 export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<CallsNow[]> {
   return sql.query(
     `with ${HOURS}, kept as materialized (

@@ -11,7 +11,7 @@ import { answerWith, refuse } from '#core/answer.ts';
 import { checkDays, daysBetween } from '#core/days.ts';
 import { Day } from '#http/schema.ts';
 
-/** As long as requests, events and deliveries are stored. */
+/** The most days: requests, events and deliveries are stored for this long. */
 const MAX_DAYS = 31;
 
 const HealthSchema = Type.Object({

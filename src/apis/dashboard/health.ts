@@ -19,7 +19,7 @@ import {
 
 /** Days counted concurrently, so that the database has capacity for other work. */
 const AT_ONCE = 4;
-/** After this time an event is committed, and on its way to its endpoints. */
+/** By this time an event is committed, and on its way to its endpoints. */
 const WRITTEN_AFTER_MS = 600_000;
 
 export interface HealthDay extends CallsRow {
@@ -68,8 +68,8 @@ async function readDeliveries(db: Database, asked: Span, now: Date): Promise<Del
 }
 
 /**
- * The failure rates of the API and of the merchant's receivers, by day in real time: requests and
- * deliveries are real in test mode too. Days without either are omitted.
+ * Returns the failure rates of the API and of the merchant's receivers, by day in real time:
+ * requests and deliveries are real in test mode too. Days without either are omitted.
  */
 export async function readHealth(
   db: Database,

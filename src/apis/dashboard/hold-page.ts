@@ -53,8 +53,8 @@ const HELD = plainPage(
 );
 
 /**
- * The page behind the link that owners get by mail. Mail scanners open links, so a GET only shows a
- * button, and its POST puts the hold. The link needs no sign-in.
+ * Adds the page behind the link that owners get by mail. Mail scanners open links, so a GET only
+ * shows a button, and its POST puts the hold. The link needs no sign-in.
  */
 export function addHoldPage(
   app: FastifyInstance,

@@ -67,7 +67,7 @@ function liftRoute({ db, settings }: DashboardDeps) {
   });
 }
 
-/** The hold on payouts, for which every owner gets a link by mail. */
+/** Returns the routes for the hold on payouts, for which every owner gets a link by mail. */
 export function holdRoutes(deps: DashboardDeps): PersonRoute[] {
   return [readRoute(deps), liftRoute(deps)];
 }

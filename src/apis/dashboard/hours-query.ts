@@ -1,6 +1,6 @@
 /**
- * The hours of one day that have begun ($3 start of the day, $4 start of the next day, $5 now). The
- * last hour may be shorter where clocks change by half an hour.
+ * SQL: the hours of one day that have begun ($3 start of the day, $4 start of the next day, $5
+ * now). The last hour may be shorter if clocks change by half an hour.
  */
 export const HOURS = `
   hours as (
@@ -10,7 +10,7 @@ export const HOURS = `
     where h <= $5::timestamptz
   )`;
 
-/** The whole hours that ended at least this many minutes ago. */
+/** SQL: the whole hours that ended at least this many minutes ago. */
 export function overFor(minutes: number): string {
   return `until = hour + interval '1 hour'
     and until <= $5::timestamptz - interval '${minutes} minutes'`;

@@ -34,7 +34,7 @@ function documentView(row: DocumentRow) {
   return { id, kind, file_name, content_type, size, sha256, created };
 }
 
-/** The submission with its documents, for the merchant and for operators. */
+/** Returns the submission with its documents, for the merchant and for operators. */
 export async function kybView(db: Database, accountId: string): Promise<object | null> {
   const [account, submission, documents] = await Promise.all([
     selectAccount(db, accountId),
@@ -54,14 +54,14 @@ export async function kybView(db: Database, accountId: string): Promise<object |
   };
 }
 
-/** The same as the response of a route whose account is known to exist. */
+/** Does the same for the response of a route whose account is known to exist. */
 export async function answerKyb(db: Database, accountId: string): Promise<Answer> {
   return answerWith(200, present(await kybView(db, accountId), 'account'));
 }
 
 /**
- * A file that strangers uploaded, sent for download only, so that no browser runs it with this
- * site's origin.
+ * Returns an uploaded file, which strangers wrote. It is sent for download only, so that no browser
+ * runs it with this site's origin.
  */
 export function fileAnswer(row: DocumentRow, bytes: Buffer): Stream {
   return {

@@ -18,7 +18,10 @@ const ManagerCodeSchema = Type.Object(
   { title: 'ManagerCode', description: 'A code for one refund at a till.' },
 );
 
-/** Members may let a till refund, because they can refund in the dashboard themselves. */
+/**
+ * Returns the route for manager codes. Members may let a till refund, because they can refund in
+ * the dashboard themselves.
+ */
 export function managerCodeRoute({ db }: DashboardDeps): PersonRoute {
   return personRoute({
     method: 'POST',
@@ -26,7 +29,7 @@ export function managerCodeRoute({ db }: DashboardDeps): PersonRoute {
     operationId: 'createManagerCode',
     moves: 'access',
     asks: 'always',
-    // Unmailed, because a shop creates several a day, each for one refund, and its creator has just
+    // No mail, because a shop creates several a day, each for one refund, and its creator has just
     // verified a factor.
     unmailed: true,
     tag: 'Terminals',

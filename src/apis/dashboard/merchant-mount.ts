@@ -56,7 +56,9 @@ type Work = PersonRoute['handle'];
 
 const HELPERS = '/test_helpers/';
 
-/** Customers can be simulated only where no real money moves. */
+/**
+ * Restricts a handler to test mode, because customers can be simulated only if no real money moves.
+ */
 function inTestOnly(work: Work): Work {
   return async (request: PersonRequest<never, never>) =>
     request.caller.tenant.livemode
@@ -107,7 +109,7 @@ function mount(deps: DashboardDeps, route: AnyRoute<MerchantCaller>, access: Rol
   };
 }
 
-/** The merchant API's routes below an account and mode of the dashboard. */
+/** Returns the merchant API's routes below an account and mode of the dashboard. */
 export function mountedRoutes(deps: DashboardDeps): PersonRoute[] {
   return deps.merchantRoutes.flatMap((route) => {
     const role = mountedRole(route);

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from '#core/answer.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 /**
- * For work that must read the chain first. Without a response from the chain nothing was changed.
+ * Awaits work that must read the chain first. If the chain does not respond, nothing was changed.
  */
 export async function orUnavailable<T>(work: Promise<T>): Promise<T | Refusal> {
   try {

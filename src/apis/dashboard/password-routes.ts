@@ -37,7 +37,7 @@ function requestRoute(settings: SurfaceSettings) {
   });
 }
 
-/** The password change forgot all devices; this one becomes known again. */
+/** The password change removed all known devices; this one becomes known again. */
 async function passwordChanged(
   settings: SurfaceSettings,
   user: { readonly id: string; readonly email: string },
@@ -71,8 +71,8 @@ function resetRoute(settings: SurfaceSettings) {
       const { visit } = caller;
       const user = await completePasswordReset(settings.people, { realm, ...body, visit });
       if (isRefusal(user)) return user;
-      // This device has proven access to the mailbox, so strangers' failed guesses no longer block
-      // it.
+      // This device has proven access to the mailbox, so other people's failed guesses no longer
+      // block it.
       return passwordChanged(settings, user, caller);
     },
   });

@@ -59,7 +59,7 @@ function question({ kind, what, created }: PersonLinkRow): string {
   );
 }
 
-/** All pages behind mailed links that need no sign-in. */
+/** Adds all pages behind mailed links that need no sign-in. */
 export function addMailPages(app: FastifyInstance, deps: PageDeps): void {
   addHoldPage(app, deps);
   addPersonLinkPage(app, deps);
@@ -71,8 +71,8 @@ interface PageDeps {
 }
 
 /**
- * The page behind the links that people get by mail. Mail scanners open links, so a GET only shows
- * a button, and its POST acts. The link needs no sign-in.
+ * Adds the page behind the links that people get by mail. Mail scanners open links, so a GET only
+ * shows a button, and its POST acts. The link needs no sign-in.
  */
 function addPersonLinkPage(app: FastifyInstance, deps: PageDeps): void {
   const { people, clock } = deps;

@@ -51,10 +51,10 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Pi
 > & {
   readonly access: Access;
   readonly idempotency?: 'required' | 'accepted';
-  /** Path parameters beside `account` and `mode`. */
+  /** Path parameters other than `account` and `mode`. */
   readonly params?: Readonly<Record<string, IdKind | 'text'>>;
   readonly status?: 200 | 201 | 202;
-  /** Its description describes the response. */
+  /** The response's schema, whose description describes it. */
   readonly response?: TSchema;
   /** A description of a response that is not JSON. */
   readonly returns?: string;
@@ -72,7 +72,7 @@ function implied(path: string): Readonly<Record<string, IdKind | 'text'>> {
   };
 }
 
-/** The errors that follow from a route's path and access. */
+/** Returns the errors that follow from a route's path and access. */
 export function impliedErrors({ access, path, method }: Implying): readonly ErrorCode[] {
   const modes = path.includes('{mode}') ? (['route_missing'] as const) : [];
   const changes = method === 'GET' || !isRole(access) ? [] : (['account_disabled'] as const);
@@ -98,7 +98,7 @@ function accessErrors(access: Access): readonly ErrorCode[] {
   return [...signedIn, 'second_factor_required', 'resource_missing', 'role_missing'];
 }
 
-/** A route of the dashboard or operator API, with its access as part of the declaration. */
+/** Declares a route of the dashboard or operator API, with its access. */
 export function personRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
@@ -134,7 +134,7 @@ export function personRoute<
   });
 }
 
-/** The session of a route that needs one. */
+/** Returns the session of a route that needs one. */
 export function sessionOf(caller: PersonCaller): SessionRow {
   return present(caller.session, 'session');
 }

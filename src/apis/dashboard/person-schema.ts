@@ -39,9 +39,7 @@ function base64Url(description: string) {
 
 const ClientData = base64Url('The data that the browser had signed: JSON, in base64url.');
 
-/**
- * The output of the browser's PublicKeyCredential.toJSON(); the WebAuthn library checks the rest.
- */
+/** Schema of the browser's PublicKeyCredential.toJSON(); the WebAuthn library checks the rest. */
 function credential(response: Record<string, TSchema>): TSchema {
   return Type.Unsafe({
     type: 'object',
@@ -164,7 +162,7 @@ export const Done = Type.Object(
   { description: 'The change that was made.' },
 );
 
-/** A list that is short enough to need no pages. */
+/** Schema of a list that is short enough to need no pages. */
 export function listed(item: TSchema, description: string) {
   return Type.Object(
     { object: objectType('list'), data: Type.Array(item, { description }) },

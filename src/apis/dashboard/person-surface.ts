@@ -17,7 +17,7 @@ import type { AnyRoute, Surface } from '#http/route.ts';
 /** Texts that people write for others to read. */
 const FREE_TEXTS = ['reason', 'note'] as const;
 
-/** Masks secrets that were pasted into such a text. */
+/** Wraps a route so that it masks secrets that were pasted into such a text. */
 function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   const declared = (route.body as { readonly properties?: object } | undefined)?.properties;
   if (!FREE_TEXTS.some((name) => name in (declared ?? {}))) return route;
@@ -32,7 +32,7 @@ function withoutSecrets(route: AnyRoute<PersonCaller>): AnyRoute<PersonCaller> {
   return { ...route, handle };
 }
 
-/** The surface of one realm: sessions by cookie, access as declared by each route. */
+/** Creates the surface of one realm: sessions by cookie, access as declared by each route. */
 export function personSurface(
   settings: SurfaceSettings,
   routes: readonly AnyRoute<PersonCaller>[],

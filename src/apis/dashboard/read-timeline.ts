@@ -14,7 +14,10 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { marksOf } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
-/** An intent has a handful of events; repeated taps by a merchant's server may add a few more. */
+/**
+ * The most events read: an intent has a handful; repeated taps by a merchant's server may add a few
+ * more.
+ */
 const MOST_EVENTS = 100;
 /** All events of an ended intent follow within moments of its end. */
 const AFTER_END_MS = 10 * 60_000;
@@ -96,7 +99,10 @@ function certaintyOf(block: bigint, finalAt: Date | null, marks: Marks | null) {
 /** Cached, because many people may view their payments at once. */
 const MARKS_AGE_MS = 5_000;
 
-/** Read only while an attempt is in a block and not final. `null` if no node responds. */
+/**
+ * Reads the safe and the final block, only while an attempt is in a block and not final. `null` if
+ * no node responds.
+ */
 async function readMarks(
   chain: Chain | undefined,
   attempts: readonly AttemptRow[],
@@ -117,7 +123,7 @@ function deliveryView({ endpoint_id, event_id, ...row }: TimelineDeliveryRow) {
   return { ...row, webhook_endpoint: endpoint_id, event: event_id };
 }
 
-/** The time until which the intent may have events: now, while it is open. */
+/** Returns the time until which the intent may have events: now, while it is open. */
 function endOf(intent: PaymentIntent, now: Date): Date {
   const isOver = intent.status === 'succeeded' || intent.status === 'canceled';
   const expiry = byAccountClock(intent, intent.expiresAt).getTime();
@@ -125,7 +131,7 @@ function endOf(intent: PaymentIntent, now: Date): Date {
   return isOver ? addMs(new Date(last), AFTER_END_MS) : byAccountClock(intent, now);
 }
 
-/** The history of an intent beyond its own fields, read from rows. */
+/** Reads the parts of an intent's history that its own fields do not hold. */
 export async function readTimeline(
   { db, chains }: { readonly db: Sql; readonly chains: readonly Chain[] },
   intent: PaymentIntent,

@@ -133,11 +133,11 @@ async function refundRefusal(
   const amount = estimate(payment, asked.amount);
   const sum = await addAskedByPeople(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
-  // Unlike access, money has no exception for people without a factor, even in a sandbox.
+  // Access changes allow people without a second factor in a sandbox; refunds do not.
   return factorRefusal(sessionOf(caller), now);
 }
 
-/** The amount for the audit log, in the unit of the request. */
+/** Returns the amount for the audit log, in the unit of the request. */
 function inEntry(amount: AskedAmount) {
   if (typeof amount !== 'object' || amount === null) return { amount };
   return { presentment_amount: amount.minorUnits };
@@ -196,7 +196,7 @@ function refundRoute(deps: DashboardDeps): PersonRoute {
   return { ...route, timeLimitMs: REFUND_LIMIT_MS };
 }
 
-/** Refunds in the dashboard. */
+/** Returns the dashboard's refund routes. */
 export function refundRoutes(deps: DashboardDeps): PersonRoute[] {
   return [refundRoute(deps), readRoute(deps), endRoute(deps)];
 }

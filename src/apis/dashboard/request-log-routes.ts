@@ -28,7 +28,9 @@ const LogQuery = Type.Object({
   ),
 });
 
-/** The log has no positions, so a cursor holds the id, which begins with the time. */
+/**
+ * Signs a cursor. The log has no positions, so a cursor holds the id, which begins with the time.
+ */
 function sign(cursorKey: Buffer, tenant: Tenant, id: string): Buffer {
   const listName = `request log ${tenant.accountId} ${tenant.livemode} ${id}`;
   return createHmac('sha256', cursorKey).update(listName).digest().subarray(0, 16);

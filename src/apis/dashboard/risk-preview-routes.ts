@@ -15,7 +15,10 @@ import { previewRisk } from '#risk/preview.ts';
 import { selectPastPayments } from '#risk/preview-queries.ts';
 
 const WEEK_MS = 7 * DAY_MS;
-/** Read and replayed in about 0.2 s; of a busier week, the newest are representative. */
+/**
+ * The most payments replayed, which takes about 0.2 s; in a busier week, the newest are
+ * representative.
+ */
 const MAX_PAYMENTS = 20_000;
 
 const Limit = Type.Integer({ minimum: 0, maximum: MAX_AMOUNT, description: 'Atoms.' });

@@ -9,7 +9,7 @@ import { asOf, type PaymentIntent } from '#payments/payment-intent.ts';
 
 export interface PaymentSearch {
   readonly txHash: string | null;
-  /** Payments of this intent, payments whose displayed amount is this, or either of them. */
+  /** Searches payments of this intent, payments whose displayed amount is this, or both. */
   readonly intentId: string | null;
   readonly amount: bigint | null;
   readonly payerId: string | null;
@@ -17,8 +17,8 @@ export interface PaymentSearch {
 }
 
 /**
- * One index range for the exact amount, in the list's order, for any number of rows. The other
- * branches are the few amounts that only round to it.
+ * Returns one index range for the exact amount, in the list's order, for any number of rows. The
+ * other branches are the few amounts that only round to it.
  */
 function anyOf({ amount, intentId }: PaymentSearch): readonly Branch[] {
   const ofIntent: Condition[] =
@@ -53,7 +53,7 @@ const INDEXES = {
   terminal_id: { columns: ['terminal_id'], ordered: true },
 } as const;
 
-/** Payments by any combination of filters; each filter alone is served by an index. */
+/** Finds payments by any combination of filters; each single filter has an index. */
 export async function searchPayments(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly search: PaymentSearch },
@@ -75,7 +75,7 @@ export async function searchPayments(
   return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
 }
 
-/** The only intent with this order id, which is unique per account and mode. */
+/** Returns the only intent with this order id, which is unique per account and mode. */
 export async function selectIntentIdByOrder(
   sql: Sql,
   tenant: Tenant,
@@ -91,7 +91,7 @@ export async function selectIntentIdByOrder(
 
 const DECLINE_CODE = `(last_payment_error ->> 'decline_code')`;
 
-/** Intents by the code of their last decline, from a partial index that holds no others. */
+/** Finds intents by the code of their last decline, from a partial index that holds no others. */
 export async function selectDeclinedIntents(
   sql: Sql,
   wanted: {

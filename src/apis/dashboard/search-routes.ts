@@ -79,7 +79,7 @@ const SearchQuery = Type.Object({
   terminal: Type.Optional(idOf('tml_', 'terminal')),
 });
 
-/** The filters as columns; `null` if one of them names an unknown object. */
+/** Returns the filters as columns; `null` if one of them names an unknown object. */
 async function toSearch(
   { db }: DashboardDeps,
   tenant: Tenant,

@@ -28,7 +28,10 @@ import { selectUser } from '#people/user-queries.ts';
 
 const TAG = 'Session';
 
-/** The opened or strengthened session with its cookie, and the device's cookie if one is due. */
+/**
+ * Answers with the opened or strengthened session and its cookie, and with the device's cookie if
+ * one is due.
+ */
 export async function answerSession(
   settings: SurfaceSettings,
   opened: OpenedSession,
@@ -56,7 +59,7 @@ export async function answerSession(
   return { ...answerWith(signedIn.status ?? 200, view), headers: { 'Set-Cookie': setCookie } };
 }
 
-/** A session of the caller that was strengthened or confirmed again. */
+/** Answers with a session of the caller that was strengthened or confirmed again. */
 export function answerStrong(
   settings: SurfaceSettings,
   opened: OpenedSession,
@@ -111,7 +114,10 @@ function signInRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Reveals that another cell has the account only to a caller with the right password. */
+/**
+ * Returns the other cell's address, but only to a caller with the right password, so that it does
+ * not reveal who has an account.
+ */
 async function elsewhere(
   settings: SurfaceSettings,
   input: SignInInput,
@@ -303,7 +309,9 @@ export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   ];
 }
 
-/** The session as its page sees it: the person, the missing second factor, and the accounts. */
+/**
+ * Returns the session as its page sees it: the person, the missing second factor, and the accounts.
+ */
 async function sessionView(
   people: PeopleDeps,
   opened: {

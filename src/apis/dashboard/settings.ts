@@ -9,22 +9,22 @@ export interface PeopleSettings {
   readonly db: Database;
   readonly wakeups: Wakeups;
   /**
-   * 32 bytes, for this purpose only: encrypts TOTP secrets, documents and queued mail, and signs
-   * CSRF tokens.
+   * A key of 32 bytes for this purpose only: encrypts TOTP secrets, documents and queued mail, and
+   * signs CSRF tokens.
    */
   readonly secretKey: Buffer;
-  /** `null` for this machine over http, under any address. */
+  /** The public URL; `null` for this machine over http, under any address. */
   readonly publicUrl: string | null;
   readonly port: number;
-  /** True: a second factor is trusted at once. */
+  /** True in a sandbox: a second factor is trusted at once. */
   readonly isSandbox: boolean;
 }
 
 const PASSKEY_NAME = 'Tapline';
 
 /**
- * The addresses of one realm's people. Passkeys belong to the domain of the public address, or
- * without one to `localhost`, because browsers allow none on an IP address.
+ * Returns the addresses of one realm's people. Passkeys belong to the domain of the public address,
+ * or without one to `localhost`, because browsers allow none on an IP address.
  */
 export function surfaceSettings(settings: PeopleSettings, realm: Realm): SurfaceSettings {
   const { db, wakeups, secretKey, publicUrl, port } = settings;

@@ -196,7 +196,10 @@ function acceptRoute(settings: SurfaceSettings) {
   });
 }
 
-/** How merchants' people first get access. Staff are created by command only. */
+/**
+ * Returns the routes by which merchants' people first get access. Staff are created by command
+ * only.
+ */
 export function signUpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     requestRoute(settings),

@@ -11,7 +11,7 @@ export interface DayRow {
   readonly intents: number;
   readonly succeeded: number;
   readonly canceled: number;
-  /** Of the canceled ones, those canceled by the shop before a pass was declined. */
+  /** Number of the canceled ones that the shop canceled before a pass was declined. */
   readonly called_off: number;
   readonly payments: number;
   readonly volume: bigint;
@@ -48,22 +48,22 @@ export interface DayOf {
   readonly day: string;
 }
 
-/** $1 account, $2 mode, $3 start of the day, $4 start of the next day. */
+/** Returns the values for $1 account, $2 mode, $3 start of the day, $4 start of the next day. */
 export function dayValues({ tenant, timeZone, day }: DayOf): unknown[] {
   const { since, until } = dayBounds(timeZone, day);
   return [tenant.accountId, tenant.livemode, since, until];
 }
 
-// Three significant digits: at most 900 distinct times per power of ten, and more digits are never
-// shown.
+// SQL: rounds to three significant digits, so that there are at most 900 distinct times per power
+// of ten; more digits are never shown.
 const THREE_DIGITS = `case when ms < 1000 then ms when ms < 10000 then ms / 10 * 10
   when ms < 100000 then ms / 100 * 100 else ms / 1000 * 1000 end`;
 
-// The figures per hour ($1 account, $2 mode, $5 now) within the hours of a table named `spans`.
-// Each is three range scans of the list indexes, which cost as much as the hour's own rows. They
-// are lateral, because otherwise a planner without statistics on `spans` reads whole tables. Each
-// is grouped by terminal, and once for all terminals. An unpaid, expired intent counts as canceled
-// even before the worker has written that.
+// SQL: the figures per hour ($1 account, $2 mode, $5 now) within the hours of a table named
+// `spans`. Each is three range scans of the list indexes, which cost as much as the hour's own
+// rows. They are lateral, because otherwise a planner without statistics on `spans` reads whole
+// tables. Each is grouped by terminal, and once for all terminals. An unpaid, expired intent counts
+// as canceled even before the worker has written that.
 const COUNTED = `
   intents as (
     select s.hour, e.* from spans s cross join lateral (
@@ -126,7 +126,10 @@ const COUNTED = `
     left join back b using (hour, terminal_id)
   )`;
 
-/** Intents live at most 10 minutes, confirmations one, and clocks differ by seconds. */
+/**
+ * This long after an hour none of its intents is open: intents live at most 10 minutes,
+ * confirmations one, and clocks differ by seconds.
+ */
 const OVER_FOR_MINUTES = 30;
 
 /**
@@ -161,7 +164,7 @@ export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<voi
   );
 }
 
-/** A day so far, in parts: its stored hours, and the rest counted now. */
+/** Returns a day so far, in parts: its stored hours, and the rest counted now. */
 export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<PartRow[]> {
   return sql.query<PartRow>(
     `with ${HOURS}, kept as materialized (
@@ -220,7 +223,7 @@ export async function selectStoredDays(sql: Sql, asked: Span): Promise<DayRow[]>
   );
 }
 
-/** The time of the account's first intent in the mode, before which there are no rows. */
+/** Returns the time of the account's first intent in the mode, before which there are no rows. */
 export async function selectFirstCreated(sql: Sql, tenant: Tenant): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from payment_intents
@@ -247,7 +250,7 @@ export interface DaySums {
   readonly withdrawn: bigint;
 }
 
-/** The payments settled on a day, by terminal; the empty string for all. */
+/** Returns the payments settled on a day, by terminal; the empty string for all. */
 export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]> {
   return sql.query<ReportRow>(
     `select coalesce(terminal_id, '') as terminal_id, count(*)::int as payments,
@@ -264,7 +267,7 @@ export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]
   );
 }
 
-/** The amounts that left the balance on a day. */
+/** Returns the amounts that left the balance on a day. */
 export async function selectPaidOut(sql: Sql, asked: DayOf): Promise<DaySums> {
   const rows = await sql.query<DaySums>(
     `with back as (

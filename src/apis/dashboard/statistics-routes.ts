@@ -47,8 +47,8 @@ const DaySchema = Type.Object({
 });
 
 /**
- * The share of ended intents that were paid. Intents that the shop called off do not count as
- * failures.
+ * Returns the share of ended intents that were paid. Intents that the shop called off do not count
+ * as failures.
  */
 function successRate(row: DayRow): number | null {
   const ended = row.succeeded + row.canceled - row.called_off;

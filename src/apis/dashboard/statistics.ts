@@ -33,8 +33,8 @@ async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]>
 }
 
 /**
- * Figures by day and terminal. Complete days are computed once and then read. For today, and for a
- * day with open intents, complete hours are stored in the same way.
+ * Returns figures by day and terminal. Complete days are computed once and then read. For today,
+ * and for a day with open intents, complete hours are stored in the same way.
  */
 export async function readStatistics(
   db: Database,
@@ -64,7 +64,7 @@ export async function readStatistics(
   return rows.sort((a, b) => (`${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1));
 }
 
-/** The amounts that one day added to the balance, by terminal, and those that left it. */
+/** Returns the amounts that one day added to the balance, by terminal, and those that left it. */
 export async function readReport(
   db: Database,
   { tenant, day }: { readonly tenant: Tenant; readonly day: string },

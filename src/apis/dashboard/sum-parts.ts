@@ -14,8 +14,9 @@ type Times = readonly (readonly [ms: number, count: number])[];
 const NUMBERS = /-?\d+/g;
 
 /**
- * Runs on each chart request with the day's hours. It scans the numbers itself: parsing the JSON to
- * objects, whose numeric keys V8 sorts, took five times as long and blocked the event loop.
+ * Adds up the times. It runs on each chart request with the day's hours, and scans the numbers
+ * itself: parsing the JSON to objects, whose numeric keys V8 sorts, took five times as long and
+ * blocked the event loop.
  */
 function addTimes(hours: readonly string[]): Times {
   const sums = new Map<number, number>();
@@ -29,7 +30,7 @@ function addTimes(hours: readonly string[]): Times {
   return [...sums].sort(([one], [other]) => one - other);
 }
 
-/** The shortest time within which this share was paid; `null` if there are no payments. */
+/** Returns the shortest time within which this share was paid; `null` if there are no payments. */
 function timeWithin(share: number, times: Times): number | null {
   const needed = share * times.reduce((sum, [, count]) => sum + count, 0);
   let reached = 0;

@@ -40,7 +40,7 @@ export interface PersonCaller
    */
   readonly role: Role | null;
   readonly accountStatus: 'active' | 'disabled' | null;
-  /** True if the path is in live mode, or about a whole account that is live. */
+  /** True if the path is in live mode, or about a live account as a whole. */
   readonly isRealMoney: boolean;
   readonly cookies: ReadCookies;
   readonly visit: Visit;
@@ -62,7 +62,7 @@ export interface SurfaceSettings {
   readonly elsewhere?: SignInElsewhere;
 }
 
-/** @returns the URL of the pages at which these credentials are right; `null` if there are none. */
+/** @returns the URL of the pages that accept these credentials; `null` if there are none. */
 export type SignInElsewhere = (input: SignInInput) => Promise<string | null>;
 
 export const ROOTS: Record<Realm, string> = {
@@ -83,13 +83,13 @@ interface PathScope {
   readonly mode: string | null;
 }
 
-/** The account and mode that the path names; an operator's path names none. */
+/** Returns the account and mode that the path names; an operator's path names none. */
 export function scopeOf(path: string): PathScope {
   const [, accountId = null, mode = null] = IN_ACCOUNT.exec(path) ?? [];
   return { accountId, mode };
 }
 
-/** The caller: the session of the cookie, or a visitor. */
+/** Returns the caller: the session of the cookie, or a visitor. */
 export async function identify(
   settings: SurfaceSettings,
   request: Credentials,
@@ -145,8 +145,8 @@ function crossSite(): Refusal {
 }
 
 /**
- * Browsers state the origin of a request. A request that states none is not a browser's cross-site
- * form.
+ * True if the request comes from another origin. Browsers state the origin of a request, so one
+ * that states none is not a browser's cross-site form.
  */
 function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): boolean {
   const site = header(request, 'sec-fetch-site');
@@ -195,7 +195,7 @@ function checkRole(access: Role, caller: PersonCaller, request: Credentials): Re
   return null;
 }
 
-/** Support staff read, and change nothing. */
+/** Refuses changes by support staff, who may only read. */
 function checkStaff(
   access: 'operator' | 'support',
   { session }: PersonCaller,

@@ -199,7 +199,8 @@ function tagRoute(deps: DashboardDeps) {
     path: `${MODE}/terminals/{id}/tag/rotate`,
     operationId: 'rotateTerminalTag',
     moves: 'access',
-    // It takes an address away. Anyone who finds the new one can only see an amount and pay it.
+    // No factor is required, because it takes an address away. Anyone who finds the new one can
+    // only see an amount and pay it.
     asks: 'never',
     tag: TAG,
     summary: 'Replace the address of the tag; the old one stops working',
@@ -271,7 +272,8 @@ function smartTapRoute(deps: DashboardDeps) {
     path: `${MODE}/terminals/{id}/smart_tap`,
     operationId: 'switchTerminalSmartTap',
     moves: 'access',
-    // It adds or removes a way for customers to pay, and gives no one access.
+    // No factor is required, because it adds or removes a way for customers to pay, and gives no
+    // one access.
     asks: 'never',
     tag: TAG,
     summary: 'Switch Smart Tap, by which its reader reads Google Wallet, on or off',
@@ -331,7 +333,7 @@ function pairingRoute({ db }: DashboardDeps) {
   });
 }
 
-/** The dashboard's management of terminals. */
+/** Returns the dashboard's routes for terminals. */
 export function managedTerminalRoutes(deps: DashboardDeps): PersonRoute[] {
   return [
     createRoute(deps),

@@ -11,7 +11,7 @@ export interface AttemptRow {
   readonly deadline: Date | null;
   readonly signed_at: Date | null;
   readonly times_sent: number;
-  /** Set once it is in a block that must get more confirmations. */
+  /** Set once the transaction is in a block that must get more confirmations. */
   readonly included_at: Date | null;
   readonly waits_for: WaitsFor | null;
   readonly block_number: bigint | null;
@@ -19,7 +19,7 @@ export interface AttemptRow {
   readonly final_at: Date | null;
 }
 
-/** Every attempt to settle an intent, oldest first, with its result on the chain. */
+/** Returns every attempt to settle an intent, oldest first, with its result on the chain. */
 export async function selectSettlementAttempts(
   sql: Sql,
   wanted: { readonly intentId: string; readonly livemode: boolean; readonly number: bigint | null },
@@ -53,7 +53,7 @@ const EVENT = events.pick(['id', 'type', 'created', 'position']);
 
 export type TimelineEventRow = Row<typeof EVENT>;
 
-/** Events of these objects within a span of time, oldest first. */
+/** Returns events of these objects within a span of time, oldest first. */
 export async function selectEventsOf(
   sql: Sql,
   tenant: Tenant,
@@ -80,7 +80,7 @@ const DELIVERY = webhookDeliveries.pick(
 
 export type TimelineDeliveryRow = Row<typeof DELIVERY> & { status: DeliveryStatus };
 
-/** The deliveries of these events to the endpoints. */
+/** Returns the deliveries of these events to the endpoints. */
 export async function selectDeliveriesOf(
   sql: Sql,
   tenant: Tenant,

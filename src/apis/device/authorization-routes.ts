@@ -31,7 +31,7 @@ export interface ChipDeps extends AuthorizeDeps {
 
 const TAG = 'Terminal protocol';
 
-/** An intent of this terminal with the data that `address` would sign. */
+/** Finds an intent of this terminal, with the data that `address` would sign. */
 async function findOwn(
   deps: ChipDeps,
   caller: DeviceCaller,
@@ -71,7 +71,10 @@ const ToSignSchema = Type.Object(
   { title: 'ChipAuthorization', description: 'The data that a chip signs, and its balance.' },
 );
 
-/** The chip's balance, shown to its own till alone: no row, event or merchant response has it. */
+/**
+ * Returns the chip's balance. Only its own till may see it: no row, event or merchant response has
+ * it.
+ */
 async function balanceOf(
   deps: ChipDeps,
   { livemode, address }: { readonly livemode: boolean; readonly address: Hex },

@@ -96,8 +96,8 @@ function inactive(caller: DeviceCaller): Refusal | null {
 }
 
 /**
- * Stored in `metadata`, where the totals find it. A column would cost every create of every
- * merchant.
+ * Returns the metadata that names the cashier, where the totals find it. A column would cost every
+ * create of every merchant.
  */
 function namedCashier({ cashier }: { readonly cashier?: string }): Record<string, string> {
   return cashier === undefined ? {} : { cashier };

@@ -57,8 +57,9 @@ function checkQuery(query: SaleQuery): Refusal | null {
 }
 
 /**
- * Receipt numbers count up per terminal. Another terminal's number needs an amount (the sale's, or
- * the one on its receipt), so that a terminal cannot read all sales by counting.
+ * Finds a sale by receipt number. Numbers count up per terminal, so another terminal's number also
+ * needs an amount (the sale's, or the one on its receipt): a terminal cannot read all sales by
+ * counting.
  */
 async function byNumber(
   { db }: FindSaleDeps,
@@ -80,14 +81,17 @@ function isShownAs(atoms: bigint, typed: number): boolean {
   return atoms >= least && atoms <= most;
 }
 
-/** Whether this is what was paid, tip included. */
+/** True if this is what was paid, tip included. */
 function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuery): boolean {
   const { presentment } = payment;
   if (amount !== undefined) return isShownAs(payment.amount, amount);
   return presentment !== null && presentment.amount + presentment.tipAmount === typed;
 }
 
-/** By the printed number or the address in the QR code, of the sale's receipt or a refund's. */
+/**
+ * Finds a sale by the printed number or the URL in the QR code, of the sale's receipt or a
+ * refund's.
+ */
 async function byReceipt(deps: FindSaleDeps, asked: SaleAsked, receipt: string) {
   const { db, idKey } = deps;
   const { tenant } = asked;
@@ -118,7 +122,7 @@ interface SaleAsked {
   readonly now: Date;
 }
 
-/** A sale of any till of the merchant, for a customer at the counter with its receipt. */
+/** Finds a sale of any till of the merchant, for a customer at the counter with its receipt. */
 export async function findSale(deps: FindSaleDeps, asked: SaleAsked): Promise<Payment[] | Refusal> {
   const { tenant, terminalId, query, now } = asked;
   const wrong = checkQuery(query);

@@ -46,7 +46,7 @@ function pairRoute(deps: { readonly db: Database }) {
     summary: 'Exchange a pairing code for a device key',
     description: 'Without authentication. Works once per code; earlier keys of the terminal end.',
     scope: null,
-    // A stored response would keep the key, of which only a hash is stored.
+    // No stored response: it would keep the key, of which only a hash may be stored.
     idempotency: 'ignored',
     body: PairBody,
     bodyExample: { code: '7KMP-3XWR' },
@@ -116,7 +116,7 @@ function previewRoute(deps: { readonly db: Database }) {
   });
 }
 
-/** The requests of a device without a key: below `/api/device/v1/pair`. */
+/** Creates the requests of a device without a key: below `/api/device/v1/pair`. */
 export function pairingSurface(deps: { readonly db: Database }): Surface<Stranger> {
   return {
     root: '/api/device/v1/pair',

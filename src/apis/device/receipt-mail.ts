@@ -26,7 +26,7 @@ export interface ReceiptMailDeps {
 /** Enough for a busy till, too few to send spam from a stolen one. */
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };
 
-/** A fixed text without the shop's name, so that a till cannot be used to send messages. */
+/** Returns a fixed text without the shop's name, so that a till cannot be used to send messages. */
 function mailOf(language: Language, url: string) {
   const { text } = writerFor(language);
   return {
@@ -81,7 +81,7 @@ async function mailReceipt(
   const url = receiptUrl(payment, receipts);
   const sent = await countReceiptMail(tx, paymentId);
   if (sent === null) {
-    // Not 429: that status implies a later retry, and this limit never resets.
+    // Not 429, which implies a later retry: this limit never resets.
     return refuse(
       'unexpected_state',
       'This receipt was mailed three times and cannot be mailed again.',
@@ -106,7 +106,7 @@ export function receiptMailRoute(deps: ReceiptMailDeps) {
       'The address is encrypted until the mail is sent, and then deleted. A repeated request ' +
       'sends another mail.',
     scope: null,
-    // A stored response would keep a fingerprint of the address.
+    // No stored response: it would keep a fingerprint of the address.
     idempotency: 'ignored',
     params: { id: 'payment' },
     body: ReceiptMailBody,

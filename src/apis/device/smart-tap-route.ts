@@ -32,7 +32,10 @@ const CollectorProofSchema = Type.Object(
   },
 );
 
-/** Signs each tap for the reader, so that the network's private key never leaves the service. */
+/**
+ * Returns the route that signs each tap for the reader, so that the network's private key never
+ * leaves the service.
+ */
 export function smartTapRoute(deps: { readonly db: Database; readonly cardKey: RotatingKey }) {
   return defineRoute<DeviceCaller, undefined, typeof TapToProve>({
     method: 'POST',

@@ -32,7 +32,7 @@ const responses = {
   },
 };
 
-/** The terminal as its own device sees it. */
+/** Renders the terminal as its own device sees it. */
 async function renderDevice(
   deps: TagPlace & { readonly db: Database },
   caller: DeviceCaller,

@@ -22,9 +22,9 @@ const TestPassesSchema = Type.Object(
 );
 
 /**
- * The passes of the sandbox's demo payers, for the pass picker of a terminal in test mode. The
- * process passes only test-mode credentials to this route. Without demo data, and with a live key,
- * the list does not exist.
+ * Returns the route with the passes of the sandbox's demo payers, for the pass picker of a terminal
+ * in test mode. The process passes only test-mode credentials to it. Without demo data, and with a
+ * live key, the list does not exist.
  */
 export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null }) {
   return defineRoute<DeviceCaller>({

@@ -107,7 +107,7 @@ async function readFunds(
   }
 }
 
-/** What these atoms are worth in the account's currency. */
+/** Returns the value of these atoms in the account's currency. */
 async function worthOf(db: Sql, accountId: string, available: bigint, now: Date) {
   const { currency } = await selectShopSettings(db, accountId);
   if (currency === null) return null;
@@ -118,7 +118,7 @@ async function worthOf(db: Sql, accountId: string, available: bigint, now: Date)
   return { currency, amount, rate, quoted_at: quotedAt.toISOString(), source: row?.source ?? '' };
 }
 
-/** The balance, read from the chain at its newest block. */
+/** Returns the route for the balance, read from the chain at its newest block. */
 export function balanceRoute(deps: BalanceRoutesDeps): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller>({
     method: 'GET',

@@ -15,7 +15,10 @@ const ConfirmBody = Type.Object({
   }),
 });
 
-/** Pays an intent with an agent token, the only way to pay without a terminal. */
+/**
+ * Returns the route that pays an intent with an agent token, the only way to pay without a
+ * terminal.
+ */
 export function confirmRoute(deps: { readonly payIntent: PayIntent }): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, undefined, typeof ConfirmBody>({
     method: 'POST',

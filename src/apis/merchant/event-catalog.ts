@@ -27,7 +27,7 @@ export interface EventObjects {
 
 interface TypeDeclaration {
   readonly object: keyof EventObjects;
-  /** When the event is sent. */
+  /** The condition on which the event is sent. */
   readonly when: string;
   /** True if the event carries `previous_attributes`. */
   readonly changes?: true;
@@ -166,7 +166,10 @@ function entryOf(type: EventType, objects: EventObjects): CatalogEntry {
   };
 }
 
-/** Every event type with the schema of its delivered event and an example: OpenAPI `webhooks`. */
+/**
+ * Returns every event type with the schema of its delivered event and an example: OpenAPI
+ * `webhooks`.
+ */
 export function eventCatalog(objects: EventObjects): readonly CatalogEntry[] {
   return EVENT_TYPES.map((type) => entryOf(type, objects));
 }

@@ -37,14 +37,20 @@ interface Wanted {
   readonly now: Date;
 }
 
-/** Where the stream begins: `null` for now, `undefined` if the event does not exist. */
+/**
+ * Returns the position at which the stream begins: `null` for now, `undefined` if the event does
+ * not exist.
+ */
 async function placeAfter(db: Database, { tenant, id, now }: Wanted) {
   if (id === null) return null;
   if (id === START) return { created: retainedSince(now), position: 0n };
   return findEventPlace(db, tenant, { id, now });
 }
 
-/** Server-sent events: the webhook payloads, for clients that prefer to hold a connection open. */
+/**
+ * Returns the route for server-sent events: the webhook payloads, for clients that prefer to hold a
+ * connection open.
+ */
 export function eventStreamRoute(deps: EventStreamDeps): AnyRoute<MerchantCaller> {
   const keys = createStreamKeys(deps);
   const slots = createStreamSlots(deps);

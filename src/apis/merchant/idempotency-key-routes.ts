@@ -52,7 +52,7 @@ function renderKey(row: KeyRow) {
   };
 }
 
-/** The result of a request whose response was lost (behavior.md 9.9). */
+/** Returns the route for the result of a request whose response was lost (behavior.md 9.9). */
 export function idempotencyRoutes(deps: { readonly db: Database }): AnyRoute<MerchantCaller>[] {
   const retrieve = defineRoute<MerchantCaller>({
     method: 'GET',

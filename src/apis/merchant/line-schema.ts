@@ -6,7 +6,7 @@ import type { AskedLine, AskedLines } from '#prices/asked-lines.ts';
 /** Upper bound of a price in minor units. Its value is limited separately, in atoms. */
 export const MAX_MINOR_UNITS = 1_000_000_000_000_000;
 
-/** More than any scale or counter gives, and far from where a JSON number loses digits. */
+/** More than any scale or counter measures, and far from where a JSON number loses digits. */
 const MAX_QUANTITY = 999_999_999_999;
 
 /** Decimal text above 0 with up to three decimals. */
@@ -44,7 +44,7 @@ export const TaxRateOut = Type.Integer({
   examples: [700],
 });
 
-/** What an account may call a rate. */
+/** The longest name of a tax rate. */
 export const MAX_TAX_NAME = 100;
 
 export const TaxRateInput = Type.Unsafe<number | string>({
@@ -88,7 +88,7 @@ const LineInput = Type.Object(
   { additionalProperties: false, description: 'A line of the sale.' },
 );
 
-/** Of a body that creates an intent. */
+/** Fields of a body that creates an intent. */
 export const lineFields = {
   line_items: Type.Optional(
     nullable(
@@ -141,7 +141,7 @@ export const Discount = Type.Integer({
   examples: [0],
 });
 
-/** The lines of a create. */
+/** Returns the requested lines of a create. */
 export function askedLines(body: {
   readonly line_items?: readonly AskedLine[] | null;
   readonly discount?: number;

@@ -89,7 +89,7 @@ export const PaidPresentment = nullable(
   ),
 );
 
-/** The errors of a create, besides those of its parameters. */
+/** The errors of a create, in addition to those of its parameters. */
 export const CREATE_ERRORS = [
   'kyb_required',
   'account_not_live',
@@ -98,7 +98,7 @@ export const CREATE_ERRORS = [
   'rates_unavailable',
 ] as const;
 
-/** What a create sells, and for how much. */
+/** Returns what a create sells, and the price. */
 export function askedSale(
   body: Parameters<typeof askedPrice>[0] & Parameters<typeof askedLines>[0],
 ): Pick<NewIntent, 'amount' | 'lines'> | Refusal {
@@ -108,7 +108,7 @@ export function askedSale(
   return isRefusal(lines) ? lines : { amount, lines };
 }
 
-/** The requested price: `amount`, or `presentment`. */
+/** Returns the requested price: `amount`, or `presentment`. */
 function askedPrice(body: {
   readonly amount?: number;
   readonly presentment?: AskedPresentment | null;

@@ -82,7 +82,7 @@ function askedAmount(
   return refuse('parameter_invalid', message, 'presentment_amount');
 }
 
-/** The refund that a body requests, with the defaults of omitted fields. */
+/** Returns the refund that a body requests, with the defaults of omitted fields. */
 export function refundAskedFor(body: Type.Static<typeof CreateRefundBody>) {
   const amount = askedAmount(body);
   if (isRefusal(amount)) return amount;

@@ -65,8 +65,8 @@ function dateOf(given: string | undefined): Date | null {
 }
 
 /**
- * The request log of the merchant API lists the calls of servers only. The dashboard shows the
- * actions and addresses of the shop's people to people alone.
+ * Returns the request log's route. In the merchant API it lists the calls of servers only. The
+ * dashboard shows the actions and addresses of the shop's people to people alone.
  */
 export function requestLogRoute(deps: {
   readonly db: Database;

@@ -7,7 +7,10 @@ import type { Clock } from '#core/clock.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 
-/** A revoked key must end its streams within one second; two polls fit into it. */
+/**
+ * Interval of checks: a revoked key must end its streams within one second, and two checks fit into
+ * it.
+ */
 const LOOK_EVERY_MS = 400;
 
 interface Watched {
@@ -24,7 +27,7 @@ export interface StreamKeys {
   watch(watched: Watched): () => void;
 }
 
-/** Checks the keys of all open streams of the process with one statement. */
+/** Creates a watcher that checks the keys of all open streams of the process with one statement. */
 export function createStreamKeys(deps: {
   readonly db: Database;
   readonly clock: Clock;

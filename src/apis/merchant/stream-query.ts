@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { EVENT_FAMILIES, EVENT_TYPES, familyOf } from '#events/types.ts';
 
-/** A reserved value: no event id looks like it. */
+/** A reserved value that no event id looks like. */
 export const START = 'start';
 
 export const StreamQuery = Type.Object({

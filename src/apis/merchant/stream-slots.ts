@@ -10,7 +10,7 @@ import {
 
 /** behavior.md 10.5: the 21st stream of a key is refused. */
 export const MAX_STREAMS_OF_KEY = 20;
-/** How long the slots of a killed process stay taken. Three renewals fit in. */
+/** How long the slots of a killed process stay taken: three renewals. */
 const HOLD_MS = 9_000;
 const RENEW_EVERY_MS = 3_000;
 
@@ -20,7 +20,8 @@ export interface StreamSlots {
 }
 
 /**
- * Slots for the open streams of a key or a person, across all processes that share the database.
+ * Creates the slots for the open streams of a key or a person, across all processes that share the
+ * database.
  */
 export function createStreamSlots({
   db,
@@ -56,7 +57,7 @@ export function createStreamSlots({
           timer ??= setInterval(renew, RENEW_EVERY_MS).unref();
           return () => free(mine);
         }
-        // Another process took the chosen slot first, or all slots are taken.
+        // Another process took the chosen slot first, or no slot is free.
         if ((await countStreamSlots(db, wanted)) >= most) return null;
       }
     },

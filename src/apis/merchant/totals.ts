@@ -99,7 +99,7 @@ function ofTerminal(one: TerminalTotals, other: TerminalTotals): boolean {
   return one.terminal_id === other.terminal_id;
 }
 
-/** The rows of all currencies of a cashier as one. */
+/** Merges a cashier's rows of all currencies into one. */
 function byCashier(rows: readonly TotalsRow[]): CashierTotals[] {
   const cashiers = rows.map((row): CashierTotals => {
     const { currency, priced_sales: sales, priced_tips: tips, priced_refunded: refunded } = row;
@@ -188,7 +188,7 @@ interface TotalsRequest {
   readonly now: Date;
 }
 
-/** Bounds the rows that a shift reads, also when a cashier forgets to end it. */
+/** The longest shift: it bounds the rows that are read if a cashier forgets to end one. */
 const LONGEST_SHIFT_MS = 31 * DAY_MS;
 
 /** The first and the last day, and the instants between which rows count. */
@@ -222,7 +222,7 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   return { from, to, since, until, isShift: true };
 }
 
-/** The days or the shift that a request names. */
+/** Returns the days or the shift that a request names. */
 function readSpan(request: TotalsRequest, timeZone: string): Span | Refusal {
   const { created_gte: since, created_lt: until } = request.query;
   const isShift = since !== undefined || until !== undefined;

@@ -59,7 +59,7 @@ function listRoute(deps: WebhookRoutesDeps) {
   });
 }
 
-// Not idempotent by key, because a stored response would keep the secret readable.
+// Ignores idempotency keys, because a stored response would keep the secret readable.
 function createRoute(deps: WebhookRoutesDeps) {
   return defineRoute<MerchantCaller, undefined, typeof CreateEndpointBody>({
     method: 'POST',
@@ -105,7 +105,7 @@ function retrieveRoute(deps: WebhookRoutesDeps) {
   });
 }
 
-/** The endpoint that a body describes. The dashboard's body has the same fields. */
+/** Returns the endpoint that a body describes. The dashboard's body has the same fields. */
 export function newEndpointOf(
   body: Static<typeof CreateEndpointBody>,
   apiVersion: string,
@@ -114,7 +114,7 @@ export function newEndpointOf(
   return { url, enabledEvents, description, apiVersion };
 }
 
-/** The changes that a body requests. The dashboard's body has the same fields. */
+/** Returns the changes that a body requests. The dashboard's body has the same fields. */
 export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
   return {
     ...(body.url === undefined ? {} : { url: body.url }),

@@ -24,7 +24,8 @@ export function readShare(db: Database, accountId: string): Promise<number | nul
 const ShareBody = Type.Object({ share: Share, reason: Reason });
 
 /**
- * Gives an account its own share, larger for a high volume or smaller to protect other accounts.
+ * Returns the route that gives an account its own share, larger for a high volume or smaller to
+ * protect other accounts.
  */
 export function ceilingShareRoute({ db }: OperatorDeps) {
   return personRoute<undefined, typeof ShareBody>({

@@ -48,7 +48,7 @@ export interface Finding {
   readonly about: string | null;
 }
 
-/** The facts of the last settlement attempt that findings need. */
+/** Facts about the last settlement attempt on which findings depend. */
 export interface AttemptFacts {
   readonly status: 'queued' | 'submitted' | 'succeeded' | 'failed';
   readonly decided_at: Date;
@@ -81,7 +81,7 @@ export interface SupportFacts {
   readonly now: Date;
 }
 
-/** A till polls at least twice a minute. */
+/** Silence after which a till counts as offline: it polls at least twice a minute. */
 const SILENT_MS = 120_000;
 
 function finding(code: FindingCode, since: Date | null = null, about: string | null = null) {
@@ -94,7 +94,7 @@ function declineOf({ intent }: SupportFacts): Finding[] {
   return [finding('declined', new Date(error.created), error.decline_code)];
 }
 
-/** The intent is open: no tap has reached the service. */
+/** Returns the findings for an open intent: no tap has reached the service. */
 function openFindings({ intent, terminal, now }: SupportFacts): Finding[] {
   if (terminal.status === 'inactive') return [finding('terminal_inactive')];
   const { lastSeen } = terminal;
@@ -138,7 +138,7 @@ function tellingCode({ status, attempt }: DeliveryFacts): FindingCode {
   return attempt === 0 ? 'not_told_yet' : 'telling_fails';
 }
 
-/** One finding per problem, not one per event of the payment. */
+/** Returns the webhook findings: one per problem, not one per event of the payment. */
 function tellingFindings({ endpoints, deliveries }: SupportFacts): Finding[] {
   if (deliveries.length === 0) {
     const isOff = endpoints.length > 0 && endpoints.every(({ status }) => status === 'disabled');
@@ -191,7 +191,9 @@ function stateFindings(facts: SupportFacts): Finding[] {
   }
 }
 
-/** The state of a payment and its reasons, in the order in which support would explain them. */
+/**
+ * Returns the state of a payment and its reasons, in the order in which support would explain them.
+ */
 export function findingsOf(facts: SupportFacts): Finding[] {
   return [
     ...(facts.accountStatus === 'disabled' ? [finding('account_disabled')] : []),

@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** The account and mode of an intent, since staff requests name no account. */
+/** Returns the account and mode of an intent, since staff requests name no account. */
 export async function selectIntentOwner(
   sql: Sql,
   id: string,
@@ -12,7 +12,10 @@ export async function selectIntentOwner(
   return rows[0];
 }
 
-/** When this person last gave a reason to read the object, according to the account's audit log. */
+/**
+ * Returns when this person last gave a reason to read the object, according to the account's audit
+ * log.
+ */
 export async function selectLastLook(
   sql: Sql,
   look: {
@@ -51,13 +54,16 @@ export interface ChainRequestRow {
     readonly tx_hash: string;
     readonly cancels: boolean;
     readonly mined: boolean;
-    /** In wei, as decimal digits. */
+    /** Fee in wei, as decimal digits. */
     readonly max_fee_per_gas: string;
     readonly created: string;
   }[];
 }
 
-/** Each settlement job of an intent and its refunds, with sender, nonce and signed transactions. */
+/**
+ * Returns each settlement job of an intent and its refunds, with sender, nonce and signed
+ * transactions.
+ */
 export async function selectChainRequests(
   sql: Sql,
   wanted: {

@@ -15,7 +15,10 @@ import { asOf } from '#payments/payment-intent.ts';
 const TAG = 'Support';
 const LOOKED = 'payment_intent.read_by_support';
 
-/** Long enough for a support call with its waits. After that, a new reason is needed. */
+/**
+ * How long a reason is valid: long enough for a support call with its waits. After that, a new one
+ * is needed.
+ */
 const LOOK_MS = 30 * 60_000;
 
 const LookBody = Type.Object({

@@ -9,7 +9,7 @@ import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.t
 
 const TAG = 'Network';
 
-/** Marks something as reviewed, which the service reports until then. */
+/** Returns a route that marks something as reviewed; until then, the service reports it. */
 function lookedIntoRoute(
   { db }: OperatorDeps,
   matter: {

@@ -43,7 +43,7 @@ const RecoverySchema = Type.Object({
   credentials: Type.Integer({ description: 'Tokens, links, codes and sessions that ended.' }),
 });
 
-/** `null` if no node responds. */
+/** Reads from the chain; `null` if no node responds. */
 async function ofChain<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read();

@@ -21,7 +21,7 @@ import { idOf, nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
 
 const TAG = 'Accounts';
 
-/** More waiting businesses than one person decides in a day. */
+/** The longest list: more waiting businesses than one person decides in a day. */
 const QUEUE_LIMIT = 200;
 
 function queueRoute({ db }: OperatorDeps) {

@@ -10,7 +10,8 @@ const FOUND = accounts.pick(['id', 'name', 'status', 'kyb_status', 'created']);
 export type FoundAccountRow = Row<typeof FOUND>;
 
 /**
- * By id, by the email address of an owner or member, or by the beginning of the name; newest first.
+ * Finds accounts by id, by the email address of an owner or member, or by the beginning of the
+ * name; newest first.
  */
 export async function searchAccounts(
   sql: Sql,
@@ -31,7 +32,7 @@ const PAYER = payers.pick(['id', 'livemode', 'address', 'created', 'blocked_at']
 
 export type OperatorPayerRow = Row<typeof PAYER> & { passes: number };
 
-/** Payers by id, or by wallet in either mode (an address is unique in each). */
+/** Finds payers by id, or by wallet in either mode (an address is unique in each). */
 export async function searchPayers(sql: Sql, text: string): Promise<OperatorPayerRow[]> {
   return sql.query(
     `select ${PAYER},
@@ -51,7 +52,7 @@ export interface WaitingRow {
   readonly verifications: number;
 }
 
-/** The work that waits for staff, both modes together. */
+/** Returns the work that waits for staff, both modes together. */
 export async function selectWaiting(sql: Sql, now: Date): Promise<WaitingRow> {
   const [row] = await sql.query<WaitingRow>(
     `select (select count(*)::int from chain_alarms where resolved_at is null) as alarms,
@@ -70,7 +71,7 @@ export interface WorkRow {
   readonly oldest: Date | null;
 }
 
-/** The work in each queue: its size, and since when. */
+/** Returns each queue's size and the time since which work waits in it. */
 export async function selectWork(sql: Sql): Promise<WorkRow[]> {
   return sql.query(
     `select 'webhook deliveries' as queue, count(*)::int as waiting, min(created) as oldest

@@ -6,7 +6,7 @@ export function accountMissing(): Refusal {
   return refuse('resource_missing', 'No such account.', 'account');
 }
 
-/** The account in the path, because an operator has no account of its own. */
+/** Returns the account in the path, because an operator has no account. */
 export function pathRef({ caller, params, requestId, now }: PersonRequest) {
   return { accountId: params.account ?? '', actor: actorOf(caller, requestId), now };
 }

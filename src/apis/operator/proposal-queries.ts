@@ -46,7 +46,7 @@ const COLUMNS = `${operatorProposals.of('p')}, ${PROPOSER}, ${DECIDER}`;
 const FROM = `operator_proposals p join users u on u.id = p.proposed_by
   left join users d on d.id = p.decided_by`;
 
-/** The open, unexpired proposal about the same subject, if there is one. */
+/** Returns the open, unexpired proposal about the same subject, if there is one. */
 export async function selectOpenProposal(
   sql: Sql,
   wanted: Pick<ProposalRow, 'kind' | 'livemode' | 'subject'> & { readonly now: Date },

@@ -184,7 +184,9 @@ const CallSchema = Type.Object({
   data: textOut('The call, in hex.'),
 });
 
-/** The service itself carries out the other kinds. */
+/**
+ * True if the holder of a contract key must act; the service itself carries out the other kinds.
+ */
 function isForContract(kind: ProposalRow['kind']): kind is ControlAction {
   return kind === 'pause' || kind === 'unpause' || kind === 'change_rates';
 }
@@ -225,7 +227,7 @@ function callsRoute({ db, chains }: OperatorDeps) {
   });
 }
 
-/** Two-person approval: one operator proposes, another approves. */
+/** Returns the routes for two-person approval: one operator proposes, another approves. */
 export function proposalRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     listRoute(deps),

@@ -23,7 +23,10 @@ import { updateStaffRole } from '#people/user-queries.ts';
 import { decideForeign } from '#settlement/foreign-settlement-queries.ts';
 import { askForRecovery } from '#settlement/network-recovery-queries.ts';
 
-/** Long enough for a weekend, short enough that the reason still holds. */
+/**
+ * How long a proposal is open: long enough for a weekend, short enough that its reason is still
+ * valid.
+ */
 const OPEN_MS = 3 * DAY_MS;
 /** For this long after removing a colleague, an operator does not count as the only one. */
 const ALONE_AFTER_MS = 7 * DAY_MS;
@@ -82,7 +85,7 @@ async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
   const group = { accountId: subject, livemode, upTo: BigInt(payload.up_to ?? 0) };
   const decided = await decideForeign(tx, group, { decision, now });
   if (decision === 'refused' || decided === 0) return null;
-  // Recovery books the settlements that an operator accepted, as it books lost ones.
+  // The recovery books the accepted settlements, as it books lost ones.
   await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: false });
   return null;
 }
@@ -90,7 +93,8 @@ async function carryOut(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
 type Carried = Pick<ProposalRow, 'kind' | 'livemode' | 'subject' | 'payload' | 'reason'>;
 
 /**
- * @returns the refusal if it can no longer be done; `null` if it was done or is not about an
+ * Changes an account.
+ * @returns the refusal if that is no longer possible; `null` if it was done or is not about an
  * account.
  */
 async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | null> {
@@ -108,13 +112,16 @@ async function changeAccount(tx: Tx, row: Carried, by: By): Promise<Refusal | nu
   return isRefusal(done) ? done : null;
 }
 
-/** Settlements that were signed with the relayer's key, but that this service did not send. */
+/**
+ * Decisions about settlements that were signed with the relayer's key, but that this service did
+ * not send.
+ */
 const FOREIGN: Readonly<Partial<Record<ProposalKind, 'accepted' | 'refused'>>> = {
   accept_foreign: 'accepted',
   refuse_foreign: 'refused',
 };
 
-/** The action in the audit log once the change was carried out. */
+/** The action that the audit log records once the change was carried out. */
 const DONE: Readonly<Record<ProposalKind, string>> = {
   block_payer: 'payer.blocked',
   unblock_payer: 'payer.unblocked',
@@ -180,7 +187,10 @@ export async function propose(tx: Tx, wish: Wish, by: By): Promise<Proposed> {
   return made;
 }
 
-/** A colleague approves, or any operator rejects. The proposer can only withdraw. */
+/**
+ * Records a decision: a colleague approves, or any operator rejects. The proposer can only
+ * withdraw.
+ */
 export async function decide(
   tx: Tx,
   decision: { readonly id: string; readonly approves: boolean; readonly reason: string },

@@ -49,7 +49,7 @@ export async function selectQueueEntries(sql: Sql, queue: QueueName): Promise<Qu
   return sql.query(STATEMENTS[queue], [OLDEST]);
 }
 
-/** Jobs of one kind and status on one chain, the oldest first. */
+/** Returns jobs of one kind and status on one chain, the oldest first. */
 export async function selectWaitingRequests(
   sql: Sql,
   wanted: {

@@ -7,7 +7,7 @@ import { NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import type { Tx } from '#db/database.ts';
 import { idOf, nullable, text } from '#http/schema.ts';
 
-/** Each staff change gives a reason. */
+/** Every change by staff requires a reason. */
 export const ReasonBody = Type.Object({ reason: text(500, 'For the audit log.', 1) });
 
 export function byOf(
@@ -22,7 +22,7 @@ export const ProposalId = nullable(
   idOf('prop_', 'proposal that a colleague must approve; `null` if the change was made'),
 );
 
-/** The id of a waiting proposal; `null` if it was carried out at once. */
+/** Returns the id of a waiting proposal; `null` if it was carried out at once. */
 export function waitingOf({ id, status }: Pick<ProposalRow, 'id' | 'status'>): string | null {
   return status === 'open' ? id : null;
 }
@@ -49,7 +49,7 @@ export async function recordByStaff(
   });
 }
 
-/** The chain's numbers as decimal strings. */
+/** Converts the chain's numbers to decimal strings. */
 export function plain(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -25,12 +25,16 @@ export function selectIntentsById(sql: Sql, id: string): Promise<string[]> {
   );
 }
 
-/** Order ids are unique within an account and mode, so several intents may share one. */
+/**
+ * Finds intents by order id. It is unique only within an account and mode, so there may be several.
+ */
 export function selectIntentsByOrder(sql: Sql, orderId: string): Promise<string[]> {
   return idsOf(sql, 'select id from payment_intents where order_id = $1 limit $2', orderId);
 }
 
-/** Receipt numbers of sales and refunds, unique within an account and mode like order ids. */
+/**
+ * Finds intents by the receipt number of a sale or refund, unique only within an account and mode.
+ */
 export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -44,7 +48,10 @@ export function selectIntentsByReceipt(sql: Sql, receiptNumber: string): Promise
   );
 }
 
-/** By a transaction that this service sent, mined or not; otherwise by a booked payment. */
+/**
+ * Finds intents by a transaction that this service sent, mined or not; otherwise by a booked
+ * payment.
+ */
 export async function selectIntentsByTransaction(sql: Sql, hash: string): Promise<string[]> {
   const sent = await idsOf(
     sql,
@@ -64,7 +71,7 @@ export async function selectIntentsByTransaction(sql: Sql, hash: string): Promis
   );
 }
 
-/** The newest payments of a payer, and those in progress. */
+/** Finds the newest payments of a payer, and those in progress. */
 export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[]> {
   return idsOf(
     sql,
@@ -77,7 +84,9 @@ export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[
   );
 }
 
-/** By its id, by the id of one of its terminals, or by the email address of one of its people. */
+/**
+ * Finds accounts by id, by the id of a terminal, or by the email address of one of their people.
+ */
 export async function selectAccountIds(sql: Sql, text: string): Promise<string[]> {
   return idsOf(
     sql,

@@ -45,7 +45,8 @@ const SearchQuery = Type.Object({
 });
 
 /**
- * The intents that a text may identify. A text that matches several formats is searched as each.
+ * Finds the intents that a text may identify. A text that matches several formats is searched as
+ * each.
  */
 async function intentsMeant(sql: Sql, wanted: string, payers: readonly OperatorPayerRow[]) {
   if (/^0x[0-9a-f]{64}$/i.test(wanted)) {
@@ -94,7 +95,7 @@ function payerFound({ id, livemode, blocked_at: blocked, created }: OperatorPaye
   return { kind: 'payer', id, mode: modeOf(livemode), status, created, ...none };
 }
 
-/** A checksummed address, or the text as it is. */
+/** Returns a checksummed address, or the text as it is. */
 function payerText(wanted: string): string {
   const lower = wanted.toLowerCase();
   return isAddress(lower) ? getAddress(lower) : wanted;
@@ -122,7 +123,7 @@ export async function search(sql: Sql, wanted: string, now: Date): Promise<objec
   return found.map((one) => ({ cell: null, console_url: null, ...one }));
 }
 
-/** Search by anything that a caller on the phone can name. */
+/** Returns the route that searches by anything that a caller on the phone can name. */
 export function supportSearchRoute({ db, cells }: OperatorDeps): PersonRoute {
   return personRoute<typeof SearchQuery>({
     method: 'GET',

@@ -98,7 +98,7 @@ export const SupportViewSchema = Type.Object(
   { description: 'A merchant’s payment as support sees it.' },
 );
 
-/** More than any payment has, unless a client malfunctions. */
+/** The most entries of a kind: more than any payment has, unless a client malfunctions. */
 const MOST = 50;
 const FIRST = { limit: MOST, after: null };
 
@@ -152,7 +152,7 @@ function blockedOf(rows: readonly ChainRequestRow[]): SupportFacts['blocked'] {
   );
 }
 
-/** All data about a payment, and the reasons for its state. */
+/** Returns all data about a payment, and the reasons for its state. */
 export async function readSupportView(
   deps: OperatorDeps,
   asked: {

@@ -8,7 +8,7 @@ const ALARM = chainAlarms.pick(['id', 'livemode', 'kind', 'subject', 'details', 
 
 export type OpenAlarmRow = Row<typeof ALARM>;
 
-/** The open alarms, newest first. */
+/** Returns the open alarms, newest first. */
 export async function selectAlarms(
   sql: Sql,
   wanted: { readonly before: string | null; readonly limit: number },
@@ -21,7 +21,7 @@ export async function selectAlarms(
   );
 }
 
-/** The number of accounts that sell on this version of a network's contract. */
+/** Returns the number of accounts that sell on this version of a network's contract. */
 export async function countAccountsOf(
   sql: Sql,
   contract: { readonly livemode: boolean; readonly contractVersion: number },
@@ -42,13 +42,13 @@ export const reconciliationDifferences = table('reconciliation_differences', {
   details: as<unknown>('jsonb'),
   first_seen: 'timestamptz',
   last_seen: 'timestamptz',
-  /** When staff accepted the difference, which may then persist. */
+  /** Time at which staff accepted the difference, which may then persist. */
   accepted_at: 'timestamptz?',
 });
 
 export type DifferenceRow = Row<typeof reconciliationDifferences>;
 
-/** Accepted and unaccepted differences together, the newest first. */
+/** Returns accepted and unaccepted differences together, the newest first. */
 export async function selectOpenDifferences(
   sql: Sql,
   wanted: { readonly before: string | null; readonly limit: number },
