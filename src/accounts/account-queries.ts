@@ -26,7 +26,7 @@ export const accounts = table('accounts', {
 
 export type AccountRow = Row<typeof accounts>;
 
-/** The account (`a`) of something else that is read. */
+/** Columns of the account (`a`) that belongs to another object. */
 export const NAMED_ACCOUNT = accounts.pick(
   { account_name: 'name', account_status: 'status', kyb_status: 'kyb_status' },
   'a',
@@ -50,7 +50,10 @@ export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | 
   return accounts.find(sql, 'where id = $1', [id]);
 }
 
-/** UTC for an account that does not exist, since it has nothing to count. */
+/**
+ * Returns the account's time zone; UTC for an account that does not exist, since it has nothing to
+ * count.
+ */
 export async function selectTimeZone(sql: Sql, accountId: string): Promise<string> {
   const rows = await sql.query<{ time_zone: string }>(
     'select time_zone from accounts where id = $1',
@@ -59,7 +62,7 @@ export async function selectTimeZone(sql: Sql, accountId: string): Promise<strin
   return rows[0]?.time_zone ?? 'UTC';
 }
 
-/** `null` if it has not chosen one. */
+/** Returns the account's language; `null` if it has not chosen one. */
 export async function selectLanguage(sql: Sql, accountId: string): Promise<Language | null> {
   const rows = await sql.query<{ language: Language | null }>(
     'select language from accounts where id = $1',
@@ -72,12 +75,12 @@ export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | unde
   return accounts.find(tx, 'where id = $1 for update', [id]);
 }
 
-/** The account of a member or key of that account, so it exists. */
+/** Locks the account of a member or key, which therefore exists. */
 export async function lockOwnAccount(tx: Tx, id: string): Promise<AccountRow> {
   return present(await lockAccount(tx, id), 'account');
 }
 
-/** What its owners choose. */
+/** The settings that the account's owners choose. */
 export type SettingsUpdate = Pick<
   AccountRow,
   'name' | 'refund_window_days' | 'refund_daily_limit' | 'time_zone' | 'language'
@@ -87,7 +90,7 @@ const VERSION = 'version = version + 1';
 
 type AccountUpdate = Partial<Omit<AccountRow, 'id' | 'version' | 'created'>>;
 
-/** The row must be locked, and at `version`. */
+/** Updates an account. Its row must be locked, and at `version`. */
 export async function updateAccount(
   tx: Tx,
   { id, version }: Pick<AccountRow, 'id' | 'version'>,
@@ -105,7 +108,7 @@ export const accountModes = table(
     settlement_wallet: 'text?',
     live_at: 'timestamptz?',
   },
-  /** How far the test clock of the account and mode is ahead. */
+  /** Seconds by which the test clock of the account and mode is ahead. */
   { ahead_seconds: 'bigint' },
 );
 
@@ -115,7 +118,7 @@ export async function selectModes(sql: Sql, accountId: string): Promise<ModeRow[
   return accountModes.list(sql, 'where account_id = $1 order by livemode', [accountId]);
 }
 
-/** In the order of their ids. */
+/** Returns account ids in their order. */
 export async function selectAccountIdsAfter(
   sql: Sql,
   portion: { readonly after: string; readonly limit: number },
@@ -127,7 +130,10 @@ export async function selectAccountIdsAfter(
   return rows.map((row) => row.id);
 }
 
-/** The account's numbers on the contracts, the oldest contract first. Empty if it is not live. */
+/**
+ * Returns the account's numbers on the contracts, the oldest contract first. Empty if it is not
+ * live.
+ */
 export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<bigint[]> {
   const rows = await sql.query<{ merchant_number: bigint }>(
     `select merchant_number from merchant_accounts

@@ -37,7 +37,7 @@ export async function selectApiKeys(sql: Sql, tenant: Tenant): Promise<ApiKeyRow
   );
 }
 
-/** Keys that work now or later, which count toward the limit. */
+/** Counts keys that work now or later, which count toward the limit. */
 export async function countUsableApiKeys(tx: Tx, tenant: Tenant, now: Date): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     `select count(*)::int as count from api_keys

@@ -11,21 +11,21 @@ import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 
 /**
- * A key's row is cached this long, so that a revocation takes effect everywhere within a second.
- * This is for reads; requests that change something check again (`Credentials.mustStand`, or in
- * their transaction).
+ * How long a key's row is cached: a revocation takes effect everywhere within a second. This is for
+ * reads; requests that change something check again (`Credentials.mustStand`, or in their
+ * transaction).
  */
 const CACHE_MS = 750;
 /** The most cached keys; others are simply read again. */
 const CACHE_SIZE = 10_000;
 /** The precision of `last_used_at`; recording each request would cost a write. */
 const LAST_USED_EVERY_MS = 10_000;
-/** Keys that are looked up during another look-up share the next one. */
+/** Keys that arrive during a look-up share the next one. */
 const TOGETHER = { maxInFlight: 2, maxItems: 100 } as const;
 
 const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
 
-/** The token of an Authorization header. */
+/** Returns the token of an Authorization header. */
 export function readBearer(authorization: string | undefined): string | Refusal {
   if (authorization === undefined) {
     return refuse('api_key_missing', 'Send Authorization: Bearer <API_KEY>.');
@@ -69,13 +69,13 @@ export function isAllowedAddress(allowlist: readonly string[], address: string):
   return allowlist.length === 0 || allowlist.some((entry) => matches(address, entry));
 }
 
-/** A header of every response whose times are those of an advanced test clock. */
+/** Returns the header of every response whose times come from an advanced test clock. */
 function testClock(now: Date, aheadSeconds: number) {
   const time = new Date(now.getTime() + aheadSeconds * 1000).toISOString();
   return { 'Test-Clock': `${time} (${aheadSeconds} s ahead)` };
 }
 
-/** The decision on a key's row, in the order of behavior.md 2.4. */
+/** Decides on a key's row, in the order of behavior.md 2.4. */
 export function decideKey(
   row: KeyMerchantRow | undefined,
   at: { readonly now: Date; readonly address: string },
@@ -160,7 +160,7 @@ export function createKeyAuthenticator(db: Database) {
   const noteUse = (keyId: string, now: Date) => {
     if ((used.get(keyId) ?? 0) > now.getTime() - LAST_USED_EVERY_MS) return;
     used.set(keyId, now.getTime());
-    // Lost if the database is unreachable; the next use writes it.
+    // A failure is ignored: if the database is unreachable, the next use is written.
     uses.add({ keyId, now }).catch(() => used.delete(keyId));
   };
   return async (request: {

@@ -6,7 +6,7 @@ export const accountBrands = table('account_brands', {
   /** Six hex digits. */
   color: 'text?',
   logo_id: 'text?',
-  /** Names the file of its styles: see `brandStyles`. */
+  /** The name of the file with its styles: see `brandStyles`. */
   style: 'text',
 });
 
@@ -46,7 +46,7 @@ export async function insertLogo(
   );
 }
 
-/** Deletes all but the one that is shown, which nothing references any more. */
+/** Deletes all logos but the current one; nothing references the others any more. */
 export async function deleteOtherLogos(
   tx: Tx,
   { accountId, kept }: { readonly accountId: string; readonly kept: string | null },

@@ -13,7 +13,7 @@ import type { Tx } from '#db/database.ts';
 
 /** Small enough to load unnoticed; the table checks it as well. */
 export const MAX_LOGO_BYTES = 100 * 1024;
-/** Pixels per side. A browser never decodes more than four megabytes. */
+/** The least and most pixels per side. A browser never decodes more than four megabytes. */
 const SIDE = { least: 16, most: 1024 } as const;
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** The first chunk of a PNG always begins with width and height. */
@@ -28,7 +28,7 @@ export interface BrandRef {
 type Look = Pick<BrandRow, 'color' | 'logo_id'>;
 const NONE: Look = { color: null, logo_id: null };
 
-/** Checks the bytes themselves, because the declared type proves nothing. */
+/** Checks the logo's bytes themselves, because the declared type proves nothing. */
 function checkLogo(bytes: Buffer): Refusal | null {
   const isPng =
     bytes.length > 24 && bytes.subarray(0, 8).equals(PNG) && bytes.subarray(12, 16).equals(HEADER);

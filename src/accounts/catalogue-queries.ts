@@ -22,7 +22,7 @@ export const catalogueItems = table(
 
 export type CatalogueRow = Row<typeof catalogueItems>;
 
-/** The items in the order of the till's buttons. */
+/** Returns the items in the order of the till's buttons. */
 export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<CatalogueRow[]> {
   return sql.query(
     `select ${catalogueItems.columns} from catalogue_items
@@ -31,7 +31,10 @@ export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<Catalog
   );
 }
 
-/** Moves items from this position on back by one. The account must be locked. */
+/**
+ * Makes room at this position: adds 1 to the position of this item and all later ones. The account
+ * must be locked.
+ */
 export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): Promise<void> {
   await tx.query(
     `update catalogue_items set position = position + 1
@@ -40,7 +43,7 @@ export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): P
   );
 }
 
-/** The account must be locked. */
+/** Updates an item. The account must be locked. */
 export async function updateCatalogueItem(tx: Tx, row: CatalogueRow): Promise<CatalogueRow> {
   const rows = await tx.query<CatalogueRow>(
     `update catalogue_items set name = $2, unit_amount = $3, currency = $4, tax_rate = $5,
@@ -60,7 +63,7 @@ export async function updateCatalogueItem(tx: Tx, row: CatalogueRow): Promise<Ca
   return only(rows, 'catalog item');
 }
 
-/** The account must be locked. */
+/** Deletes an item. The account must be locked. */
 export async function deleteCatalogueItem(tx: Tx, id: string): Promise<void> {
   await tx.query('delete from catalogue_items where id = $1', [id]);
 }

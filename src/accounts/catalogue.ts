@@ -18,7 +18,7 @@ import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { basisPointsOf, unknownTaxRate } from '#prices/asked-lines.ts';
 
-/** A till shows the items as buttons; a shop with more goods scans codes instead. */
+/** The most items: a till shows them as buttons; a shop with more goods scans codes instead. */
 const MAX_ITEMS = 500;
 
 /** The fields of an item that a request may set. Named as in the API. */
@@ -49,7 +49,7 @@ function fieldsOf({ id: _, version: __, unit_amount, ...row }: CatalogueRow) {
   return { ...row, unit_amount: Number(unit_amount) };
 }
 
-/** The object `catalogue_item`. */
+/** Renders the object `catalogue_item`. */
 export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json } {
   const { id, version, name, currency, tax_rate, tax_inclusive, color, position } = row;
   const unit_amount = Number(row.unit_amount);
@@ -77,8 +77,8 @@ async function takePosition(
 }
 
 /**
- * The values of an edit: omitted fields get the account's defaults, and the name of a tax rate is
- * replaced by the rate.
+ * Returns the values of an edit: omitted fields get the account's defaults, and the name of a tax
+ * rate is replaced by the rate.
  */
 async function readEdit(
   tx: Tx,

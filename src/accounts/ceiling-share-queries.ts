@@ -1,6 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Percent; `null` if the operator has set none for this account. */
+/** Returns the percentage; `null` if the operator has set none for this account. */
 export async function selectCeilingShare(sql: Sql, accountId: string): Promise<number | null> {
   const rows = await sql.query<{ ceiling_share: number | null }>(
     'select ceiling_share from accounts where id = $1',

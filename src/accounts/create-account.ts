@@ -7,7 +7,7 @@ import type { Database, Tx } from '#db/database.ts';
 import { addUser, type NewPerson, readPerson } from '#people/add-user.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 
-/** A new account in both modes, owned by this user. The name is already validated. */
+/** Creates an account in both modes, owned by this user. The name is already validated. */
 export async function createAccount(
   tx: Tx,
   input: {
@@ -35,8 +35,8 @@ export async function createAccount(
 }
 
 /**
- * An account with its first owner, without sign-up mail: for demo data and commands. The password
- * is checked and hashed like that of a person who signs up.
+ * Creates an account with its first owner, without sign-up mail: for demo data and commands. The
+ * password is checked and hashed like that of a person who signs up.
  */
 export async function createAccountWithOwner(
   db: Database,

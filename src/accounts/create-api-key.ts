@@ -13,7 +13,10 @@ import { hashSecret, newSecret } from '#core/secrets.ts';
 import type { Tx } from '#db/database.ts';
 import { CURRENT_API_VERSION } from '#events/append.ts';
 
-/** One key per system is recommended; this allows for many systems and bounds mistakes. */
+/**
+ * The most usable keys. One per system is recommended; this allows for many systems and bounds
+ * mistakes.
+ */
 export const MAX_USABLE_KEYS = 100;
 
 export interface ApiKeyInput {
@@ -42,7 +45,7 @@ export function kybRequired(what: string): Refusal {
   );
 }
 
-/** The entry in its normal form, or `null` if it is neither an address nor a range. */
+/** Returns the entry in its normal form, or `null` if it is neither an address nor a range. */
 function normalEntry(entry: string): string | null {
   try {
     if (!entry.includes('/')) {
@@ -56,7 +59,7 @@ function normalEntry(entry: string): string | null {
   }
 }
 
-/** Addresses and ranges, each in its normal form. */
+/** Returns addresses and ranges, each in its normal form. */
 export function readAllowlist(entries: readonly string[]): readonly string[] | Refusal {
   const normal = entries.map(normalEntry);
   const wrong = normal.indexOf(null);
@@ -97,7 +100,7 @@ export async function issueApiKey(
   return { row, secret };
 }
 
-/** The fields of a key in the audit log. */
+/** Returns a key's fields for the audit log. */
 export function auditedKey(row: ApiKeyRow): { readonly [key: string]: Json } {
   return {
     name: row.name,
@@ -110,8 +113,8 @@ export function auditedKey(row: ApiKeyRow): { readonly [key: string]: Json } {
 }
 
 /**
- * A secret key of one mode, pinned to the latest API version. The secret is returned only here.
- * Refuses a live key without approved KYB (behavior.md 1.6), and more keys than the limit.
+ * Creates a secret key for one mode, pinned to the latest API version. The secret is returned only
+ * here. Refuses a live key without approved KYB (behavior.md 1.6), and more keys than the limit.
  */
 export async function createApiKey(
   tx: Tx,

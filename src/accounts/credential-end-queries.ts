@@ -4,11 +4,11 @@ export type CredentialEnd = 'revoked' | 'expired' | 'unpaired' | 'inactive';
 
 export interface CredentialEndRow {
   readonly hash: Buffer;
-  /** `null` if it is still valid. */
+  /** Why it ended; `null` if it is still valid. */
   readonly ended: CredentialEnd | null;
 }
 
-/** The state of these API keys and device keys, by the database's clock. */
+/** Reads the state of these API keys and device keys, by the database's clock. */
 export async function selectCredentialEnds(
   sql: Sql,
   hashes: readonly Buffer[],

@@ -18,7 +18,7 @@ export function terminalInactive(): Refusal {
 }
 
 /**
- * Whether the credentials of these requests are still valid, read in the transaction that does the
+ * Reads which of these requests' credentials are still valid, in the transaction that does the
  * work: the row that authenticated a request may be almost a second old, and an ended credential
  * must create, charge and refund nothing.
  */

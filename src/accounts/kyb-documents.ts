@@ -15,7 +15,7 @@ import { readName } from '#core/names.ts';
 import { decrypt, encrypt } from '#core/secrets.ts';
 import type { Sql, Tx } from '#db/database.ts';
 
-/** Enough for scans of a few pages. */
+/** The largest document: enough for scans of a few pages. */
 export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
 const MAX_DOCUMENTS = 20;
 
@@ -98,7 +98,7 @@ export async function addDocument(
   return row;
 }
 
-/** The file as it was uploaded. */
+/** Returns the file as it was uploaded. */
 export async function readDocument(
   sql: Sql,
   wanted: { readonly accountId: string; readonly id: string; readonly secretKey: Buffer },

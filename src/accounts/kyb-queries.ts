@@ -123,7 +123,7 @@ const NAME = accounts.pick(['name'], 'a');
 export type QueueRow = Row<typeof WAITING> &
   Row<typeof NAME> & { submitted_at: Date; documents: number };
 
-/** The accounts that wait for a decision, the longest wait first. */
+/** Returns the accounts that wait for a decision, the longest wait first. */
 export async function selectQueue(sql: Sql, limit: number): Promise<QueueRow[]> {
   return sql.query(
     `select ${WAITING}, ${NAME}, k.submitted_at,

@@ -41,7 +41,7 @@ function unexpected(status: KybStatus): Refusal {
   return refuse('unexpected_state', why[status]);
 }
 
-/** The object of `kyb.status_changed`, in both modes (behavior.md 10.2). */
+/** Renders the object of `kyb.status_changed`, in both modes (behavior.md 10.2). */
 export function kybObject(
   account: Pick<AccountRow, 'id' | 'kyb_status'>,
   decision: { readonly livemode: boolean; readonly reason: string | null; readonly now: Date },
@@ -164,7 +164,7 @@ function decisionMail(accountName: string, approved: boolean, reason: string | n
   };
 }
 
-/** The reason why the business cannot be approved now; `null` if it can. */
+/** Returns the reason why the business cannot be approved now; `null` if it can. */
 export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal | null> {
   const account = await selectAccount(tx, accountId);
   if (account === undefined) return refuse('resource_missing', 'No such account.', 'account');
@@ -172,8 +172,8 @@ export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal 
 }
 
 /**
- * An operator's decision. Approval enables live mode; a rejection, even of an approved business,
- * disables it: existing live keys then return `kyb_required` for new payments.
+ * Records an operator's decision. Approval enables live mode; a rejection, even of an approved
+ * business, disables it: existing live keys then return `kyb_required` for new payments.
  */
 export async function decideKyb(
   tx: Tx,

@@ -5,7 +5,7 @@ import type { Tenant } from '#core/mode.ts';
 import { hashShortCode, newShortCode } from '#core/short-code.ts';
 import type { Tx } from '#db/database.ts';
 
-/** Enough to walk from the office to the counter. */
+/** How long a code is valid: enough to walk from the office to the counter. */
 const VALID_MS = 10 * 60_000;
 /** How long a code keeps the refund it was used for; later the refund's own record is enough. */
 const KEPT_MS = 30 * DAY_MS;

@@ -35,7 +35,10 @@ export async function selectKeyMerchants(
   );
 }
 
-/** Skips rows that are locked: if they waited for several rows, two processes could deadlock. */
+/**
+ * Records the last use. Skips rows that are locked: if two processes waited for several rows, they
+ * could deadlock.
+ */
 export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update api_keys k set last_used_at = $2

@@ -7,10 +7,10 @@ export const nameRequests = table('account_name_requests', {
   created: 'timestamptz',
 });
 
-/** With the name that payers see until the decision. */
+/** A request, with the name that payers see until the decision. */
 export type NameRequestRow = Row<typeof nameRequests> & { present_name: string };
 
-/** A newer request replaces the previous one. */
+/** Stores a request, which replaces the previous one. */
 export async function saveNameRequest(
   tx: Tx,
   wish: {
@@ -29,7 +29,10 @@ export async function saveNameRequest(
   );
 }
 
-/** @returns the requested name; undefined if there was none. */
+/**
+ * Deletes the request.
+ * @returns the requested name; undefined if there was none.
+ */
 export async function takeNameRequest(tx: Tx, accountId: string): Promise<string | undefined> {
   const rows = await tx.query<{ name: string }>(
     'delete from account_name_requests where account_id = $1 returning name',
@@ -46,7 +49,7 @@ export async function selectRequestedName(sql: Sql, accountId: string): Promise<
   return rows[0]?.name ?? null;
 }
 
-/** Names that wait for a decision, the longest wait first. */
+/** Returns the names that wait for a decision, the longest wait first. */
 export async function selectNameRequests(sql: Sql, limit: number): Promise<NameRequestRow[]> {
   return sql.query(
     `select ${nameRequests.of('r')}, a.name as present_name

@@ -123,7 +123,10 @@ export async function editAccount(
   return after;
 }
 
-/** Writes the edit. @returns its fields before and after. */
+/**
+ * Writes the edit of prices, taxes and receipts.
+ * @returns its fields before and after.
+ */
 async function editShop(tx: Tx, { accountId, now }: AccountRef, edit: ShopEdit) {
   const after = namedIn(edit);
   if (Object.keys(after).length === 0) return { before: {}, after: {} };
@@ -138,14 +141,14 @@ async function editShop(tx: Tx, { accountId, now }: AccountRef, edit: ShopEdit) 
   return { before: asJson(before), after: asJson(after) };
 }
 
-/** The form of settings in the audit log. */
+/** Returns settings in the form of the audit log. */
 function asJson(settings: object): { readonly [key: string]: Json } {
   return JSON.parse(JSON.stringify(settings));
 }
 
 /**
- * Payers trust a verified name, so a new one waits for the network's staff. Requesting the current
- * name withdraws the request.
+ * Requests a name. Payers trust a verified name, so a new one waits for the network's staff.
+ * Requesting the current name withdraws the request.
  * @returns the name that waits; `null` if none must wait.
  */
 async function wishForName(
@@ -179,7 +182,7 @@ function nameMail(names: { readonly old: string; readonly asked: string }, reaso
   };
 }
 
-/** Staff accept or reject the new name of a verified business. */
+/** Records the staff's decision on the new name of a verified business. */
 export async function decideName(
   tx: Tx,
   ref: AccountRef & { readonly secretKey: Buffer },

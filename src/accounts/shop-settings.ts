@@ -41,7 +41,7 @@ export async function selectShopSettings(sql: Sql, accountId: string): Promise<S
   return only(rows, 'account');
 }
 
-/** By account id. */
+/** Reads the tax settings by account id. */
 export async function selectTaxSettings(
   sql: Sql,
   accountIds: readonly string[],
@@ -53,7 +53,7 @@ export async function selectTaxSettings(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The row must be locked. */
+/** Updates the shop's settings. The row must be locked. */
 export async function updateShopSettings(
   tx: Tx,
   accountId: string,
@@ -77,7 +77,7 @@ export async function updateShopSettings(
   );
 }
 
-/** The reason why these settings are invalid beyond their schema; or `null`. */
+/** Returns the reason why these settings are invalid beyond their schema, or `null`. */
 export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Refusal | null {
   if (currency != null && minorDigits(currency) === undefined) {
     const message = `currency: ISO 4217 has no ${currency}. Send a lowercase code, or null.`;
@@ -87,7 +87,7 @@ export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Re
   return refuse('parameter_invalid', 'Two of the tax_rates have the same name.', 'tax_rates');
 }
 
-/** The edit without its omitted fields. */
+/** Returns the edit without its omitted fields. */
 export function namedIn(edit: ShopEdit): Partial<ShopSettings> {
   return Object.fromEntries(Object.entries(edit).filter(([, value]) => value !== undefined));
 }

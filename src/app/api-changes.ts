@@ -34,7 +34,7 @@ function summaryOf(document: Doc, owner: string): string {
   return String((item?.[method.toLowerCase()] as Doc | undefined)?.summary ?? '');
 }
 
-/** `payment_intents`, for all operations below that path. */
+/** Returns `payment_intents`, for all operations below that path. */
 function resourceOf(owner: string): string {
   return owner.split('/')[2] ?? owner;
 }
@@ -73,7 +73,7 @@ function grouped(
   return groups;
 }
 
-/** `body.amount integer` and `query status = paid`, as a merchant writes them. */
+/** Returns `body.amount integer` and `query status = paid`, as a merchant writes them. */
 function parameterOf({ rest }: Line): string | null {
   const [place = '', name = '', ...more] = rest.split(' ');
   if (place.startsWith('body.')) return place.slice('body.'.length);
@@ -88,7 +88,8 @@ function fieldOf({ rest }: Line): string | null {
 }
 
 /**
- * The additions of `after` over `before`, as Markdown without a heading; empty if there are none.
+ * Returns the additions of `after` over `before`, as Markdown without a heading; empty if there are
+ * none.
  */
 export function changesSince(before: ContractShape, after: ContractShape, document: Doc): string {
   const known = new Set([...before.promises].map((text) => toLine(text).owner));
@@ -113,18 +114,21 @@ export function changesSince(before: ContractShape, after: ContractShape, docume
   ].join('\n');
 }
 
-/** The sections of released versions, which stay unchanged. */
+/** Returns the sections of released versions, which are not changed any more. */
 function released(page: string): string {
   return /^## v[\s\S]*$/m.exec(page)?.[0] ?? '';
 }
 
-/** The page with the current additions. */
+/** Returns the page with the current additions. */
 export function withChanges(page: string, changes: string): string {
   const parts = [TITLE, INTRODUCTION, NEXT, changes.trim() || NOTHING, released(page).trim()];
   return `${parts.join('\n\n').trimEnd()}\n`;
 }
 
-/** The page once the additions are released as this version, for example `v0.2.0, 2026-12-01`. */
+/**
+ * Returns the page once the additions are released as this version, for example `v0.2.0,
+ * 2026-12-01`.
+ */
 export function asReleased(page: string, version: string, changes: string): string {
   const section = [`## ${version}`, changes.trim() || NOTHING, released(page)];
   return withChanges(section.join('\n\n'), '');

@@ -22,7 +22,7 @@ import { createRequestLog } from '#request-log/request-log.ts';
 const LINES_SIGNAL = 'SIGUSR2';
 
 /**
- * The common parts of an API process around its surfaces: limits, log, metrics, health, reference.
+ * The parts that an API process has around its surfaces: limits, log, metrics, health, reference.
  */
 export interface ApiOperations {
   readonly limiter: RateLimiter;
@@ -42,7 +42,7 @@ export function createOperations(deps: ApiDeps): ApiOperations {
   const limiter = createLimiter(deps);
   const requestLog = createRequestLog(deps);
   const lines = createRequestLines(deps.config.logRequests);
-  // For use during an incident, without a restart.
+  // Allows it during an incident, without a restart.
   process.on(LINES_SIGNAL, lines.toggle);
   health.metrics.watch(requestLogSamples(requestLog));
   return {
@@ -93,7 +93,7 @@ function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): 
   return reply.type(asset.type).send(takesZip ? asset.zipped : asset.plain);
 }
 
-/** The documentation, `/openapi.json` and the documents of the other surfaces. */
+/** Adds the documentation, `/openapi.json` and the documents of the other surfaces. */
 export async function addReferenceRoutes(
   app: FastifyInstance,
   documents: Readonly<Record<string, Doc>>,

@@ -41,7 +41,7 @@ import { createHeldKeyCheck } from '#idempotency/held-key.ts';
 import { cardKey } from '#settings/config.ts';
 import { addWebRoutes } from '#web/routes.ts';
 
-/** The merchant API: `/api/v1`. */
+/** Creates the merchant API: `/api/v1`. */
 export function merchantSurface(shared: ReturnType<typeof createShared>): Surface<MerchantCaller> {
   return {
     root: '/api/v1',
@@ -64,8 +64,8 @@ export function merchantSurface(shared: ReturnType<typeof createShared>): Surfac
 }
 
 /**
- * The same routes for people: their lists are read from a standby, if there is one. A server reads
- * what it has just written, so its lists use the primary.
+ * Creates the same routes for people: their lists are read from a standby, if there is one. A
+ * server reads what it has just written, so its lists use the primary.
  */
 function listsOfPeople(
   shared: ReturnType<typeof createShared>,
@@ -83,7 +83,7 @@ function listsOfPeople(
   };
 }
 
-/** Every API of the service, and its routes for the documents. */
+/** Creates every API of the service, and the routes for their documents. */
 export function createSurfaces(deps: ApiDeps): {
   readonly surfaces: readonly Surface[];
   readonly routes: SurfaceRoutes;
@@ -112,7 +112,7 @@ export function createSurfaces(deps: ApiDeps): {
   };
 }
 
-/** The HTTP server with every surface; the caller listens. */
+/** Builds the HTTP server with every surface; the caller makes it listen. */
 export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   let app: FastifyInstance | null = null;
   const webUrl = () => webUrlOf(deps.config, app?.server.address());

@@ -51,13 +51,13 @@ export interface ApiDeps extends LoopDeps {
   readonly webUrl?: () => string;
   /** The folder with the built web apps; `null` to serve only the APIs. */
   readonly webFolder?: string | null;
-  /** For browsers on a sandbox's own machine; `null` without demo data. */
+  /** Links for browsers on a sandbox's own machine; `null` without demo data. */
   readonly sandboxLinks?: SandboxLinks | null;
 }
 
 /**
- * Push services are never on this machine, even in a sandbox; only the operator can allow private
- * addresses (WEBHOOK_ALLOW_CIDRS).
+ * Returns the network for push services. They are never on this machine, even in a sandbox; only
+ * the operator can allow private addresses (WEBHOOK_ALLOW_CIDRS).
  */
 export function pushNetwork({
   webhookAllowCidrs,
@@ -65,7 +65,10 @@ export function pushNetwork({
   return { policy: addressPolicy(webhookAllowCidrs), resolver: systemResolver() };
 }
 
-/** The node of each network that browsers may call: the operator's, or in a sandbox the relay. */
+/**
+ * Returns the node of each network that browsers may call: the operator's, or in a sandbox the
+ * relay.
+ */
 export function publicNodes(deps: {
   readonly config: Config;
   readonly chains: readonly Chain[];
@@ -81,7 +84,8 @@ export function publicNodes(deps: {
 }
 
 /**
- * The parts that several surfaces share: one batcher and one long-poll registry each per process.
+ * Creates the parts that several surfaces share: one batcher and one long-poll registry each per
+ * process.
  */
 export function createShared(deps: ApiDeps) {
   const intents = createIntentRoom(deps);

@@ -35,15 +35,15 @@ function questionOf(body: unknown): Question | null {
 }
 
 /**
- * The path at which browsers reach a sandbox's own chain, whose node listens on the local machine
- * only.
+ * Returns the path at which browsers reach a sandbox's own chain, whose node listens on the local
+ * machine only.
  */
 export function relayPath(network: string): string {
   return `chain/${network}`;
 }
 
 /**
- * `POST /chain/<network>`: a JSON-RPC request to an embedded chain, from the origin of the
+ * Adds `POST /chain/<network>`: a JSON-RPC request to an embedded chain, from the origin of the
  * receipt's page. Read-only, and absent for a network with an external node. A sandbox that is
  * reached under its own name needs TAPLINE_PUBLIC_URL.
  */

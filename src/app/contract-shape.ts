@@ -6,13 +6,13 @@ import type { Doc } from '#http/openapi-schemas.ts';
  * compared.
  */
 export interface ContractShape {
-  /** Must not be removed: `takes POST /v1/refunds body amount integer`. */
+  /** Lines that must not be removed: `takes POST /v1/refunds body amount integer`. */
   readonly promises: ReadonlySet<string>;
-  /** Must not be added: `POST /v1/refunds body payment`. */
+  /** Lines that must not be added: `POST /v1/refunds body payment`. */
   readonly demands: ReadonlySet<string>;
 }
 
-/** Our schemas are not deeper; a recursive one would never end. */
+/** The deepest nesting of our schemas; a recursive one would never end. */
 const MAX_DEPTH = 12;
 
 interface Walk {
@@ -33,7 +33,7 @@ function resolve(document: Doc, value: unknown): Doc {
   return resolve(document, found);
 }
 
-/** `integer or null`, in any notation. */
+/** Returns `integer or null`, in any notation. */
 function typeOf(document: Doc, value: unknown): string {
   const schema = resolve(document, value);
   const choices = (schema.anyOf ?? schema.oneOf) as unknown[] | undefined;
@@ -104,7 +104,9 @@ export function shapeOf(document: Doc): ContractShape {
   return shape;
 }
 
-/** The promises that clients of the earlier version would lose, and the new requirements. */
+/**
+ * Returns the promises that clients of the earlier version would lose, and the new requirements.
+ */
 export function breaks(before: ContractShape, after: ContractShape): string[] {
   const gone = [...before.promises].filter((line) => !after.promises.has(line));
   const known = (line: string) => before.demands.has(line) || isNew(before, line);
@@ -112,7 +114,7 @@ export function breaks(before: ContractShape, after: ContractShape): string[] {
   return [...gone.map((line) => `gone: ${line}`), ...added.map((line) => `now needed: ${line}`)];
 }
 
-/** Requirements of a new operation, or of a new optional member, break no client. */
+/** True for requirements of a new operation, or of a new optional member, which break no client. */
 function isNew({ promises }: ContractShape, demand: string): boolean {
   const holder = demand.includes(' body')
     ? demand.slice(0, demand.lastIndexOf('.'))
@@ -129,7 +131,7 @@ interface Kept {
   readonly demands: readonly string[];
 }
 
-/** `POST /v1/refunds` for `POST /v1/refunds body amount integer`. */
+/** Returns `POST /v1/refunds` for `POST /v1/refunds body amount integer`. */
 function ownerOf(line: string): string {
   return line.split(' ', 2).join(' ');
 }
@@ -138,7 +140,7 @@ function restOf(line: string): string {
   return line.slice(ownerOf(line).length + 1);
 }
 
-/** The format of docs/released. */
+/** Writes the format of docs/released. */
 export function textOf({ promises, demands }: ContractShape): string {
   const owners = [...new Set([...promises].map(ownerOf))].sort();
   const of = (lines: ReadonlySet<string>, owner: string) =>

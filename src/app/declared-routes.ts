@@ -9,12 +9,12 @@ import { localWakeups } from '#db/wakeups.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { readConfig } from '#settings/config.ts';
 
-/** Nothing that leaves this process is derived from it. */
+/** A placeholder: nothing that leaves this process is derived from it. */
 const NO_SECRET = Buffer.alloc(32);
-/** Connections are opened at the first statement, and declarations run none. */
+/** A placeholder: connections are opened at the first statement, and declarations run none. */
 const NO_DATABASE = 'postgres://127.0.0.1/none';
 
-/** An API without database and chain. */
+/** Returns the dependencies of an API without database and chain. */
 function unconnected(): ApiDeps {
   return {
     config: readConfig({}, []),
@@ -34,12 +34,12 @@ function unconnected(): ApiDeps {
   };
 }
 
-/** The declared routes of every surface. */
+/** Returns the declared routes of every surface. */
 export function declaredRoutes(): SurfaceRoutes {
   return createSurfaces(unconnected()).routes;
 }
 
-/** The declared routes of the merchant API. */
+/** Returns the declared routes of the merchant API. */
 export function declaredMerchantRoutes(): readonly DeclaredRoute[] {
   return declaredRoutes().merchant;
 }

@@ -13,7 +13,9 @@ import { merchantDocument } from '#app/merchant-document.ts';
  */
 const PAGE = path.join(import.meta.dirname, '../../docs/guides/api-changes.md');
 const RELEASED = path.join(import.meta.dirname, '../../docs/released/merchant-api.json');
-/** A file that was wrongly parsed as empty would pass everything. */
+/**
+ * The fewest lines of a valid file: one that was wrongly parsed as empty would pass every check.
+ */
 const LEAST_LINES = 500;
 
 async function readReleased() {

@@ -3,9 +3,9 @@ import { isObject, type Schema } from './typescript-schema.ts';
 import { operationsOf } from './typescript-types.ts';
 
 /**
- * Go types for one OpenAPI document: a struct per named schema, and one per request body. Unions
- * stay raw JSON, which the reader decodes once the type is known.
- * Blank lines separate fields, so that gofmt has nothing to align and does not change the text.
+ * Writes the Go types of one OpenAPI document: a struct per named schema, and one per request body.
+ * Unions stay raw JSON, which the reader decodes once the type is known. Blank lines separate
+ * fields, so that gofmt has nothing to align and does not change the text.
  */
 export function goModelsOf(document: Schema, source: string): string {
   const { schemas } = document.components as { schemas: Record<string, Schema> };
@@ -76,7 +76,7 @@ function typeOf({ name, schema, declared }: Declaring): string {
   return types.includes('null') ? optional(plain) : plain;
 }
 
-/** A type that is already nullable stays unchanged. */
+/** Makes a type nullable, unless it already is. */
 function optional(type: string): string {
   return type === RAW || /^(map\[|\[\])/.test(type) ? type : `*${type}`;
 }
@@ -106,7 +106,7 @@ function plainType(type: unknown, { name, schema, declared }: Declaring): string
 function objectType({ name, schema, declared }: Declaring): string {
   const { properties, additionalProperties: more } = schema;
   if (!isObject(properties) || Object.keys(properties).length === 0) {
-    // Another field determines which object it is, such as the type of an event.
+    // Another field, such as an event's type, determines which object it is.
     return isObject(more) ? `map[string]${typeOf({ name, schema: more, declared })}` : RAW;
   }
   declareType({ name, schema, declared });

@@ -8,7 +8,7 @@ import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
 import { secretValues } from '#settings/secret-settings.ts';
 
-/** behavior.md 20.7: a stop takes at most 10 s, after DRAIN_SECONDS. */
+/** Limit on a stop: behavior.md 20.7 allows 10 s, after DRAIN_SECONDS. */
 const STOP_MS = 9_500;
 
 /** Browsers allow no passkeys at an IP address. */
@@ -60,13 +60,13 @@ interface End {
 
 interface Asked {
   readonly end: Promise<End>;
-  /** Aborts at the second signal, because a person who repeats it does not want to wait. */
+  /** Aborts at the second signal, because whoever repeats it does not want to wait. */
   readonly hurry: AbortSignal;
 }
 
 /**
- * Handles signals from the first moment, so that a process told to stop while it starts also stops
- * cleanly, with code 0.
+ * Handles signals from the first moment, so that a process that is stopped while it starts also
+ * stops cleanly, with code 0.
  */
 function askedToStop(): Asked {
   const hurry = new AbortController();
@@ -82,7 +82,7 @@ function askedToStop(): Asked {
   return { end, hurry: hurry.signal };
 }
 
-/** Remaining work is abandoned after the time limit. */
+/** Abandons remaining work after the time limit. */
 function endInTime({ code }: End, drainSeconds: number): void {
   setTimeout(() => process.exit(code), drainSeconds * 1000 + STOP_MS);
 }
@@ -94,7 +94,7 @@ async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<n
   if (end.code === 0) log.info(`stopping: ${end.reason}`);
   else log.error(`stopping, because a part has died: ${end.reason}`);
   endInTime(end, drainSeconds);
-  // Without its database or its chains there is nothing to serve meanwhile.
+  // If the database or the chains are lost, there is nothing to serve meanwhile.
   const serves = end.code === 0 && drainSeconds > 0;
   await running.stop(serves ? asked.hurry : AbortSignal.abort());
   process.exit(end.code);
@@ -102,7 +102,7 @@ async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<n
 
 interface Started {
   readonly running: Running;
-  /** 0 if it was told to stop before it was ready. */
+  /** 0 if the process was stopped before it was ready. */
   readonly drainSeconds: number;
 }
 
@@ -125,7 +125,8 @@ async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
     started = true;
     return { running, drainSeconds: end === null ? config.drainSeconds : 0 };
   } catch (error) {
-    // Ctrl+C also reaches child processes that are just being started, which makes the start fail.
+    // Ctrl+C also reaches child processes that are just being started, so the start may fail for
+    // that reason.
     if (end !== null) process.exit(0);
     if (error instanceof StartError) console.error(`tapline: ${error.message}`);
     else log.error('the start failed', { error: describeError(error) });

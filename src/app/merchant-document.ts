@@ -104,7 +104,7 @@ export const MERCHANT_ACCESS: DocumentedAccess = {
   errors: KEY_ERRORS,
 };
 
-/** openapi.json: the merchant API, from its declared routes. */
+/** Builds openapi.json: the merchant API, from its declared routes. */
 export function merchantDocument(routes: readonly DeclaredRoute[]): Doc {
   const used = new Set(['Webhooks', ...routes.map((route) => route.tag)]);
   return openApiDocument({

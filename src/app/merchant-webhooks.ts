@@ -61,7 +61,7 @@ const WITHDRAWAL_EXAMPLE = {
   updated: '2026-10-01T12:00:21.000Z',
 } as const;
 
-/** Every message that merchants receive: OpenAPI `webhooks`. */
+/** Returns every message that merchants receive: OpenAPI `webhooks`. */
 export function merchantWebhooks(): DeclaredWebhook[] {
   const catalog = eventCatalog({
     payment_intent: { schema: PaymentIntentSchema, example: PAYMENT_INTENT_EXAMPLE },

@@ -39,7 +39,9 @@ function proofOf(api: keyof SurfaceRoutes, route: DeclaredRoute): string {
   return [ASKED[asks], ...more].join(', ');
 }
 
-/** Every route that moves money, access or a name, and the proof that its caller must give. */
+/**
+ * Renders every route that moves money, access or a name, and the proof that its caller must give.
+ */
 function table(routes: SurfaceRoutes): string {
   const lines = Object.entries(routes).flatMap(([name, own]) => {
     const api = name as keyof SurfaceRoutes;
@@ -57,7 +59,7 @@ function table(routes: SurfaceRoutes): string {
   );
 }
 
-/** SECURITY.md with the table of the currently declared routes. */
+/** Returns SECURITY.md with the table of the currently declared routes. */
 export function withMovesTable(text: string, routes: SurfaceRoutes): string {
   const [before, rest] = text.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];

@@ -9,13 +9,14 @@ const OPERATORS = ['/operator', ROOTS.operator];
 
 function isForStaff(url: string): boolean {
   const path = (url.split('?')[0] ?? '').toLowerCase();
-  // A path is decoded before it is routed.
+  // Decode first: a path is decoded before it is routed.
   const decoded = path.includes('%') ? decodeURIComponent(path) : path;
   return OPERATORS.some((root) => decoded === root || decoded.startsWith(`${root}/`));
 }
 
 /**
- * Exactly the host of that URL. The protocol's default port may be included, as some clients do.
+ * Matches exactly the host of that URL. The protocol's default port may be included, as some
+ * clients do.
  */
 function isHostOf(own: URL): (host: AskedHost) => boolean {
   const usual = own.protocol === 'https:' ? 443 : 80;
@@ -24,7 +25,7 @@ function isHostOf(own: URL): (host: AskedHost) => boolean {
 }
 
 /**
- * Whether a request's path exists for its caller. The operator API can have its own address, so
+ * Decides if a request's path exists for its caller. The operator API can have its own address, so
  * that a proxy or a firewall admits only the staff's network, and a list of client addresses. All
  * other callers get 404 there.
  */

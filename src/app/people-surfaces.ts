@@ -26,17 +26,17 @@ function realmSettings(deps: ApiDeps, realm: Realm) {
   return { ...settings, elsewhere: signInElsewhere(cells) };
 }
 
-/** For both realms, for requests of other cells. */
+/** Returns the settings of both realms, for requests of other cells. */
 export function settingsOfRealms(deps: ApiDeps) {
   return { merchant: realmSettings(deps, 'merchant'), operator: realmSettings(deps, 'operator') };
 }
 
-/** The parts for merchants' people, outside of the routes. */
+/** Returns the parts for merchants' people that lie outside of the routes. */
 export function peopleDeps(deps: ApiDeps): PeopleDeps {
   return realmSettings(deps, 'merchant').people;
 }
 
-/** The parts from which the routes of both realms are built. */
+/** Returns the parts from which the routes of both realms are built. */
 function peopleParts(
   deps: ApiDeps,
   shared: ReturnType<typeof createShared>,
@@ -60,7 +60,7 @@ function peopleParts(
   };
 }
 
-/** The dashboard (`/api/dashboard/v1`) and the operator API (`/api/operator/v1`). */
+/** Creates the dashboard (`/api/dashboard/v1`) and the operator API (`/api/operator/v1`). */
 export function peopleSurfaces(
   deps: ApiDeps,
   shared: ReturnType<typeof createShared>,

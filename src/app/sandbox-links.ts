@@ -7,7 +7,7 @@ import type { Demo } from '#sandbox/demo.ts';
  * machine.
  */
 export interface SandboxLinks {
-  /** From the root: a till that is paired by opening it. */
+  /** Path from the root: a till that is paired by opening it. */
   readonly terminal: string;
   readonly dashboard: Demo['dashboard'];
   readonly operator: Demo['operator'];
@@ -37,7 +37,7 @@ function isOwnMachine(request: FastifyRequest): boolean {
   return isAskedAt(request, ({ name }) => LOOPBACK_NAMES.includes(name));
 }
 
-/** `/sandbox-links`: callers outside this machine get 404. */
+/** Adds `/sandbox-links`; callers outside this machine get 404. */
 export function addSandboxLinks(app: FastifyInstance, links: SandboxLinks): void {
   app.get('/sandbox-links', (request, reply) => {
     if (!isOwnMachine(request)) return reply.callNotFound();

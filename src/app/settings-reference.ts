@@ -26,7 +26,7 @@ Each has the prefix \`CHAIN_TESTNET_\` or \`CHAIN_MAINNET_\`. A setting of the f
 makes the network's chain an external one; without any, the embedded chain runs.
 `;
 
-/** docs/settings.md. */
+/** Renders docs/settings.md. */
 export function settingsPage(): string {
   const general = GENERAL_SECTIONS.map((section) => table(section, '##'));
   const chain = CHAIN_SECTIONS.map((section) => table(section, '###'));
@@ -43,7 +43,9 @@ function table({ title, rows }: SettingSection, level: string): string {
   return `${level} ${title}\n\n${head}${lines.join('')}`;
 }
 
-/** `.env.example`: every setting with its default, in the order of their names in the code. */
+/**
+ * Renders `.env.example`: every setting with its default, in the order of their names in the code.
+ */
 export function envExample(): string {
   const head = comment(
     'Every setting with its default; an empty one has none. The sandbox needs none of them; ' +
@@ -62,7 +64,7 @@ function example(row: SettingRow, prefix: string): string {
   return `${comment(`${row.what}${unit}${without}`)}${prefix}${row.name}=${row.default}\n`;
 }
 
-/** Lines of a comment, without Markdown markup. */
+/** Returns the lines of a comment, without Markdown markup. */
 function comment(text: string): string {
   const plain = text
     .replaceAll('`', '')

@@ -92,7 +92,7 @@ async function requirePort(address: ListenAddress): Promise<void> {
   });
 }
 
-/** Where a process listens, and the setting that determines it. */
+/** The address on which a process listens, and the setting that determines it. */
 interface ListenAddress {
   readonly setting: 'PORT' | 'OPS_PORT';
   readonly host: string;
@@ -130,12 +130,12 @@ function startAligning(db: Database, clock: AlignedClock): Loop {
       await alignClock(db, clock);
       return false;
     },
-    // The last known offset stays in use while the database is unreachable.
+    // While the database is unreachable, the last known offset stays in use.
     onError: () => {},
   });
 }
 
-/** A clock step affects the service at once, so it is logged as soon. */
+/** How often clock steps are checked: a step affects the service at once, so it is logged soon. */
 const STEPS_POLL_MS = 1_000;
 
 /** Logs each step of the machine's clock once. @returns a function that stops it. */
@@ -154,7 +154,10 @@ function watchSteps(log: Log): () => Promise<void> {
 /** The maximum delay with which an unsigned payment is declined. */
 const OVERDUE_POLL_MS = 1_000;
 
-/** In every process of any role, because it matters most while no worker is running. */
+/**
+ * Starts declining overdue payments in every process of any role, because it matters most while no
+ * worker is running.
+ */
 function startDeclining(deps: SettleDeps): Loop {
   const { log } = deps;
   return startLoop({
@@ -171,7 +174,7 @@ interface Ground {
   readonly lost: readonly Promise<string>[];
 }
 
-/** Embeds whatever of database and chains is not configured. */
+/** Starts an embedded database or chain for each that is not configured. */
 async function prepareGround(
   config: Config,
   ground: { readonly folder: DataFolder; readonly secret: Buffer; readonly log: Log },
@@ -256,7 +259,7 @@ async function prepareDatabase(
 }
 
 /**
- * An embedded chain is as old as its data folder, for any database.
+ * Records the contracts' order. An embedded chain is as old as its data folder, for any database.
  * @throws StartError if the settings omit a contract that the ledger has used, or name one on which
  * another cell settles.
  */
@@ -269,14 +272,17 @@ async function keepOrder(
   if (roles.has('watch')) return;
   for (const chain of external) {
     const { config } = chain;
-    // A ledger that has recorded contracts has proven whose they are.
+    // A ledger that has recorded contracts has already proven that they belong to it.
     const isNew = !(await hasContracts(db, config.livemode));
     if (isNew) await requireOwnContract(chain, db.cell, log);
     await keepContracts(db, config);
   }
 }
 
-/** The safety checks of a start in production. @throws StartError */
+/**
+ * Runs the safety checks of a start in production.
+ * @throws StartError
+ */
 async function requireSafety(
   roles: Config['roles'],
   chains: readonly Chain[],
@@ -290,9 +296,9 @@ async function requireSafety(
 }
 
 /**
- * A process holds only the keys that it signs with. In production a worker leaves the registrar's
- * key to a separate process, even if its settings name it, because a thief of both keys could
- * register a shop and settle to it. Elsewhere a worker does that work too.
+ * Selects the keys that a process holds: only those that it signs with. In production a worker
+ * leaves the registrar's key to a separate process, even if its settings name it, because a thief
+ * of both keys could register a shop and settle to it. Elsewhere a worker does that work too.
  */
 function withKeysOf({ roles, production }: Config, network: NetworkSettings): NetworkSettings {
   const works = roles.has('worker');
@@ -305,7 +311,7 @@ function withKeysOf({ roles, production }: Config, network: NetworkSettings): Ne
   };
 }
 
-/** A worker of this process is just starting; its first heartbeat may take this long. */
+/** How long a start waits for the first heartbeat of its own worker. */
 const OWN_WORKER_MS = 5_000;
 
 interface Served {
@@ -317,7 +323,7 @@ interface Served {
   turnAway(): void;
 }
 
-/** Listens wherever this process does, once the state of the networks is known. */
+/** Listens on all of this process's addresses, once the state of the networks is known. */
 async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Served> {
   const { config } = deps;
   const addresses = listenAddresses(config);
@@ -328,7 +334,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   stops.push(readiness.stop);
   if (config.roles.has('worker')) await readiness.settled(OWN_WORKER_MS);
   const health = createProcessHealth({ ...deps, readiness });
-  // Probes are answered before requests; until then this process is not ready.
+  // Until requests can be served, probes learn that this process is not ready.
   health.serves = false;
   if (config.production) {
     const durability = watchDurability({ ...deps, declared: config.durability });
@@ -338,7 +344,7 @@ async function serve(deps: Omit<ApiDeps, 'readiness'>, stops: Undo): Promise<Ser
   let webUrl: string | null = null;
   let lan: LanServer | null = null;
   const drain = createDrain();
-  // In reverse at the stop, so that the probes close last.
+  // Close in reverse at the stop, so that the probes close last.
   for (const address of addresses.toReversed()) {
     const server = { address, drain: address.setting === 'PORT' ? drain : createDrain() };
     if (address.setting === 'OPS_PORT') await listen(buildOpsServer(health, config), server, stops);
@@ -369,7 +375,7 @@ async function listen(
   }
 }
 
-/** Without a mail server every mail becomes a file in the data folder. */
+/** Returns the mailer; without a mail server every mail becomes a file in the data folder. */
 function mailerOf({ smtpUrl, mailFrom }: Config, folder: DataFolder): Mailer {
   if (smtpUrl === null) return fileMailer(path.join(folder.path, 'mail'));
   return smtpMailer({ url: smtpUrl, from: mailFrom });
@@ -381,7 +387,10 @@ function anchorTargetOf({ auditAnchors, smtpUrl }: Config, folder: DataFolder): 
   return { to: 'file', path: path.join(folder.path, 'audit-anchors.jsonl') };
 }
 
-/** PORT=0 takes a free port, which is known once the API listens. */
+/**
+ * Returns the parts of receipts' addresses. PORT=0 takes a free port, which is known once the API
+ * listens.
+ */
 function receiptPages(config: Config, idKey: IdKey) {
   let { port } = config;
   return {
@@ -395,7 +404,7 @@ function receiptPages(config: Config, idKey: IdKey) {
 
 type Up = Omit<Running, 'stop'> & Pick<Served, 'turnAway'>;
 
-/** The database's clock is authoritative. */
+/** Starts the clock, which follows the database's. */
 async function startClock(db: Database, log: Log, stops: Undo): Promise<AlignedClock> {
   const clock = new AlignedClock();
   await alignClock(db, clock);
@@ -410,14 +419,17 @@ function reportZones({ db, log, clock }: Pick<ApiDeps, 'db' | 'log' | 'clock'>):
 }
 
 /**
- * Builds the packages, and compresses the web apps by another tenth. Only a start in production
+ * Builds the packages, and compresses the web apps by another 10 %. Only a start in production
  * waits for this; a sandbox does it once it serves.
  */
 async function finishBuilds(webFolder: string, config: Config): Promise<void> {
   await Promise.all([ensureCompressed(webFolder), ensurePackages(packagesIn(config.dataDir))]);
 }
 
-/** A stop does not wait for it, because each file is put in place in one step. */
+/**
+ * Does this in the background. A stop does not wait for it, because each file is put in place in
+ * one step.
+ */
 function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
   finishBuilds(webFolder, config).catch((error) =>
     log.warn('a build could not be finished', { error: describeError(error) }),
@@ -430,7 +442,7 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   const folder = await openDataFolder(config.dataDir);
   stops.push(folder.close, startTraceExport(config.tracing, log));
   const secret = config.secret ?? (await folder.secret('service'));
-  // Concurrently, since only a first start builds anything.
+  // Build concurrently, since only a first start builds anything.
   const building = config.roles.has('api') ? ensureBuilt(folder.path) : null;
   building?.catch(() => {});
   const ground = await prepareGround(config, { folder, secret, log }, stops);
@@ -485,7 +497,9 @@ async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promi
   return { webUrl, lan, sandbox, lost, turnAway };
 }
 
-/** It changes no row of the ledger, so it needs no guard: see `src/watch`. */
+/**
+ * Starts the watch role. It changes no row of the ledger, so it needs no guard: see `src/watch`.
+ */
 async function bringUpWatch(
   deps: Omit<ApiDeps, 'readiness' | 'webFolder' | keyof ReturnType<typeof demoPages>>,
   ground: Ground,
@@ -500,7 +514,7 @@ async function bringUpWatch(
   return { webUrl, lan, sandbox: null, lost, turnAway };
 }
 
-/** The demo data for pages and test passes. */
+/** Returns the demo data for pages and test passes. */
 function demoPages(demo: Demo | null) {
   if (demo === null) return { testPasses: null, defaultPass: null, sandboxLinks: null };
   const { passes } = demo.test;
@@ -511,7 +525,10 @@ function demoPages(demo: Demo | null) {
   };
 }
 
-/** @throws StartError for problems that the operator can fix; nothing is left running then. */
+/**
+ * Starts the service.
+ * @throws StartError for problems that the operator can fix; nothing is left running then.
+ */
 export async function start(config: Config, log: Log, ends?: AbortSignal): Promise<Running> {
   const stops: Undo = [];
   try {
@@ -540,7 +557,10 @@ function databaseAway({ databaseUrl }: Config, error: unknown): StartError {
 /** The first PostgreSQL version with every feature that our statements use. */
 const MIN_SERVER_VERSION = 150_000;
 
-/** @throws StartError if it is too old, or losing its primary would cost more than declared. */
+/**
+ * Checks the database.
+ * @throws StartError if it is too old, or losing its primary would cost more than declared.
+ */
 async function checkDatabase(db: Database, config: Config): Promise<void> {
   const name = config.databaseUrl === null ? 'the embedded PostgreSQL' : 'DATABASE_URL';
   try {

@@ -10,7 +10,7 @@ import type { DeclaredRoute } from '#http/route-errors.ts';
 /** The declared routes of every surface. */
 export interface SurfaceRoutes {
   readonly merchant: readonly DeclaredRoute[];
-  /** Pairing included. */
+  /** Routes of terminals, including pairing. */
   readonly device: readonly DeclaredRoute[];
   readonly payer: readonly DeclaredRoute[];
   readonly pay: readonly DeclaredRoute[];
@@ -18,7 +18,9 @@ export interface SurfaceRoutes {
   readonly operator: readonly DeclaredRoute[];
 }
 
-/** The OpenAPI documents of the service, by the path that serves them below the web root. */
+/**
+ * Returns the OpenAPI documents of the service, by the path that serves them below the web root.
+ */
 export function surfaceDocuments(routes: SurfaceRoutes): Readonly<Record<string, Doc>> {
   return {
     'openapi.json': merchantDocument(routes.merchant),

@@ -18,7 +18,7 @@ const SPOKEN = new Set([
   ...['anyOf', 'oneOf', 'allOf'],
 ]);
 
-/** The TypeScript type of a schema. An unknown keyword is a bug, not an `unknown`. */
+/** Returns the TypeScript type of a schema. An unknown keyword is a bug, not an `unknown`. */
 export function typeOf(schema: Schema, indent: string): string {
   for (const keyword of Object.keys(schema)) {
     assert(SILENT.has(keyword) || SPOKEN.has(keyword), `the schema keyword ${keyword} is unknown`);
@@ -70,7 +70,7 @@ function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : JSON.stringify(value);
 }
 
-/** On one line if it is short. */
+/** The longest type that is written on one line. */
 const LINE = 80;
 
 function union(members: readonly string[], indent: string): string {
@@ -112,12 +112,12 @@ function wordsOf(schema: Schema, indent: string): string {
   return documentation([...words, ...fallback], indent);
 }
 
-/** A module that imports `Error` would shadow the language's own. */
+/** Returns the type's name. A module that imports `Error` would shadow the language's own. */
 export function nameOf(component: string): string {
   return component === 'Error' ? 'ApiError' : component;
 }
 
-/** A JSDoc comment, wrapped; empty without text. */
+/** Returns a JSDoc comment, wrapped; empty without text. */
 export function documentation(paragraphs: readonly string[], indent: string): string {
   const words = paragraphs.join('\n\n').replaceAll('*/', '*\\/');
   if (words === '') return '';

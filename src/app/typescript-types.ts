@@ -2,10 +2,9 @@ import { assert } from '#core/assert.ts';
 import { documentation, isObject, nameOf, type Schema, typeOf } from './typescript-schema.ts';
 
 /**
- * TypeScript for one OpenAPI document: an interface per named schema, named types for the
+ * Writes the TypeScript of one OpenAPI document: an interface per named schema, named types for the
  * operations' inputs and responses, and `Operations`, which maps `POST /v1/refunds` to all of
- * these.
- * Written here instead of using openapi-typescript, which names nothing
+ * these. Written here instead of using openapi-typescript, which names nothing
  * (`components['schemas']['Refund']`) and needs an older TypeScript than ours. The long tests
  * compare the two, so neither is trusted alone.
  */
@@ -14,8 +13,8 @@ export function typescriptOf(document: Schema, source: string): string {
 }
 
 /**
- * The same for several documents: declarations that two or more of them share appear once, in the
- * module `shared`.
+ * Does the same for several documents: declarations that two or more of them share appear once, in
+ * the module `shared`.
  * @returns the text of each module by name
  */
 export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<string, string> {
@@ -37,7 +36,7 @@ export function typescriptModules(documents: ReadonlyMap<string, Schema>): Map<s
   return new Map([['shared', common], ...own]);
 }
 
-/** An interface with the same members as an earlier one becomes an alias. */
+/** Turns an interface with the same members as an earlier one into an alias. */
 function onceEach(declarations: readonly string[]): string[] {
   const first = new Map<string, string>();
   return declarations.map((text) => {
@@ -48,7 +47,9 @@ function onceEach(declarations: readonly string[]): string[] {
   });
 }
 
-/** Declarations that two modules contain word for word, and that reference only each other. */
+/**
+ * Returns declarations that two modules contain word for word, and that reference only each other.
+ */
 function sharedOf(modules: readonly (readonly string[])[]): Set<string> {
   const declared = new Set(modules.flat().map(declaredName));
   const places = Map.groupBy(modules.flat(), (text) => text);
@@ -67,7 +68,7 @@ function declaredName(declaration: string): string {
   return /^export (?:interface|type) (\w+)/m.exec(declaration)?.[1] ?? '';
 }
 
-/** Every identifier of a declaration outside its comments and strings. */
+/** Returns every identifier of a declaration outside its comments and strings. */
 function namesIn(declaration: string): Set<string> {
   const code = declaration.replaceAll(/\/\*\*[\s\S]*?\*\/|'(?:[^'\\]|\\.)*'/g, '');
   return new Set(code.match(/\w+/g));
@@ -100,7 +101,7 @@ function declaration(name: string, schema: Schema): string {
     : `${head}export type ${name} = ${type};`;
 }
 
-/** The union that a receiver of webhooks narrows by `type`. */
+/** Returns the union that a receiver of webhooks narrows by `type`. */
 function webhookEvents(document: Schema): string[] {
   const webhooks = Object.values((document.webhooks ?? {}) as Record<string, { post: Schema }>);
   if (webhooks.length === 0) return [];
@@ -158,7 +159,7 @@ function operations(document: Schema): string[] {
   return [...named, `${comment}\nexport interface Operations {\n${entries.join('\n')}\n}`];
 }
 
-/** The parameters of an operation, with references resolved. */
+/** Returns the parameters of an operation, with references resolved. */
 function parametersOf(document: Schema, operation: Schema): Schema[] {
   const parameters = (operation.parameters ?? []) as Schema[];
   const { parameters: shared } = document.components as { parameters?: Record<string, Schema> };
@@ -177,8 +178,8 @@ function pathMember(document: Schema, operation: Schema): string[] {
 }
 
 /**
- * The key is a header, so it is not part of the query, but clients must know that they may send
- * one.
+ * Returns the member for the idempotency key. It is a header, so it is not part of the query, but
+ * clients must know that they may send one.
  */
 function keyMember(document: Schema, operation: Schema): string[] {
   const key = parametersOf(document, operation).find((one) => one.name === 'Idempotency-Key');
@@ -223,7 +224,7 @@ function responseType({ name, schema }: Operation, named: string[]): string {
   return [...new Set(types)].join(' | ');
 }
 
-/** References stay; unnamed schemas get a name. */
+/** Returns a reference unchanged; gives an unnamed schema a name. */
 function namedType(schema: Schema, name: string, named: string[]): string {
   if (schema.$ref !== undefined) return typeOf(schema, '');
   const declared = declaration(name, schema);
@@ -231,7 +232,7 @@ function namedType(schema: Schema, name: string, named: string[]): string {
   return name;
 }
 
-/** The content of a body, JSON if there are several types. */
+/** Returns the content of a body; JSON if there are several types. */
 function contentOf(body: unknown, what: string): { media: string; schema: Schema } {
   const content = Object.entries((body as { content: Record<string, Schema> }).content);
   const [media, { schema }] = content.find(([type]) => type === 'application/json') ??

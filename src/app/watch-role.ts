@@ -23,7 +23,9 @@ interface WatchRoleDeps {
   readonly peopleKey: Buffer;
 }
 
-/** The same network through each of its addresses alone: each address must confirm the others. */
+/**
+ * Returns the network once per address, each alone, because each address must confirm the others.
+ */
 function byAddress(config: NetworkConfig): NetworkConfig[] {
   const { rpcUrls, rpcHeaders, rpcTimeoutsMs } = config;
   return rpcUrls.map((url, at) => ({
@@ -73,7 +75,10 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
   return { stop };
 }
 
-/** A mail reaches people who are not watching the console. */
+/**
+ * Returns a function that mails operators, so that alarms reach people who are not watching the
+ * console.
+ */
 function mailOperators(secretKey: Buffer) {
   return async (tx: Tx, { network, lines, steps }: FoundPast, now: Date): Promise<void> => {
     const does =
@@ -97,7 +102,7 @@ const STEP_WORDS: Readonly<Record<StepName, string>> = {
   cancel_wallet: 'the announced wallet is canceled',
 };
 
-/** One line at the start. */
+/** Describes the watch in one log line at the start. */
 function tellWatch(tower: {
   readonly network: string;
   readonly addresses: number;

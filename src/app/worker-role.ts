@@ -82,14 +82,14 @@ const EXPIRY_POLL_MS = 500;
 const RING_POLL_MS = 3_000;
 /** The maximum delay of a phone's pass after a lost hint; tills know at once. */
 const COPIES_POLL_MS = 5_000;
-/** A wallet has already waited for days. */
+/** Poll interval for wallets, which have already waited for days. */
 const WALLET_POLL_MS = 10_000;
-/** Expired idempotency keys only take space. */
+/** Poll interval for expired idempotency keys, which only take space. */
 const KEY_EXPIRY_POLL_MS = 60_000;
-/** There is one anchor a day. */
+/** Poll interval for anchors, of which there is one a day. */
 const ANCHOR_POLL_MS = 60_000;
 
-/** Loops that record the effects of time and the chains' results. */
+/** Starts the loops that record the effects of time and the chains' results. */
 function startLoops(deps: WorkerDeps & WalletMails): Loop[] {
   const onError = (name: string, error: unknown) =>
     deps.log.error(`the ${name} failed`, { error: describeError(error) });
@@ -158,7 +158,7 @@ export function startRegistrar(
   };
 }
 
-/** All background work. Any number of processes may run it at once. */
+/** Starts all background work. Any number of processes may run it at once. */
 export function startWorkers(settings: WorkerDeps): { stop(): Promise<void> } {
   const people = { secretKey: settings.peopleKey, webUrl: settings.webUrl };
   const deps = { ...settings, people };

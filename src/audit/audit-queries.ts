@@ -21,7 +21,7 @@ export const auditEntries = table('audit_log', {
 
 export type AuditRow = Row<typeof auditEntries>;
 
-/** One writer per audit log at a time, until the commit. */
+/** Locks an audit log until the commit, so that it has one writer at a time. */
 export async function lockAuditLog(tx: Tx, auditLog: string): Promise<void> {
   await tx.query("select pg_advisory_xact_lock(hashtextextended('audit ' || $1, 0))", [auditLog]);
 }
@@ -49,7 +49,7 @@ export async function selectAuditLogs(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.chain);
 }
 
-/** Entries in order, from `after` on. */
+/** Returns entries in order, from `after` on. */
 export async function selectEntries(
   sql: Sql,
   wanted: { readonly auditLog: string; readonly after: bigint; readonly limit: number },
@@ -61,7 +61,7 @@ export async function selectEntries(
   ]);
 }
 
-/** Newest first, for people. */
+/** Returns entries newest first, for people. */
 export async function selectNewest(
   sql: Sql,
   wanted: {

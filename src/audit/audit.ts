@@ -26,7 +26,7 @@ export type Actor =
       readonly name: string;
     };
 
-/** The short name of the actor that other rows store: a user's id, or the system's part. */
+/** Returns the short name of the actor that other rows store: a user's id, or the system's part. */
 export function actorId(actor: Actor): string {
   return actor.type === 'system' ? actor.name : actor.userId;
 }
@@ -59,7 +59,7 @@ export interface Entry {
   readonly now: Date;
 }
 
-/** The hash of one entry: its content, and the hash of the previous entry. */
+/** Computes the hash of one entry from its content and the hash of the previous entry. */
 export function entryHash(row: Omit<AuditRow, 'hash'>): Buffer {
   const content: Json = {
     chain: row.chain,
@@ -88,7 +88,7 @@ function whoIs(actor: Actor): Exclude<Json, null> {
  */
 export async function recordEntry(tx: Tx, entry: Entry): Promise<void> {
   const { actor } = entry;
-  // Before the lock, for which all changes of the account wait.
+  // Call it before taking the lock, for which all changes of the account wait.
   if (actor.type !== 'system') await actor.onEntry?.(tx, entry.detail ?? null);
   await lockAuditLog(tx, entry.auditLog);
   const head = await selectHead(tx, entry.auditLog);

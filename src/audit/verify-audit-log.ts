@@ -114,7 +114,7 @@ interface WrittenHead {
   readonly hash?: unknown;
 }
 
-/** The heads of one line of JSON; `null` for anything else. */
+/** Returns the heads of one line of JSON; `null` for anything else. */
 function parseAnchorJson(line: string): Anchor[] | null {
   let heads: unknown;
   try {
@@ -130,8 +130,8 @@ function parseAnchorJson(line: string): Anchor[] | null {
 }
 
 /**
- * The heads in a file: lines of an earlier output, lines of JSON as the service writes them once a
- * day, or the text of its mail. Empty lines and those that begin with # are ignored.
+ * Parses the heads in a file: lines of an earlier output, lines of JSON as the service writes them
+ * once a day, or the text of its mail. Empty lines and those that begin with # are ignored.
  * @throws StartError for any other line.
  */
 export function parseAnchors(text: string): Anchor[] {

@@ -34,7 +34,10 @@ export interface HomeDeps {
   readonly cardKey: RotatingKey;
 }
 
-/** As long as an Idempotency-Key is stored: a repeated tap within it is the same tap. */
+/**
+ * How long an answer is kept: as long as an Idempotency-Key, because a repeated tap within that
+ * time is the same tap.
+ */
 const KEPT_MS = 48 * HOUR_MS;
 /** Rows deleted per answer, so that the table cannot grow faster than it is swept. */
 const SWEEP = 20;
@@ -57,7 +60,7 @@ export async function answerPresentation(
     if (checkLedger(tx.watch, asked.livemode) !== null) return null;
     const key = { presented: hashOfTapped(asked.tapped), cell: asked.cell };
     const found = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
-    // Under the credential's lock, so that a repeated tap gets the first answer.
+    // Read it under the credential's lock, so that a repeated tap gets the first answer.
     const before = await selectVisit(tx, key);
     const isKept = presented.type === 'nfc_id';
     if (!isKept && before?.intent_id === asked.intent) return readHomeAnswer(before.answer);

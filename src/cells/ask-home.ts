@@ -37,8 +37,9 @@ export interface AskHomeDeps {
 }
 
 /**
- * Asks the home cell of a credential for its payer. The payer here is the wallet with the same
- * address, with the approval and the limits that it has in this cell; none of them are shared.
+ * Creates a function that asks a credential's home cell for its payer. The payer here is the wallet
+ * with the same address, with the approval and the limits that it has in this cell; none of them
+ * are shared.
  */
 export function createAskHome(deps: AskHomeDeps): AskHome {
   const { cells } = deps;
@@ -126,7 +127,7 @@ function credentialOf(type: Tapped['type'], id: string): Tapped {
   return { type, passId: id };
 }
 
-/** The wallet's payer in this cell, created at its first tap here. */
+/** Returns the wallet's payer in this cell, created at its first tap here. */
 async function payerOf(
   db: Database,
   wallet: { readonly livemode: boolean; readonly address: string; readonly now: Date },

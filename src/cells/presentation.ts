@@ -58,18 +58,20 @@ export function declineOf({ decline }: HomeAnswer): Decline | null {
   return decline in DECLINES ? (decline as Decline) : 'pass_unknown';
 }
 
-/** The cell that created the credential; `null` if it names none, or never crosses cells. */
+/**
+ * Returns the cell that created the credential; `null` if it names none, or never crosses cells.
+ */
 export function homeOf(presented: Presented): number | null {
   return tappedKindOf(presented)?.cell(presented) ?? null;
 }
 
-/** The value as the reader read it; `null` for a credential that is not tapped. */
+/** Returns the value as the reader read it; `null` for a credential that is not tapped. */
 export function tappedOf(presented: Presented): Presentation['tapped'] | null {
   const value = tappedKindOf(presented)?.value(presented);
   return value === undefined ? null : { type: presented.type as TappedType, value };
 }
 
-/** The hash by which both cells identify it; neither stores the tapped value. */
+/** Returns the hash by which both cells identify it; neither stores the tapped value. */
 export function hashOfTapped({ type, value }: Presentation['tapped']): Buffer {
   return sha256(`${type} ${value}`);
 }

@@ -27,7 +27,7 @@ export function startTellingEnds(deps: TellEndsDeps): Loop {
 
 async function tellEnds({ db, clock, cells }: TellEndsDeps): Promise<boolean> {
   const since = addMs(clock.now(), -KEPT_MS);
-  // Each cell separately, so that an unreachable one delays no other.
+  // Notify each cell separately, so that an unreachable one delays no other.
   const more = await Promise.all(
     cells.others.map(async (address) => {
       const { cell } = address;

@@ -17,7 +17,7 @@ export async function selectVisit(
   return visits.find(sql, 'where presented = $1 and cell = $2', [presented, cell]);
 }
 
-/** The newest answer to a cell replaces the previous one. */
+/** Stores an answer, which replaces the previous one to that cell. */
 export async function upsertVisit(
   tx: Tx,
   visit: {
@@ -72,7 +72,7 @@ export async function selectEndedVisits(
   return rows.map(({ presented }) => presented);
 }
 
-/** The cell was notified of them. */
+/** Deletes answers of whose end the cell was notified. */
 export async function deleteVisits(
   sql: Sql,
   told: { readonly cell: number; readonly presented: readonly Buffer[] },
@@ -83,7 +83,7 @@ export async function deleteVisits(
   ]);
 }
 
-/** The home cell's answer since then; undefined if it must be asked. */
+/** Returns the home cell's answer since then; undefined if it must be asked. */
 export async function selectVisitingPass(
   sql: Sql,
   wanted: { readonly presented: Buffer; readonly since: Date },

@@ -21,8 +21,8 @@ export function isRefusal(value: unknown): value is Refusal {
 }
 
 /**
- * For an object that is missing, or belongs to another account or mode: the message does not reveal
- * which (behavior.md 2.5).
+ * Returns the refusal for an object that is missing, or belongs to another account or mode: the
+ * message does not reveal which (behavior.md 2.5).
  */
 export function resourceMissing(what: string, param: string | null = 'id'): Refusal {
   return refuse('resource_missing', `No such ${what} for this key's account and mode.`, param);
@@ -53,7 +53,7 @@ export interface Asked {
   readonly docsUrl: string;
 }
 
-/** The error body of behavior.md 2.3. */
+/** Renders the error body of behavior.md 2.3. */
 export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): Answer {
   const error = {
     type: ERROR_CODES[refusal.code][1],

@@ -19,7 +19,7 @@ export function present<T>(value: T | null | undefined, what: string): T {
   return value;
 }
 
-/** The only element, which a statement guarantees to return. */
+/** Returns the only element, which a statement guarantees to return. */
 export function only<T>(rows: readonly T[], what: string): T {
   assert(rows.length === 1, `expected one ${what}, got ${rows.length}`);
   return present(rows[0], what);

@@ -1,4 +1,4 @@
-/** WCAG 2.2, relative luminance. `color`: six hex digits. */
+/** Computes the relative luminance of WCAG 2.2. `color`: six hex digits. */
 function luminance(color: string): number {
   const [red = 0, green = 0, blue = 0] = [0, 2, 4].map((at) => {
     const part = Number.parseInt(color.slice(at, at + 2), 16) / 255;
@@ -7,7 +7,7 @@ function luminance(color: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Black or white, whichever is easier to read on that color: always at least 4.5 to 1. */
+/** Returns black or white, whichever is easier to read on that color: always at least 4.5 to 1. */
 export function inkOn(color: string): 'ffffff' | '000000' {
   const light = luminance(color);
   return 1.05 / (light + 0.05) >= (light + 0.05) / 0.05 ? 'ffffff' : '000000';
@@ -16,8 +16,8 @@ export function inkOn(color: string): 'ffffff' | '000000' {
 const STYLE = /^([0-9a-f]{6}|none)-([0-9a-f]{32}|none)$/;
 
 /**
- * The CSS of a brand, derived from its name alone. Elements with the class `branded` get color and
- * logo. The logo is decoration; the merchant's name appears next to it as text.
+ * Returns the CSS of a brand, derived from its name alone. Elements with the class `branded` get
+ * color and logo. The logo is decoration; the merchant's name appears next to it as text.
  * @returns null if no brand has that name.
  */
 export function brandStyles(style: string): string | null {
@@ -40,7 +40,7 @@ export function brandStyles(style: string): string | null {
   return `${band}${picture}${paper}`;
 }
 
-/** The path of the style sheet on this service. */
+/** Returns the path of the style sheet on this service. */
 export function brandPath(style: string): string {
   return `brand/${style}.css`;
 }

@@ -32,7 +32,7 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** The local time in the zone, read as if it were UTC; whole seconds. */
+/** Returns the local time in the zone, read as if it were UTC; whole seconds. */
 export function wallTime(timeZone: string, at: number): number {
   const fields = { year: 0, month: 1, day: 1, hour: 0, minute: 0, second: 0 };
   for (const { type, value } of clockOf(timeZone).formatToParts(at)) {
@@ -43,7 +43,8 @@ export function wallTime(timeZone: string, at: number): number {
 }
 
 /**
- * `2026-11-20T14:00:21+01:00`: one hour occurs twice in autumn, and the offset distinguishes them.
+ * Returns `2026-11-20T14:00:21+01:00`: one hour occurs twice in autumn, and the offset
+ * distinguishes them.
  */
 export function localTime(timeZone: string, at: Date): string {
   const wall = wallTime(timeZone, at.getTime());
@@ -54,18 +55,18 @@ export function localTime(timeZone: string, at: Date): string {
   return `${clock}${sign}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
 }
 
-/** The local day at this instant, `YYYY-MM-DD`. */
+/** Returns the local day at this instant, `YYYY-MM-DD`. */
 export function dayIn(timeZone: string, at: Date): string {
   return new Date(wallTime(timeZone, at.getTime())).toISOString().slice(0, 10);
 }
 
-/** The day this many days later; earlier if negative. */
+/** Returns the day this many days later; earlier if negative. */
 export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /**
- * The first instant of a day. Where clocks skip midnight, the day begins at the change; where
+ * Returns the first instant of a day. If clocks skip midnight, the day begins at the change; if
  * midnight occurs twice, at the first one.
  */
 export function dayStart(timeZone: string, day: string): Date {
@@ -90,7 +91,7 @@ export interface DayBounds {
   readonly until: Date;
 }
 
-/** From the start of one day to the end of another, or of the same. */
+/** Returns the instants from the start of one day to the end of another, or of the same. */
 export function dayBounds(timeZone: string, from: string, to: string = from): DayBounds {
   return { since: dayStart(timeZone, from), until: dayStart(timeZone, dayAfter(to, 1)) };
 }

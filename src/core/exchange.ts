@@ -20,7 +20,7 @@ function scaleOf(currency: string): bigint {
   return 10n ** BigInt(RATE_DECIMALS + digitsOf(currency) - USDC_DECIMALS);
 }
 
-/** What a price is worth by its quote. */
+/** Returns the value of a price by its quote. */
 interface Priced {
   readonly currency: string;
   readonly rate: string;

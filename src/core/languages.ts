@@ -66,7 +66,7 @@ export function wishesOf(accept: string): string[] {
 }
 
 export interface LanguageWishes {
-  /** From the address (`?lang=`), then from this browser's storage. */
+  /** Read from the URL (`?lang=`), then from this browser's storage. */
   readonly chosen?: readonly (string | undefined)[];
   /** The header `Accept-Language`. */
   readonly accept?: string | undefined;

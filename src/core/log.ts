@@ -100,7 +100,7 @@ const SAME_EVERY_MS = 10_000;
 const MAX_KINDS = 1_000;
 
 function createRepeats(): Repeats {
-  /** What followed since the kind was last written: the count, and the last entry. */
+  /** The entries since the kind was last written: their number, and the last one. */
   const since = new Map<string, { count: number; tell: Tell }>();
 
   const tellAgainLater = (kind: string) => {

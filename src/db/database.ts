@@ -65,7 +65,7 @@ export interface Database extends Sql {
   carryHints(carry: (topic: string, key: string) => void): void;
   /** A dedicated connection that bypasses any pooler (LISTEN, long-held advisory locks). */
   connect(): Promise<pg.Client>;
-  /** What this process knows about the database behind its connections. */
+  /** A process's knowledge about the database behind its connections. */
   readonly watch: DatabaseWatch;
   /** The cell of this database. */
   readonly cell: number;

@@ -9,7 +9,7 @@ import type { Database, Sql } from '#db/database.ts';
 const NAME = 'ids';
 const KEY_BYTES = 32;
 
-/** Of several processes that start at once, the first stores its bytes; all read those. */
+/** If several processes start at once, the first stores its bytes, and all read those. */
 async function readOrKeep(sql: Sql, sealed: Buffer): Promise<Buffer> {
   await sql.query(
     'insert into service_keys (name, sealed) values ($1, $2) on conflict (name) do nothing',

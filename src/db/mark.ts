@@ -11,7 +11,7 @@ import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
  */
 interface Mark {
   readonly id: string;
-  /** How often the row in `database_marks` had been raised when this was written. */
+  /** Number of times that the row in `database_marks` had been raised when this was written. */
   readonly generation: number;
   readonly system: string;
   readonly timeline: string;

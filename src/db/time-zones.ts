@@ -5,7 +5,7 @@ import type { Sql } from '#db/database.ts';
 
 /** Morocco changes its clocks for only a month, so checking every 14th day finds each change. */
 const STEP_DAYS = 14;
-/** From half a year ago, for past reports, to two years ahead. */
+/** Range: from half a year ago, for past reports, to two years ahead. */
 const PAST_STEPS = 13;
 const STEPS = 65;
 

@@ -70,7 +70,7 @@ export class DatabaseWatch {
   #changes = 0;
   #epoch = 0;
 
-  /** How often the database turned out to be another one, or to have gone back. */
+  /** Number of times that the database turned out to be another one, or to have gone back. */
   get changes(): number {
     return this.#changes;
   }

@@ -17,7 +17,7 @@ export function isBefore(a: Place, b: Place): boolean {
 
 /** Events that were read together, rendered once for all streams with the same types. */
 export class EventBatch {
-  /** The position after which they were read. */
+  /** The events begin after this position. */
   readonly from: Place;
   readonly to: Place;
   readonly #events: readonly StreamedEvent[];
@@ -40,7 +40,7 @@ export class EventBatch {
     return bytes;
   }
 
-  /** The events after this position. */
+  /** Returns the events after this position. */
   after(place: Place): EventBatch {
     if (!isBefore(this.from, place)) return this;
     return new EventBatch(

@@ -139,7 +139,7 @@ export async function rescheduleUnsigned(
   );
 }
 
-/** What the signer of a receipt has said; both are null until it has. */
+/** The answer of a receipt's signer; both fields are null until it has answered. */
 export interface Fiscal {
   readonly signature: string | null;
   readonly text: string | null;

@@ -25,7 +25,7 @@ const POLL_MS = 1_000;
 const LEASE_MS = 20_000;
 /** Requests of this process under way. */
 const MAX_IN_FLIGHT = 64;
-/** Of them to the signer of one account, which may be slow. */
+/** The most of them in flight to one account's signer, which may be slow. */
 const MAX_PER_ACCOUNT = 4;
 
 export interface SignDeps extends LoopDeps {
@@ -41,7 +41,7 @@ function requestId({ account_id, livemode, receipt_number }: DueReceipt): string
   return `fis_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** What the signer gets. Lines and taxes of a part of a sale are unknown. */
+/** The data that the signer gets. Lines and taxes of a part of a sale are unknown. */
 function requestBody(due: DueReceipt) {
   const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
   const isWhole = refunded === null || refunded === due.amount;

@@ -5,10 +5,13 @@ import { present } from '#core/assert.ts';
 import type { RateDecision } from '#http/rate-limit.ts';
 import type { Caller, Route, Stream } from '#http/route.ts';
 
-/** The known data of a request while it passes the checks. */
+/** What is known about a request while the checks run. */
 export interface Call extends Asked {
   readonly startedMs: number;
-  /** When a stream began, which may last for hours; `null` for a response that is sent at once. */
+  /**
+   * Time at which a stream began, which may last for hours; `null` for a response that is sent at
+   * once.
+   */
   streamedMs: number | null;
   readonly now: Date;
   readonly versions: ApiVersions;

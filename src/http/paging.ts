@@ -7,7 +7,7 @@ import type { Page, Place } from '#db/paging.ts';
 
 export const DEFAULT_PAGE_SIZE = 20;
 
-/** What a cursor is bound to: it is invalid for another list, account, mode or filter. */
+/** The scope of a cursor: it is invalid for another list, account, mode or filter. */
 export interface Walk {
   readonly list: string;
   readonly tenant: Tenant;

@@ -32,7 +32,9 @@ export function keyOf(request: IdempotentRequest): string {
   return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
 }
 
-/** Of method, path and the meaning of the body: key order and white space do not matter. */
+/**
+ * Computed from method, path and the meaning of the body: key order and white space do not matter.
+ */
 export function fingerprint(method: string, path: string, body: Json): Buffer {
   return sha256(`${method} ${path} ${canonicalJson(body)}`);
 }

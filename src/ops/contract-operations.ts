@@ -36,7 +36,7 @@ const BLOCKS_PER_QUESTION = 2_000n;
 const MAX_QUESTIONS = 200;
 const NO_SALT: Hex = `0x${'00'.repeat(32)}`;
 
-/** From the newest block back, for as long as an operation stays valid. */
+/** Searches from the newest block back, for as long as an operation stays valid. */
 async function readEvents({ reader, settlement }: DeployedContract) {
   const contract = { address: timelockOf(settlement), abi: timelockAbi } as const;
   const delay = await reader.readContract({ ...contract, functionName: 'getMinDelay' });

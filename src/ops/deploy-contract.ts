@@ -72,7 +72,7 @@ const NO_SALT = numberToHex(0, { size: SALT_BYTES });
 
 /** One works and two are spare, because granting the role to another one takes days. */
 const MIN_OPERATORS = 3;
-/** Two people: the contract never revokes the last one. */
+/** At least two, because the contract never lets the last guardian be revoked. */
 const MIN_GUARDIANS = 2;
 /** A busy public chain may take this long. */
 const RECEIPT_TIMEOUT_MS = 180_000;

@@ -12,7 +12,7 @@ import type { ProcessHealth } from '#ops/process-health.ts';
 import type { NetworkConfig } from '#settlement/networks.ts';
 import { CUSTOM } from '#settlement/profiles.ts';
 
-/** Where /metrics is served, and who may read it. */
+/** The address that serves /metrics, and who may read it. */
 export interface MetricsAccess {
   readonly production: boolean;
   /** `null` if there is no operations port. */

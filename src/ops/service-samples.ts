@@ -164,7 +164,7 @@ export function relayerSamples(db: Database, chain: Chain): SampleSource {
   };
 }
 
-/** From memory, so that it is available while the database is unreachable. */
+/** Read from memory, so that it is available while the database is unreachable. */
 export function readinessSamples(readiness: Readiness): SampleSource {
   const help = 'Whether the network takes payments now.';
   const why = 'Reasons why the network takes no payments: 1 for those that hold.';

@@ -47,7 +47,7 @@ async function link(from: string, to: string): Promise<void> {
   await rename(fresh, from);
 }
 
-/** Where they are built if not beside the program. */
+/** The folder in which they are built, if not beside the program. */
 export function packagesIn(dataDir: string): string {
   return path.resolve(dataDir, 'packages');
 }

@@ -1,7 +1,7 @@
 import type { Sql, Tx } from '#db/database.ts';
 import type { PayerRequestRow } from '#payers/request-queries.ts';
 
-/** When the wallet last signed for the current session; undefined if it has ended. */
+/** Time at which the wallet last signed for the current session; undefined if it has ended. */
 export async function selectSignedAt(sql: Sql, hash: Buffer): Promise<Date | undefined> {
   const rows = await sql.query<{ signed_at: Date }>(
     'select coalesce(signed_at, created) as signed_at from payer_sessions where hash = $1',

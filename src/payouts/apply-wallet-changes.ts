@@ -102,7 +102,7 @@ async function followContract(deps: WalletDeps, gone: WalletChangeRow): Promise<
 /** Applies the chain's results of wallet changes. @returns true if there may be more. */
 export async function applyWalletOutcomes(deps: WalletDeps): Promise<boolean> {
   const { outcome, gone } = await deps.db.transaction(async (tx) => {
-    // One at a time, because each is written to another account's audit log.
+    // One at a time, because each outcome goes into a different account's audit log.
     const [outcome] = await takeOutcomes(tx, 'wallet_change', 1);
     if (outcome === undefined) return { outcome, gone: null };
     const gone = await applyStep(tx, outcome, deps);

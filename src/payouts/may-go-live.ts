@@ -50,7 +50,7 @@ function checkMove(
   );
 }
 
-/** Whether the account may go live, or move to the next contract, now. Locks its row. */
+/** Checks if the account may go live, or move to the next contract, now. Locks its row. */
 export async function checkMayGoLive(
   tx: Tx,
   tenant: Tenant,

@@ -46,7 +46,8 @@ function heldForForeign(left: bigint): Refusal {
 }
 
 /**
- * Whether this amount can be withdrawn now. The account's row is locked, so the result stays valid.
+ * Checks if this amount can be withdrawn now. The account's row is locked, so the result stays
+ * valid.
  */
 export async function checkMayWithdraw(
   tx: Tx,

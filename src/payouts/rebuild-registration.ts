@@ -12,10 +12,10 @@ export interface LostRegistration {
 }
 
 /**
- * Puts an account on the contract that registered it in the lost time. Every intent that the ledger
- * still has was created before that, so it settles on the earlier contract.
- * In live mode a wallet from the chain is accepted only if the owner had named it to this service
- * before, because a stolen registrar's key could also make a registration.
+ * Puts an account on the contract that registered it in the lost period. Every intent that the
+ * ledger still has was created before that, so it settles on the earlier contract. In live mode a
+ * wallet from the chain is accepted only if the owner had named it to this service before, because
+ * a stolen registrar's key could also make a registration.
  * @returns true if the account is on that contract now.
  */
 export async function rebuildRegistration(

@@ -61,7 +61,7 @@ async function tell(
   made: {
     readonly user: UserRow;
     readonly change: keyof typeof WHAT;
-    /** When a new factor becomes trusted. */
+    /** Time at which a new factor becomes trusted. */
     readonly trustedFrom: Date | null;
     readonly now: Date;
   },

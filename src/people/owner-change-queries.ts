@@ -12,7 +12,7 @@ export const ownerChanges = table('owner_changes', {
   created: 'timestamptz',
 });
 
-/** When the owners last changed. An invitation changes nothing before it is accepted. */
+/** Time at which the owners last changed. An invitation changes nothing before it is accepted. */
 export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from owner_changes where account_id = $1 and kind <> 'invited'

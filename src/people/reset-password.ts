@@ -40,8 +40,8 @@ export async function completePasswordReset(
     // password.
     if (!isFactorTrusted(user.factor_trusted_from, now)) await endFactors(tx, user.id);
     await savePassword(deps, tx, { user, passwordHash, keepSessionId: null, now });
-    // A person who guessed codes knew the old password, and the mailbox's owner should not have to
-    // wait for that.
+    // Whoever was guessing second-factor codes already had the old password, which no longer works.
+    // Clear the counter so the real owner is not locked out.
     await forgetAttempts(tx, secondFactorBucket(user.id));
     return user;
   });

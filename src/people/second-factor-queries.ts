@@ -60,7 +60,7 @@ export async function updateTotpStep(
   return rows.length === 1;
 }
 
-/** When the person confirmed that the current codes are stored; `null` for new codes. */
+/** Time at which the person confirmed that the current codes are stored; `null` for new codes. */
 export async function updateCodesSaved(
   tx: Tx,
   change: { readonly userId: string; readonly at: Date | null },

@@ -39,7 +39,7 @@ interface SessionFacts {
   account_status: 'active' | 'disabled' | null;
   kyb_status: string | null;
   merchant_number: bigint | null;
-  /** Whether it takes real money; `null` without an account. */
+  /** True if it takes real money; `null` without an account. */
   account_is_live: boolean | null;
 }
 

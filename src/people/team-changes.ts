@@ -46,14 +46,16 @@ export async function recordTeam(tx: Tx, ref: TeamRef, change: TeamChange): Prom
   await recordEntry(tx, { ...change, detail, auditLog, actor, livemode: null, now });
 }
 
-/** For the owners' mail: the person, and the role. */
+/** Describes the person and the role, for the owners' mail. */
 function describeTeamChange({ before, after }: TeamChange): string {
   if (before === null) return `${after?.email} gets the role ${after?.role}.`;
   if (after === null) return `${before.email} no longer has the role ${before.role}.`;
   return `${after.email} was ${before.role} and is ${after.role} now.`;
 }
 
-/** The same for a change that {@link noteOwners} has already mailed, without a second mail. */
+/**
+ * Like {@link recordTeam}, but sends no mail, because {@link noteOwners} has already sent it.
+ */
 export async function recordOwners(tx: Tx, ref: TeamRef, change: TeamChange): Promise<void> {
   const { actor } = ref;
   const unlistened = actor.type === 'system' ? actor : { ...actor, onEntry: null };

@@ -21,9 +21,9 @@ export const users = table('users', {
   totp_last_step: 'bigint?',
   totp_begun_at: 'timestamptz?',
   recovery_codes_saved_at: 'timestamptz?',
-  /** When the factors become trusted for money and access; `null` if they are. */
+  /** Time at which the factors become trusted for money and access; `null` if they are. */
   factor_trusted_from: 'timestamptz?',
-  /** When the factors end because they were reported lost; `null` if they do not. */
+  /** Time at which the factors end because they were reported lost; `null` if they do not. */
   factors_end_at: 'timestamptz?',
   created: 'timestamptz',
 });

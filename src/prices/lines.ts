@@ -19,7 +19,7 @@ export interface LineItem {
   readonly unit_amount: number;
   /** Basis points. */
   readonly tax_rate: number;
-  /** Whether `unit_amount` includes the tax. */
+  /** True if `unit_amount` includes the tax. */
   readonly tax_inclusive: boolean;
   /** Taken from this line; at most the line. */
   readonly discount: number;

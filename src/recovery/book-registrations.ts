@@ -14,7 +14,7 @@ const ACCOUNTS = 5_000;
 
 /**
  * Books the registrations in a range that the ledger has lost: accounts that went live, or moved to
- * the next contract, in the lost time. Their payments can then be attributed to them. A
+ * the next contract, in the lost period. Their payments can then be attributed to them. A
  * registration that matches no account here is ignored; payments to it raise alarms.
  */
 export async function bookRegistrations(

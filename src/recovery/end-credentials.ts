@@ -38,7 +38,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
   ],
-  // A code shown in the lost time may have been used; later codes are new.
+  // A code shown in the lost period may have been used; later codes are new.
   'rotating codes of passes': [
     `update rotating_keys r set lost_step = greatest(r.lost_step, $3::bigint)
      from passes p, payers y
@@ -56,7 +56,7 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
     ({ livemode, before, now }) => [livemode, before, now],
   ],
   // Each tap of a Google phone asks for confirmation until the pass is added to the phone again,
-  // which draws a new value: the nonces it used in the lost time are unknown, and a confirmation
+  // which draws a new value: the nonces it used in the lost period are unknown, and a confirmation
   // does not reveal them. An Apple phone's message contains its time.
   'passes in phones whose taps may be used': [
     `update phone_passes f set doubted_at = $3 from passes p, payers y
@@ -121,7 +121,7 @@ const OF_PEOPLE: Readonly<Record<string, readonly [string, (ending: Ending) => V
   'passkey challenges': ['delete from passkey_challenges returning 1 as ended', () => []],
 };
 
-/** A code of an authenticator app that was used in the lost time must not work again. */
+/** A code of an authenticator app that was used in the lost period must not work again. */
 async function voidShownCodes(tx: Tx, { before }: Ending): Promise<void> {
   await tx.query(
     `update users set totp_last_step = greatest(totp_last_step, $1::bigint)
@@ -140,7 +140,7 @@ async function askForNewCodes(tx: Tx): Promise<void> {
 }
 
 /**
- * Ends every credential that may have been used, revoked or ended in the lost time: tokens,
+ * Ends every credential that may have been used, revoked or ended in the lost period: tokens,
  * one-time codes, links, invitations, remembered devices and sessions.
  */
 export async function endCredentials(tx: Tx, ending: Ending): Promise<EndedCredentials> {

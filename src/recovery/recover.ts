@@ -99,7 +99,7 @@ async function recover(deps: RecoveryDeps, taken: RecoveryRun): Promise<void> {
   wakeups.send('deliveries');
 }
 
-/** After a loss: ends every credential that may have ended or been used in the lost time. */
+/** After a loss: ends every credential that may have ended or been used in the lost period. */
 async function giveUp(deps: RecoveryDeps, run: RecoveryRun): Promise<void> {
   const { chain, clock, wakeups } = deps;
   const { livemode } = chain.config;

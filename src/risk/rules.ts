@@ -35,7 +35,10 @@ export interface RiskFacts {
   readonly paymentsWithinHour: number;
   /** True if the payer wants to confirm each first payment at a merchant, for any amount. */
   readonly payerConfirmsFirst: boolean;
-  /** When the network asks because the pass can be copied; `null` if it cannot. */
+  /**
+   * The terms on which the network asks because the pass can be copied; `null` if it cannot be
+   * copied.
+   */
   readonly copied: StaticPassTerms | null;
   /** The number of rejections within the hour at the account, by this payer and by all payers. */
   readonly refusals: { readonly ofPayer: number; readonly ofAll: number };

@@ -56,8 +56,8 @@ async function requestFunds(
 }
 
 /**
- * The demo payers of one network with their passes, in one transaction.
- * @returns the passes' secrets by name, and the jobs on the chain to wait for.
+ * Creates one network's demo payers and their passes in one transaction.
+ * @returns the pass secrets by name, and the chain jobs to wait for.
  */
 export async function createDemoPayers(
   db: Database,

@@ -31,7 +31,10 @@ import {
 } from '#settings/walletconnect-settings.ts';
 import type { NetworkSettings } from '#settlement/networks.ts';
 
-/** When a pass that can be copied needs its payer's confirmation (the rule STATIC_PASS). */
+/**
+ * The terms on which a pass that can be copied needs its payer's confirmation (the rule
+ * STATIC_PASS).
+ */
 interface StaticPass {
   readonly confirmFrom: Atoms;
   /** True to require it at the first payment at a merchant too, for any amount. */

@@ -7,7 +7,10 @@ export interface AppleSettings {
   readonly certificateFile: string;
   readonly keyFile: string;
   readonly wwdrFile: string;
-  /** From the NFC certificate; `null` for no NFC, because without it such a pass does not open. */
+  /**
+   * Taken from the NFC certificate; `null` for no NFC, because without it such a pass does not
+   * open.
+   */
   readonly nfcPublicKey: string | null;
 }
 

@@ -45,7 +45,7 @@ export const TEXT_KEYS: ReadonlySet<string> = new Set(Object.keys(ENGLISH));
 /** Languages that have a file. */
 export const WRITTEN_LANGUAGES: readonly TextLanguage[] = [...WRITTEN.keys()];
 
-/** Includes the languages that only a sandbox offers, for viewing the screens. */
+/** Outside production, also offers the pseudo-language, for checking the screens. */
 export function offeredLanguages(production: boolean): readonly TextLanguage[] {
   return production ? WRITTEN_LANGUAGES : [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE];
 }

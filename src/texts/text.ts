@@ -20,11 +20,11 @@ export type Tags = Readonly<Record<string, (inside: string) => string>>;
 /** Writes the texts for one reader. */
 export interface Writer {
   readonly language: TextLanguage;
-  /** For `Intl`. */
+  /** The locale for `Intl`. */
   readonly locale: string;
-  /** For places that hold text only. */
+  /** Returns plain text, for places that hold no HTML. */
   text(key: TextKey, values?: TextValues): string;
-  /** With Unicode isolates around language-independent parts (see `named`). */
+  /** Returns plain text with Unicode isolates around language-independent parts (see `named`). */
   marked(key: TextKey, values?: TextValues): string;
   /** `2.50 USDC`: every digit. */
   usdc(atoms: bigint): string;
@@ -34,13 +34,15 @@ export interface Writer {
   percent(basisPoints: number): string;
   /** `1 Oct 2026, 14:00 CEST`: the shop's local time. */
   time(at: string, timeZone: string): string;
-  /** HTML, in which untranslatable parts are marked as such. */
+  /** Escapes the text for HTML and marks its untranslatable values with `<bdi translate="no">`. */
   html(key: TextKey, values?: TextValues, tags?: Tags): string;
 }
 
 const MARKED = /\u2068([^\u2069]*)\u2069/g;
 
-/** For a text that is otherwise HTML. */
+/**
+ * Escapes the text for HTML and marks its untranslatable values with `<bdi translate="no">`.
+ */
 export function markedHtml(text: string): string {
   return escapeHtml(text).replace(MARKED, '<bdi translate="no">$1</bdi>');
 }

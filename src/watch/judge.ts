@@ -3,7 +3,7 @@ import { contractVersionOf, merchantNumberOf } from '#settlement/contract-versio
 import type { UnexplainedRow } from '#settlement/foreign-settlement-queries.ts';
 import type { NewStep } from '#watch/watch-queries.ts';
 
-/** What one poll found that the ledger does not explain, confirmed by two providers. */
+/** Findings of one poll that the ledger does not explain, confirmed by two providers. */
 export interface Confirmed {
   readonly moved: readonly UnexplainedRow[];
   readonly rules: readonly OtherEvent[];

@@ -38,7 +38,10 @@ export async function readLedgerState(
   wanted: {
     readonly livemode: boolean;
     readonly clusterId: string | null;
-    /** When the database was found to be replaced, or to have gone back; `null` if it was not. */
+    /**
+     * Time at which the database was found to be replaced, or to have gone back; `null` if it was
+     * not.
+     */
     readonly changedAt: Date | null;
   },
 ): Promise<{ readonly complete: boolean; readonly position: string }> {

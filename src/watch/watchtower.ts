@@ -83,7 +83,7 @@ const COIN_EVERY_MS = 60_000;
 /** A thief may settle every second; mails are limited to one a minute. */
 const MAIL_EVERY_MS = 60_000;
 
-/** What a watchtower remembers from poll to poll. */
+/** A watchtower's memory from poll to poll. */
 interface Memory {
   nextBlock: bigint | null;
   differsSince: number | null;

@@ -32,7 +32,7 @@ const PageQuery = Type.Object({
   limit: limitParameter,
 });
 
-/** Numbered rows, newest first; the last number is the cursor of the next page. */
+/** Schema of numbered rows, newest first; the last number is the cursor of the next page. */
 function paged(item: TSchema) {
   return Type.Object(
     {
@@ -117,7 +117,7 @@ function reconciliationRoute({ db }: OperatorDeps) {
   });
 }
 
-/** Alarms and differences that staff must review, page by page. */
+/** Returns the routes for alarms and differences that staff must review, page by page. */
 export function watchRoutes(deps: OperatorDeps): PersonRoute[] {
   return [alarmsRoute(deps), reconciliationRoute(deps), auditVerificationRoute(deps)];
 }

@@ -8,7 +8,7 @@ export interface MerchantLook {
   readonly language: string | null;
 }
 
-/** For the merchant of this payment; `null` if there is no such intent. */
+/** Reads the look of the merchant of this payment; `null` if there is no such intent. */
 export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<MerchantLook | null> {
   const rows = await sql.query<MerchantLook>(
     `select b.style, a.language from payment_intents i
@@ -20,7 +20,7 @@ export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<Me
   return rows[0] ?? null;
 }
 
-/** Of the merchant of a receipt: of a payment by its number, or of a refund. */
+/** Reads the look of the merchant of a receipt: of a payment by its number, or of a refund. */
 export async function selectLookOfReceipt(
   sql: Sql,
   wanted: { readonly livemode: boolean } & (

@@ -16,7 +16,7 @@ export interface TagDeps extends AuthorizeDeps {
   readonly terminals: WaitingRoom<PaymentIntent>;
 }
 
-/** The terminal whose tag currently has this token. */
+/** Finds the terminal whose tag currently has this token. */
 export async function findTag(
   { db, idKey }: { readonly db: Database } & Pick<TagDeps, 'idKey'>,
   token: string,
@@ -25,7 +25,7 @@ export async function findTag(
   return tag === null ? null : ((await selectTaggedTerminal(db, tag)) ?? null);
 }
 
-/** The id of this payment on the tag, which reveals neither the intent nor its pay link. */
+/** Returns the id of this payment on the tag, which reveals neither the intent nor its pay link. */
 export function referenceOf({ idKey }: Pick<TagDeps, 'idKey'>, link: PayLink): string {
   const { livemode } = link.intent.tenant;
   return numberedId(idKey, 'tagPayment', { livemode, number: link.number });
@@ -42,7 +42,7 @@ function readBy(
   return readPayLink(deps, { number, chain, address, bindsOrder: false });
 }
 
-/** A payment of the tag's terminal by its reference, in any status. */
+/** Finds a payment of the tag's terminal by its reference, in any status. */
 export async function findTagPayment(
   deps: TagDeps,
   terminal: TaggedTerminal,

@@ -11,12 +11,18 @@ export function fillPage(html: string, { title, body }: FinishedPage): string {
     .replace('<div id="app"></div>', () => body);
 }
 
-/** JSON for a script element, escaped so that it cannot close the element, in HTML or in XML. */
+/**
+ * Returns JSON for a script element, escaped so that it cannot close the element, in HTML or in
+ * XML.
+ */
 export function dataOf(document: object): string {
   return JSON.stringify(document).replaceAll('<', '\\u003c').replaceAll('&', '\\u0026');
 }
 
-/** A path if the node is on the page's own origin, so that the page works under any host name. */
+/**
+ * Returns a path if the node is on the page's own origin, so that the page works under any host
+ * name.
+ */
 export function fromPage(url: string | null, webUrl: string): string | null {
   return url?.startsWith(`${webUrl}/`) === true ? url.slice(webUrl.length + 1) : url;
 }

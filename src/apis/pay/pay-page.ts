@@ -8,12 +8,14 @@ import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
 
 /**
- * Above this rate a client gets the plain page, without a database read; the page shows the errors
- * itself.
+ * Above this rate a client gets the plain page, without a database read; the page then shows the
+ * errors itself.
  */
 const LIMIT = { requests: 240, seconds: 60 };
 
-/** The page of a pay link, with the merchant's logo and color, in its customers' language. */
+/**
+ * Serves the page of a pay link, with the merchant's logo and color, in its customers' language.
+ */
 export function createPayGate({ db, idKey }: { readonly db: Database; readonly idKey: IdKey }) {
   const limiter = memoryRateLimiter(LIMIT);
   return async (request: FastifyRequest, _reply: FastifyReply, pageFor: PageFor) => {

@@ -88,7 +88,8 @@ function authorizationRoute(deps: AuthorizeDeps) {
 }
 
 /**
- * Pay links, which terminals show and any wallet can pay, and receipts (behavior.md 19 and 6.5).
+ * Creates the API of pay links, which terminals show and any wallet can pay, and of receipts
+ * (behavior.md 19 and 6.5).
  */
 export function paySurface(deps: TagDeps & ReceiptDeps): Surface<PayCaller> {
   return {

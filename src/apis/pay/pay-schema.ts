@@ -131,7 +131,7 @@ export const PayLinkQuery = Type.Object({
   tip_amount: Type.Optional(TipAmount),
 });
 
-/** As much as fits into a request body. */
+/** The longest signature: as much as fits into a request body. */
 const MAX_SIGNATURE = 60_000;
 
 /** The errors of a signature, the same for pay links, tags and tills. */

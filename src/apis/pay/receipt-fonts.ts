@@ -31,8 +31,8 @@ const SFNT_HEADER = 12;
 const SFNT_ENTRY = 16;
 
 /**
- * A WOFF file as the font that is packed in it: the library would unpack a table again for each
- * letter, which made a receipt take 3 s.
+ * Unpacks a WOFF file into the font that it contains: the library would unpack a table again for
+ * each letter, which made a receipt take 3 s.
  */
 function unpacked(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12);
@@ -67,7 +67,7 @@ function load(): PdfFont[] {
   });
 }
 
-/** Read when the first receipt is opened, which imports this module: about 100 ms. */
+/** Loaded with this module, which the first opened receipt imports: takes about 100 ms. */
 export const PDF_FONTS: readonly PdfFont[] = load();
 
 /** A part of a text in one font. */
@@ -76,12 +76,12 @@ export interface FontRun {
   readonly font: PdfFont;
 }
 
-/** What a reader sees as one letter, with all its marks. */
+/** Splits text into what a reader sees as one letter, with all its marks. */
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
-/** Not printed, on paper either: see `receipt-text.ts`. */
+/** Characters that are not printed, on paper either: see `receipt-text.ts`. */
 const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** As it is written in a PDF: without what turns a line round, or shows nothing. */
+/** Returns the text for a PDF, without characters that change the direction or show nothing. */
 export function pdfText(text: string): string {
   return text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(IGNORED, '').trim();
 }
@@ -91,7 +91,10 @@ function covers({ has }: PdfFont, letter: string): boolean {
   return true;
 }
 
-/** The letter in a font that has it, or its compatible form (half-width katakana); null: none. */
+/**
+ * Returns the letter in a font that has it, or its compatible form (half-width katakana); null if
+ * no font has it.
+ */
 function runOf(letter: string, before: PdfFont | undefined): FontRun | null {
   for (const text of [letter, letter.normalize('NFKC')]) {
     if (before !== undefined && covers(before, text)) return { text, font: before };
@@ -101,7 +104,7 @@ function runOf(letter: string, before: PdfFont | undefined): FontRun | null {
   return null;
 }
 
-/** The text in as few fonts as it needs; null: no font has one of its letters. */
+/** Splits the text into as few fonts as it needs; null if a letter is in no font. */
 export function fontRuns(text: string): FontRun[] | null {
   const runs: FontRun[] = [];
   for (const { segment } of LETTERS.segment(text)) {

@@ -28,7 +28,7 @@ function row(line: ReceiptLine): string {
   );
 }
 
-/** A list of lines, or nothing. */
+/** Renders a list of lines, or nothing if there are none. */
 function list(kind: string, lines: readonly ReceiptLine[]): string {
   return lines.length === 0 ? '' : `<dl class="${kind}">\n${lines.map(row).join('\n')}\n</dl>`;
 }
@@ -61,7 +61,7 @@ export function receiptPage(
   at: {
     readonly url: string;
     readonly node: string | null;
-    /** Where its PDF is; `null` if it has none. */
+    /** The path of the receipt's PDF; `null` if it has none. */
     readonly pdf: string | null;
   },
 ): FinishedPage {

@@ -16,7 +16,7 @@ export function headlineOf(atoms: number, { locale }: Writer): string {
   return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }
 
-/** A sum in the shop's currency, and the same in USDC below it. */
+/** Returns a sum in the shop's currency, with the same in USDC below it. */
 function bothSums(name: string, { shown, usdc }: { shown: string | null; usdc: string }) {
   return shown === null ? { name, value: usdc } : { name, value: shown, also: named(usdc) };
 }
@@ -34,7 +34,7 @@ function refundLine(
   return { name: writer.text(key), value: writer.usdc(BigInt(amount)), also };
 }
 
-/** The parts of the amount that left the wallet, and the refunds. */
+/** Returns the parts of the amount that left the wallet, and the refunds. */
 function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   const { sale, tip, fees, paid, refunds, amount_refunded, presentment } = receipt;
   const { text, usdc } = writer;
@@ -56,7 +56,7 @@ function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   return lines;
 }
 
-/** `1 EUR = 1.0854 USDC`: the rate that was locked for the sale. */
+/** Returns `1 EUR = 1.0854 USDC`: the rate that was locked for the sale. */
 function rateLines(
   { presentment, time_zone }: ShownReceipt,
   { text, time }: Writer,
@@ -125,14 +125,14 @@ function chainLines({ proof }: ShownReceipt, { text, marked }: Writer): ReceiptL
   ];
 }
 
-/** Counts succeeded refunds only, because a pending one may still fail. */
+/** Describes the refunds. Counts succeeded ones only, because a pending one may still fail. */
 function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['state'] {
   const back = refunds.reduce((sum, one) => sum + (one.status === 'succeeded' ? one.amount : 0), 0);
   if (back === 0) return null;
   return text(back >= sale + tip ? 'receipt.state.refunded' : 'receipt.state.partly_refunded');
 }
 
-/** Sale and tip in the shop's currency; null for a sale in USDC. */
+/** Returns sale and tip in the shop's currency; null for a sale in USDC. */
 function shopSum({ presentment }: ShownReceipt, { money }: Writer): string | null {
   if (presentment === null) return null;
   return money(presentment.amount + presentment.tip_amount, presentment.currency);

@@ -39,7 +39,7 @@ function wantedOf(path: string): Wanted {
   return { token, form: (form as Form | undefined) ?? 'html' };
 }
 
-/** 48 columns by default; `null` if printers have no such width. */
+/** Reads the width: 48 columns by default; `null` if printers have no such width. */
 function widthOf(query: unknown): TextWidth | null {
   const { width = '48' } = query as { readonly width?: unknown };
   return TEXT_WIDTHS.find((known) => String(known) === width) ?? null;
@@ -95,7 +95,7 @@ async function find(deps: ReceiptPageDeps, token: string, writer: Writer): Promi
   return refund && { slip: refund, node: null };
 }
 
-/** The look that the merchant chose for its pages; `null` if there is no such receipt. */
+/** Returns the look that the merchant chose for its pages; `null` if there is no such receipt. */
 async function lookOf({ db, idKey, receipts }: ReceiptDeps, token: string) {
   const payment = findReceipt(idKey, token);
   if (payment !== null) return selectLookOfReceipt(db, payment);
@@ -113,7 +113,10 @@ interface Shown {
   readonly webUrl: string;
 }
 
-/** Fonts and the library are loaded with the first receipt, not when the service starts. */
+/**
+ * Sends the PDF. Fonts and the library are loaded with the first receipt, not when the service
+ * starts.
+ */
 async function sendPdf(reply: FastifyReply, { slip, url, webUrl }: Shown): Promise<FastifyReply> {
   const { hasPdf, receiptPdf } = await import('#apis/pay/receipt-pdf.ts');
   if (!hasPdf(slip)) return sendRefusal(reply, NO_PDF, webUrl);
@@ -139,7 +142,8 @@ export function createReceiptGate(deps: ReceiptPageDeps) {
       const page = tooManyPage(writerFor(pageFor(null).language));
       return sendPage(reply.header('Retry-After', rate.retryAfterSeconds), 429, page);
     }
-    // Not cached: a refund changes the receipt, and it must not stay on a shared device.
+    // Not cached, because a refund changes the receipt, and a copy must not remain on a shared
+    // device.
     reply.header('Cache-Control', 'no-store').header('X-Robots-Tag', 'noindex, nofollow');
     const look = await lookOf(deps, token);
     const { html, language } = pageFor(look?.language ?? null);

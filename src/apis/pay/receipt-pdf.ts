@@ -7,7 +7,7 @@ import { wrapped } from '#apis/pay/receipt-text.ts';
 import { withoutMarks } from '#core/isolates.ts';
 import { directionOf, languageTag } from '#core/languages.ts';
 
-/** The package's types are those of an ES module, its code that of a CommonJS one. */
+/** The package declares types of an ES module, but its code is CommonJS. */
 interface Bidi {
   getEmbeddingLevels(text: string, direction: Direction): { readonly levels: Uint8Array };
   getMirroredCharactersMap(text: string, levels: Uint8Array): ReadonlyMap<number, string>;
@@ -15,7 +15,7 @@ interface Bidi {
 
 const bidi = (bidiFactory as unknown as () => Bidi)();
 
-/** A5, in points. */
+/** The page is A5, in points. */
 const PAGE = { width: 420, height: 595 };
 const MARGIN = 36;
 const WIDTH = PAGE.width - 2 * MARGIN;
@@ -24,7 +24,7 @@ const SIZES = { small: 8, body: 9.5, name: 15, headline: 20 } as const;
 const SOFT = '#555555';
 const DARK = '#111111';
 const QR_SIZE = 90;
-/** Between the name and the value of a line. */
+/** Space between the name and the value of a line, in points. */
 const GAP = 12;
 
 type Size = keyof typeof SIZES;
@@ -37,10 +37,12 @@ interface DrawnRun {
   readonly level: number;
 }
 
-/** Neutral characters that run from right to left, which no shaper turns round. */
+/** Matches neutral characters; in right-to-left text no shaper reverses them. */
 const NO_SCRIPT = /^[^\p{L}]+$/u;
 
-/** The runs of a line from left to right, by the Unicode Bidirectional Algorithm (rule L2). */
+/**
+ * Returns the runs of a line from left to right, by the Unicode Bidirectional Algorithm (rule L2).
+ */
 function visualRuns(text: string, direction: Direction): DrawnRun[] {
   const parts = fontRuns(text) ?? [];
   const written = parts.map((part) => part.text).join('');
@@ -70,7 +72,7 @@ function visualRuns(text: string, direction: Direction): DrawnRun[] {
   );
 }
 
-/** Turns round each sequence of runs of this level or a higher one. */
+/** Reverses each sequence of runs of this level or a higher one. */
 function reverseFrom(runs: DrawnRun[], level: number): void {
   let start = 0;
   while (start < runs.length) {
@@ -85,7 +87,7 @@ function reverseFrom(runs: DrawnRun[], level: number): void {
   }
 }
 
-/** Each text of a receipt that a PDF would have. */
+/** Returns each text of a receipt that its PDF would contain. */
 function textsOf(slip: Slip): string[] {
   const lines = [slip.items, slip.amounts, slip.taxes, slip.facts, slip.fiscal, slip.chain].flat();
   return [
@@ -95,7 +97,7 @@ function textsOf(slip: Slip): string[] {
   ];
 }
 
-/** Whether the fonts have every letter of this receipt. */
+/** True if the fonts have every letter of this receipt. */
 export function hasPdf(slip: Slip): boolean {
   return textsOf(slip).every((text) => fontRuns(pdfText(withoutMarks(text))) !== null);
 }
@@ -119,7 +121,7 @@ class Sheet {
     return width;
   }
 
-  /** Runs, not letters: a shaper joins the letters of a word. */
+  /** Measures runs, not letters, because a shaper joins the letters of a word. */
   #measure(text: string, size: Size): number {
     const doc = this.#doc.fontSize(SIZES[size]);
     return visualRuns(text, this.#direction).reduce((sum, run) => {
@@ -159,7 +161,7 @@ class Sheet {
     }
   }
 
-  /** At the side where reading begins, or at the other one. */
+  /** Draws at the side where reading begins, or at the other one. */
   #aside(line: string, size: Size, isEnd: boolean): void {
     const isLeft = isEnd === (this.#direction === 'rtl');
     this.#draw(line, isLeft ? MARGIN : MARGIN + WIDTH - this.#widthOf(line, size), size);
@@ -240,7 +242,10 @@ function draw(sheet: Sheet, slip: Slip, url: string): void {
   sheet.centered(url, 'small', SOFT);
 }
 
-/** The receipt as a PDF, with the letters that it uses of each font. Only where `hasPdf`. */
+/**
+ * Renders the receipt as a PDF that embeds the letters used of each font. Call it only if `hasPdf`
+ * is true.
+ */
 export function receiptPdf(slip: Slip, url: string): Promise<Buffer> {
   const { language } = slip.writer;
   const doc = new PDFDocument({
@@ -250,7 +255,7 @@ export function receiptPdf(slip: Slip, url: string): Promise<Buffer> {
     info: { Title: `${slip.kind} · ${slip.merchantName}` },
   });
   for (const { name, font } of PDF_FONTS) {
-    // The library takes a font that is open already, too: a document then parses none.
+    // The library also accepts an open font, so no document needs to parse one again.
     doc.registerFont(name, font as unknown as Buffer);
   }
   const chunks: Buffer[] = [];

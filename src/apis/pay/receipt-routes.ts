@@ -22,7 +22,7 @@ export interface ReceiptDeps {
   readonly publicNode: (network: Network) => string | null;
 }
 
-/** Long enough for the payer to recognize it, too short to look it up. */
+/** Shortens an address: long enough for the payer to recognize it, too short to look it up. */
 export function shortened(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
@@ -32,12 +32,12 @@ const NO_CONTRACT = `0x${'0'.repeat(40)}`;
 
 export type ShownReceipt = ReturnType<typeof renderReceipt>;
 
-/** The sum in the shop's currency; null for USDC. */
+/** Renders the sum in the shop's currency; null for USDC. */
 export function renderPast(presentment: PastQuote | null) {
   return presentment === null ? null : renderQuote(presentment, presentment.expiresAt);
 }
 
-/** Where the chain confirms the payment. */
+/** Renders the data by which the chain confirms the payment. */
 function renderProof(
   { payment, merchantNumber: number }: Receipt,
   chain: NetworkConfig | undefined,
@@ -71,7 +71,7 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
   });
 }
 
-/** What a receipt says of its sale: lines and taxes are in minor units, or in atoms. */
+/** Renders the receipt's sale: lines and taxes are in minor units, or in atoms. */
 function renderSale({ payment }: Receipt) {
   const { presentment, amount, tip, lines } = payment;
   return {
@@ -129,7 +129,7 @@ function renderReceipt(
   };
 }
 
-/** The receipt of this token; `null` if there is none. */
+/** Reads the receipt of this token; `null` if there is none. */
 export async function readReceipt(
   { db, idKey, receipts, chains, publicNode }: ReceiptDeps,
   token: string,
@@ -142,7 +142,9 @@ export async function readReceipt(
   return renderReceipt(receipt, { chain: chain?.config, rpcUrl, receipts });
 }
 
-/** The receipt's data, which its page shows and `npm run receipt` verifies. */
+/**
+ * Returns the route for the receipt's data, which its page shows and `npm run receipt` verifies.
+ */
 export function receiptRoute(deps: ReceiptDeps) {
   return defineRoute<PayCaller>({
     method: 'GET',

@@ -3,7 +3,7 @@ import type { Fiscal } from '#fiscal/fiscal-queries.ts';
 import { fullPrice, type LineItem, type taxTable } from '#prices/lines.ts';
 import type { Writer } from '#texts/text.ts';
 
-/** What a sale is made of, as its receipt shows it. */
+/** The contents of a sale, as its receipt shows them. */
 export interface ShownSale {
   /** `null` for a sale in USDC. */
   readonly presentment: { readonly currency: string } | null;
@@ -12,7 +12,10 @@ export interface ShownSale {
   readonly taxes: ReturnType<typeof taxTable>;
 }
 
-/** Writes the sums of a sale, which are minor units of its currency, or atoms. */
+/**
+ * Returns a function that writes the sums of a sale, which are minor units of its currency, or
+ * atoms.
+ */
 export function sumWriter(
   { presentment }: Pick<ShownSale, 'presentment'>,
   { money, usdc }: Writer,
@@ -39,7 +42,7 @@ function itemLines(item: LineItem, sum: (value: number) => string, writer: Write
   return [line, { name: writer.text('receipt.discount'), value: sum(-discount) }];
 }
 
-/** Each line with its price, and what was taken off. None for a sale of a sum alone. */
+/** Returns each line with its price and discount. Empty for a sale of a plain sum. */
 export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   const { line_items: items, discount } = sale;
   if (items === null) return [];
@@ -49,7 +52,7 @@ export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   return [...lines, { name: writer.text('receipt.sale_discount'), value: sum(-discount) }];
 }
 
-/** The tax table: one line per rate. */
+/** Returns the tax table: one line per rate. */
 export function taxesOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   const sum = sumWriter(sale, writer);
   return sale.taxes.map(({ rate, net, tax, gross }) => ({
@@ -59,7 +62,7 @@ export function taxesOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   }));
 }
 
-/** What the fiscal signer has said, as text. None if no signer was asked. */
+/** Returns the fiscal signer's answer as text. Empty if no signer was asked. */
 export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLine[] {
   if (fiscal === null) return [];
   const name = text('receipt.fiscal');
@@ -72,7 +75,10 @@ export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLin
   ];
 }
 
-/** Who sold, below the name that customers know: legal name, address, tax number. */
+/**
+ * Returns the seller's legal name, address and tax number, shown below the name that customers
+ * know.
+ */
 export function sellerOf(
   merchant: {
     readonly legal_name: string | null;

@@ -30,7 +30,7 @@ export interface Slip {
   /** Legal name, address and tax number, with Unicode isolates. */
   readonly seller: readonly string[];
   readonly livemode: boolean;
-  /** Whether it was refunded since, in words; `null` if it was not. */
+  /** Describes refunds in words; `null` if there are none. */
   readonly state: string | null;
   /** `6.78 USDC`, or the sum in the shop's currency. */
   readonly headline: string;

@@ -42,7 +42,8 @@ const COMBINING = /[\p{Mn}\p{Me}]/u;
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
- * The text as it can be printed. Printers lack `…` and print three periods, so it counts as three.
+ * Returns the text as it can be printed. Printers lack `…` and print three periods, so it counts as
+ * three.
  */
 function printable(text: string): string {
   const composed = text.normalize('NFC').replaceAll('…', '...');
@@ -74,7 +75,10 @@ function piecesOf(word: string, width: number, measure: Measure): string[] {
   return pieces;
 }
 
-/** Lines of at most `width`, as `measure` counts it: printed cells, or points of a font. */
+/**
+ * Wraps text to lines of at most `width`, as `measure` counts it: printed cells, or points of a
+ * font.
+ */
 export function wrapped(text: string, width: number, measure: Measure = cellsOf): string[] {
   const lines: string[] = [];
   for (const word of printable(text).split(' ')) {
@@ -95,7 +99,7 @@ function centered(text: string, width: number): string[] {
   });
 }
 
-/** The name on the left, the value on the right, or below the name if both are long. */
+/** Puts the name on the left and the value on the right, or below the name if both are long. */
 function spread({ name, value, also }: ReceiptLine, width: number): string[] {
   const right = (text: string) =>
     wrapped(text, width).map((line) => ' '.repeat(width - cellsOf(line)) + line);
@@ -107,7 +111,8 @@ function spread({ name, value, also }: ReceiptLine, width: number): string[] {
 }
 
 /**
- * The receipt as lines of at most `width` printed cells, for printers that take plain text only.
+ * Renders the receipt as lines of at most `width` printed cells, for printers that take plain text
+ * only.
  */
 export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);

@@ -100,7 +100,7 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
   };
 }
 
-/** The refund of this receipt token; `null` if there is none. */
+/** Reads the refund of this receipt token; `null` if there is none. */
 export async function readRefundSlip(
   { db, receipts, chains }: ReceiptDeps,
   token: string,

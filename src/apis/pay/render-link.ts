@@ -12,7 +12,10 @@ import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/wallet-json.ts';
 
-/** JSON has no 256-bit integers; these values are far below the largest exact number. */
+/**
+ * Converts integers to numbers: JSON has no 256-bit integers, and these values are far below the
+ * largest exact number.
+ */
 function renderMessage(signable: ReturnType<typeof messageOf>) {
   const { message } = signable;
   const { value, validAfter, validBefore } = message;
@@ -25,8 +28,8 @@ function renderMessage(signable: ReturnType<typeof messageOf>) {
 }
 
 /**
- * The public view of a link. With `from` and while it is open, also the data that this wallet
- * signs.
+ * Renders the public view of a link. With `from`, and while the link is open, it includes the data
+ * that this wallet signs.
  */
 export function renderLink(link: PayLink, terms: PayTerms, from: string | undefined) {
   const { intent, number, chain, merchant, closed } = link;
@@ -65,8 +68,8 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
 }
 
 /**
- * The stored response to a signature, as its payer sees it: the fields of the intent that `show`
- * selects, and the receipt once it is paid. Stored refusals stay unchanged.
+ * Renders the stored response to a signature for its payer: the fields of the intent that `show`
+ * selects, and the receipt once it is paid. Stored refusals are unchanged.
  */
 export function answerPayer(
   { intent, number }: PayLink,

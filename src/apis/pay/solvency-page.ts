@@ -24,7 +24,10 @@ function fact(name: string, value: string): string {
   return `<div class="row"><dt>${name}</dt><dd>${code}</dd></div>`;
 }
 
-/** The current contract has the network's name; previous contracts are numbered. */
+/**
+ * Returns the contract's id. The current contract has the network's name; previous contracts are
+ * numbered.
+ */
 function idOf(one: NetworkSolvency, place: number): string {
   return place === 0 ? one.network : `${one.network}-${place}`;
 }
@@ -54,12 +57,15 @@ ${one.rpc_url === null ? '' : fact('Node', one.rpc_url)}
 </section>`;
 }
 
-/** The position among the contracts of its network, the current one first. */
+/** Returns the index among the contracts of its network, the current one first. */
 function placeIn({ networks }: Solvency, one: NetworkSolvency): number {
   return networks.filter(({ network }) => network === one.network).indexOf(one);
 }
 
-/** Readable without script. The script only queries the nodes and recomputes the sums. */
+/**
+ * Renders the page, readable without script. The script only queries the nodes and recomputes the
+ * sums.
+ */
 function solvencyPage(
   solvency: Solvency,
   nodeOf: (one: NetworkSolvency) => string | null,

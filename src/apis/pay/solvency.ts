@@ -24,7 +24,7 @@ export interface NetworkSolvency {
   readonly surplus: number | null;
 }
 
-/** `GET /solvency.json`. */
+/** The data of `GET /solvency.json`. */
 export interface Solvency {
   readonly object: 'solvency';
   /** A network has several contracts while its merchants move from one to the next. */

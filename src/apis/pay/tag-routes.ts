@@ -190,7 +190,7 @@ function visitRoute(deps: TagDeps) {
   });
 }
 
-/** Paying at a counter through the address on its tag (behavior.md 19). */
+/** Returns the routes for paying at a counter through the URL on its tag (behavior.md 19). */
 export function tagRoutes(deps: TagDeps) {
   return [readRoute(deps), visitRoute(deps), authorizationRoute(deps)];
 }

@@ -27,7 +27,7 @@ const ROOT = '/api/apple-wallet';
 const ASKED: RateLimit = { requests: 600, seconds: 60 };
 /** Phones report errors to this log. */
 const LOGS: RateLimit = { requests: 10, seconds: 60 };
-/** The most phones, watches and tablets that may hold one pass. */
+/** The most devices that may hold one pass: phones, watches and tablets. */
 const MAX_DEVICES = 32;
 const DEVICE = /^[A-Za-z0-9._-]{1,128}$/;
 const PUSH_TOKEN = /^[0-9A-Fa-f]{16,200}$/;
@@ -39,7 +39,7 @@ const MAX_LOG_LINE = 300;
  */
 const OVERLAP_MS = 10_000;
 
-/** The web service fields of a pass; `null` without https, which Apple Wallet requires. */
+/** Returns the web service fields of a pass; `null` without https, which Apple Wallet requires. */
 export function appleUpdates(
   deps: { readonly idKey: IdKey; readonly webUrl: string },
   passId: string,
@@ -84,7 +84,7 @@ async function register(deps: ApplePassDeps, request: Asked): Promise<number> {
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
     return 400;
   }
-  // More devices than one person has. A stolen pass token must not fill the table.
+  // The limit is above what one person has, so that a stolen pass token cannot fill the table.
   if ((await countOtherDevices(deps.db, { device, passId })) >= MAX_DEVICES) return 429;
   const now = deps.clock.now();
   return (await upsertAppleDevice(deps.db, { device, passId, pushToken, now })) ? 201 : 200;
@@ -106,7 +106,7 @@ async function listChanged(deps: ApplePassDeps, request: Asked, reply: FastifyRe
   return reply.send({ serialNumbers, lastUpdated: String(now.getTime()) });
 }
 
-/** HTTP dates have whole seconds. */
+/** True if the pass has not changed. HTTP dates have whole seconds. */
 function isUnchanged(request: Asked, changedAt: Date): boolean {
   const known = Date.parse(request.headers['if-modified-since'] ?? '');
   return Math.floor(changedAt.getTime() / 1000) * 1000 <= known;

@@ -16,7 +16,7 @@ import type { Chain } from '#settlement/chain/chain.ts';
 
 const TAG = 'Payer app';
 
-/** How many more transfers the operator pays for; `null` if gasless transfers are off. */
+/** Returns how many more transfers the operator pays for; `null` if gasless transfers are off. */
 async function gaslessOf(
   deps: PayerDeps,
   { payer, chain, now }: { readonly payer: PayerRow; readonly chain: Chain; readonly now: Date },
@@ -55,12 +55,14 @@ function approveRoute(deps: PayerDeps) {
     path: '/approvals',
     operationId: 'createApproval',
     moves: 'money',
-    // The body already contains the wallet's signature for this request.
+    // No fresh signature is required, because the body already contains the wallet's signature for
+    // this request.
     asks: 'never',
     tag: TAG,
     summary: 'Relay a signed permit and spending policy: the payer needs no gas',
     scope: null,
-    // The signatures carry nonces, so a repeated request is refused and never executed twice.
+    // No key is needed: the signatures carry nonces, so a repeated request is refused and never
+    // executed twice.
     idempotency: 'ignored',
     body: ApprovalBody,
     responses: { 201: requestResponse },
@@ -103,7 +105,7 @@ function followRoute(deps: PayerDeps) {
   });
 }
 
-/** The amounts that a wallet allows the network to take. */
+/** Returns the routes for the amounts that a wallet allows the network to take. */
 export function approvalRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [
     walletRoute(deps),

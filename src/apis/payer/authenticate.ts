@@ -16,7 +16,7 @@ export interface PayerCaller {
   /** `null` on the sign-in routes. */
   readonly payer: PayerRow | null;
   readonly sessionHash: Buffer | null;
-  /** When the wallet last signed for this session. */
+  /** Time at which the wallet last signed for this session. */
   readonly signedAt: Date | null;
   /** The client's IP address. */
   readonly address: string;
@@ -26,7 +26,10 @@ export interface PayerCaller {
   readonly apiVersion: string;
 }
 
-/** The payer who has signed in. @throws Bug on a route that is open to visitors. */
+/**
+ * Returns the payer who has signed in.
+ * @throws Bug on a route that is open to visitors.
+ */
 export function payerOfCaller(caller: PayerCaller): PayerRow {
   assert(caller.payer !== null, 'a route for payers was reached without a payer');
   return caller.payer;

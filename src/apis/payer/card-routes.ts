@@ -25,7 +25,7 @@ import { cardUrlTemplate } from '#payers/card-url.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
 
 const TAG = 'Payer app';
-/** As many as a payer's passes. */
+/** The most active cards: as many as a payer's passes. */
 const MAX_ACTIVE_CARDS = 16;
 
 function listRoute(deps: PayerDeps) {
@@ -67,7 +67,7 @@ function createRoute(deps: PayerDeps) {
       'Write `url_template` and both keys to the chip. The first accepted tap binds ' +
       'the card to that chip.',
     scope: null,
-    // A stored response would keep the keys readable.
+    // No stored response: it would keep the keys readable.
     idempotency: 'ignored',
     body: NewCardBody,
     bodyExample: { label: 'Ring', per_payment_limit: 20000000 },

@@ -4,10 +4,13 @@ import { type Answer, answerWith, type Refusal, resourceMissing } from '#core/an
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { renderPayerRequest } from '#payers/render.ts';
 
-/** Blocks come every second or two; after this time the caller polls the request. */
+/**
+ * How long a response waits: blocks come every second or two; after this time the caller polls the
+ * request.
+ */
 const CHAIN_WAIT_MS = 20_000;
 
-/** The request once the chain has a result, or its current state after the time-out. */
+/** Returns the request once the chain has a result, or its current state after the time-out. */
 export async function answerWhenDone(
   deps: PayerDeps,
   asked: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },

@@ -170,7 +170,7 @@ function lifts(before: Bounds, after: Bounds): boolean {
   return isHigher || (before.blocked_at !== null && after.blocked_at === null);
 }
 
-/** Chips are named by their id, or by the address printed on them. */
+/** Returns the name in the path: a chip's id, or the address printed on it. */
 function nameIn(params: Readonly<Record<string, string>>) {
   const { id = '' } = params;
   if (id.startsWith('chip_') || isAddress(id, { strict: false })) return id;

@@ -26,13 +26,13 @@ async function merchantNames(
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 
-/** The attempt that the payer was asked to confirm; `null` if none. */
+/** Returns the attempt that the payer was asked to confirm; `null` if there is none. */
 function askedAttempt(intent: PaymentIntent): Attempt | null {
   if (intent.status === 'canceled') return intent.asked ?? null;
   return 'attempt' in intent ? intent.attempt : null;
 }
 
-/** A payment that waits for confirmation, without the merchant's metadata. */
+/** Renders a payment that waits for confirmation, without the merchant's metadata. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = intent.tenant;
   const asked = intent.status === 'requires_action' ? intent : null;
@@ -141,13 +141,14 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
     path: `/confirmations/{intent}/${verb}`,
     operationId: `${verb}Confirmation`,
     moves: 'money',
-    // The limits already bound this one payment, and the payer stands at a till.
+    // No fresh signature is required: the limits already bound this one payment, and the payer
+    // stands at a till.
     asks: 'never',
     tag: TAG,
     summary: approve ? 'Confirm a payment' : 'Reject a payment',
     description: 'Within 60 seconds of the tap.',
     scope: null,
-    // A second answer changes nothing, because the payment stores the first.
+    // No key is needed: a second answer changes nothing, because the payment stores the first.
     idempotency: 'ignored',
     params: { intent: 'paymentIntent' },
     responses: {
@@ -178,7 +179,7 @@ function answerRoute(deps: PayerDeps, approve: boolean) {
   });
 }
 
-/** The payer's approval or rejection. */
+/** Returns the routes for the payer's approval or rejection. */
 export function confirmationRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [listRoute(deps), readRoute(deps), answerRoute(deps, true), answerRoute(deps, false)];
 }

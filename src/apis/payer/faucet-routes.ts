@@ -34,7 +34,7 @@ export function faucetRoute(deps: PayerDeps) {
     path: '/faucet',
     operationId: 'askFaucet',
     moves: 'money',
-    // Test money, which goes to the wallet itself.
+    // No fresh signature is required for test money, which goes to the wallet itself.
     asks: 'never',
     tag: TAG,
     summary: 'Send test USDC to the wallet',

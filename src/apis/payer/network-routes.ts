@@ -25,14 +25,14 @@ function renderNetwork(config: NetworkConfig, passFiles: PassFiles) {
   };
 }
 
-/** A sandbox offers its test network first, production its main network. */
+/** Orders the networks: a sandbox offers its test network first, production its main network. */
 function inOrder(networks: readonly NetworkConfig[], production: boolean): NetworkConfig[] {
   return [...networks].sort(
     (a, b) => (Number(a.livemode) - Number(b.livemode)) * (production ? -1 : 1),
   );
 }
 
-/** The data that a wallet needs before it can sign in. */
+/** Returns the route for the data that a wallet needs before it can sign in. */
 export function networkRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [
     defineRoute<PayerCaller>({

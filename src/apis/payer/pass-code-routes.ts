@@ -23,7 +23,8 @@ function createRoute(deps: PayerDeps) {
     path: '/passes/{id}/codes',
     operationId: 'createPassCode',
     moves: 'money',
-    // It pays once, within a minute and the limits, which a session may do at the till.
+    // No fresh signature is required: the code pays once, within a minute and the limits, which a
+    // session may do at the till.
     asks: 'never',
     tag: 'Payer app',
     summary: 'Create a one-time code of a pass, valid for a minute',
@@ -31,7 +32,7 @@ function createRoute(deps: PayerDeps) {
       'For the QR code of the wallet app; the terminal sends it as a credential of type `qr`. It ' +
       'is consumed by the attempt that presents it.',
     scope: null,
-    // A stored response would keep the code, of which only a hash is stored.
+    // No stored response: it would keep the code, of which only a hash may be stored.
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: PassCodeSchema, description: 'The code.' } },
@@ -72,7 +73,7 @@ function createKeyRoute(deps: PayerDeps) {
       'A phone without a network shows `<pass>.<code>`; the terminal sends it as a credential of ' +
       'type `rotating_code`. Each code pays once. Codes of an earlier key become invalid at once.',
     scope: null,
-    // A stored response would keep the key readable.
+    // No stored response: it would keep the key readable.
     idempotency: 'ignored',
     params: { id: 'pass' },
     responses: { 201: { schema: RotatingKeySchema, description: 'The key.' } },

@@ -37,7 +37,7 @@ function notConfigured(wallet: string): Refusal {
   );
 }
 
-/** The pass in the format of this wallet, which gets its later changes, too. */
+/** Returns the pass in the format of this wallet, which also gets its later changes. */
 async function issue(
   deps: PayerDeps,
   request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,
@@ -53,7 +53,8 @@ async function issue(
     return refuse('unexpected_state', 'This pass was revoked and no longer has a file.');
   }
   if (passFiles[wallet] === null) return notConfigured(WALLET_NAMES[wallet]);
-  // Without a value for readers the pass is only a picture; with one, the phone that has it pays.
+  // Without a value for readers the pass is only a picture; with one, the phone that holds it can
+  // pay.
   const pays = wallet === 'google' || passFiles.apple?.atReaders === true;
   const refused = pays ? consentRefusal(request.caller, now) : null;
   if (refused !== null) return refused;

@@ -28,7 +28,7 @@ import {
 import { renderPass, renderPayer } from '#payers/render.ts';
 
 const TAG = 'Payer app';
-/** Enough for a card, a phone, a watch, a ring, and spares. */
+/** The most active passes: enough for a card, a phone, a watch, a ring, and spares. */
 const MAX_ACTIVE_PASSES = 16;
 
 function listRoute(deps: PayerDeps) {
@@ -67,7 +67,7 @@ function createRoute(deps: PayerDeps) {
     tag: TAG,
     summary: 'Create a pass; its credential is shown only once',
     scope: null,
-    // A stored response would keep the credential, of which only a hash is stored.
+    // No stored response: it would keep the credential, of which only a hash may be stored.
     idempotency: 'ignored',
     body: NewPassBody,
     bodyExample: { label: 'Phone' },

@@ -37,8 +37,8 @@ function nonceRoute(deps: PayerDeps) {
 const HELD_SECONDS = 400 * 86_400;
 
 /**
- * The wallet's last digits, for the wallet's own page. If the browser has deleted the page's
- * storage, they show which wallet it held. They authorize nothing.
+ * Returns a cookie with the wallet's last digits, for the wallet's own page. If the browser has
+ * deleted the page's storage, they show which wallet it held. They authorize nothing.
  */
 function heldCookie({ address }: { readonly address: string }): string {
   const end = address.slice(-4).toLowerCase();

@@ -22,8 +22,8 @@ const EXAMPLE = {
 };
 
 /**
- * Off unless the operator switches it on. A sandbox always pays on its own chains, where gas costs
- * nothing and wallets hold no native coin.
+ * True if the operator pays for gas: off unless switched on. A sandbox always pays on its own
+ * chains, where gas costs nothing and wallets hold no native coin.
  */
 export function paysGas({ config }: Pick<PayerDeps, 'config'>, livemode: boolean): boolean {
   const network = networkOf(livemode);
@@ -53,7 +53,7 @@ export function transferRoute(deps: PayerDeps) {
       '`validAfter` 0. Sent again with the same nonce it is the same transfer; `GET ' +
       '/approvals/{id}` follows it.',
     scope: null,
-    // The nonce of the authorization is the idempotency key: a repeated request is the same
+    // The authorization's nonce serves as the idempotency key: a repeated request is the same
     // transfer.
     idempotency: 'ignored',
     body: TransferBody,

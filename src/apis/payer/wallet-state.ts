@@ -25,7 +25,7 @@ interface Former {
   readonly account: PayerAccount;
 }
 
-/** The newest previous contract on which the payer has a policy. */
+/** Returns the newest previous contract on which the payer has a policy. */
 async function readFormer(chain: Chain, payer: Hex): Promise<Former | null> {
   for (const { settlement } of chain.config.formerSettlements.toReversed()) {
     const account = await readPayerAccount(chain, payer, settlement);
@@ -54,7 +54,10 @@ export async function readWallet(deps: PayerDeps, payer: PayerRow): Promise<Wall
   }
 }
 
-/** An unlimited allowance exceeds the exact integers of JSON, so the largest one is shown. */
+/**
+ * Returns atoms for JSON: an unlimited allowance exceeds its exact integers, so the largest one is
+ * shown.
+ */
 function shownAtoms(value: bigint): number {
   const max = BigInt(Number.MAX_SAFE_INTEGER);
   return toJsonAtoms(value > max ? max : value);

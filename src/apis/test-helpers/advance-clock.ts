@@ -21,7 +21,7 @@ export interface ClockDeps {
   readonly clock: Clock;
 }
 
-/** Enough for any deadline that a developer tests. */
+/** The largest advance: enough for any deadline that a developer tests. */
 export const MAX_ADVANCE_SECONDS = 366 * 86_400;
 /** The event retention of behavior.md 17.2. */
 const EVENT_RETENTION_MS = 30 * DAY_MS;

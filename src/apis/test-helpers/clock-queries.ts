@@ -7,13 +7,13 @@ export interface AdvancedTo {
   readonly now: Date;
 }
 
-// One statement per table moves the deadlines of an account's test mode closer on the service's
+// Each statement moves one table's deadlines of an account's test mode closer on the service's
 // clock, which leaves them unchanged on the account's clock. Spans are whole seconds. Deadlines
 // that have passed move too, so that the distances between them stay the same.
 
 /**
- * The account's clock, locked until the commit so that concurrent advances add up. @returns its
- * total.
+ * Advances the account's clock and locks it until the commit, so that concurrent advances add up.
+ * @returns its total.
  */
 export async function addToClock(tx: Tx, accountId: string, seconds: number): Promise<number> {
   const rows = await tx.query<{ total: bigint }>(
@@ -27,9 +27,9 @@ export async function addToClock(tx: Tx, accountId: string, seconds: number): Pr
 }
 
 /**
- * From the commit on, the account's new objects count as created at its new time. Call it last,
- * because it locks the account's commit order. Otherwise a concurrent writer that read the old time
- * could commit after it and count as created earlier.
+ * Makes the account's new objects count as created at its new time, from the commit on. Call it
+ * last, because it locks the account's commit order. Otherwise a concurrent writer that read the
+ * old time could commit after it and count as created earlier.
  */
 export async function advanceOrder(tx: Tx, accountId: string, at: AdvancedTo): Promise<void> {
   await tx.query(
@@ -48,7 +48,7 @@ export async function selectClock(sql: Sql, accountId: string): Promise<number> 
   return Number(rows[0]?.total ?? 0);
 }
 
-/** Intents that have not ended, locked in the order of their ids, as everywhere. */
+/** Advances intents that have not ended, locked in the order of their ids, as everywhere. */
 export async function advanceIntents(tx: Tx, accountId: string, seconds: number): Promise<void> {
   await tx.query(
     `with due as materialized (
@@ -95,7 +95,7 @@ export async function advanceAgentTokens(
   );
 }
 
-/** Stored responses. Requests that are still running keep their key. */
+/** Advances stored responses. Requests that are still running keep their key. */
 export async function advanceIdempotencyKeys(
   tx: Tx,
   accountId: string,

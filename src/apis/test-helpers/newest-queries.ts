@@ -3,7 +3,7 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import type { EventType } from '#events/types.ts';
 
-/** The newest event about this object, as it is delivered. */
+/** Returns the newest event about this object, as it is delivered. */
 export async function selectNewestBody(
   sql: Sql,
   tenant: Tenant,
@@ -31,8 +31,8 @@ const TABLES = [
 ] as const;
 
 /**
- * The object of the newest event of these types whose object exists; events may name made-up
- * objects.
+ * Returns the object of the newest event of these types whose object exists; events may name
+ * made-up objects.
  */
 export async function selectNewestObject(
   sql: Sql,

@@ -114,7 +114,7 @@ function tapRoute(deps: TestHelperDeps) {
       if (terminal.status === 'inactive') {
         return refuse('terminal_inactive', 'The terminal is inactive. Activate it first.');
       }
-      // Checked before the terminal's intents, which the first request has already changed.
+      // Check this before the terminal's intents, which the first request has already changed.
       const replay = await findReplay(deps.db, idempotency, now);
       if (replay !== null) return replay;
       const intentId = body.payment_intent ?? (await findOpenIntent(deps, terminal.id, now));

@@ -157,7 +157,7 @@ function refundSample(type: SampleType & `refund.${string}`, ids: Ids, now: Date
   }
 }
 
-/** A made-up object as an event of this type carries it. */
+/** Returns a made-up object as an event of this type carries it. */
 export function sampleOf(type: SampleType, accountId: string, now: Date): Sample {
   const ids = createIds(now);
   switch (type) {
