@@ -14,14 +14,14 @@ export interface Reply {
 
 export interface Caller {
   get(path: string): Promise<Reply>;
-  /** Sends a fresh Idempotency-Key unless one is given. */
+  /** Sends a POST request, with a fresh Idempotency-Key unless one is given. */
   post(path: string, body?: unknown, key?: string): Promise<Reply>;
   send(method: string, path: string, options?: RequestInit): Promise<Reply>;
 }
 
 /**
- * A client of one surface, over real HTTP, with one bearer key. Responses of an earlier release are
- * checked against its own documents, which may lack today's fields.
+ * Creates a client of one surface, over real HTTP, with one bearer key. Responses of an earlier
+ * release are checked against its own documents, which may lack today's fields.
  */
 export function caller(
   baseUrl: string,

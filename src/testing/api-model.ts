@@ -60,7 +60,7 @@ const UNEXPECTED: Expected = {
   code: 'payment_intent_unexpected_state',
 };
 
-/** Sandbox policy: a first payment of at least this sum must be confirmed. */
+/** Sandbox policy: a first payment of at least this amount must be confirmed. */
 const CONFIRM_FROM = 50_000_000;
 /** The limit per payment of the pass `over_limit`. */
 const PER_PAYMENT = 1_000_000;
@@ -120,7 +120,7 @@ export function confirm(model: Model, intent: ModelIntent, token: ModelToken): E
   if (token.amount !== intent.amount) return decline(intent, 'agent_token_mismatch');
   const holder = model.intents.find((other) => other.token === token && other !== intent);
   if (holder !== undefined) return decline(intent, 'agent_token_used');
-  // A token belongs to the payer: a revoked pass of that payer does not affect it.
+  // A token belongs to the payer, so a revoked pass of that payer does not affect it.
   const code = token.pass === 'revoked' ? null : declineOf(token.pass, intent.amount);
   const expected = present(model, intent, { pass: token.pass, code });
   if (intent.pass !== null) intent.token = token;
@@ -153,7 +153,10 @@ export function expire(intent: ModelIntent): Expected {
   return end(intent, 'expired');
 }
 
-/** @returns the refunded atoms, or the refusal. Amount `null`: all that is left. */
+/**
+ * Refunds a payment. Amount `null` refunds all that is left.
+ * @returns the refunded atoms, or the refusal.
+ */
 export function refund(
   model: Model,
   intent: ModelIntent,
@@ -168,7 +171,9 @@ export function refund(
   return { kind: 'refund', amount: wanted };
 }
 
-/** The last event of an intent that follows from its present state, however it got there. */
+/**
+ * Returns the last event of an intent, which follows from its present state, however it got there.
+ */
 export function lastEventOf(intent: ModelIntent): string {
   switch (intent.status) {
     case 'requires_payment_method':

@@ -86,7 +86,7 @@ function toSettledPayment(settled: Settled): Payment {
   });
 }
 
-/** A settled payment, written directly into the tables: reading it needs no chain. */
+/** Writes a settled payment directly into the tables, because reading it needs no chain. */
 export async function addTestPayment(
   db: Database,
   mode: TestMode,
@@ -109,7 +109,7 @@ export async function addTestPayment(
   return { id: ids.payment, intentId: ids.intent };
 }
 
-/** The id of the newest event of a type. */
+/** Returns the id of the newest event of a type. */
 export async function newestEvent(db: Database, mode: TestMode, type: string): Promise<string> {
   const rows = await db.query<{ id: string }>(
     `select id from events where account_id = $1 and livemode = $2 and type = $3
@@ -131,7 +131,7 @@ export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): L
   });
 }
 
-/** A webhook endpoint of the merchant's test mode, made over the API. */
+/** Creates a webhook endpoint in the merchant's test mode over the API. */
 export async function addTestEndpoint(
   api: TestApi,
   url: string,
@@ -141,5 +141,5 @@ export async function addTestEndpoint(
   return (await api.call({ path: '/v1/webhook_endpoints', body })).body.id;
 }
 
-/** Lets test endpoints be reached on this machine. */
+/** Allows webhooks to endpoints on this machine. */
 export const LOCAL_WEBHOOKS = { WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8' } as const;

@@ -29,9 +29,9 @@ import { TEST_ID_KEY } from '#testing/store.ts';
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | 'PUT';
-  /** Below `/api`: `/v1/payments`. */
+  /** Path below `/api`, for example `/v1/payments`. */
   readonly path: string;
-  /** `null`: no key. Default: the merchant's test key. */
+  /** The API key; `null` sends none. Default: the merchant's test key. */
   readonly key?: string | null;
   readonly body?: unknown;
   readonly idempotencyKey?: string;
@@ -89,7 +89,7 @@ export interface TestApiOptions {
   readonly databaseUrlFor?: (url: string) => Promise<string>;
 }
 
-/** More than a test sends in a second. */
+/** A rate limit higher than what a test sends in a second. */
 const NO_LIMIT = '1000000/1';
 
 interface NodeOf {
@@ -99,7 +99,7 @@ interface NodeOf {
   readonly options: TestApiOptions;
 }
 
-/** A server with its own connections, as in a process of its own. */
+/** Starts a server with its own connections, as in another process. */
 async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
   const env = { RATE_LIMIT: options.rateLimit ?? NO_LIMIT, ...options.env };
   const url = (await options.databaseUrlFor?.(databaseUrl)) ?? databaseUrl;
@@ -152,8 +152,9 @@ async function send(url: string, merchant: TestMerchant, call: Call): Promise<An
 }
 
 /**
- * The merchant API over its own database, with one merchant, and with unreachable chains: requests
- * that need a chain stay under way. Every response is checked against the OpenAPI document.
+ * Starts the merchant API on its own database, with one merchant and with unreachable chains:
+ * requests that need a chain stay in progress. Every response is checked against the OpenAPI
+ * document.
  */
 export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
   const { db, url: databaseUrl, close } = await testDatabase();
@@ -194,7 +195,7 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
 }
 
-/** A payment intent of the test mode, made over the API. */
+/** Creates a payment intent in test mode over the API. */
 export async function createTestIntent(api: TestApi, body: object = {}): Promise<AnswerBody> {
   const answered = await api.call({
     path: '/v1/payment_intents',
@@ -207,7 +208,7 @@ export async function createTestIntent(api: TestApi, body: object = {}): Promise
 /** An address without a listener. */
 const NOWHERE = 'http://127.0.0.1:1';
 
-/** Both networks with unreachable nodes: everything that needs no chain works. */
+/** Opens both networks with unreachable nodes: everything that needs no chain works. */
 function openAwayChains(): Promise<Chain[]> {
   return Promise.all(
     NETWORKS.map((network, index) =>

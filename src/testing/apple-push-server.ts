@@ -9,7 +9,7 @@ import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { present } from '#core/assert.ts';
 import { PASS_TYPE } from '#testing/wallet-credentials.ts';
 
-/** Apple's push service as documented: HTTP/2 with a client certificate. */
+/** Behaves like Apple's push service as documented: HTTP/2 with a client certificate. */
 export interface ApplePushServer {
   readonly url: string;
   /** Tokens of the devices that were notified, in order. */
@@ -28,7 +28,7 @@ function refusalOf(headers: IncomingHttpHeaders, body: string, commonName: unkno
   return body === '{}' ? null : { status: 400, reason: 'PayloadEmpty' };
 }
 
-/** The subject of the client certificate. */
+/** Returns the subject of the client certificate. */
 function peerOf(stream: ServerHttp2Stream): PeerCertificate {
   return (present(stream.session, 'session').socket as TLSSocket).getPeerCertificate();
 }

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-/** A software security key: creates passkeys and answers challenges like a browser. */
+/** Simulates a security key in software: creates passkeys and answers challenges like a browser. */
 
 const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
@@ -14,7 +14,7 @@ function sha256(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
 }
 
-/** Head of a CBOR item: major type and length or value. */
+/** Returns the head of a CBOR item: major type and length or value. */
 function head(major: number, value: number): Buffer {
   if (value < 24) return Buffer.from([(major << 5) | value]);
   if (value < 256) return Buffer.from([(major << 5) | 24, value]);
@@ -27,7 +27,7 @@ const text = (value: string) => Buffer.concat([head(3, value.length), Buffer.fro
 const map = (entries: readonly (readonly [Buffer, Buffer])[]) =>
   Buffer.concat([head(5, entries.length), ...entries.flat()]);
 
-/** COSE_Key of an ES256 public key. */
+/** Returns the COSE_Key of an ES256 public key. */
 function coseKey(key: KeyObject): Buffer {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
   return map([
@@ -68,7 +68,7 @@ export class Authenticator {
     return Buffer.concat([sha256(Buffer.from(this.#options.rpId)), fixed, rest]);
   }
 
-  /** The answer to navigator.credentials.create. */
+  /** Returns the answer to navigator.credentials.create. */
   register(challenge: string): object {
     const idLength = Buffer.from([0, this.#id.length]);
     const aaguid = Buffer.alloc(16);
@@ -84,7 +84,7 @@ export class Authenticator {
     });
   }
 
-  /** The answer to navigator.credentials.get. */
+  /** Returns the answer to navigator.credentials.get. */
   use(challenge: string): object {
     const clientData = this.#clientData('webauthn.get', challenge);
     const authenticatorData = this.#authenticatorData(0);

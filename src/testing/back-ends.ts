@@ -1,4 +1,4 @@
-// A provider's address has several nodes behind it, each at its own block.
+// Simulates a provider that has several nodes behind its address, each at its own block.
 
 /** The index of the block parameter, by method. */
 const TAG_AT: Readonly<Record<string, number>> = {
@@ -11,7 +11,7 @@ const TAG_AT: Readonly<Record<string, number>> = {
 
 const hex = (value: bigint) => `0x${value.toString(16)}`;
 
-/** The call as the chain's own node must get it, to answer like a node at this block. */
+/** Returns the call as the chain's own node must get it, to answer like a node at this block. */
 export function asSeenAt(call: ProviderCall, seen: bigint): ProviderCall {
   const at = TAG_AT[call.method];
   if (at === undefined || call.params[at] !== 'latest') return call;
@@ -22,7 +22,7 @@ interface Placed {
   readonly blockNumber: string | null;
 }
 
-/** The answer of a node at this block; `real` is the answer of the chain's own node. */
+/** Returns the answer of a node at this block; `real` is the answer of the chain's own node. */
 export function answerSeenAt(
   call: ProviderCall,
   real: ProviderAnswer,
@@ -59,8 +59,8 @@ interface RawBlock {
 }
 
 /**
- * The answer of a node that has a different head block than the others, for a moment, since the
- * next block builds on theirs. Transactions of that block are not mined for it.
+ * Returns the answer of a node that has another head block than the others, but only for a moment,
+ * because its next block builds on theirs. Transactions in that head are not mined for it.
  */
 export function answerOnFork(
   call: ProviderCall,
@@ -94,7 +94,7 @@ const PLAIN_RESULTS: Readonly<Record<string, unknown>> = {
   eth_feeHistory: { reward: [['0x1']] },
 };
 
-/** The answer of a node on a longer chain that has none of our transactions. */
+/** Returns the answer of a node on a longer chain that has none of our transactions. */
 export function answerElsewhere(call: ProviderCall, head: bigint): ProviderAnswer {
   const newest = head + ELSEWHERE_BLOCKS;
   switch (call.method) {

@@ -2,14 +2,14 @@ import { type Loop, startLoop } from '#core/loop.ts';
 
 /** Probes the nodes' readiness, as a load balancer does, and returns ready ones in turn. */
 export interface Balancer {
-  /** The next ready node; the last one that was ready if there is none. */
+  /** Returns the next ready node, or the last one that was ready if there is none. */
   next(): string;
-  /** How many nodes are ready. */
+  /** Returns how many nodes are ready. */
   ready(): number;
   stop(): Promise<void>;
 }
 
-/** A balancer probes about once a second; tests have less time. */
+/** Interval between probes. A real balancer probes about once a second; tests have less time. */
 const ASK_EVERY_MS = 50;
 const ANSWER_MS = 1_000;
 

@@ -10,7 +10,7 @@ export interface CardSettings {
 
 const NXP = 0x04;
 
-/** A new chip's number. */
+/** Returns a new chip's number. */
 export function newUid(): string {
   return Buffer.concat([Buffer.from([NXP]), randomBytes(6)])
     .toString('hex')
@@ -36,7 +36,7 @@ export class CardChip {
     this.#uid = uid;
   }
 
-  /** One more tap. */
+  /** Taps once more. */
   tap(): string {
     this.counter++;
     const identity = { uid: this.#uid, counter: this.counter };

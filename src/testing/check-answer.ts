@@ -7,7 +7,7 @@ type Doc = { [key: string]: unknown };
 /** One request with its response, as sent over the wire. */
 export interface Exchange {
   readonly method: string;
-  /** With its query, below the server's root: `/api/v1/payments?limit=1`. */
+  /** Path with its query, below the server's root: `/api/v1/payments?limit=1`. */
   readonly path: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ const WITHOUT_OPERATION: Readonly<Record<number, string>> = {
   503: 'service_unavailable',
 };
 
-/** Fields that the document lacks are a fault of document or response. */
+/** Forbids fields that the document lacks, because they are a fault of document or response. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (value === null || typeof value !== 'object') return value;
@@ -67,7 +67,7 @@ function listOperations(document: Doc, root: string): Operation[] {
   });
 }
 
-/** Invalid escapes do not reach an operation. */
+/** False if the path has invalid escapes, which do not reach an operation. */
 function isReadable(path: string): boolean {
   try {
     decodeURI(path);
@@ -77,7 +77,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** A path with fewer parameters wins. */
+/** Finds the operation of a path. A template with fewer parameters wins. */
 function findOperation(operations: readonly Operation[], exchange: Exchange): Operation | null {
   const path = exchange.path.split('?')[0] ?? '';
   if (!isReadable(path)) return null;
@@ -98,8 +98,8 @@ function checkCommonHeaders({ headers, status }: Exchange, where: string): void 
 }
 
 /**
- * Compares responses with the OpenAPI document: status, headers, error code and every field. Throws
- * an AssertionError that names what the document lacks.
+ * Creates a check that compares responses with the OpenAPI document: status, headers, error code
+ * and every field. It throws an AssertionError that names what the document lacks.
  */
 export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exchange) => void {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
@@ -149,7 +149,7 @@ export function createAnswerCheck(document: Doc, root = '/api'): (exchange: Exch
   };
 }
 
-/** A response documents an example for each of its codes. */
+/** Checks the code: a response documents an example for each of its codes. */
 function checkCode(response: Doc | undefined, code: string, where: string): void {
   const content = response?.content as Record<string, { readonly examples: Doc }> | undefined;
   const codes = Object.keys(content?.['application/json']?.examples ?? {});

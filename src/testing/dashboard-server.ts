@@ -22,7 +22,7 @@ export interface DashboardServer extends PeopleServer {
   readonly operatorRoutes: readonly PersonRoute[];
 }
 
-/** The merchant API, the dashboard and the operator API with all of their routes. */
+/** Starts the merchant API, the dashboard and the operator API with all of their routes. */
 export async function startDashboardServer(
   chains: readonly Chain[] = [],
   options: PeopleServerOptions = {},

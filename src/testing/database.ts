@@ -14,10 +14,12 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
-/** Set by the test runner: one cluster for all test files. */
+/** Setting with the URL of one cluster for all test files; the test runner sets it. */
 const CLUSTER = 'TAPLINE_TEST_DATABASE_URL';
 const TEMPLATE_LOCK = 551_903;
-/** Enough for a test's concurrency; several test files share the cluster. */
+/**
+ * Connections of a test: enough for its concurrency, while several test files share the cluster.
+ */
 const TEST_CONNECTIONS = 8;
 
 function withDatabase(url: string, name: string): string {
@@ -26,7 +28,10 @@ function withDatabase(url: string, name: string): string {
   return next.toString();
 }
 
-/** Contains a hash of the migrations, so a changed file makes a new template. */
+/**
+ * Returns the template's name. It contains a hash of the migrations, so a changed file makes a new
+ * template.
+ */
 function templateName(): string {
   const digest = createHash('sha256');
   for (const name of readdirSync(MIGRATIONS_FOLDER).sort()) {
@@ -66,8 +71,8 @@ async function withAdmin<T>(cluster: string, work: (admin: pg.Client) => Promise
 }
 
 /**
- * `with (force)` fails while autovacuum is working in the database, since its worker is not a
- * session. A plain drop asks the worker to leave and waits; we end the sessions ourselves.
+ * Drops a database. `with (force)` fails while autovacuum is working in it, since its worker is not
+ * a session. A plain drop asks the worker to leave and waits, so we end the sessions ourselves.
  */
 async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
   await admin.query(`alter database ${name} allow_connections false`);
@@ -80,7 +85,7 @@ async function dropDatabase(admin: pg.Client, name: string): Promise<void> {
 }
 
 /**
- * A fresh, migrated database, cloned from a template (about 60 ms). Uses the cluster of the test
+ * Creates a migrated database, cloned from a template (about 60 ms). Uses the cluster of the test
  * run, or starts a temporary one if a single file is run by hand.
  */
 export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<TestDatabase> {
@@ -89,7 +94,7 @@ export async function testDatabase(maxConnections = TEST_CONNECTIONS): Promise<T
   const name = `test_${process.pid}_${randomBytes(4).toString('hex')}`;
   await withAdmin(cluster, async (admin) => {
     const template = await ensureTemplate(admin, cluster);
-    // Nothing here must survive a crash, so its pages need not be logged: half the time.
+    // Leaves the pages unlogged, which takes half the time: nothing here must survive a crash.
     await admin.query(`create database ${name} template ${template} strategy file_copy`);
   });
   const url = withDatabase(cluster, name);

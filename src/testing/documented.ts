@@ -4,7 +4,7 @@ import { createAnswerCheck, type Exchange } from '#testing/check-answer.ts';
 
 type Check = (exchange: Exchange) => void;
 
-/** The document of each surface, by path prefix. The longest match counts. */
+/** The OpenAPI document of each surface, by path prefix. The longest match counts. */
 const SURFACES: Readonly<Record<string, string>> = {
   '/api/v1/': 'openapi.json',
   '/api/device/v1/': 'openapi/device.json',

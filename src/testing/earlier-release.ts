@@ -13,7 +13,10 @@ export interface EarlierRelease {
   remove(): Promise<void>;
 }
 
-/** `null` if this copy of the repository lacks the commit (a shallow clone, an archive). */
+/**
+ * Checks out an earlier release.
+ * @returns `null` if this copy of the repository lacks the commit (a shallow clone, an archive).
+ */
 export async function earlierRelease(commit: string): Promise<EarlierRelease | null> {
   const known = await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT }).then(
     () => true,

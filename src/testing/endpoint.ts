@@ -7,9 +7,9 @@ import { type Answered, type Call, startTestApi, type TestApi } from '#testing/a
 
 /** A request with one error, and its refusal. */
 export interface WrongCall {
-  /** The error. */
+  /** Names the error. */
   readonly because: string;
-  /** Replaces the fields of the good call. */
+  /** Returns the fields that replace those of the good call. */
   readonly call: (good: Call, api: TestApi) => Call | Promise<Call>;
   readonly status?: number;
   readonly code: string;
@@ -18,10 +18,10 @@ export interface WrongCall {
 
 /** What every endpoint promises, tested in the same way for each. */
 export interface Endpoint {
-  /** Names the tests: `POST /v1/refunds`. */
+  /** Names the tests, for example `POST /v1/refunds`. */
   readonly name: string;
   readonly scope: Scope;
-  /** A request that succeeds with the merchant's test key. Created anew for each test. */
+  /** Returns a request that succeeds with the merchant's test key. Called for each test. */
   readonly good: (api: TestApi) => Promise<Call>;
   readonly status: 200 | 201 | 202;
   /** Checks the response to the good request, in addition to the document. */
@@ -74,7 +74,7 @@ function testKeys(endpoint: Endpoint, api: () => TestApi): void {
   });
 }
 
-/** The ids that a list returns to a key. */
+/** Returns the ids that a list shows to a key. */
 async function listedTo(api: TestApi, endpoint: Endpoint, key: string): Promise<string[]> {
   const answered = await withKey(api, endpoint, key);
   assert.equal(answered.status, 200, answered.text);
@@ -128,7 +128,7 @@ function testReplay(endpoint: Endpoint, api: () => TestApi): void {
     };
     const refused = { status: 409, code: 'idempotency_key_reused' };
     await assertRefused(api().call({ ...other, idempotencyKey }), refused);
-    // The key is checked before the body.
+    // The key is checked before the body, so an invalid body must not matter.
     const broken = { path: other.path, body: { amount: 'much' } };
     await assertRefused(api().call({ ...broken, idempotencyKey }), refused);
   });
@@ -175,12 +175,12 @@ export function testEndpoint(endpoint: Endpoint): () => TestApi {
   return current;
 }
 
-/** A body with fields changed; `undefined` leaves one out. */
+/** Returns a body with fields changed; `undefined` leaves one out. */
 export function withBody(good: Call, changes: object): Call {
   return { ...good, body: { ...(good.body as object), ...changes } };
 }
 
-/** The refusals of list parameters that all lists share. */
+/** Returns the refusals of list parameters that all lists share. */
 export function wrongPages(filters: Readonly<Record<string, string>> = {}): WrongCall[] {
   const at = (query: string) => (good: Call) => ({
     ...good,
@@ -220,7 +220,10 @@ export const WRONG_DATES: Readonly<Record<string, string>> = {
   created_lt: '2026-13-01T00:00:00Z',
 };
 
-/** A path that names no object, and one that names another kind of object. */
+/**
+ * Returns the refusals of a path that names no object, and of one that names another kind of
+ * object.
+ */
 export function wrongIds(path: (id: string) => string, id: string): WrongCall[] {
   const to = (other: string) => (good: Call) => ({ ...good, path: path(other) });
   const missing = { status: 404, code: 'resource_missing', param: 'id' };

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface StreamOf {
-  /** With its query: `http://…/api/v1/events/stream?types=refund.*`. */
+  /** URL with its query: `http://…/api/v1/events/stream?types=refund.*`. */
   readonly url: string;
   readonly key: string;
   readonly lastEventId?: string;
@@ -16,12 +16,12 @@ export interface OpenedStream {
   readonly text: string;
   /** Ids in order of arrival. */
   readonly ids: string[];
-  /** `data:` of the same events, unparsed. */
+  /** The `data:` of the same events, unparsed. */
   readonly data: string[];
   /** Arrival of the last one, in milliseconds of `performance.now()`. */
   lastAt: number;
   comments: number;
-  /** Pauses and resumes reading from the connection. */
+  /** The response, by which a test pauses and resumes reading. */
   readonly response: IncomingMessage;
   readonly ended: Promise<void>;
   close(): void;
@@ -38,7 +38,7 @@ function takeBlock(stream: OpenedStream, block: string): void {
   stream.data.push(data.slice('data: '.length));
 }
 
-/** A client of server-sent events that keeps everything. Resolves with the headers. */
+/** Opens a client of server-sent events that keeps everything. Resolves with the headers. */
 export async function openEventStream(wanted: StreamOf): Promise<OpenedStream> {
   const { url, key, lastEventId } = wanted;
   const headers = {

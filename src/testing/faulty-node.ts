@@ -25,14 +25,14 @@ export interface NodeCall {
 export interface FaultyNode {
   readonly url: string;
   mood: NodeMood;
-  /** Returns the error for one call, or `null` to answer it. The others are answered. */
+  /** Returns the error for a call, or `null` to answer it. */
   refuse: (call: NodeCall) => string | null;
   /** Calls that reached it, by method. */
   readonly calls: Map<string, number>;
   stop(): Promise<void>;
 }
 
-/** A misbehaving provider in front of the test's chain. */
+/** Starts a misbehaving provider in front of the test's chain. */
 export async function startFaultyNode(target: string): Promise<FaultyNode> {
   const calls = new Map<string, number>();
   const node = { mood: 'well' as NodeMood, refuse: (_call: NodeCall): string | null => null };

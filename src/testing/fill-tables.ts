@@ -15,13 +15,13 @@ const id = (prefix: string) => `'${prefix}_' || lpad(n::text, 22, '0')`;
 const HASH = `'0x' || lpad(to_hex(n / 100), 64, '0')`;
 const ATTEMPT = `'{"payerId": "pyr_filled", "payerAddress": "0x", "reasonCode": null,
   "credential": {"type": "nfc_id", "passId": "pass_x"}}'::jsonb`;
-/** Newest last, on days before those that today's limits count. */
+/** Times of the rows, newest last, on days before those that today's limits count. */
 const AT = `date_trunc('day', now()) - interval '3 days' + n * interval '1 s'`;
 
 /**
- * Rows of one account's test mode, like months of sales: settled, refunded, canceled and open
- * intents, with events, deliveries, stored responses, jobs and transactions. `$2` is the account,
- * `$3` the terminal, `$4` a disabled endpoint, `$5` the first row, `$6` the last.
+ * Statements for rows of one account's test mode, like months of sales: settled, refunded, canceled
+ * and open intents, with events, deliveries, stored responses, jobs and transactions. `$2` is the
+ * account, `$3` the terminal, `$4` a disabled endpoint, `$5` the first row, `$6` the last.
  */
 const STATEMENTS = [
   `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,

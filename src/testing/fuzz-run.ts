@@ -6,13 +6,19 @@ import type { Doc } from '#http/openapi-schemas.ts';
 import { createAnswerCheck } from '#testing/check-answer.ts';
 import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testing/fuzz.ts';
 
-/** `FUZZ_SEED` reproduces a run. */
+/** The seed: `FUZZ_SEED` reproduces a run. */
 export const FUZZ_SEED = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31));
-/** Generated and sent in portions: generating all at once takes memory and shows nothing. */
+/**
+ * Requests are generated and sent in portions: generating all at once takes memory and shows
+ * nothing.
+ */
 const PORTION = 1_000;
 const CONCURRENCY = 24;
 const MORE = 5;
-/** Some wait 20 s for an unreachable chain; nothing should take longer than this. */
+/**
+ * Time limit. Some requests wait 20 s for an unreachable chain; nothing should take longer than
+ * this.
+ */
 const HANG_MS = 45_000;
 
 const REQUEST_TIMEOUT = 408;
@@ -28,7 +34,7 @@ export interface FuzzRun {
    * MORE times as many.
    */
   readonly reach?: number;
-  /** The credentials: `Authorization`, or a cookie with its token. */
+  /** Returns the credentials: `Authorization`, or a cookie with its token. */
   headersOf(request: FuzzRequest): Readonly<Record<string, string>>;
   readonly leaveOut?: readonly string[];
   /** Checks a response, in addition to the document. */
@@ -42,10 +48,13 @@ export interface FuzzAnswer {
   readonly text: string | null;
 }
 
-/** How often each operation returned each status. */
+/** Counts how often each operation returned each status. */
 export type Seen = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
-/** An open stream has no end: it is closed at once, and has no text. */
+/**
+ * Returns the text of a response. An open stream has no end, so it is closed at once and has no
+ * text.
+ */
 async function textOf({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
   if (!String(headers['content-type']).startsWith('text/event-stream')) return body.text();
   body.on('error', () => {}).destroy();
@@ -73,7 +82,7 @@ function createSender(pool: Pool, run: FuzzRun, seen: Map<string, Map<number, nu
       Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
     );
     const isFile = status === 200 && !/^application\/json(;|$)/.test(shown['content-type'] ?? '');
-    // Caused by a machine that stalled for longer than a request may take to arrive.
+    // A 408 is caused by a machine that stalled for longer than a request may take to arrive.
     if (text !== null && !isFile && status !== REQUEST_TIMEOUT)
       check({ method, path, status, headers: shown, text });
     assert.notEqual(status, 500, text ?? '');

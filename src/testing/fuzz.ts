@@ -7,7 +7,7 @@ type Doc = { readonly [key: string]: unknown };
 export interface FuzzRequest {
   readonly operationId: string;
   readonly method: string;
-  /** As it is sent, including the query. */
+  /** Path as it is sent, including the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
@@ -110,7 +110,7 @@ const HOSTILE_KEYS = [
   'x'.repeat(100),
 ];
 
-/** Unexpected JSON text. */
+/** Generates unexpected JSON text. */
 const hostileJson: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(...HOSTILE_NUMBERS),
   fc.constantFrom(...HOSTILE_TEXTS).map((text) => JSON.stringify(text)),
@@ -138,12 +138,13 @@ function pickId(pattern: string | undefined, known: KnownIds): fc.Arbitrary<stri
   return fc.constantFrom(...ids, ...ids, madeUp, `${prefix}1`, `${prefix}${'0'.repeat(80)}`);
 }
 
-/** JSON text that mostly matches the schema. */
+/** Generates JSON text that mostly matches the schema. */
 function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<string> {
   const inner = schema.anyOf?.[0];
   if (inner !== undefined) return fittingJson(inner, known, name);
   if (name === 'url') {
-    // Host names would be resolved: literal addresses only, so that the run needs no network.
+    // Uses literal addresses only, because host names would be resolved and the run needs no
+    // network.
     const urls = [
       'http://127.0.0.1:8080/',
       'https://10.0.0.1/',
@@ -152,7 +153,7 @@ function fittingJson(schema: Schema, known: KnownIds, name = ''): fc.Arbitrary<s
     ];
     return fc.constantFrom(...urls).map((url) => JSON.stringify(url));
   }
-  // A long poll is granted if requested: waiting would test nothing.
+  // Requests a long poll of no length: waiting would test nothing.
   if (name === 'wait') return fc.constantFrom('0', '1');
   if (schema.const !== undefined) return fc.constant(JSON.stringify(schema.const));
   if (name === 'enabled_events' || name === 'types') {
@@ -197,7 +198,7 @@ function fittingText(schema: Schema, name: string, known: KnownIds): fc.Arbitrar
   return fc.string({ maxLength: Math.min(schema.maxLength ?? 20, 20) });
 }
 
-/** An object with most of its fields; sometimes one is wrong, unknown, or duplicated. */
+/** Generates an object with most of its fields; sometimes one is wrong, unknown, or duplicated. */
 function objectJson(schema: Schema, known: KnownIds): fc.Arbitrary<string> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, member]) =>
     fc.oneof(
@@ -243,7 +244,7 @@ function flip(text: string, at: number, byte: number): Buffer {
   return bytes;
 }
 
-/** Text that a URL can carry; the parser gets the unescaped form. */
+/** Generates text that a URL can carry; the parser gets the unescaped form. */
 const hostileUrlText = fc.oneof(
   fc.constantFrom('%', '%zz', '%ff', '%00', '%ed%a0%80', '+', 'a%20b', '..', 'x'.repeat(900)),
   fc.string({ maxLength: 30 }).map((text) => encodeURIComponent(text.toWellFormed())),
@@ -333,7 +334,7 @@ function resolve(document: Doc, parameter: Parameter): Parameter {
   return parameters[name] ?? parameter;
 }
 
-/** Requests to every operation of the document, most of them nearly right. */
+/** Generates requests to every operation of the document, most of them nearly right. */
 export function fuzzRequests(document: Doc, known: KnownIds): fc.Arbitrary<FuzzRequest> {
   const paths = document.paths as Record<string, Record<string, Operation>>;
   const operations = Object.entries(paths).flatMap(([template, item]) =>
@@ -384,7 +385,9 @@ export function fuzzRequests(document: Doc, known: KnownIds): fc.Arbitrary<FuzzR
 
 const CARD = 'https://pay.example.com/card/card_01QzXo0KcV5sVQ2pWm8Tn3';
 
-/** What a reader may return: passes, cards and codes, ours and invented, and foreign ones. */
+/**
+ * Generates what a reader may return: passes, cards and codes, ours and invented, and foreign ones.
+ */
 function tappedText(known: KnownIds): fc.Arbitrary<string> {
   const hex = (length: number) =>
     fc.string({

@@ -7,18 +7,18 @@ import { Value } from 'typebox/value';
 import { ISSUER, SERVICE_ACCOUNT } from '#testing/wallet-credentials.ts';
 
 /**
- * Google's token endpoint and Wallet API, as far as passes need them: requests that differ from
- * Google's documentation (OAuth 2.0 for service accounts; REST reference of Google Wallet) are
- * refused, and stored objects are what a phone would show.
+ * Behaves like Google's token endpoint and Wallet API, as far as passes need them: it refuses
+ * requests that differ from Google's documentation (OAuth 2.0 for service accounts; REST reference
+ * of Google Wallet), and its stored objects are what a phone would show.
  */
 export interface GoogleServer {
   readonly tokenUrl: string;
   readonly api: string;
-  /** By id. */
+  /** Stored objects by id. */
   readonly objects: Map<string, Record<string, unknown>>;
   /** Every request to the API: method, path, status. */
   readonly calls: string[];
-  /** How many tokens were issued. */
+  /** Returns how many tokens were issued. */
   tokens(): number;
   /** Statuses of the next API responses, whatever the request. */
   fail(statuses: readonly number[]): void;
@@ -78,7 +78,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 
 const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
 
-/** @throws for an assertion that Google would refuse. */
+/** Checks an assertion. @throws if Google would refuse it. */
 function checkAssertion(body: string, key: KeyObject, tokenUrl: string): void {
   const form = new URLSearchParams(body);
   assert.equal(form.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer');
@@ -92,7 +92,7 @@ function checkAssertion(body: string, key: KeyObject, tokenUrl: string): void {
   assert.ok(exp > iat && exp - iat <= 3600);
 }
 
-/** Google's stored objects, with its rules for POST and PUT. */
+/** Stores objects with Google's rules for POST and PUT. */
 function createStore(objects: GoogleServer['objects']) {
   const classes = new Set<string>();
   const insertClass = (body: unknown) => {

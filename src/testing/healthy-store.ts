@@ -24,7 +24,7 @@ import { addEndpoint, endpointsOf } from '#testing/webhook-endpoints.ts';
 
 /** A store that contains everything the invariants cover, without a violation. */
 export interface HealthyStore extends TestStore {
-  /** Paid with a pass and partly refunded. */
+  /** A payment with a pass, partly refunded. */
   readonly payment: Payment;
   readonly endpoint: {
     readonly id: string;
@@ -43,7 +43,7 @@ export async function openHealthyStore(): Promise<HealthyStore> {
   const { endpoint } = await addEndpoint(endpointsOf(store), 'http://127.0.0.1:1024/', {
     enabledEvents,
   });
-  // An endpoint only gets events of a later millisecond.
+  // Waits, because an endpoint only gets events of a later millisecond.
   await sleep(2);
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);
@@ -79,7 +79,7 @@ async function refund(store: TestStore, paymentId: string): Promise<void> {
   if (isRefusal(answer)) throw new Error(answer.message);
 }
 
-/** As if a worker had delivered everything. */
+/** Records every delivery as if a worker had made it. */
 async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
   const rows = await store.db.query<{ event_id: string }>(
     `with due as (delete from webhook_due returning *)
@@ -94,7 +94,7 @@ async function deliverAll(store: TestStore): Promise<ReadonlySet<string>> {
 
 const WITHDRAWN = 250_000n;
 
-/** A pending withdrawal with its job. @returns its id. */
+/** Adds a pending withdrawal with its job. @returns its id. */
 export async function addWithdrawal(store: TestStore, amount: bigint): Promise<string> {
   const { tenant, merchantNumber } = store.merchant;
   const now = store.clock.now();

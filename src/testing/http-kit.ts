@@ -20,7 +20,7 @@ const caller: Caller = {
   apiVersion: '2026-09-28',
 };
 
-/** A surface without a database, to test the HTTP kit alone. */
+/** Creates a surface without a database, to test the HTTP kit alone. */
 export function bareSurface(routes: readonly AnyRoute[]): Surface {
   return {
     root: '/api/v1',

@@ -3,7 +3,7 @@ import type { Tx } from '#db/database.ts';
 import { insertKeys } from '#idempotency/key-queries.ts';
 import { type IdempotentRequest, keyExpiry } from '#idempotency/request.ts';
 
-/** Claims a key as another request would, with a stored response or still under way. */
+/** Claims a key as another request would, with a stored response or still in progress. */
 export async function holdKey(
   tx: Tx,
   request: IdempotentRequest,

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 
 /** Connections to a server that have each got one response and are idle since. */
 export interface IdleConnections {
-  /** How many of them the server has closed. */
+  /** Returns how many of them the server has closed. */
   lost(): number;
   /** Sends a request on each n-th of them. @returns how many got 200. */
   askEvery(nth: number): Promise<number>;
@@ -13,13 +13,16 @@ export interface IdleConnections {
   close(): Promise<void>;
 }
 
-/** The backlog of a listening socket is 511; more at once would wait for a retry. */
+/**
+ * Connections opened at once. The backlog of a listening socket is 511; more would wait for a
+ * retry.
+ */
 const WAVE = 250;
-/** Answered without the database, so that only connections are measured. */
+/** A request that is answered without the database, so that only connections are measured. */
 const REQUEST = 'GET /livez HTTP/1.1\r\nHost: idle.test\r\n\r\n';
 /**
- * One address has 28,000 ports on Linux, less those that closed tests still hold: several have
- * enough. Elsewhere 127.0.0.2 must be configured first.
+ * Source addresses. One has 28,000 ports on Linux, less those that closed tests still hold, so
+ * several are used. Elsewhere 127.0.0.2 must be configured first.
  */
 const ADDRESSES =
   process.platform === 'linux'
@@ -38,7 +41,7 @@ async function open(port: number, number: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', localAddress });
   await once(socket, 'connect');
   if (!(await ask(socket))) throw new Error('a connection was not answered with 200');
-  // Later errors are counted, and do not fail the test.
+  // Later errors are counted, so they must not fail the test.
   return socket.on('error', () => {});
 }
 
@@ -69,8 +72,8 @@ export async function openIdleConnections(port: number, count: number): Promise<
 }
 
 /**
- * How many files this process may open, and so each process that it starts. (Node raises its limit
- * to the maximum at start.)
+ * Returns how many files this process may open, and so each process that it starts. (Node raises
+ * its limit to the maximum at start.)
  */
 export function openFilesLimit(): number {
   const { stdout } = spawnSync('/bin/sh', ['-c', 'ulimit -n'], { encoding: 'utf8' });
@@ -78,7 +81,9 @@ export function openFilesLimit(): number {
   return stdout.trim() === 'unlimited' ? Number.POSITIVE_INFINITY : limit;
 }
 
-/** Resources of a process; `null` if the system does not report them (only Linux does). */
+/**
+ * Returns the resources of a process; `null` if the system does not report them (only Linux does).
+ */
 export async function resourcesOf(
   pid: number,
 ): Promise<{ readonly files: number; readonly megabytes: number } | null> {

@@ -3,7 +3,7 @@ import { atoms } from '#core/money.ts';
 import type { Attempt } from '#payments/attempt.ts';
 import type { IntentCommand, IntentState, PaymentIntent } from '#payments/payment-intent.ts';
 
-/** A payment intent in each of its states, and every command: for tests of the state machine. */
+/** A payment intent in each of its states, and every command, for tests of the state machine. */
 export const CREATED = new Date('2026-10-01T12:00:00.000Z');
 export const EXPIRES_MS = 120_000;
 export const EXPIRES_AT = addMs(CREATED, EXPIRES_MS);
@@ -47,9 +47,9 @@ export function intentIn(state: IntentState): PaymentIntent {
 }
 
 export const OPEN = intentIn({ status: 'requires_payment_method' });
-/** Requested early: the confirmation expires before the intent. */
+/** Expiry of a confirmation that was requested early: it expires before the intent. */
 export const EARLY_CONFIRM_BY = addMs(EXPIRES_AT, -30_000);
-/** Requested late: the intent expires while its payer decides. */
+/** Expiry of a confirmation that was requested late: the intent expires while its payer decides. */
 const LATE_CONFIRM_BY = addMs(EXPIRES_AT, 30_000);
 export const ASKED = { status: 'requires_action', attempt: ATTEMPT } as const;
 export const ASKED_EARLY = intentIn({ ...ASKED, confirmBy: EARLY_CONFIRM_BY });

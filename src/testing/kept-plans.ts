@@ -35,12 +35,15 @@ export interface KeptPlans {
   close(): Promise<void>;
 }
 
-/** A statement that inserts existing rows cannot run again. */
+/** Error codes of a statement that cannot run again because it inserts existing rows. */
 const ALREADY_THERE = new Set(['23505', '23503', '23P01']);
 
 type Explain = (options: string, statement: Executed, index: number) => Promise<PlanNode>;
 
-/** Explains the prepared statement with that number, in a transaction that is rolled back. */
+/**
+ * Returns a function that explains the prepared statement with that number, in a transaction that
+ * is rolled back.
+ */
 function explainer(client: pg.Client): Explain {
   return async (options, { values, settings }, index) => {
     const given = values.map((value) => (value === null ? 'null' : client.escapeLiteral(value)));

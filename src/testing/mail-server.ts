@@ -1,6 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 
-/** A mail server that accepts and keeps everything: as much of SMTP as a client needs to send. */
+/**
+ * A mail server that accepts and keeps everything. It supports as much of SMTP as a client needs to
+ * send.
+ */
 export interface MailServer {
   readonly url: string;
   /** The messages as received, with headers. */

@@ -13,13 +13,13 @@ import { startTestNetwork } from '#testing/test-network.ts';
 export interface QuickNetwork {
   readonly sandbox: SandboxFile;
   readonly secret: Buffer;
-  /** Of the test network's chain. */
+  /** Settings of the test network's chain. */
   readonly testnet: NetworkConfig;
   close(): Promise<void>;
 }
 
 const BLOCK_MS = 40;
-/** Nothing happens there after the start. */
+/** Block interval of the other chain, on which nothing happens after the start. */
 const IDLE_BLOCK_MS = 200;
 
 export async function startQuickNetwork(

@@ -15,7 +15,7 @@ const GUARDED_TABLES = [
   ...['wallet_changes', 'risk_settings', 'risk_blocked_payers', 'spending_policy_defaults'],
 ];
 
-/** For tables that also record when something was last seen: the guarded columns. */
+/** The guarded columns of tables that also record when something was last seen. */
 const COLUMNS: Readonly<Record<string, string>> = {
   terminals: 'of label, name, status',
   api_keys: 'of name, scopes, ip_allowlist, expires_at, revoked_at',
@@ -24,7 +24,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
 /** Prefix of such a route's statements, so that a trigger recognizes them. */
 const MARK = '/* moves nothing */ ';
 
-/** Run once in the template of the tests' databases. */
+/** Statements that create the triggers, run once in the template of the tests' databases. */
 export const MOVES_TRIGGERS = [
   `create function refuse_unsaid_move() returns trigger language plpgsql as $$ begin
      raise exception 'a route that says it moves nothing has written %', tg_table_name;
@@ -49,7 +49,7 @@ function guardedSql<T extends Sql>(sql: T): T {
   return { ...sql, query };
 }
 
-/** The same database, with statements marked by their route. */
+/** Returns the same database, with statements marked by their route. */
 export function guardedDatabase(db: Database): Database {
   return {
     ...guardedSql(db),
@@ -57,6 +57,6 @@ export function guardedDatabase(db: Database): Database {
   };
 }
 
-/** For a server's `around`: every server of the tests has it. */
+/** Watches a server's routes through `around`. Every server of the tests has it. */
 export const watchMoves: NonNullable<ServerOptions['around']> = ({ moves }, work) =>
   atRest.run(moves === 'nothing', work);

@@ -27,25 +27,25 @@ export interface MovingShop {
   readonly first: OutsideContract;
   readonly folder: string;
   readonly payer: PrivateKeyAccount;
-  /** Of the latest start. */
+  /** The network of the latest start. */
   readonly network: SpawnedNetwork;
   readonly merchant: Caller;
   readonly owner: PersonClient;
   /** Starts the service with these contracts, and signs the owner in. */
   start(contract: OutsideContract): Promise<void>;
-  /** @returns the id of an intent. */
+  /** Creates a sale. @returns the id of an intent. */
   createSale(): Promise<string>;
   tap(intent: string, pass: string): Promise<Body>;
-  /** @returns the id of the payment. */
+  /** Pays an intent. @returns the id of the payment. */
   pay(intent: string, pass: string): Promise<string>;
-  /** The contract that a payment's receipt names, as anyone can check it. */
+  /** Returns the contract that a payment's receipt names, as anyone can check it. */
   settledAt(payment: string): Promise<string>;
-  /** @returns the refund once it is no longer pending. */
+  /** Refunds a payment. @returns the refund once it is no longer pending. */
   refund(payment: string | undefined): Promise<Body>;
-  /** In atoms, as `GET /balance` says. */
+  /** Returns the available balance in atoms, as `GET /balance` says. */
   available(): Promise<number>;
   usdcOf(address: Hex): Promise<bigint>;
-  /** The payer signs up with the present contract. @returns the pass. */
+  /** Signs the payer up with the present contract. @returns the pass. */
   enrol(): Promise<string>;
   /** Adds the factor that going live requires to the merchant's owner. */
   addFactor(): Promise<void>;
@@ -53,7 +53,7 @@ export interface MovingShop {
   askToGoLive(account?: string): Promise<void>;
   /** Waits until the chain has confirmed it. */
   untilLive(account?: string): Promise<void>;
-  /** A person of the network's staff, signed in. */
+  /** Signs in a person of the network's staff. */
   staff(): Promise<PersonClient>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function until<T>(what: string, look: () => Promise<T | null>): Pro
   throw new Error(`waited for ${what}`);
 }
 
-/** With money in the payer's wallet, and not started yet. */
+/** Opens a shop with money in the payer's wallet; the service is not started yet. */
 export async function openMovingShop(chainId: number): Promise<MovingShop> {
   const chain = await startOutsideChain({ chainId, token: 'test' });
   const first = await chain.deploySettlement();

@@ -5,15 +5,15 @@ import { heldAccount } from '#testing/held-key.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
 
 const GAS_OF_ONE = 450_000n;
-/** The relayer's own transactions offer less, so they follow these. */
+/** Higher than what the relayer's own transactions offer, so these come first. */
 const HIGH_TIP = 5_000_000_000n;
 const FIRST_NUMBER = 5_000_000n;
 const FAR_FUTURE = 2 ** 40 - 1;
-/** Atoms, and the sum with fees, which round down. */
+/** The amount in atoms, and the total with fees, which round down. */
 const SALE = { amount: 1_000n, charged: 1_005n } as const;
 
 /**
- * Batches of one payment each, sent by the world's last operator key outside the service, which
+ * Sends batches of one payment each with the world's last operator key, outside the service, which
  * must not use that key. They wait for the next block.
  * @returns a function that sends this many, and returns what they charge the payer.
  */

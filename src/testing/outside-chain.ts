@@ -20,12 +20,18 @@ import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
 export interface OutsideChain {
   readonly chainId: number;
   readonly usdc: Hex;
-  /** Owns the token: mints it, blocks accounts and pauses it. */
+  /** Key of the token's owner, who mints it, blocks accounts and pauses it. */
   readonly issuer: Key;
   walletOf(key: Hex): ReturnType<typeof walletAt>;
-  /** Sends and waits. @returns the deployed address, if any. @throws if it reverts. */
+  /**
+   * Sends a transaction and waits.
+   * @returns the deployed address, if any.
+   * @throws if it reverts.
+   */
   send(key: Hex, to: Hex | null, data: Hex): Promise<Hex>;
-  /** `former`: with its keys, as its successor. */
+  /**
+   * Deploys a settlement contract. `former` makes it that contract's successor, with the same keys.
+   */
   deploySettlement(former?: OutsideContract): Promise<OutsideContract>;
   stop(): Promise<void>;
 }
@@ -36,7 +42,7 @@ export interface OutsideContract {
   readonly operators: readonly Key[];
   readonly registrar: Key;
   readonly deployedAtBlock: bigint;
-  /** The oldest first. */
+  /** Previous contracts, the oldest first. */
   readonly former: readonly OutsideContract[];
   /** The settings that name it to `npm start`. */
   readonly env: Readonly<Record<string, string>>;
@@ -55,7 +61,7 @@ function walletAt(rpcUrl: string, key: Hex) {
   return createWalletClient(options).extend(publicActions);
 }
 
-/** With TestUSDC, or Circle's own token if its code is available. */
+/** Starts a chain with TestUSDC, or with Circle's own token if its code is available. */
 export async function startOutsideChain(wanted: {
   readonly chainId: number;
   readonly token: 'test' | 'real';
@@ -107,7 +113,7 @@ interface Ground {
   fund(addresses: readonly Hex[]): Promise<void>;
 }
 
-/** With new keys, unless it follows another one. */
+/** Deploys a contract, with new keys unless it follows another one. */
 async function deployAt(
   { rpcUrl, chainId, usdc, payingKey, fund }: Ground,
   earlier?: OutsideContract,
@@ -145,14 +151,14 @@ async function deployAt(
     CHAIN_TESTNET_RELAYER_KEYS: operators.map(({ key }) => key).join(','),
     CHAIN_TESTNET_REGISTRAR_KEY: registrar.key,
     CHAIN_TESTNET_CONFIRMATIONS: '1',
-    // As in the sandbox: tests tap static passes, and no payer can confirm.
+    // Turns it off, because tests tap static passes and no payer can confirm, as in the sandbox.
     STATIC_PASS_CONFIRM_FROM: 'off',
   };
   const deployedAtBlock = BigInt(blockNumber ?? 0);
   return { settlement, guardian, operators, registrar, deployedAtBlock, former, env };
 }
 
-/** Sets up a payer by signatures only: the wallet has no gas. @returns a pass. */
+/** Sets up a payer by signatures only, because the wallet has no gas. @returns a pass. */
 export async function enrolBySignature(
   account: PrivateKeyAccount,
   wallet: { readonly webUrl: string; readonly chainId: number },
@@ -171,7 +177,7 @@ export async function enrolBySignature(
     permit: await signed(ready.permit),
     policy: await signed(ready.policy),
   });
-  // It waits for the chain for at most twenty seconds.
+  // The request waits for the chain for at most twenty seconds.
   let { status } = asked.body;
   for (let left = 20; status === 'pending' && left > 0; left--) {
     status = (await me.get(`/approvals/${asked.body.id}`)).body.status;

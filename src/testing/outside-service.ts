@@ -40,11 +40,14 @@ export interface OutsideService {
   refund(payment: PaymentCall, amount: bigint): Promise<void>;
   /** Pays part of a merchant's balance to its own wallet, with the same key. */
   withdraw(payout: Payout): Promise<void>;
-  /** A merchant without an account of the service. @returns its number. */
+  /**
+   * Registers a merchant on the contract that has no account in the service.
+   * @returns its number.
+   */
   addMerchant(): Promise<bigint>;
-  /** A wallet with USDC, allowance and policy that the service does not know. */
+  /** Creates a wallet with USDC, allowance and policy that the service does not know. */
   addPayer(): Promise<Hex>;
-  /** A wallet with USDC only that the service does not know. */
+  /** Creates a wallet with USDC only that the service does not know. */
   addWallet(): Promise<PrivateKeyAccount>;
   usdcOf(address: Hex): Promise<bigint>;
 }
@@ -96,7 +99,9 @@ async function addPayer(config: NetworkConfig): Promise<Hex> {
   return payer.address;
 }
 
-/** Funded by someone else: it has never sent a transaction itself. */
+/**
+ * Creates a wallet that another account has funded, so that it has never sent a transaction itself.
+ */
 async function addWallet(config: NetworkConfig): Promise<PrivateKeyAccount> {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const funder = privateKeyToAccount(generatePrivateKey());
@@ -152,7 +157,7 @@ async function refund(
   await send(config, operator, config.settlement, data);
 }
 
-/** Folds all events of the contract, without the service. */
+/** Returns the proof of a payment by folding all events of the contract, without the service. */
 async function proofOf(
   config: NetworkConfig,
   operator: PrivateKeyAccount,

@@ -14,7 +14,7 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
-/** The sum of {@link PayGround.newLink}. */
+/** The amount of {@link PayGround.newLink}. */
 export const AMOUNT = 2_500_000;
 /** The payer's total: 30 and 20 basis points on top, 5 of them back. */
 export const PULLED = 2_511_250n;
@@ -25,12 +25,12 @@ export interface PayGround {
   readonly store: TestStore;
   readonly server: StoreServer;
   newLink(): Promise<{ readonly intentId: string; readonly token: string }>;
-  /** The intent as the terminal sees it. */
+  /** Returns the intent as the terminal sees it. */
   onTerminal(intentId: string): Promise<Readonly<Record<string, unknown>>>;
   authorize(token: string, from: Hex, signature: Hex): Promise<Reply>;
-  /** A wallet that can pay once, unless specified otherwise. */
+  /** Creates a wallet that can pay once, unless specified otherwise. */
   bare(usdc?: bigint): Promise<PrivateKeyAccount>;
-  /** How many settlement jobs the intent has. */
+  /** Returns how many settlement jobs the intent has. */
   requestsOf(intentId: string): Promise<number>;
   mint(to: Hex, usdc: bigint): Promise<void>;
   blocklist(address: Hex): Promise<void>;
@@ -52,7 +52,9 @@ interface Said {
   readonly last_payment_error?: { readonly decline_code: string } | null;
 }
 
-/** Status, and the error code, decline code or status of the response, whichever says most. */
+/**
+ * Returns the status, and the response's error code, decline code or status, whichever says most.
+ */
 export function summary({ status, body }: Pick<Reply, 'status' | 'body'>): string {
   const { error, status: state, last_payment_error: declined }: Said = body;
   return `${status} ${error?.code ?? declined?.decline_code ?? state}`;
@@ -119,7 +121,7 @@ function keepApplying({ wakeups }: RelayerWorld, store: TestStore): () => Promis
   return () => applying.stop();
 }
 
-/** Actions of others on the chain. */
+/** Returns functions with which others act on the chain. */
 function chainActs({ network }: RelayerWorld) {
   const { admin, config, send } = network;
   const onToken = (functionName: 'mint' | 'setBlocked', args: readonly unknown[]) => {
@@ -138,7 +140,7 @@ function chainActs({ network }: RelayerWorld) {
   };
 }
 
-/** Exactly one of the responses reports the payment. */
+/** Asserts that exactly one of the responses reports the payment. */
 export function assertPaidOnce(replies: readonly Reply[]): void {
   const told = replies.map(summary);
   assert.equal(told.filter((one) => one === '200 succeeded').length, 1, String(told));

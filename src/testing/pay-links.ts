@@ -39,7 +39,7 @@ export interface LinkBody {
   } | null;
 }
 
-/** The token of an intent of the tests' id key. */
+/** Returns the token of an intent under the tests' id key. */
 export function tokenOf(intentId: string, livemode = false): string {
   const token = payToken(TEST_ID_KEY, { id: intentId, livemode });
   assert(token !== null);
@@ -52,14 +52,14 @@ export async function readLink(pay: Caller, token: string, from?: Hex): Promise<
   return answer.body as unknown as LinkBody;
 }
 
-/** A wallet's signature of the terms that it is shown. */
+/** Signs the terms that a wallet is shown. */
 export function sign(account: PrivateKeyAccount, link: LinkBody): Promise<Hex> {
   return account.signTypedData(link.typed_data as unknown as TypedDataDefinition);
 }
 
 interface LinkWallet {
   readonly account: PrivateKeyAccount;
-  /** A contract wallet whose key this account has. */
+  /** Address of a contract wallet whose key this account has. */
   readonly from?: Hex;
 }
 
@@ -75,7 +75,7 @@ export async function payByLink(pay: Caller, token: string, wallet: LinkWallet) 
   return (await signByLink(pay, token, wallet))();
 }
 
-/** A wallet with USDC only: no gas, no allowance, no policy. */
+/** Adds a wallet with USDC only: no gas, no allowance, no policy. */
 export async function addBareWallet(
   network: TestNetwork,
   usdc: bigint,
@@ -97,7 +97,7 @@ async function fundWith(
 const MANNERS = { honest: 0, two_faced: 1, endless: 2 } as const;
 let compiled: ReturnType<typeof compileContract> | undefined;
 
-/** A contract wallet (ERC-1271) with USDC; its key is a fresh one. */
+/** Adds a contract wallet (ERC-1271) with USDC; its key is a fresh one. */
 export async function addContractWallet(
   network: TestNetwork,
   made: { readonly usdc: bigint; readonly manner?: keyof typeof MANNERS },

@@ -26,14 +26,14 @@ export interface PeopleServer {
   readonly wakeups: Wakeups;
   readonly people: PeopleDeps;
   readonly origin: string;
-  /** Roots of the two APIs. */
+  /** Root URLs of the two APIs. */
   readonly dashboard: string;
   readonly operator: string;
   /** Base URL of the pages. */
   readonly web: string;
   readonly mails: readonly Mail[];
   sendMails(): Promise<void>;
-  /** The token of the newest link that was mailed to this address. */
+  /** Returns the token of the newest link that was mailed to this address. */
   mailedToken(to: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface ServerContext {
   readonly clock: FakeClock;
 }
 
-/** Logs internal errors: no test here expects one. */
+/** Logs internal errors, because no test here expects one. */
 const FAULTS: Log = { ...silentLog, error: stderrLog().error };
 
 const ORIGIN = 'http://localhost:4242';
@@ -83,15 +83,15 @@ function contextOf(
 
 export interface PeopleServerOptions {
   readonly key?: Buffer;
-  /** If omitted, as in a sandbox: a new factor counts at once. */
+  /** How old a new factor must be to count. If omitted, it counts at once, as in a sandbox. */
   readonly factorAgeMs?: number;
   /** Default: internal errors are logged. */
   readonly log?: Log;
 }
 
 /**
- * Dashboard and operator API on a new database, with a clock that the test moves. Without
- * `surfaces` only people and their sessions.
+ * Starts dashboard and operator API on a new database, with a clock that the test moves. Without
+ * `surfaces` it serves only people and their sessions.
  */
 export async function startPeopleServer(
   surfaces: (context: ServerContext) => readonly Surface[] = peopleSurfaces,

@@ -12,7 +12,7 @@ import { PersonClient } from '#testing/person-client.ts';
 export const PASSWORD = 'correct horse battery';
 const actor = { type: 'system', name: 'test' } as const;
 
-/** A person with an account of their own. */
+/** Adds a person with an account of their own. */
 export async function addOwner(
   server: { readonly db: Database; readonly clock: Clock },
   email: string,
@@ -24,7 +24,7 @@ export async function addOwner(
   return made;
 }
 
-/** A person who has a role in this account, too. */
+/** Gives a person a role in this account, too. */
 export async function addMember(
   server: { readonly db: Database; readonly clock: Clock },
   made: { readonly email: string; readonly accountId: string; readonly role: Role },
@@ -59,7 +59,7 @@ export async function addTotp(server: PeopleServer, client: PersonClient) {
   return { code, prove, recoveryCodes: confirmed.body.recovery_codes as string[] };
 }
 
-/** The newest link of this kind that was mailed to an address. */
+/** Returns the newest link of this kind that was mailed to an address. */
 export async function mailedUrl(
   server: PeopleServer,
   to: string,
@@ -72,7 +72,7 @@ export async function mailedUrl(
   return pattern.exec(found)?.[0] ?? '';
 }
 
-/** The same for a service on the real clock. */
+/** Sets up the factor like the above, for a service on the real clock. */
 export async function addFactorNow(client: PersonClient, password: string): Promise<void> {
   const begun = await client.post('/me/totp', { current_password: password });
   const totp = new TOTP({ secret: Secret.fromBase32(String(begun.body.secret)) });

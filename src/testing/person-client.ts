@@ -14,7 +14,7 @@ export class PersonClient {
   readonly #root: string;
   readonly cookies = new Map<string, string>();
   csrfToken: string | null = null;
-  /** Sent with every request, such as another Origin. */
+  /** Headers sent with every request, such as another Origin. */
   extraHeaders: Record<string, string> = {};
 
   constructor(root: string) {
@@ -55,7 +55,7 @@ export class PersonClient {
     });
     this.#keepCookies(response.headers);
     const type = response.headers.get('content-type') ?? '';
-    // A feed has no end: opening it is the response.
+    // Returns when it has opened, because a feed has no end.
     const isFeed = type.startsWith('text/event-stream');
     const text = isFeed ? '' : await response.text();
     if (isFeed) await response.body?.cancel();

@@ -5,7 +5,7 @@ import { migrate } from '#db/migrate.ts';
 import { startThrowawayPostgres } from '#sandbox/postgres.ts';
 import type { TestDatabase } from '#testing/database.ts';
 
-/** Inside the cluster's folder. */
+/** Folder inside the cluster's folder. */
 const FOLDER = 'statements';
 
 /** `auto_explain` logs each statement that was executed, with its values. */
@@ -19,14 +19,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_directory: FOLDER,
   log_rotation_size: '0',
   log_rotation_age: '0',
-  // Statistics are collected when the test asks.
+  // Off, because statistics are collected when the test asks.
   autovacuum: 'off',
 };
 
 /** A statement as the service sent it, with the values of one of its executions. */
 export interface Executed {
   readonly text: string;
-  /** As text, `$1` first. */
+  /** Values as text, `$1` first. */
   readonly values: readonly (string | null)[];
   /** The transaction's planner settings; `null`: the connection's. */
   readonly settings: string | null;
@@ -35,7 +35,7 @@ export interface Executed {
 /** A database whose server logs what it executes. */
 export interface PlanLog {
   readonly database: TestDatabase;
-  /** Each statement once, with its newest values. */
+  /** Returns each statement once, with its newest values. */
   executed(): Promise<Executed[]>;
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export async function openPlanLog(): Promise<PlanLog> {
   await migrate(db);
   const folder = path.join(server.cluster, FOLDER);
   return {
-    // A database can only be copied without connections.
+    // Closes the connections, because a database can only be copied without any.
     database: { db, url: server.url, close: () => db.close() },
     executed: () => readStatements(folder),
     close: () => server.stop(),
@@ -66,7 +66,7 @@ interface Explained {
 
 const HEAD = /^duration: [\d.]+ ms {2}plan:\n/;
 const PLANNER_SETTINGS = /^\s*select set_config\('enable_/;
-/** The service's own statements: migration files have many statements in one text. */
+/** Matches the service's own statements. Migration files have many statements in one text. */
 const PREPARABLE = /^\s*(?:with|select|insert|update|delete)\b[^;]*$/i;
 const VALUE = /\$\d+ = (?:NULL|'((?:[^']|'')*)')/g;
 

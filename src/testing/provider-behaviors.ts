@@ -9,30 +9,30 @@ type WholeAnswer =
   | { status: number; body: string; headers?: Record<string, string> }
   /** The connection is closed. */
   | 'cut'
-  /** Closed by the provider after half of a response. */
+  /** The provider closes it after half of a response. */
   | 'half-closed'
-  /** Nothing comes. */
+  /** The provider never answers. */
   | 'silent';
 
 /** A provider's misbehavior in an exchange. Omitted parts happen as usual. */
 export interface Behavior {
-  /** Milliseconds to wait before anything is passed on. */
+  /** Returns the milliseconds to wait before anything is passed on. */
   readonly delayMs?: () => number;
-  /** The whole HTTP response; `null`: nothing special this time. */
+  /** Returns the whole HTTP response, or `null` to do nothing special this time. */
   readonly whole?: (calls: readonly ProviderCall[]) => WholeAnswer | null;
-  /** The block of the node that gets the call. */
+  /** Returns the block of the node that gets the call. */
   readonly sees?: (call: ProviderCall, head: bigint) => bigint;
   /** Broadcasts reach the chain this many blocks later. */
   readonly holdsBlocks?: bigint;
-  /** Calls that never reach the node. */
+  /** Returns true for calls that never reach the node. */
   readonly keeps?: (call: ProviderCall) => boolean;
-  /** The answer to one call; `undefined` omits it from a batch. */
+  /** Returns the answer to one call; `undefined` omits it from a batch. */
   readonly answer?: (
     call: ProviderCall,
     real: ProviderAnswer,
     head: bigint,
   ) => ProviderAnswer | undefined;
-  /** The text of the whole answer. */
+  /** Changes the text of the whole answer. */
   readonly text?: (text: string) => string;
 }
 
@@ -50,7 +50,7 @@ const json = (code: number, message: string) =>
 const resulting = (methods: RegExp, result: unknown): Behavior => ({
   answer: (call, real) => (methods.test(call.method) ? { result } : real),
 });
-/** The node has accepted it; the provider claims otherwise. */
+/** Makes the provider claim failure although the node has accepted the broadcast. */
 const lying = (message: string): Behavior => ({
   answer: (call, real) => (sends(call) ? error(-32_000, message) : real),
 });
@@ -65,7 +65,7 @@ const limitedRange = (most: number, code: number, message: string): Behavior => 
     call.method === 'eth_getLogs' && rangeOf(call) > most ? error(code, message) : real,
 });
 
-/** Every third receipt is missing. */
+/** Drops every third receipt. */
 function comingAndGoing(): Behavior {
   let asked = 0;
   return {
@@ -78,7 +78,7 @@ function dropping(share: number): Behavior {
   return { keeps: (call) => sends(call) && sometimes(share) };
 }
 
-/** A node that has got no block since. */
+/** Simulates a node that has received no block since. */
 function standingStill(forMs: number): Behavior {
   let stopped: { readonly at: number; readonly head: bigint } | null = null;
   return {
@@ -89,7 +89,7 @@ function standingStill(forMs: number): Behavior {
   };
 }
 
-/** This many blocks behind, but not before the first one. */
+/** Returns the block this many below the head, but not before the first one. */
 const behind = (head: bigint, blocks: number) => {
   const seen = head - BigInt(blocks);
   return seen < 0n ? 0n : seen;
@@ -166,7 +166,7 @@ export const BEHAVIORS = {
   'says "nonce too low" to all': () => lying('nonce too low'),
   'says "underpriced" to all': () => lying('transaction underpriced'),
   'says "insufficient funds" to all': () => lying('insufficient funds for gas * price + value'),
-  // Last, because it is not used for a minute afterwards.
+  // Must be last, because the address is not used for a minute afterwards.
   'has become one of another chain': () => ({
     answer: (call: ProviderCall, _: ProviderAnswer, head: bigint) => answerElsewhere(call, head),
   }),

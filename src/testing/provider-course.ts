@@ -19,8 +19,8 @@ export interface ProviderCourse {
 }
 
 /**
- * The first address is given up soon, for the test's sake. The second one is only as slow as the
- * machine: giving it up would say nothing about providers.
+ * Time-outs of the addresses. The first is given up soon, for the test's sake. The second is only
+ * as slow as the machine: giving it up would say nothing about providers.
  */
 const TIMEOUTS_MS = [1_000, 15_000];
 
@@ -34,7 +34,7 @@ export async function startProviderCourse(
     async (rpcUrl) => {
       proxies.push(await startProviderProxy(rpcUrl), await startProviderProxy(rpcUrl));
       const rpcUrls = proxies.map((proxy) => proxy.url);
-      // Such providers refuse subscriptions: the head is polled.
+      // Uses no subscription, because such providers refuse them: the head is polled.
       return { rpcUrls, rpcTimeoutsMs: TIMEOUTS_MS, headsUrl: headsUrlOf(rpcUrls[0] ?? '') };
     },
     database,
@@ -65,12 +65,16 @@ const AMOUNT = 1_000_000n;
 const REFUND = 400_000n;
 const WAIT_MS = 90_000;
 /**
- * Mined 20 blocks late, a transaction that reverts meanwhile is sent again and is late once more.
+ * Time-out in blocks. A transaction that is mined 20 blocks late and reverts meanwhile is sent
+ * again, and is late once more.
  */
 const WAIT_BLOCKS = 60;
-/** A payment whose deadline passes is declined, which is right and proves nothing here. */
+/**
+ * Least time to settle: a payment whose deadline passes is declined, which is right and proves
+ * nothing here.
+ */
 const LEAST_WITHIN_S = 60;
-/** Lagging nodes know the blocks of the setup. */
+/** The number of blocks of the setup, which lagging nodes know. */
 const KNOWN_BLOCKS = 4;
 const KNOWN_MS = 2_000;
 
@@ -114,7 +118,7 @@ export async function runBehavior(
   const refund = await world.ask({ kind: 'refund', payload });
   const [refunded] = await world.outcomes([refund], waitMs);
   assert.equal(refunded?.succeeded, true, 'the refund');
-  // Reads of the chain, including logs, use the same addresses.
+  // Waits, because reads of the chain, including logs, use the same addresses.
   await onceAllNodesKnow(blockMs, async () => {
     const balance = await network.merchantBalance(merchantNumber);
     assert.equal(balance - before, BigInt(paid.length) * AMOUNT - REFUND);
@@ -125,7 +129,7 @@ export async function runBehavior(
   return { taps: rounds * 2, refunds: 1, calls };
 }
 
-/** Lagging nodes show the newest payments some blocks later. */
+/** Waits until lagging nodes know the newest payments, some blocks later. */
 async function onceAllNodesKnow(blockMs: number, check: () => Promise<void>): Promise<void> {
   const until = performance.now() + KNOWN_MS + 2 * KNOWN_BLOCKS * blockMs;
   for (;;) {

@@ -12,9 +12,9 @@ export interface ProviderProxy {
   readonly url: string;
   /** Its misbehavior from now on; `null`: none. */
   behavior: Behavior | null;
-  /** Calls that reached it, counting each of a batch. */
+  /** The number of calls that reached it, counting each of a batch. */
   calls: number;
-  /** Called for each of them. */
+  /** Listeners that are called for each of these calls. */
   readonly watchers: Set<(call: ProviderCall) => void>;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
-    // Subscriptions are not offered.
+    // Subscriptions are not offered, so only POST requests are answered.
     if (request.method !== 'POST') return void response.writeHead(405).end();
     const parsed: unknown = JSON.parse(await text(request));
     const isBatch = Array.isArray(parsed);

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from 'pg';
 
 /**
- * Does what psql does with our files: its variables are texts, `\gexec` executes a query's results.
- * A new machine has no psql.
+ * Runs our files like psql, because a new machine has no psql: its variables are texts, and
+ * `\gexec` executes a query's results.
  */
 export async function runPsqlScript(
   client: Client,

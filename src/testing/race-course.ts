@@ -8,11 +8,11 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 
-/** An account's commits are sequential: several keep the processors busy. */
+/** Number of accounts. The commits of one are sequential, so several keep the processors busy. */
 const COUNTERS = 32;
-/** Processes that race each other. */
+/** Number of processes that race each other. */
 const NODES = 4;
-/** Concurrent races. */
+/** Number of concurrent races. */
 const AT_ONCE = 48;
 
 /** A store with many counters of as many merchants, and the checks that every race must pass. */
@@ -20,11 +20,17 @@ export interface RaceCourse {
   readonly store: TestStore;
   readonly clock: FakeClock;
   counterOf(index: number): Counter;
-  /** The store as another process sees it: its payments share no transaction with the others. */
+  /**
+   * Returns the store as another process sees it: its payments share no transaction with the
+   * others.
+   */
   nodeOf(index: number): TestStore;
-  /** Each intent is paid once or not at all, and the sums match the (simulated) chain. */
+  /**
+   * Checks that each intent is paid once or not at all, and that the sums match the (simulated)
+   * chain.
+   */
   checkMoney(): Promise<void>;
-  /** How many of the intents have each status. */
+  /** Returns how many of the intents have each status. */
   statusesOf(ids: readonly string[]): Promise<Map<string, number>>;
 }
 

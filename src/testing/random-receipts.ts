@@ -5,7 +5,7 @@ import { type LineItem, linePrice, salePrice, taxTable } from '#prices/lines.ts'
 
 const EXAMPLE = RECEIPT_EXAMPLE as unknown as ShownReceipt;
 
-/** Names as shops of many countries write them, and unlikely ones. */
+/** Generates names as shops of many countries write them, and unlikely ones. */
 const NAME = fc
   .oneof(
     { weight: 4, arbitrary: fc.constantFrom('Flat white', 'Açaí 500 g', '日替わり定食（大盛り）') },
@@ -55,7 +55,10 @@ const quoteOf = (currency: string, amount: number) => ({
   expires_at: '2026-10-01T12:02:00.000Z',
 });
 
-/** A receipt of a random sale: lines, discounts, taxes, tip, refunds, in any currency and zone. */
+/**
+ * Generates a receipt of a random sale: lines, discounts, taxes, tip, refunds, in any currency and
+ * zone.
+ */
 export const RANDOM_RECEIPT: fc.Arbitrary<ShownReceipt> = fc
   .record({
     merchant: fc.record({

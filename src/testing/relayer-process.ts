@@ -1,4 +1,4 @@
-// A relayer in its own process, started by relayer-world.ts and made to be killed.
+// Runs a relayer in its own process. relayer-world.ts starts it, and tests kill it.
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';

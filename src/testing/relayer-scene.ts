@@ -20,10 +20,10 @@ interface OddNode {
 type StartOddNode<Node extends OddNode> = (target: string) => Promise<Node>;
 
 interface OddWorldOptions {
-  /** One by default. */
+  /** Number of nodes, one by default. */
   readonly nodes?: number;
   readonly config?: Partial<NetworkConfig>;
-  /** The chain's own node announces its blocks. */
+  /** True if the chain's own node announces its blocks. */
   readonly announces?: boolean;
   /** Default: a new one. */
   readonly database?: TestDatabase;
@@ -76,7 +76,10 @@ interface Sale {
   readonly amount: bigint;
 }
 
-/** Waits until it is settled. @returns the id of its payment, which is in the ledger by then. */
+/**
+ * Waits until the sale is settled.
+ * @returns the id of its payment, which is in the ledger by then.
+ */
 export async function settleSale(
   world: RelayerWorld,
   sale: Sale,
@@ -92,7 +95,7 @@ export function askRefund(world: RelayerWorld, paymentId: string, amount: bigint
   return world.ask({ kind: 'refund', payload: { paymentId, amount: amount.toString() } });
 }
 
-/** To the merchant's own wallet. */
+/** Requests a withdrawal to the merchant's own wallet. */
 export function askWithdrawal(world: RelayerWorld, amount: bigint): Promise<string> {
   const { merchantNumber, wallet } = world.merchant;
   const payload = {
@@ -103,7 +106,7 @@ export function askWithdrawal(world: RelayerWorld, amount: bigint): Promise<stri
   return world.ask({ kind: 'withdrawal', payload });
 }
 
-/** The settled numbers, in the chain's order. */
+/** Returns the settled numbers, in the chain's order. */
 export async function settledNumbers({ chain, config }: TestNetwork): Promise<bigint[]> {
   const { number: toBlock } = await chain.newest();
   const logs = await chain.logs({ fromBlock: 0n, toBlock });
@@ -143,7 +146,7 @@ export async function mineUntil(
 
 type Switch = 'pauseSettling' | 'unpauseSettling' | 'pauseRefunding' | 'unpauseRefunding';
 
-/** The account with the role: the guardian pauses, the admin resumes. */
+/** Returns the account with the role: the guardian pauses, the admin resumes. */
 function switcher({ guardian, admin }: TestNetwork, name: Switch): PrivateKeyAccount {
   return name.startsWith('pause') ? guardian : admin;
 }
@@ -157,8 +160,9 @@ export async function switchContract(network: TestNetwork, name: Switch): Promis
 }
 
 /**
- * The same, but left in the pool. The node orders a block by offered fees: a pause can come before
- * the relayer's transaction in one block, and its end behind it.
+ * Pauses or resumes like the above, but leaves the transaction in the pool. The node orders a block
+ * by offered fees: a pause can come before the relayer's transaction in one block, and its end
+ * behind it.
  */
 export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint): Promise<void> {
   const { config, rpc, chain } = network;
@@ -177,7 +181,7 @@ export async function postSwitch(network: TestNetwork, name: Switch, fee: bigint
   await rpc.call('eth_sendRawTransaction', [raw]);
 }
 
-/** The payer's own transaction, which changes the allowance. It offers high fees. */
+/** Signs the payer's own transaction, which changes the allowance. It offers high fees. */
 export function signApproval(
   { config }: TestNetwork,
   payer: PrivateKeyAccount,

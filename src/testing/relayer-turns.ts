@@ -4,7 +4,10 @@ import type { ProviderCall } from '#testing/back-ends.ts';
 import type { ProviderProxy } from '#testing/provider-proxy.ts';
 
 const WAIT_MS = 15_000;
-/** One request may be under way already, and the answer to the next one must be handled. */
+/**
+ * Number of requests to wait for: one may be in progress already, and the answer to the next one
+ * must be handled.
+ */
 const TURNS = 2;
 
 /** Resolves after this many more of these calls. */
@@ -29,8 +32,9 @@ function callsLater(
 }
 
 /**
- * Resolves when a loop of the relayer has asked this and has handled the answer: it asks again only
- * then. What has not happened by now does not follow from the chain's state.
+ * Resolves when a loop of the relayer has sent this request and has handled the answer, because it
+ * sends the next one only then. What has not happened by now does not follow from the chain's
+ * state.
  */
 export function turnsLater(
   proxy: ProviderProxy,
@@ -51,7 +55,7 @@ export function headFollowed(proxy: ProviderProxy): Promise<void> {
   );
 }
 
-/** Sends waiting payments, and awaits the node's answer. @returns how many were sent. */
+/** Sends waiting payments and waits for the node's answer. @returns how many were sent. */
 export async function sendPaymentsNow(relayer: RelayerState, sender: HeldSender): Promise<number> {
   const { payments, sent } = await sendPayments(relayer, sender);
   await sent;

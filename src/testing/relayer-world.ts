@@ -38,15 +38,18 @@ export interface RelayerWorld {
   readonly wakeups: Wakeups;
   /** Error lines of relayers in this process. */
   readonly complaints: string[];
-  /** With the keys of the network, or only with these. */
+  /** Starts a relayer with the keys of the network, or only with these. */
   startRelayer(keys?: Partial<Keys>): Relayer;
-  /** A relayer in its own process, to be killed; it exits at the failpoint if one is named. */
+  /**
+   * Starts a relayer in its own process, which the test kills; it exits at the failpoint if one is
+   * named.
+   */
   spawnRelayer(failpoint?: Failpoint, keys?: Partial<Keys>): RelayerProcess;
   pay(payment: TestPayment): Promise<string>;
   payMany(payments: readonly TestPayment[]): Promise<string[]>;
   ask<K extends OtherKind>(request: AskedFor<K>): Promise<string>;
   outcome(subjectId: string): Promise<TestOutcome | null>;
-  /** Waits until each has a result. @throws after `timeoutMs`. */
+  /** Waits until each job has a result. @throws after `timeoutMs`. */
   outcomes(subjectIds: readonly string[], timeoutMs?: number): Promise<TestOutcome[]>;
   /** Writes the row of a settled payment as the payments domain does. @returns its id. */
   recordPayment(subjectId: string): Promise<string>;
@@ -62,7 +65,7 @@ interface TestPayment {
   readonly payer: PrivateKeyAccount;
   readonly amount?: bigint;
   readonly orderId?: string;
-  /** The intent; by default a new one. */
+  /** The intent's id; by default that of a new one. */
   readonly subjectId?: string;
   readonly settleWithinS?: number;
 }
@@ -76,15 +79,15 @@ interface TestOutcome {
 interface RelayerProcess {
   readonly pid: number;
   kill(): void;
-  /** Resolves when it ended. */
+  /** Resolves when the process has ended. */
   readonly ended: Promise<unknown>;
 }
 
-/** Short, so that taking over from a killed worker is quick. */
+/** Lease duration, short, so that taking over from a killed worker is quick. */
 export const TEST_LEASE_MS = 600;
 const WAIT_MS = 15_000;
 const LOOK_MS = 10;
-/** In an order that foreign keys allow. */
+/** Tables in an order that foreign keys allow. */
 const CHAIN_TABLES = [
   'chain_alarms',
   'chain_payments',
@@ -196,7 +199,10 @@ function ownNumber(kind: string) {
   return kind === 'withdrawal' ? { number: BigInt(randomInt(1, 2 ** 40)) } : {};
 }
 
-/** Each payment keeps its number over all of its jobs, as an intent does. */
+/**
+ * Returns a function that numbers payments. Each keeps its number over all of its jobs, as an
+ * intent does.
+ */
 function numberer(database: TestDatabase, livemode: boolean) {
   const numbers = createSettlementNumbers(database.db);
   const known = new Map<string, bigint | null>();
@@ -210,7 +216,10 @@ function numberer(database: TestDatabase, livemode: boolean) {
   };
 }
 
-/** A new chain for a database that has known another one. Cheaper than another database. */
+/**
+ * Empties the tables of a database that has known another chain, which is cheaper than a new
+ * database.
+ */
 async function emptyChainTables(database: TestDatabase): Promise<TestDatabase> {
   for (const table of CHAIN_TABLES) await database.db.query(`delete from ${table}`);
   return database;

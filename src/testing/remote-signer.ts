@@ -11,12 +11,12 @@ import { serveSigner } from '#signer/serve.ts';
 
 /** The signer that `npm run signer` starts. */
 export interface RemoteSigner {
-  /** The first one. */
+  /** The first key. */
   readonly key: RemoteKey;
   readonly keys: readonly RemoteKey[];
-  /** It stops answering. */
+  /** Makes it stop answering. */
   down(): Promise<void>;
-  /** At the same port, with its memory. */
+  /** Starts it again at the same port, with its memory. */
   up(): Promise<void>;
   stop(): Promise<void>;
 }

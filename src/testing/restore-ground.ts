@@ -13,7 +13,7 @@ import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/c
 import { checkInvariants } from '#testing/invariants/invariants.ts';
 import { checkAgainstChain } from '#testing/invariants/invariants-chain.ts';
 
-/** How long a request is repeated, or a recovery awaited. */
+/** Time limit for repeating a request, or for a recovery. */
 export const REST_MS = 45_000;
 const AMOUNT = 2_500_000;
 
@@ -31,7 +31,7 @@ export interface RecoveryRow {
 }
 
 export interface CreateOptions {
-  /** Default: one of its own per order. */
+  /** The terminal's key. Default: one per order. */
   readonly key?: string;
   readonly amount?: number;
   /** Members of the body, such as a price in another currency instead of the amount. */
@@ -47,12 +47,12 @@ export interface RestoreGround {
   readonly nodes: ChaosProcess[];
   node(place: number): { readonly merchant: Caller; readonly terminal: Caller };
   create(place: number, order: string, options?: CreateOptions): Promise<Reply>;
-  /** With the pass `ok`, unless another is named. */
+  /** Taps with the pass `ok`, unless another is named. */
   tap(place: number, intent: unknown, key: string, pass?: 'ok' | 'ok_2'): Promise<Reply>;
-  /** Once, whatever the answer. */
+  /** Taps once, whatever the answer. */
   tapOnce(place: number, intent: unknown, key: string): Promise<Reply>;
   pay(order: string, options?: CreateOptions): Promise<{ intent: string; payment: string }>;
-  /** Settlements that the contract has made for this order. */
+  /** Returns how many settlements the contract has made for this order. */
   settledOnChain(order: string): Promise<number>;
   onChain<T>(read: (chain: Chain) => Promise<T>): Promise<T>;
   recovery(): Promise<RecoveryRow>;
@@ -64,8 +64,8 @@ export interface RestoreGround {
 }
 
 /**
- * Repeats the same request until there is a final answer: not while a node is down, starting, or
- * answers 503.
+ * Repeats the same request until there is a final answer, because a node may be down, starting, or
+ * answer 503.
  */
 export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
   let answer: Reply | undefined;
@@ -142,8 +142,8 @@ function watching(ground: ChaosGround, db: Database) {
 }
 
 /**
- * Each chain's node is reached by one address, which can misbehave like a provider. `env`: extra
- * settings of every process. `delays`: those of the contracts.
+ * Opens the ground. Each chain's node is reached by one address, which can misbehave like a
+ * provider. `env`: extra settings of every process. `delays`: those of the contracts.
  */
 export async function openRestoreGround(
   workers = 1,

@@ -7,7 +7,7 @@ import type { QuickNetwork } from '#testing/model-network.ts';
 import { TEST_CHAIN_ID } from '#testing/test-network.ts';
 import { signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Every kind of sale, with its refunds and lists, over HTTP, as in a shop's day. */
+/** Makes every kind of sale, with its refunds and lists, over HTTP, as in a shop's day. */
 export interface Shop {
   /** Sells, refunds and lists once. */
   round(): Promise<void>;
@@ -20,7 +20,7 @@ interface Parties {
   readonly mode: QuickNetwork['sandbox']['test'];
 }
 
-/** Time for loops to apply what a round has left. */
+/** Time in which loops apply what a round has left. */
 const REST_MS = 2_000;
 
 async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {
@@ -31,7 +31,7 @@ async function ask(reply: Promise<Reply>, status = 200): Promise<Body> {
 
 const idOf = (body: Body) => String(body.id);
 
-/** One endpoint that accepts everything, and one that is disabled. */
+/** Adds one endpoint that accepts everything, and one that is disabled. */
 async function addEndpoints(merchant: Caller, url: string): Promise<void> {
   await ask(merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] }), 201);
   const other = { url: `${url}/off`, enabled_events: ['ping'] };
@@ -41,7 +41,7 @@ async function addEndpoints(merchant: Caller, url: string): Promise<void> {
   await ask(merchant.send('PATCH', `/webhook_endpoints/${id}`, { headers, body }));
 }
 
-/** The first page and the second. */
+/** Reads the first page and the second. */
 async function list({ merchant }: Parties, path: string): Promise<readonly Body[]> {
   const first = `${path}${path.includes('?') ? '&' : '?'}limit=1`;
   const page = await ask(merchant.get(first));
@@ -75,7 +75,9 @@ async function sell(parties: Parties, key: string) {
   return { intent, payment: String(payment), order: key };
 }
 
-/** Canceled, expired, declined, awaiting confirmation, and paid by an agent. */
+/**
+ * Makes intents that are canceled, expired, declined, awaiting confirmation, and paid by an agent.
+ */
 async function sellOtherwise({ merchant, till, mode }: Parties): Promise<void> {
   const create = async (amount: number, terminal = mode.terminal) =>
     idOf(await ask(merchant.post('/payment_intents', { amount, terminal }), 201));

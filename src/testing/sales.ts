@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '#db/database.ts';
 
 export interface SalesOptions {
-  /** The node of the next request: `http://127.0.0.1:1/api`. */
+  /** Returns the node of the next request: `http://127.0.0.1:1/api`. */
   readonly node: () => string;
   readonly secretKey: string;
   readonly deviceKey: string;
@@ -33,17 +33,19 @@ export interface Sale {
 export interface Sales {
   readonly sales: readonly Sale[];
   readonly failures: readonly string[];
-  /** When the newest write succeeded, by `performance.now()`. */
+  /** Returns when the newest write succeeded, by `performance.now()`. */
   lastWriteAt(): number;
   /** Resolves once every sale that was begun has ended. */
   stop(): Promise<void>;
 }
 
-/** Above the 30 s in which every request is answered. */
+/** Time limit, above the 30 s in which every request is answered. */
 const ANSWER_MS = 35_000;
 const REPEAT_PAUSE_MS = 100;
 const WRITE_PAUSE_MS = 100;
-/** Longer than any simulated outage, including alert and restart. */
+/**
+ * How long a request is repeated: longer than any simulated outage, including alert and restart.
+ */
 const REPEAT_MS = 360_000;
 
 type Body = { readonly [field: string]: unknown };
@@ -55,7 +57,7 @@ interface Post {
   readonly body: Body;
 }
 
-/** The object, or the error. */
+/** Sends a request. @returns the object, or the error. */
 async function attempt(node: string, { path, bearer, key, body }: Post): Promise<Body | string> {
   try {
     const response = await fetch(`${node}${path}`, {
@@ -75,7 +77,7 @@ async function attempt(node: string, { path, bearer, key, body }: Post): Promise
   }
 }
 
-/** Requests of one shop, repeated according to its options, and their results. */
+/** Sends the requests of one shop, repeated according to its options, and keeps their results. */
 function openCounter(options: SalesOptions) {
   const failures: string[] = [];
   let lastWriteAt = performance.now();
@@ -152,7 +154,10 @@ interface Booked {
   readonly payments: number;
 }
 
-/** What the shop was told and the books contradict: acknowledged sales that are lost or doubled. */
+/**
+ * Compares what the shop was told with the books.
+ * @returns contradictions: acknowledged sales that are lost or doubled.
+ */
 export async function compareSales(db: Sql, { sales }: Pick<Sales, 'sales'>): Promise<string[]> {
   const rows = await db.query<Booked>(
     `select i.order_id, i.id, i.status, count(p.id)::int as payments

@@ -12,9 +12,9 @@ export interface ScriptedCall {
 export interface ScriptedReply {
   readonly status?: number;
   readonly body?: unknown;
-  /** Never answers. */
+  /** True if it never answers. */
   readonly silent?: boolean;
-  /** Answers after this long. */
+  /** Answers after this delay. */
   readonly delayMs?: number;
 }
 
@@ -23,7 +23,7 @@ export interface ScriptedNode {
   readonly url: string;
   /** Methods that were asked for, in their order. */
   readonly calls: string[];
-  /** Of the newest request. */
+  /** Headers of the newest request. */
   headers: IncomingHttpHeaders;
   reply: (call: ScriptedCall) => ScriptedReply;
   /** `null`: its own chain's. */
@@ -31,7 +31,7 @@ export interface ScriptedNode {
   stop(): void;
 }
 
-/** Answers with its own name by default. */
+/** Starts a node that answers with its own name by default. */
 export async function startScriptedNode(name: string, chainId: number): Promise<ScriptedNode> {
   const calls: string[] = [];
   const node = {

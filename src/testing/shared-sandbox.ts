@@ -10,7 +10,7 @@ import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
  */
 export const SANDBOX_SETTING = 'TAPLINE_TEST_SANDBOX';
 
-/** Alongside the first tests of a run a start has taken half a minute. */
+/** Time limit of a start. Alongside the first tests of a run one has taken half a minute. */
 const START_MS = 180_000;
 
 export interface SharedSandbox {
@@ -19,7 +19,7 @@ export interface SharedSandbox {
   close(): Promise<void>;
 }
 
-/** A real network as `npm start` runs it. Tests that share it create their own terminals. */
+/** Starts a real network as `npm start` runs it. Tests that share it create their own terminals. */
 export async function startSharedSandbox(
   env: Readonly<Record<string, string>> = {},
 ): Promise<SharedSandbox> {
@@ -37,7 +37,7 @@ export async function startSharedSandbox(
   };
 }
 
-/** The run's sandbox, or a new one if a file is run by itself. */
+/** Opens the run's sandbox, or a new one if a file is run by itself. */
 export async function openSharedSandbox(): Promise<SharedSandbox> {
   const file = process.env[SANDBOX_SETTING];
   if (file === undefined) return startSharedSandbox();

@@ -17,10 +17,7 @@ export interface SignedTransfer {
   readonly signature: Hex;
 }
 
-/**
- * A wallet's signature with which the operator sends its USDC. `now` is the chain's time, in
- * seconds.
- */
+/** Signs as a wallet whose USDC the operator sends. `now` is the chain's time, in seconds. */
 export async function signTransfer(
   config: NetworkConfig,
   account: PrivateKeyAccount,
@@ -39,7 +36,7 @@ export async function signTransfer(
   return { to, amount, valid_before: validBefore, nonce, signature };
 }
 
-/** The settlement job that the service creates for it. */
+/** Returns the settlement job that the service creates for the transfer. */
 export function transferPayload(
   from: Hex,
   { to, amount, valid_before, nonce, signature }: SignedTransfer,

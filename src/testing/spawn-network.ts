@@ -14,11 +14,11 @@ export interface SpawnedNetwork {
   readonly sandbox: SandboxFile;
   readonly dataDir: string;
   readonly process: ChildProcess;
-  /** Its standard error so far. */
+  /** Returns its standard error so far. */
   logs(): string;
-  /** SIGKILL to this process only: database and chains continue, as after a crash. */
+  /** Sends SIGKILL to this process only: database and chains continue, as after a crash. */
   kill(): Promise<void>;
-  /** SIGTERM; waits for the end. @returns the exit code. */
+  /** Sends SIGTERM and waits for the end. @returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -26,20 +26,21 @@ export interface SpawnOptions {
   readonly dataDir: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** As its operator starts it: signals go to npm, which passes them on. */
+  /** True to start it as its operator does: signals go to npm, which passes them on. */
   readonly throughNpm?: boolean;
   /** The folder of the release; default: this one. */
   readonly root?: string;
 }
 
 /**
- * A first start takes 3 to 6 s on a quiet machine; alongside long tests it has taken more than 90.
+ * Time limit of a start. A first start takes 3 to 6 s on a quiet machine; alongside long tests it
+ * has taken more than 90.
  */
 const START_MS = 180_000;
 const POLL_MS = 25;
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** A folder for one test's data, and a function that removes it. */
+/** Creates a folder for one test's data. @returns it, and a function that removes it. */
 export async function temporaryDataDir(): Promise<{ path: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-test-'));
   return {
@@ -48,7 +49,10 @@ export async function temporaryDataDir(): Promise<{ path: string; remove(): Prom
   };
 }
 
-/** Settings of the developer's shell must not leak into a test's network. */
+/**
+ * Returns a clean environment, because settings of the developer's shell must not leak into a
+ * test's network.
+ */
 function cleanEnv(extra: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const settings = new Set<string>(SETTING_NAMES);
   const kept = Object.entries(process.env).filter(
@@ -123,7 +127,7 @@ export async function spawnNetwork(options: SpawnOptions): Promise<SpawnedNetwor
   };
 }
 
-/** The words of the start script of the release in that folder. */
+/** Returns the words of the start script of the release in that folder. */
 function startWords(root: string): string[] {
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;
@@ -132,15 +136,15 @@ function startWords(root: string): string[] {
 }
 
 /**
- * Node's flags as `npm start` sets them, so that tests and benchmarks run what users run: they keep
- * the garbage of a busy second from staying in memory.
+ * Returns Node's flags as `npm start` sets them, so that tests and benchmarks run what users run.
+ * The flags keep the garbage of a busy second from staying in memory.
  */
 export function startFlags(): string[] {
   // The check of the Node version is not a flag, and an earlier release has none.
   return startWords(ROOT).filter((word) => word.startsWith('--') && word !== '--import');
 }
 
-/** The file that `npm start` runs, in that release. */
+/** Returns the file that `npm start` runs in that release. */
 function startProgram(root: string): string {
   return path.join(root, present(startWords(root).at(-1), 'program'));
 }

@@ -41,7 +41,7 @@ export function recordSteps(write: (line: string) => void): () => void {
     const { before, observation, now, after } = message as TakenStep;
     const { transaction, effects } = after;
     const { id } = before;
-    // It was read from its rows if it is not the result of the step before.
+    // Stores the state as read from the rows, if it is not the result of the step before.
     const start = newest.get(id) === before ? {} : { start: before };
     newest.set(id, transaction);
     const line: Line = { id, ...start, observation, now, phase: transaction.phase, effects };
@@ -51,7 +51,7 @@ export function recordSteps(write: (line: string) => void): () => void {
   return () => steps.unsubscribe(listen);
 }
 
-/** The lines of one process. */
+/** Groups the lines of one process into histories. */
 export function toHistories(lines: readonly string[]): History[] {
   const open = new Map<bigint, { start: Transaction; entries: Entry[] }>();
   const all: History[] = [];
@@ -81,7 +81,7 @@ export function replay({ start, entries }: History, by: typeof step = step): str
   });
 }
 
-/** Has no meaning for a step, and would fill files. */
+/** Fields that have no meaning for a step, and would fill files. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['input', 'raw', 'logs', 'payload', 'second', 'transactions'],
 ]);

@@ -19,14 +19,14 @@ import {
   type TestStore,
 } from '#testing/store.ts';
 
-/** Another merchant in the same database, with its own counter and clock. */
+/** Adds another merchant in the same database, with its own counter and clock. */
 export async function addStore(store: TestStore, clock: Clock): Promise<TestStore> {
   const merchant = await addMerchant(store.db, { now: clock.now() });
   const counter = await addTerminal(store.db, merchant, clock.now());
   return { ...store, ...counter, merchant, clock, pay: { ...store.pay, clock } };
 }
 
-/** A request for a new intent, as a merchant's server sends it. */
+/** Returns a request for a new intent, as a merchant's server sends it. */
 export function newCreate(
   store: Pick<TestStore, 'clock' | 'merchant' | 'terminalId'>,
   input: Partial<NewIntent> = {},
@@ -78,7 +78,7 @@ export function see(result: Answer | Refusal): Seen {
   };
 }
 
-/** The newest payment of an intent. */
+/** Returns the newest payment of an intent. */
 export async function findPayment(
   store: Pick<TestStore, 'db' | 'merchant'>,
   intentId: string,
@@ -89,7 +89,7 @@ export async function findPayment(
   return (await selectPaymentPage(store.db, wanted, page))[0];
 }
 
-/** A settled payment of a new payer. */
+/** Adds a settled payment of a new payer. */
 export async function addPayment(
   store: TestStore,
   amount: NewIntent['amount'] = 2_500_000,
@@ -123,7 +123,7 @@ export async function playRefunds(
   return rows.length;
 }
 
-/** The types of the merchant's events in order, or of one object's. */
+/** Returns the types of the merchant's events in order, or of one object's. */
 export async function eventTypes(
   store: Pick<TestStore, 'db' | 'merchant'>,
   objectId: string | null = null,
@@ -136,7 +136,7 @@ export async function eventTypes(
   return rows.map((row) => row.type);
 }
 
-/** The data of the merchant's newest event of a type. */
+/** Returns the data of the merchant's newest event of a type. */
 export async function lastData(
   store: Pick<TestStore, 'db' | 'merchant'>,
   type: string,
@@ -149,7 +149,7 @@ export async function lastData(
   return JSON.parse(rows[0]?.body ?? 'null')?.data;
 }
 
-/** The object in it. */
+/** Returns the object in that event. */
 export async function lastSnapshot(
   store: Pick<TestStore, 'db' | 'merchant'>,
   type: string,

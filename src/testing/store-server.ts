@@ -21,13 +21,15 @@ import type { TestStore } from '#testing/store.ts';
 /** A store's surfaces over HTTP; the store's preflight simulates the chain. */
 export interface StoreServer {
   readonly url: string;
-  /** The terminal protocol with this device key; default: the store's own terminal. */
+  /**
+   * Calls the terminal protocol with this device key. Default: that of the store's own terminal.
+   */
   device(key?: string): Caller;
   /** Pay links, as wallets use them: without a key. */
   readonly pay: Caller;
-  /** The payer app with this session token. */
+  /** Calls the payer app's API with this session token. */
   payer(token: string): Caller;
-  /** The merchant API with a fresh key of the store's account. */
+  /** Calls the merchant API with a fresh key of the store's account. */
   merchant(options?: { readonly livemode?: boolean }): Promise<Caller>;
   close(): Promise<void>;
 }
@@ -40,9 +42,9 @@ export interface StoreServerOptions {
   /** The web apps' URL; default: as configured. */
   readonly webUrl?: string;
   readonly push?: PushSettings;
-  /** Private addresses that are allowed. */
+  /** Private addresses that webhooks may reach. */
   readonly allowCidrs?: readonly string[];
-  /** Of every route of the merchant API; default: each route's own. */
+  /** Time limit of every route of the merchant API. Default: each route's own. */
   readonly timeLimitMs?: number;
 }
 

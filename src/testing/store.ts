@@ -30,7 +30,7 @@ import type { FailureReason, Hex, OutcomeFacts } from '#settlement/requests.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { settling } from '#testing/settling.ts';
 
-/** Shared by all tests, so that ids of one part are valid in another. */
+/** The id key that all tests share, so that ids of one part are valid in another. */
 export const TEST_ID_KEY = toIdKey(Buffer.alloc(32, 'id key'));
 export const TEST_RECEIPTS: ReceiptPages = { idKey: TEST_ID_KEY, webUrl: () => DEFAULT_WEB_URL };
 
@@ -63,7 +63,7 @@ export interface StoreOptions {
   /** An existing database; closing the store leaves it open. */
   readonly database?: TestDatabase;
   readonly wakeups?: Wakeups;
-  /** Default: both networks settle. */
+  /** Which networks settle. Default: both. */
   readonly readiness?: Readiness;
   /** Settings of the rule STATIC_PASS; default: off. */
   readonly staticPass?: StaticPassTerms;
@@ -73,7 +73,7 @@ export interface StoreOptions {
 
 let merchantNumbers = 0n;
 
-/** An account in good standing: verified, live on its network. */
+/** Adds an account in good standing: verified, live on its network. */
 export async function addMerchant(
   db: TestDatabase['db'],
   options: { readonly livemode?: boolean; readonly now: Date; readonly merchantNumber?: bigint },
@@ -94,7 +94,7 @@ export async function addMerchant(
   return { tenant, name: 'Corner Shop', kybApproved: true, merchantNumber, keyHash: null };
 }
 
-/** A terminal with its device key. */
+/** Adds a terminal with its device key. */
 export async function addTerminal(
   db: TestDatabase['db'],
   merchant: MerchantAccount,
@@ -155,12 +155,12 @@ export async function openStore(options: StoreOptions = {}): Promise<TestStore> 
   };
 }
 
-/** A wallet without a known key: enough if the chain is not the subject. */
+/** Returns the address of a wallet without a known key: enough if the chain is not the subject. */
 export function anyAddress(): Hex {
   return getAddress(`0x${randomBytes(20).toString('hex')}`);
 }
 
-/** A payer with one pass. */
+/** Adds a payer with one pass. */
 export async function addPayer(
   store: Pick<TestStore, 'db' | 'clock'>,
   wallet: { readonly livemode?: boolean; readonly address?: Hex } = {},
@@ -179,7 +179,7 @@ let keys = 0;
 /** Where a sale happens: a merchant and one of its terminals. */
 export type Counter = Pick<TestStore, 'merchant' | 'terminalId'>;
 
-/** A request with a new Idempotency-Key, unless one is given. */
+/** Returns a request with a new Idempotency-Key, unless one is given. */
 export function newRequest(counter: Pick<Counter, 'merchant'>, key = `key-${++keys}`) {
   return {
     tenant: counter.merchant.tenant,
@@ -199,7 +199,7 @@ export interface IntentOptions {
   readonly tipping?: Tipping;
 }
 
-/** Creates open intents by group commit; its callers share batches. */
+/** Returns a function that creates open intents by group commit; its callers share batches. */
 export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) {
   const numbers = createSettlementNumbers(store.db);
   const create = createIntentCreator({ ...store, numbers, idKey: TEST_ID_KEY });
@@ -226,7 +226,7 @@ export function intentMaker(store: Pick<TestStore, 'db' | 'clock' | 'wakeups'>) 
   };
 }
 
-/** A new open intent of the store's own counter; @returns its id. */
+/** Adds an open intent at the store's own counter. @returns its id. */
 export function addIntent(store: TestStore, options: IntentOptions = {}): Promise<string> {
   return intentMaker(store)(store, options);
 }
@@ -248,13 +248,13 @@ export interface IntentBody {
   } | null;
 }
 
-/** The intent of an answer. @throws for a refusal. */
+/** Returns the intent of an answer. @throws for a refusal. */
 export function bodyOf(answer: Answer | Refusal): IntentBody {
   if (isRefusal(answer)) throw new Error(`refused: ${answer.code} ${answer.message}`);
   return JSON.parse(answer.body);
 }
 
-/** `status`, `decline_code` or error code of a response, whichever says most. */
+/** Returns the `status`, `decline_code` or error code of a response, whichever says most. */
 export function summaryOf(answer: Answer | Refusal): string {
   if (isRefusal(answer)) return answer.code;
   const body = JSON.parse(answer.body);
@@ -271,20 +271,23 @@ export interface Payment {
   readonly tip?: number;
   readonly key?: string;
   readonly now?: Date;
-  /** The client disconnects at once: the work continues as after a crash of its process. */
+  /** True if the client disconnects at once. The work continues, as after a crash of the client. */
   readonly hangUp?: boolean;
 }
 
 const payers = new WeakMap<PayDeps, PayIntent>();
 
-/** One per store, so that concurrent payments share transactions as in a process. */
+/**
+ * Returns the store's one payer function, so that concurrent payments share transactions as in a
+ * process.
+ */
 function intentPayer(deps: PayDeps): PayIntent {
   const payer = payers.get(deps) ?? createIntentPayer(deps);
   payers.set(deps, payer);
   return payer;
 }
 
-/** A tap, or a confirm with an agent token. */
+/** Pays by a tap, or by a confirm with an agent token. */
 export function pay(store: TestStore, payment: Payment): Promise<Answer | Refusal> {
   const { intentId, counter = store, pass, token, tip, key } = payment;
   const { now = store.clock.now() } = payment;

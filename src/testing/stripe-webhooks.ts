@@ -1,12 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How long after its time a signature counts, in seconds, where a receiver does not say. */
+/** How old a signature may be, in seconds, if a receiver sets no limit. */
 const TOLERANCE_S = 300;
 
 /**
  * Verifies `t=…,v1=…` as Stripe documents it for receivers that use no library, and shares no code
- * with what signs. (`bench/clients` runs Stripe's own library, which weighs 23 MB, on the same.)
- * @throws Error if the body is not what one of the signatures is of, or if the time is too old.
+ * with the signer. (`bench/clients` runs Stripe's own library, which weighs 23 MB, on the same.)
+ * @throws Error if no signature matches the body, or if the time is too old.
  */
 export function constructEvent(
   body: string | Buffer,

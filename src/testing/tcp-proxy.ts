@@ -7,9 +7,11 @@ export interface TcpProxy {
   readonly port: number;
   /** The target of new connections. */
   targetPort: number;
-  /** Decides about what the client sends. */
+  /** Decides about the bytes that the client sends. */
   onClientBytes: (text: string) => Passage;
-  /** True while the server's responses wait; they are passed on once this returns false. */
+  /**
+   * Returns true while the server's responses must wait; they are passed on once it returns false.
+   */
   holdAnswers: () => boolean;
   /** Cuts all connections; new ones are accepted. */
   cutAll(): void;
@@ -30,7 +32,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
     const passage = proxy.onClientBytes(bytes.toString('latin1'));
     if (passage === 'cut') return cut();
     server.write(bytes);
-    // The server has done it when it answers; that answer is lost.
+    // The server has done its work when it answers, but that answer is lost.
     answersAreLost ||= passage === 'pass_and_cut';
     release();
   });
@@ -42,7 +44,7 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
   for (const socket of [client, server]) socket.on('close', cut).on('error', cut);
 }
 
-/** A proxy that can be cut, between a client and a server on this machine. */
+/** Starts a proxy that can be cut, between a client and a server on this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -33,7 +33,7 @@ const RATES = { acquirer: 30, protocol: 20, cashback: 5 };
 const MAX_CEILING = 2 ** 24 - 1;
 const GAS_LIMIT = 16_000_000n;
 const GAS_PRICE = 10_000_000_000n;
-/** No policy of a test expires. */
+/** Expiry of policies: none of a test expires. */
 const FAR_FUTURE = 4_000_000_000;
 
 /** A new chain with the contracts deployed, and blocks only on demand. */
@@ -42,7 +42,7 @@ export interface TestNetwork {
   readonly rpc: Rpc;
   readonly chain: Chain;
   readonly node: ThrowawayChain;
-  /** Proposer, steward and treasurer of the contract; owner of the token. */
+  /** Account that is the contract's proposer, steward and treasurer, and the token's owner. */
   readonly admin: PrivateKeyAccount;
   readonly guardian: PrivateKeyAccount;
   /** A watchtower's account. */
@@ -55,13 +55,13 @@ export interface TestNetwork {
   pending(): Promise<void>;
   /** Sends a transaction and mines it. @throws when it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
-  /** By an operation of the timelock, without a delay here. */
+  /** Changes the contract by an operation of the timelock, which has no delay here. */
   govern(data: Hex): Promise<void>;
   /** Deploys the next contract with the same keys. @returns settings that name both. */
   addContract(): Promise<NetworkConfig>;
-  /** Registers a merchant with the registrar's key. `key`: of its wallet. */
+  /** Registers a merchant with the registrar's key. `key` is that of its wallet. */
   addMerchant(key?: Hex): Promise<TestMerchant>;
-  /** Payers with USDC, allowance and policy (or without, to be declined). */
+  /** Adds payers with USDC, allowance and policy (or without, to be declined). */
   addPayers(count: number, options?: PayerOptions): Promise<PrivateKeyAccount[]>;
   usdcOf(address: Hex): Promise<bigint>;
   merchantBalance(merchantNumber: bigint): Promise<bigint>;
@@ -84,7 +84,7 @@ export interface PayerOptions {
 
 /** The contract's parameters that a test chooses. */
 export interface ContractTerms {
-  /** Seconds in which a new merchant is paid nothing. */
+  /** Seconds in which a new merchant cannot be paid out. */
   readonly payoutHold: number;
 }
 
@@ -124,7 +124,7 @@ export async function startTestNetwork(
     settlement: getContractAddress({ from: roles.admin.address, nonce: 1n }),
     relayerKeys: roles.relayerKeys,
     registrarKey: roles.registrarKey,
-    // Tests mine blocks on demand: time-outs are counted in blocks only.
+    // Allows any block time: tests mine blocks on demand, so time-outs are counted in blocks only.
     minBlockMs: 1,
     headPollMs: 10,
     idleHeadMs: 250,
@@ -155,7 +155,7 @@ export async function startTestNetwork(
 
 type Sender = ReturnType<typeof createSender>;
 
-/** Signs, sends and mines, with the pool's own nonces. */
+/** Creates a function that signs, sends and mines, with the pool's own nonces. */
 function createSender(rpc: Rpc) {
   const mine = async (blocks = 1) => {
     for (let i = 0; i < blocks; i++) await rpc.call('evm_mine', []);

@@ -6,7 +6,7 @@ import type { RelayerWorld } from '#testing/relayer-world.ts';
 import { carryOut } from '#watch/carry-out.ts';
 import { lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 
-/** A thief acts in each block, and a watchtower polls each block. */
+/** A theft during which a thief acts in each block, and a watchtower polls each block. */
 export interface Theft {
   readonly world: RelayerWorld;
   readonly chains: readonly [Chain, Chain];
@@ -30,6 +30,7 @@ async function isStopped(world: RelayerWorld): Promise<boolean> {
 }
 
 /**
+ * Runs the theft.
  * @returns how many blocks passed from the first theft until it was stopped; `null` if it was not.
  */
 export async function watchTheft(
@@ -44,7 +45,8 @@ export async function watchTheft(
   const first = (await chains[0].newest()).number;
   memory.nextBlock = first;
   for (let round = 0; round < rounds; round++) {
-    // The contract refuses later thefts once it is paused; the block is mined all the same.
+    // Ignores refusals: once paused, the contract refuses later thefts, but the block must still be
+    // mined.
     await act().catch(async (refused: unknown) => {
       if (round === 0) throw refused;
       await world.network.mine();

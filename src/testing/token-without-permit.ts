@@ -6,7 +6,9 @@ const TAKEN = [
   'nonces(address)',
   'DOMAIN_SEPARATOR()',
 ];
-/** Where the token's proxy (contracts/TestUSDC.sol) keeps the address of its code. */
+/**
+ * Storage slot in which the token's proxy (contracts/TestUSDC.sol) keeps the address of its code.
+ */
 const LOGIC_SLOT = keccak256(toHex('tapline.test-usdc.logic'));
 
 interface TokenOnChain {
@@ -25,7 +27,7 @@ async function replaceCode(
   return async () => void (await rpc.call('anvil_setCode', [logic, code]));
 }
 
-/** `PUSH4 selector, EQ`, in the list of the token's functions. */
+/** Disables these functions: replaces their selectors in the dispatcher (PUSH4 selector, EQ). */
 function without(code: string, names: readonly string[]): string {
   return names
     .map((name) => toFunctionSelector(name).slice(2))

@@ -7,17 +7,17 @@ import { promisify } from 'node:util';
 const TOOLS = path.join(import.meta.dirname, '../../test/tools');
 
 /**
- * Third-party programs that one test or two need: too large, or of other versions, for the
+ * A third-party program that one test or two need: too large, or of another version, for the
  * service's folder. Each has a folder here, and all share one lockfile.
  */
 export interface Tool {
   /** Its folder, with its files from test/tools. */
   readonly cwd: string;
-  /** The path of something installed: `ethers`, `.bin/newman`. */
+  /** Returns the path of something installed: `ethers`, `.bin/newman`. */
   installed(name: string): string;
 }
 
-// Their scripts are not needed, and their peers are listed explicitly.
+// Skips install scripts, which are not needed, and peers, which are listed explicitly.
 const FLAGS = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund'];
 
 /** Installs only this tool, below `folder`. */

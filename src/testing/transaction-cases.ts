@@ -14,7 +14,7 @@ import type { Hex } from '#settlement/requests.ts';
 // Transactions in every phase and observations of every kind, for the table of the relayer's states
 // and for sequences.
 
-/** The compiler checks that it is complete. */
+/** Lists all kinds; the compiler checks that the list is complete. */
 const all = <Kind extends string>(kinds: Readonly<Record<Kind, true>>) =>
   Object.keys(kinds) as Kind[];
 
@@ -132,7 +132,7 @@ const RULE = { from: 0n, waitsFor: 'time', ms: 5_000 } as const;
 const SENT = { sentAtBlock: 8n, seenAtBlock: 8n, early: null };
 const NEW = { wanted: null, overdue: 0, query: 'if_listed' } as const;
 
-/** Each represents its phase, and the variants within it. */
+/** Situations. Each represents its phase, and the variants within it. */
 export const SITUATIONS = {
   unsigned: {
     ...FACTS,
@@ -293,7 +293,9 @@ export const CASES = {
 } as const satisfies Record<string, Case>;
 export type CaseName = keyof typeof CASES;
 
-/** The pairs for which two steps differ: the table of all pairs has the right one's results. */
+/**
+ * Returns the pairs for which two steps differ: the table of all pairs has the right one's results.
+ */
 export function differsFrom(right: typeof step, other: typeof step): string[] {
   const situations = Object.entries<Transaction>(SITUATIONS).filter(([name]) => name !== 'done');
   return situations.flatMap(([situation, transaction]) =>

@@ -8,7 +8,9 @@ import type { PassFileLocations } from '#payers/load-pass-files.ts';
 
 const run = promisify(execFile);
 
-/** What Apple and Google issue to an operator, made by a test certificate authority. */
+/**
+ * Credentials such as Apple and Google issue to an operator, made by a test certificate authority.
+ */
 export interface WalletCredentials {
   readonly locations: PassFileLocations & {
     readonly apple: NonNullable<PassFileLocations['apple']>;
@@ -16,7 +18,7 @@ export interface WalletCredentials {
   };
   /** Verifies the service account's signatures. */
   readonly googleKey: KeyObject;
-  /** The path of a file in the folder. */
+  /** Returns the path of a file in the folder. */
   at(name: string): string;
   openssl(...args: string[]): Promise<{ readonly stderr: string }>;
   /** A server certificate for this machine, by the same authority. */
@@ -28,7 +30,9 @@ export const PASS_TYPE = 'pass.com.example.pay';
 export const ISSUER = '3388000000012345678';
 export const SERVICE_ACCOUNT = 'passes@example.iam';
 
-/** `tokenUrl`: where the service account gets its tokens; default: Google's. */
+/**
+ * Makes the credentials. `tokenUrl`: where the service account gets its tokens; default: Google's.
+ */
 export async function makeWalletCredentials(tokenUrl?: string): Promise<WalletCredentials> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-pass-'));
   const at = (name: string) => path.join(folder, name);

@@ -2,7 +2,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { createSiweMessage } from 'viem/siwe';
 import { caller } from '#testing/api-client.ts';
 
-/** The message of a wallet's sign-in; a test changes what must be refused. */
+/** The message of a wallet's sign-in. A test changes the fields whose values must be refused. */
 export interface SignInMessage {
   readonly chainId: number;
   readonly domain: string;
@@ -17,7 +17,7 @@ export function newWallet(): PrivateKeyAccount {
   return privateKeyToAccount(generatePrivateKey());
 }
 
-/** The EIP-4361 text of this wallet. */
+/** Returns the EIP-4361 text of this wallet. */
 export function messageOf(account: PrivateKeyAccount, message: SignInMessage): string {
   return createSiweMessage({
     address: account.address,

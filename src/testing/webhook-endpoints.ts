@@ -11,14 +11,14 @@ import { systemResolver } from '#webhooks/resolver.ts';
 /** An account and the dependencies of its endpoints' use cases. */
 type EndpointBench = WebhookDeps & Pick<WebhookBench, 'tenant' | 'clock'>;
 
-/** The endpoints of a store's merchant. */
+/** Returns the endpoints of a store's merchant. */
 export function endpointsOf(store: TestStore): EndpointBench {
   const { db, wakeups, clock, merchant } = store;
   const network = { policy: addressPolicy(LOCAL_CIDRS), resolver: systemResolver() };
   return { db, wakeups, clock, tenant: merchant.tenant, secretKey: randomBytes(32), network };
 }
 
-/** An endpoint that gets everything, or what `enabledEvents` names. */
+/** Adds an endpoint that gets everything, or what `enabledEvents` names. */
 export async function addEndpoint(
   bench: EndpointBench,
   url: string,

@@ -7,9 +7,9 @@ import type { WebhookWorker } from '#webhooks/worker.ts';
 
 /**
  * Resolves when the worker has completed what was in flight, has polled for everything that is due
- * now, and has completed what it found. So a request that has not come by then does not come. The
- * sign is a delivery of another endpoint: the poll that finds it covers all endpoints, and one that
- * this worker does not hold is claimed together with the new one.
+ * now, and has completed what it found. So a request that has not come by then does not come. It
+ * waits for a delivery to another endpoint: the poll that finds it covers all endpoints, and one
+ * that this worker does not hold is claimed together with the new one.
  */
 export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): Promise<void> {
   const idle = () => eventually('nothing in flight', async () => worker.stats().inFlight === 0);
@@ -24,7 +24,10 @@ export async function workerLooked(bench: WebhookBench, worker: WebhookWorker): 
   await receiver.close();
 }
 
-/** A worker that pauses an endpoint releases its lease; only then can it be claimed again. */
+/**
+ * Resolves when the endpoint can be claimed again: a worker that pauses an endpoint first releases
+ * its lease.
+ */
 export function leaseGivenBack(bench: WebhookBench, endpointId: string): Promise<true> {
   const leased =
     'select from webhook_endpoint_leases where endpoint_id = $1 and lease_owner is not null';

@@ -17,11 +17,11 @@ export interface TestReceiver {
   readonly url: string;
   readonly port: number;
   readonly received: readonly Received[];
-  /** Connections accepted so far. */
+  /** Returns the number of connections accepted so far. */
   connections(): number;
   /** Sets the responses to the next requests; at first: 200 and `ok`. */
   answer(answerer: Answerer): void;
-  /** The first `count` requests, once they have arrived. @throws after the time limit. */
+  /** Returns the first `count` requests, once they have arrived. @throws after the time limit. */
   waitFor(count: number, limitMs?: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ async function readBody(request: http.IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** A merchant's server: keeps what it receives, answers as the test says. */
+/** Starts a merchant's server, which keeps what it receives and answers as the test says. */
 export async function startReceiver(
   host = '127.0.0.1',
   create: (listener: http.RequestListener) => http.Server = (listener) =>

@@ -19,7 +19,7 @@ export interface WebhookBench extends WebhookDeps {
   readonly tenant: Tenant;
   readonly wakeups: Wakeups;
   readonly clock: Clock;
-  /** Closed with the bench. */
+  /** Starts a worker, which closes with the bench. */
   startWorker(options?: Partial<Parameters<typeof startWebhookWorker>[0]>): WebhookWorker;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function insertAccount(db: Database, at: Date): Promise<Tenant> {
   return { accountId: id, livemode: false };
 }
 
-/** The same bench for another, new account. */
+/** Returns the same bench for another, new account. */
 export async function withNewAccount(bench: WebhookBench): Promise<WebhookBench> {
   return { ...bench, tenant: await insertAccount(bench.db, bench.clock.now()) };
 }

@@ -7,6 +7,7 @@ import { errorCodeOf } from '#testing/error-code.ts';
 export interface ChaosCaller {
   get(path: string): Promise<ChaosAnswer | null>;
   /**
+   * Sends a request.
    * @returns `null` if no answer came in time, or only after the database was restored: the result
    * is unknown.
    */
@@ -29,10 +30,13 @@ export interface CallerOptions {
   readonly journal: Journal;
 }
 
-/** An outage in a run lasts a few seconds; a caller gives up after this long. */
+/** How long a caller retries. An outage in a run lasts a few seconds. */
 const GIVE_UP_MS = 40_000;
 const PAUSE_MS = 150;
-/** Now and then a client times out, and sends the request again while the first one continues. */
+/**
+ * A short time-out for some requests, so that a client sends the request again while the first one
+ * is still running.
+ */
 const SHORT_TIMEOUT_MS = 700;
 const TIMEOUT_MS = 35_000;
 
@@ -55,7 +59,7 @@ async function attempt(url: string, init: RequestInit): Promise<ChaosAnswer | nu
     const replayed = response.headers.get('idempotent-replayed') === 'true';
     return { status: response.status, text, body, replayed };
   } catch {
-    // Refused, cut, or too slow: the result is unknown.
+    // The request was refused, cut or too slow, so its result is unknown.
     return null;
   }
 }
@@ -83,7 +87,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(hasShortTimeout ? SHORT_TIMEOUT_MS : TIMEOUT_MS),
       });
-      // An answer from the lost database says nothing about the restored one.
+      // Discards an answer from the lost database, which says nothing about the restored one.
       const answer = journal.restores() === restores ? received : null;
       const code = (answer === null ? undefined : errorCodeOf(answer.body)) ?? '';
       journal.count(`answer ${answer?.status ?? 'none'} ${code}`);
@@ -96,7 +100,7 @@ export function openChaosCaller(options: CallerOptions): ChaosCaller {
         return answer;
       }
       if (code !== 'service_unavailable') nothingDone = false;
-      // As a load balancer does: a node that does not answer is skipped for now.
+      // Skips a node that does not answer, as a load balancer does.
       if (answer === null || answer.status >= 500) node++;
       await sleep(PAUSE_MS + random.below(PAUSE_MS));
     }

@@ -16,7 +16,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** One chain of a chaos run. */
 export interface ChaosChain {
   readonly config: NetworkConfig;
-  /** A proxy before its node that limits, lies and loses on command; `null`: none. */
+  /** A proxy before its node that limits, lies and loses on command, or `null`. */
   readonly provider: ProviderProxy | null;
   /** kill -9: blocks since the last saved state are lost. */
   kill(): Promise<void>;
@@ -35,11 +35,14 @@ export interface ChaosChain {
 export type Providers = 'none' | 'first' | 'only';
 
 const CHAIN_IDS: Readonly<Record<Network, number>> = { testnet: 31_337, mainnet: 31_338 };
-/** A block or two. */
+/** How long the token stays paused: a block or two. */
 const PAUSED_MS = 10_000;
 const GAS = 100_000n;
 
-/** @returns a switch that has taken effect when it resolves, whatever the chain has forgotten. */
+/**
+ * Opens the switch that pauses the token. It has taken effect when it resolves, whatever the chain
+ * has forgotten.
+ */
 function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   const { network, usdc, chainId } = config;
   const [rpcUrl = ''] = config.rpcUrls;
@@ -62,7 +65,7 @@ function openTokenSwitch(config: NetworkConfig, secret: Buffer) {
   };
   return async (paused: boolean) => {
     if ((await isPaused()) === paused) return;
-    // The pool may have it already: the chain's state decides.
+    // The pool may already have it, so the chain's state decides.
     await send(paused).catch(() => {});
     if (await waitUntil(async () => (await isPaused()) === paused, PAUSED_MS)) return;
     throw new Error(`USDC of ${network} did not become ${paused ? 'paused' : 'unpaused'}`);
@@ -109,7 +112,7 @@ export async function openChaosChain(
     kill: async () => {
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
-      // Stops the mining of the dead node; there is nothing left to save.
+      // Stops the mining of the dead node, which has nothing left to save.
       await node.stop();
     },
     start: async () => {

@@ -13,10 +13,10 @@ import { WAYS } from '#testing/ways/ways.ts';
 export interface ClientsOptions {
   /** `http://127.0.0.1:1/api` of every node. */
   readonly urls: readonly string[];
-  /** Clients are distributed over them. */
+  /** The worlds, among which the clients are distributed. */
   readonly worlds: readonly ChaosWorld[];
   readonly journal: Journal;
-  /** A random stream for each client. */
+  /** Returns a random stream for each client. */
   readonly random: (client: number) => Random;
   readonly clients: number;
   /** Endpoints that clients may disable and enable. */
@@ -55,7 +55,8 @@ function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | nu
     payment,
     last_payment_error: error,
   } = answer.body as unknown as IntentBody;
-  // Only while it is open: the error of an earlier attempt stays on a paid intent.
+  // Counts only while the intent is open, because the error of an earlier attempt stays on a paid
+  // intent.
   const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
   const intent = { id, amount, tip: tip ?? 0, status, payment, declined };
   client.journal.saw(intent);
@@ -67,7 +68,8 @@ async function create(client: Client, terminal = client.counter.id): Promise<See
   const amount = random.between(1_000, 2_500_000);
   const key = random.key();
   const cashier = terminal === counter.id && random.chance(30);
-  // Recorded at once: by the time of the other answer, the database may have been restored.
+  // Records it at once, because by the time of the other answer the database may have been
+  // restored.
   const once = async () =>
     noteIntent(
       client,
@@ -131,7 +133,7 @@ async function refund(client: Client, payment: string, amount: number): Promise<
 async function refundSome(client: Client, intent: SeenIntent): Promise<void> {
   const { payment, amount } = intent;
   if (payment === null) return;
-  // Two at once: together they must not refund more than there is.
+  // Sends two at once: together they must not refund more than is left.
   const count = client.random.chance(30) ? 2 : 1;
   await Promise.all(Array.from({ length: count }, () => refund(client, payment, amount)));
 }
@@ -151,8 +153,8 @@ const sale: Scene = async (client) => {
 let orders = 0;
 
 /**
- * One row of the table of ways to pay, with a matching payer; sometimes presented for a second
- * sale.
+ * Sells in one row of the table of ways to pay, with a matching payer; sometimes the credential is
+ * presented for a second sale.
  */
 const byAnyWay: Scene = async (client) => {
   const { random, world, counter, journal, urls } = client;
@@ -177,7 +179,7 @@ const byAnyWay: Scene = async (client) => {
     journal.count(`${way.name}: ${told.said}`);
     if (told.intent !== null) await follow(client, told.intent);
   } catch {
-    // No answer in time: the charge is compared at the end.
+    // No answer came in time, so the charge is compared at the end.
     journal.count(`${way.name}: gave up`);
   }
 };
@@ -197,7 +199,7 @@ const cancelRace: Scene = async (client) => {
   await follow(client, made.id);
 };
 
-/** Two customers tap their passes for one intent. */
+/** Lets two customers tap their passes for one intent. */
 const doubleTap: Scene = async (client) => {
   const made = await create(client);
   if (made === null) return;
@@ -218,7 +220,7 @@ const agentPays: Scene = async (client) => {
   const path = `/payment_intents/${made.id}/confirm`;
   noteIntent(client, await server.post(path, { agent_token: agentToken }));
   journal.count('confirm');
-  // The token is spent: it must not pay a second intent.
+  // The token is spent, so it must not pay a second intent.
   if (random.chance(30)) {
     const second = await create(client, world.agentTerminal);
     const again = second && `/payment_intents/${second.id}/confirm`;
@@ -251,10 +253,10 @@ const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => 
   journal.count('endpoint off and on');
 };
 
-/** These play the customer with test helpers. */
+/** Scenes that play the customer with test helpers, which exist in test mode only. */
 const TEST_ONLY: ReadonlySet<Scene> = new Set([agentPays, expireNow]);
 
-/** Weights in percent. */
+/** Scenes with their weights in percent. */
 const SCENES: readonly (readonly [number, Scene])[] = [
   [55, sale],
   [15, byAnyWay],
@@ -295,7 +297,7 @@ function openClient(options: ClientsOptions, number: number): Client {
   };
 }
 
-/** Clients that buy, cancel and refund until they are stopped. */
+/** Starts clients that buy, cancel and refund until they are stopped. */
 export function startClients(options: ClientsOptions): { stop(): Promise<void> } {
   let stopped = false;
   const live = async (number: number) => {

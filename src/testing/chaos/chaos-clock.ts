@@ -1,6 +1,6 @@
-// Loaded before a process's own code (`node --import`): its machine's clock is off by
-// CHAOS_CLOCK_MS from the first instruction on, as on a host that has lost its time server. Timers
-// and `performance.now()` are unaffected, as on a real machine.
+// Sets this process's clock off by CHAOS_CLOCK_MS, as on a host that has lost its time server. It
+// is loaded before the process's own code (`node --import`). Timers and `performance.now()` are
+// unaffected, as on a real machine.
 const wrongByMs = Number(process.env.CHAOS_CLOCK_MS ?? '0');
 const rightNow = Date.now.bind(Date);
 

@@ -6,14 +6,14 @@ import type { Random } from '#testing/chaos/chaos-random.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 
-/** The targets of faults, and what must be informed of them. */
+/** The targets of faults, and everything that must learn of them. */
 interface Field {
   readonly ground: ChaosGround;
   readonly processes: readonly ChaosProcess[];
   readonly journal: Pick<Journal, 'copied' | 'restored'>;
   readonly settleWithinMs: number;
   readonly reach: Reach;
-  /** Only faults whose name contains this; empty: all. */
+  /** Only faults whose name contains this; all if empty. */
   readonly only: string;
 }
 
@@ -37,18 +37,26 @@ interface Fault {
   readonly name: string;
   /** How often, relative to the others. */
   readonly weight: number;
-  /** Blocks may be lost: not for a chain whose blocks are final at once. */
+  /**
+   * True if blocks may be lost. Such faults are left out on a chain whose blocks are final at once.
+   */
   readonly undoesBlocks?: true;
-  /** Draws all random choices before the strike: a replay may wait in between. */
+  /** Makes all random choices before the strike, because a replay may wait in between. */
   readonly plan: (random: Random) => Plan;
 }
 
-/** An address of another chain is unused for a minute, longer than a short run can wait. */
+/**
+ * Left out of short runs: an address that has served another chain is unused for a minute, longer
+ * than they can wait.
+ */
 const TOO_LONG: BehaviorName = 'has become one of another chain';
 const BEHAVIOR_NAMES = (Object.keys(BEHAVIORS) as BehaviorName[]).filter(
   (name) => name !== TOO_LONG,
 );
-/** A recovery takes seconds: the next fault may strike during it, but not always. */
+/**
+ * Pause after a recovery is requested. It takes seconds, so the next fault sometimes strikes during
+ * it.
+ */
 const RECOVERED_MS = 3_000;
 /** The time between faults. */
 const PAUSE = { low: 1_500, high: 5_000 };
@@ -90,8 +98,8 @@ function processFaults(processes: readonly ChaosProcess[]): Fault[] {
       }),
     },
     {
-      // Long enough for every lease of a worker to expire while it still believes that it holds
-      // them.
+      // Lasts until every lease of a worker has expired while the worker still believes that it
+      // holds them.
       name: 'a process stands still',
       weight: 8,
       plan: (random) => {
@@ -143,7 +151,7 @@ function databaseFaults({ ground, processes }: Field): Fault[] {
   ];
 }
 
-/** Of one network, chosen by the seed. */
+/** Returns the faults of one network's node, chosen by the seed. */
 function nodeFaults({ ground: { chains }, processes }: Field): Fault[] {
   const targets = workersOf(processes);
   return [
@@ -219,13 +227,14 @@ function chainFaults(field: Field): Fault[] {
   ];
 }
 
-/** Each takes longer than a short run. */
+/** Returns faults that take longer than a short run. */
 function longFaults(field: Field): Fault[] {
   const { processes, ground, settleWithinMs } = field;
   const workers = workersOf(processes);
   return [
     {
-      // Payments and refunds continue; a refund that the token refuses is retried after a minute.
+      // Payments and refunds continue meanwhile; a refund that the token refuses is retried after a
+      // minute.
       name: 'USDC paused and unpaused',
       weight: 8,
       plan: (random) => {
@@ -255,7 +264,7 @@ function longFaults(field: Field): Fault[] {
       },
     },
     {
-      // On one worker, or on both: one that still has open transactions must refuse to start.
+      // Strikes one worker or both: one that still has open transactions must refuse to start.
       name: 'a relayer key taken out early, and put back',
       weight: 8,
       plan: (random) => {
@@ -280,7 +289,7 @@ function longFaults(field: Field): Fault[] {
   ];
 }
 
-/** Writes between the copy and its restore are lost; the chains continue. */
+/** Returns faults that lose the writes between the copy and its restore; the chains continue. */
 function losses({ ground: { database }, journal, processes }: Field): Fault[] {
   return [
     {
@@ -343,7 +352,7 @@ export function startFaults(options: FaultsOptions): {
 } {
   const { ground, random, timetable, log } = options;
   const faults = allFaults(options);
-  // A chain that lost its newest blocks may have forgotten that transfers were resumed.
+  // Resumes transfers again, because a chain that lost its newest blocks may have forgotten that.
   const mend = () => Promise.all(ground.chains.map((chain) => chain.pauseToken(false)));
   const struck = new Map<string, number>();
   const stopping = new AbortController();

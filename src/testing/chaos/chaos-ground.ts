@@ -14,7 +14,7 @@ import { ENDED_MS, persistently } from '#testing/chaos/chaos-restart.ts';
 
 interface PutBack {
   readonly promote: boolean;
-  /** Called while no database answers. */
+  /** Called while the database is down. */
   readonly whileAway?: () => void;
 }
 
@@ -28,11 +28,11 @@ export interface ChaosDatabase {
   /** Copies its files under this name; the database is down meanwhile. */
   copy(name: string): Promise<void>;
   /**
-   * Continues with the copy: everything since then is lost. `promote`: on a new timeline, as a
-   * promoted replica; otherwise as restored files.
+   * Restores the copy: everything since then is lost. `promote`: continues on a new timeline, as a
+   * promoted replica; otherwise like restored files.
    */
   putBack(name: string, how?: PutBack): Promise<void>;
-  /** A failover without loss: the same log, on a new timeline. */
+  /** Fails over without loss: the same log, on a new timeline. */
   failOver(): Promise<void>;
 }
 
@@ -53,18 +53,18 @@ export interface ChaosGround {
 }
 
 const run = promisify(execFile);
-/** Longer than a response between two processes of this machine takes. */
+/** Wait for answers under way: longer than one takes between two processes of this machine. */
 const ANSWERS_MS = 300;
 /**
- * Keeps owner and times, which may be another user's. Into an existing folder cp would copy a
- * subfolder: an older copy would be restored.
+ * Copies files with their owner, which may be another user, and their times. Into an existing
+ * folder cp would copy a subfolder, so that an older copy would be restored.
  */
 async function copyFiles(from: string, to: string): Promise<void> {
   await rm(to, { recursive: true, force: true });
   await run('cp', ['-a', from, to]);
 }
 
-/** A PostgreSQL server in this folder, with faults to inject. */
+/** Starts a PostgreSQL server in this folder, with faults to inject. */
 export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
   const { folder } = temporary;
   const postmaster = async () => {
@@ -72,7 +72,8 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     return Number((await readFile(file, 'utf8')).split('\n')[0]);
   };
   const start = async () => {
-    // Settings that a replica could follow: otherwise PostgreSQL refuses to begin a new timeline.
+    // Uses settings that a replica could follow; otherwise PostgreSQL refuses to begin a new
+    // timeline.
     const settings = { wal_level: 'replica', restore_command: 'false' };
     const server = await startPostgres({ folder, log: () => {}, settings });
     temporary.endWithUs(await postmaster());
@@ -107,7 +108,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     },
     putBack: async (name, how = { promote: false }) => {
       await kill();
-      // A response under way may contain what the copy lacks.
+      // Waits, because a response under way may contain what the copy lacks.
       await sleep(ANSWERS_MS);
       how.whileAway?.();
       await copyFiles(`${cluster}.${name}`, cluster);

@@ -1,26 +1,31 @@
-/** What clients of a chaos run were told: the promises that are checked at the end. */
+/** Records what the service told its clients during a chaos run; checked at the end. */
 export interface Journal {
-  /** An answer to a key, which must not change any more. */
+  /** Records an answer to a key, which must not change any more. */
   answered(key: string, answer: { readonly status: number; readonly text: string }): void;
-  /** An intent as an answer has shown it. */
+  /** Records an intent as an answer has shown it. */
   saw(intent: SeenIntent): void;
   sawRefund(refund: SeenRefund): void;
   sawWithdrawal(withdrawal: SeenWithdrawal): void;
-  /** The database is about to be copied: later answers may be lost with it. */
+  /** Called when the database is about to be copied: later answers may be lost with it. */
   copied(): void;
-  /** The copy was restored. Payments stay paid; other answers since the copy are forgotten. */
+  /**
+   * Called when the copy was restored. Payments stay paid; other answers since the copy are
+   * forgotten.
+   */
   restored(): void;
-  /** How often a copy was restored: an answer says nothing about a later database. */
+  /**
+   * Returns how often a copy was restored, because an answer says nothing about a later database.
+   */
   restores(): number;
   count(what: string): void;
-  /** A broken promise that a client noticed itself. */
+  /** Reports a broken promise that a client noticed itself. */
   complain(what: string): void;
   readonly intents: ReadonlyMap<string, SeenIntent>;
   readonly refunds: ReadonlyMap<string, SeenRefund>;
   readonly withdrawals: ReadonlyMap<string, SeenWithdrawal>;
   /** Intents that were reported as ended, and later as ended in another way. */
   readonly turns: readonly Turn[];
-  /** When each intent was reported as declined: `last_payment_error.created`. */
+  /** The times at which each intent was reported as declined: `last_payment_error.created`. */
   readonly declines: ReadonlyMap<string, ReadonlySet<string>>;
   readonly counts: ReadonlyMap<string, number>;
   readonly complaints: readonly string[];
@@ -32,9 +37,9 @@ export interface SeenIntent {
   readonly tip: number;
   readonly status: string;
   readonly payment: string | null;
-  /** When it was last declined, so that nothing was charged; `null` if never. */
+  /** When the intent was last declined, so that nothing was charged; `null` if never. */
   readonly declined: string | null;
-  /** It may have been rebuilt from the chain, which does not know the tip. */
+  /** True if the intent may have been rebuilt from the chain, which does not know the tip. */
   readonly mayBeRebuilt?: true;
 }
 
@@ -59,10 +64,13 @@ export interface SeenRefund {
 }
 
 const ENDED = new Set(['succeeded', 'canceled']);
-/** Enough for a diagnosis; a fault under load would repeat itself thousands of times. */
+/**
+ * Limit of complaints, enough for a diagnosis; a fault under load would repeat itself thousands of
+ * times.
+ */
 const MAX_COMPLAINTS = 200;
 
-/** State that a database holds, and may lose. */
+/** The part of the record that a database holds, and may lose. */
 interface Told {
   readonly answers: Map<string, string>;
   readonly intents: Map<string, SeenIntent>;
@@ -81,7 +89,10 @@ function copyOf(told: Told): Told {
   };
 }
 
-/** Reduces `told` to the copy when it is restored: the chain still knows the payments. */
+/**
+ * Reduces `told` to the copy when it is restored. Payments stay, because the chain still knows
+ * them.
+ */
 function restore(told: Told, copy: Told): void {
   const paid = [...told.intents.values()].filter(({ status }) => status === 'succeeded');
   const put = <T>(into: Map<string, T>, from: Map<string, T>) => {
@@ -98,7 +109,7 @@ function restore(told: Told, copy: Told): void {
       told.intents.set(intent.id, { ...intent, mayBeRebuilt: true });
     else told.intents.set(intent.id, intent);
   }
-  // Recovery may end open intents, and finds that pending ones are paid.
+  // Recovery may end open intents, and may find that pending ones are paid.
   for (const [id, intent] of told.intents) {
     if (!ENDED.has(intent.status)) told.intents.delete(id);
   }
@@ -123,7 +134,8 @@ export function openJournal(): Journal {
   const saw = (intent: SeenIntent) => {
     const before = told.intents.get(intent.id);
     const over = before !== undefined && ENDED.has(before.status);
-    // An older answer may arrive late, but two different ends contradict each other.
+    // An older answer may arrive late, so a state may go back; but two different ends contradict
+    // each other.
     if (over && ENDED.has(intent.status) && before.status !== intent.status) {
       turns.push({ id: intent.id, before: before.status, after: intent.status });
     }
@@ -150,7 +162,7 @@ export function openJournal(): Journal {
     },
     restored: () => {
       restores++;
-      // A copy of the copy, because it may be restored again.
+      // Copies the copy, because it may be restored again.
       if (copy !== null) restore(told, copyOf(copy));
     },
     restores: () => restores,
@@ -163,7 +175,7 @@ export function openJournal(): Journal {
   };
 }
 
-/** Refunds and withdrawals go from pending to one end. */
+/** Records refunds and withdrawals, which go from pending to one end. */
 function recordTransfers(told: Told, complain: (what: string) => void) {
   const record = <T extends { readonly id: string; readonly status: string }>(
     known: Map<string, T>,

@@ -20,13 +20,13 @@ interface OwnerOptions {
 }
 
 const MODES = ['test', 'live'] as const;
-/** About the sales of a few seconds, so that some are refused. */
+/** Amounts of about the sales of a few seconds, so that some withdrawals are refused. */
 const AMOUNT = { low: 1_000, high: 6_000_000 };
 const PAUSE = { low: 300, high: 2_500 };
-/** An outage in a run lasts a few seconds; a caller gives up after this long. */
+/** How long a request is retried. An outage in a run lasts a few seconds. */
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 400;
-/** A code is valid for this long, and only once. */
+/** How long a code is valid. It works only once. */
 const CODE_MS = 30_000;
 
 /** Sets up the authenticator app that withdrawals need. */
@@ -56,7 +56,9 @@ interface Desk {
   client: PersonClient;
 }
 
-/** Switches to another node: the last one may be down. Cookies and token are valid on all. */
+/**
+ * Switches to another node, because the last one may be down. Cookies and token are valid on all.
+ */
 function moveOn(desk: Desk): void {
   const { client, random, options } = desk;
   const next = new PersonClient(`${random.pick(options.urls)}/dashboard/v1`);
@@ -66,11 +68,14 @@ function moveOn(desk: Desk): void {
 }
 
 async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer | null> {
-  // Refused, cut or unreachable: the result is unknown.
+  // The request was refused, cut or unreachable, so its result is unknown.
   return ask().catch(() => null);
 }
 
-/** Signs in with both factors. A code that was used before is rejected: the next one is awaited. */
+/**
+ * Signs in with both factors. A code that was used before is rejected, so it waits for the next
+ * one.
+ */
 async function signIn(desk: Desk): Promise<void> {
   const { options } = desk;
   while (!desk.isStopped()) {
@@ -88,7 +93,7 @@ async function signIn(desk: Desk): Promise<void> {
   }
 }
 
-/** @returns early if the run is over. */
+/** Waits. @returns early if the run is over. */
 async function rest(desk: Desk, ms: number): Promise<void> {
   const until = performance.now() + ms;
   while (performance.now() < until && !desk.isStopped()) await sleep(AGAIN_MS);
@@ -106,7 +111,7 @@ async function persist(
     const { journal } = desk;
     const restores = journal.restores();
     const received = await attempt(() => ask(desk.client));
-    // An answer from the lost database says nothing about the restored one.
+    // Discards an answer from the lost database, which says nothing about the restored one.
     const answer = journal.restores() === restores ? received : null;
     const code = answer?.body.error?.code ?? '';
     journal.count(`owner answer ${answer?.status ?? 'none'} ${code}`);
@@ -137,7 +142,7 @@ async function withdraw(desk: Desk): Promise<void> {
   const once = async () =>
     note(desk, await persist(desk, (client) => client.post(path, { amount }, headers)));
   const restores = journal.restores();
-  // An owner who is unsure clicks twice.
+  // Sends two requests, as an owner who is unsure clicks twice.
   const [first, second] = await Promise.all(random.chance(15) ? [once(), once()] : [once()]);
   journal.count('withdrawal');
   const remembered = journal.restores() === restores;

@@ -17,16 +17,16 @@ export interface ChaosProcess {
   readonly role: ChaosRole;
   /** Its HTTP address; `null` without the api role. */
   readonly url: string | null;
-  /** How often it was started. */
+  /** Returns how often it was started. */
   starts(): number;
   /** True once the present instance is ready. */
   isReady(): boolean;
-  /** Output of all instances, newest last, bounded. */
+  /** Returns the output of all instances, newest last, bounded. */
   logs(): string;
-  /** The last lines of instances that ended unexpectedly, without refusing to start. */
+  /** Returns the last lines of instances that ended unexpectedly, without refusing to start. */
   crashes(): readonly string[];
   kill(): void;
-  /** SIGTERM, as at a deployment. */
+  /** Sends SIGTERM, as a deployment does. */
   terminate(): void;
   /** Extra settings for the next instances; `null` restores the original ones. */
   tell(env: Readonly<Record<string, string>> | null): void;
@@ -36,7 +36,9 @@ export interface ChaosProcess {
   close(): Promise<void>;
 }
 
-/** A process's own wires to its database and to the nodes. */
+/**
+ * A process's own connections to its database and to the nodes, which a run can observe and hold.
+ */
 export interface ProcessWires {
   /** Settings that replace the real addresses. */
   readonly env: Readonly<Record<string, string>>;
@@ -49,7 +51,7 @@ export interface ChaosProcessOptions {
   /** The clock error of its machine. */
   readonly clockOffMs?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Settings of the first instance only: a failpoint. */
+  /** Settings of the first instance only, for a failpoint. */
   readonly firstEnv?: Readonly<Record<string, string>>;
   /** The folder of an earlier build, which the first instance runs. */
   readonly firstRoot?: string | undefined;
@@ -57,14 +59,14 @@ export interface ChaosProcessOptions {
   readonly wires?: ProcessWires;
 }
 
-/** One address, as behind a balancer: responses contain it, and replays must be equal. */
+/** One public address, as behind a balancer: responses contain it, and replays must be equal. */
 export const PUBLIC_URL = 'http://127.0.0.1:4242';
-/** A supervisor restarts soon, but not at once. */
+/** Pause before a restart: a supervisor restarts soon, but not at once. */
 const RESTART_MS = 300;
-/** Alongside long tests a start has taken more than a minute. */
+/** Time limit of a start. Alongside long tests one has taken more than a minute. */
 const READY_MS = 180_000;
 const LOG_LENGTH_MAX = 2_000_000;
-/** The error and where it was thrown. */
+/** Length of a crash report: the error and where it was thrown. */
 const CRASH_LENGTH = 2_000;
 const READY_LINE = 'Tapline is running';
 const CLOCK = path.join(import.meta.dirname, 'chaos-clock.ts');
@@ -76,7 +78,7 @@ function textOf(keys: readonly (SigningKey | null)[]): string {
 function chainEnv(config: NetworkConfig): Record<string, string> {
   const prefix = `CHAIN_${config.network.toUpperCase()}_`;
   return {
-    // As in the sandbox: static passes are tapped, and no payer can confirm.
+    // Static passes are tapped, and no payer can confirm, as in the sandbox.
     STATIC_PASS_CONFIRM_FROM: 'off',
     [`${prefix}RPC_URL`]: config.rpcUrls.join(),
     ...(config.headsUrl === null ? {} : { [`${prefix}WS_URL`]: config.headsUrl }),
@@ -92,7 +94,7 @@ function chainEnv(config: NetworkConfig): Record<string, string> {
   };
 }
 
-/** Settings of every process of a run. */
+/** Returns the settings of every process of a run. */
 export function groundEnv(ground: {
   readonly databaseUrl: string;
   readonly secret: Buffer;
@@ -110,7 +112,7 @@ export function groundEnv(ground: {
   };
 }
 
-/** The same for a run's own ground. */
+/** Returns the same settings for a run's own ground. */
 export function chaosEnv({
   database,
   secret,
@@ -123,7 +125,7 @@ export function chaosEnv({
 
 const DEMO_FOLDER = 'first';
 
-/** A first process creates the demo account; the others get its secrets as a file. */
+/** Starts a first process, which creates the demo account; the others get its secrets as a file. */
 export async function makeDemo(ground: ChaosGround) {
   const dataDir = path.join(ground.folder, DEMO_FOLDER);
   const network = await spawnNetwork({ dataDir, env: chaosEnv(ground) });
@@ -156,7 +158,7 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
 interface Supervised {
   readonly child: () => ChildProcess | undefined;
   readonly starts: () => number;
-  /** Output of the present instance only. */
+  /** Returns the output of the present instance only. */
   readonly lifeLogs: () => string;
   readonly logs: () => string;
   readonly crashes: () => readonly string[];
@@ -164,7 +166,10 @@ interface Supervised {
   end(): Promise<void>;
 }
 
-/** A signal comes from us; a refused start prints one line of this form. */
+/**
+ * True if the process crashed: a signal comes from us, and a refused start prints one line of this
+ * form.
+ */
 function crashed({ exitCode }: ChildProcess, logs: string): boolean {
   return exitCode !== null && exitCode !== 0 && !/^tapline: /m.test(logs);
 }

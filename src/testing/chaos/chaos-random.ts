@@ -1,19 +1,19 @@
 /** Random choices that a seed reproduces. Each part of a chaos run has its own stream. */
 export interface Random {
-  /** A whole number from 0 to `limit - 1`. */
+  /** Returns a whole number from 0 to `limit - 1`. */
   below(limit: number): number;
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns a whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
-  /** True in `percent` of a hundred cases. */
+  /** Returns true in `percent` of a hundred cases. */
   chance(percent: number): boolean;
   pick<T>(list: readonly T[]): T;
-  /** 24 hex digits, different at every call. */
+  /** Returns 24 hex digits, different at every call. */
   key(): string;
 }
 
 const UINT32 = 0x1_0000_0000;
 
-/** A 32-bit hash of a text, so that streams of one seed differ by their names. */
+/** Hashes a text to 32 bits, so that streams of one seed differ by their names. */
 function hash(text: string): number {
   let value = 0x811c_9dc5;
   for (const character of text) {
@@ -22,7 +22,10 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-/** xorshift with a Weyl sequence: small, and random enough to choose faults. */
+/**
+ * Creates a random stream: xorshift with a Weyl sequence, small, and random enough to choose
+ * faults.
+ */
 export function createRandom(seed: number, stream: string): Random {
   let state = (hash(`${seed} ${stream}`) | 1) >>> 0;
   let weyl = hash(`${stream} ${seed}`);

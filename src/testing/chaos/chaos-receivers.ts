@@ -15,7 +15,7 @@ export interface ChaosReceiver {
 export const TEMPERS = ['good', 'failing', 'slow', 'cutting'] as const;
 export type Temper = (typeof TEMPERS)[number];
 
-/** Longer than the 10 s that a receiver has. */
+/** A delay that exceeds the 10 s that a receiver has. */
 const TOO_SLOW_MS = 12_000;
 
 function misbehave(temper: Temper, random: Random): Answerer {

@@ -1,6 +1,6 @@
-/** A process that got SIGKILL has ended by then. */
+/** Time limit within which a process that got SIGKILL has ended. */
 export const ENDED_MS = 10_000;
-/** Failed starts are retried: a port or lock of the killed process may linger. */
+/** Attempts to start, because a port or lock of the killed process may linger. */
 const START_TRIES = 5;
 
 export async function persistently<T>(start: () => Promise<T>): Promise<T> {

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => own.close());
 
-/** A database client whose statements a timetable observes. */
+/** Opens a database client whose statements a timetable observes. */
 async function openClient(timetable: Timetable, process: string) {
   let sent = 0;
   const wire: Wire = await startWire({
@@ -76,7 +76,7 @@ describe('a timetable', () => {
     const moment = { process: 'worker-1', wire: 'database', way: 'answered', text: MARK } as const;
     const recorded: Strike[] = [{ fault: FAULT, moment: { ...moment, thenMs: 0 } }];
     const timetable = openTimetable(recorded);
-    // The other worker sends it this time.
+    // Lets the other worker send it this time.
     const { db, sent, close } = await openClient(timetable, 'worker-2');
     const all = [processOf('worker-1'), processOf('worker-2')];
     await own.db.query('delete from steps');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosProcess } from '#testing/chaos/chaos-process.ts';
 import { Gate, type Way } from '#testing/chaos/chaos-wire.ts';
 
-/** A message of a process to its database or to a node, or its answer. */
+/** A message between a process and its database or a node, in either direction. */
 export interface Message {
   readonly process: string;
   /** `database`, or the network of the node. */
@@ -11,7 +11,7 @@ export interface Message {
   readonly text: string;
 }
 
-/** When a fault struck: this long after the message had passed. */
+/** The moment of a fault, given as the time since this message passed. */
 export interface Moment extends Message {
   readonly thenMs: number;
 }
@@ -26,35 +26,40 @@ export interface Strike {
 export interface Blow {
   readonly fault: string;
   readonly all: readonly ChaosProcess[];
-  /** Targets whose messages define the moment; a fault of processes strikes these. */
+  /**
+   * Targets whose messages define the moment. For a fault of processes, they are also what it
+   * strikes.
+   */
   readonly targets: readonly ChaosProcess[];
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
 export interface Timetable {
-  /** A process's gate, closed when a fault strikes, so that it gets no further. */
+  /**
+   * Returns a process's gate. It closes when a fault strikes, so that the process gets no further.
+   */
   gateOf(process: string): Gate;
   hear(message: Message): void;
   /** Strikes at once, or when the moment of the recorded run comes again. */
   strike(blow: Blow): Promise<void>;
   /** The faults so far, with their moments. */
   readonly strikes: readonly Strike[];
-  /** How many faults struck at their recorded moment, of those that had one. */
+  /** Returns how many faults had a recorded moment, and how many struck at it. */
   readonly met: () => { readonly hits: number; readonly of: number };
 }
 
-/** Messages this shortly before a fault may define its moment. */
+/** How long before a fault a message may have passed to define its moment. */
 const WINDOW_MS = 30;
-/** A moment that does not come within this time is given up, and the fault strikes. */
+/** A fault whose moment does not come within this time strikes anyway. */
 const WAIT_MS = 8_000;
-/** Longer than a signal takes. */
+/** How long a gate stays closed: longer than a signal takes. */
 const GATE_MS = 50;
 
 interface Heard extends Message {
   readonly at: number;
 }
 
-/** `worker` of `worker-2`: which of them holds a sender differs from run to run. */
+/** Returns `worker` for `worker-2`: which of the workers holds a sender differs from run to run. */
 function roleOf(process: string): string {
   return process.replace(/-\d+$/, '');
 }
@@ -68,7 +73,7 @@ function isSame(moment: Moment, heard: Message): boolean {
   );
 }
 
-/** Counts messages. The rarest of the last ones identifies a moment best. */
+/** Counts messages, because the rarest of the last ones identifies a moment best. */
 function openEar() {
   const counts = new Map<string, number>();
   const recent: Heard[] = [];
@@ -96,7 +101,7 @@ function openEar() {
 
 type Ear = ReturnType<typeof openEar>;
 
-/** @returns the process that reached the moment, or `null` if none did in time. */
+/** Waits for the moment. @returns the process that reached it, or `null` if none did in time. */
 function waitFor(ear: Ear, moment: Moment): Promise<string | null> {
   return new Promise((resolve) => {
     const end = (process: string | null) => {
@@ -126,7 +131,7 @@ function inPlaceOf(
 }
 
 /**
- * Records the message at which each fault strikes. With the strikes of an earlier run it repeats
+ * Records the message at which each fault strikes. Given the strikes of an earlier run, it repeats
  * them: each waits until a process of the same role sends the same message, and holds it there.
  */
 export function openTimetable(recorded: readonly Strike[] | null): Timetable {

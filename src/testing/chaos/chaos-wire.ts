@@ -11,7 +11,7 @@ export type Reader = (bytes: Buffer) => readonly string[];
 
 export interface WireOptions {
   readonly targetPort: number;
-  /** One reader per connection. */
+  /** Opens one reader per connection. */
   readonly openReader: () => Reader;
   /** Called right after the bytes were passed on; later ones wait if it closes the gate. */
   readonly hear: (way: Way, text: string) => void;
@@ -23,7 +23,10 @@ export interface Wire {
   close(): Promise<void>;
 }
 
-/** While it is closed nothing passes, in either direction; nothing is lost, and order is kept. */
+/**
+ * Lets messages of a wire pass. While it is closed nothing passes, in either direction; nothing is
+ * lost, and order is kept.
+ */
 export class Gate {
   #closed = false;
   readonly #waiting = new Set<() => void>();
@@ -41,7 +44,7 @@ export class Gate {
     for (const go of this.#waiting) go();
   }
 
-  /** @returns a function that removes the listener. */
+  /** Registers a listener. @returns a function that removes it. */
   onOpen(go: () => void): () => void {
     this.#waiting.add(go);
     return () => this.#waiting.delete(go);
@@ -84,7 +87,7 @@ function join(client: Socket, server: Socket, { openReader, hear, gate }: WireOp
   for (const socket of [client, server]) socket.on('close', end).on('error', end);
 }
 
-/** A local proxy that observes messages, and holds them while its gate is closed. */
+/** Starts a local proxy that observes messages, and holds them while its gate is closed. */
 export async function startWire(options: WireOptions): Promise<Wire> {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

@@ -19,18 +19,21 @@ export interface ChaosWorld {
   readonly terminals: readonly { readonly id: string; readonly deviceKey: string }[];
   /** Passes that pay. */
   readonly passes: readonly string[];
-  /** Passes of payers that are declined sooner or later: by a limit, by an empty wallet, … */
+  /**
+   * Passes of payers that are declined sooner or later, for example by a limit or by an empty
+   * wallet.
+   */
   readonly poorPasses: readonly string[];
   /** Payers for each way to pay; a chaos run adds them. */
   readonly payers: readonly WayPayer[];
-  /** A pass whose payer confirms each first payment at a merchant; `null`: none. */
+  /** A pass whose payer confirms each first payment at a merchant, or `null`. */
   readonly confirmPass: string | null;
 }
 
 export interface WorldSize {
   readonly terminals: number;
   readonly payers: number;
-  /** Payers with limits of their own. */
+  /** The number of payers with limits of their own. */
   readonly limited: number;
   /** Atoms that may be refunded per day: small enough to be reached. */
   readonly refundDailyLimit: bigint;
@@ -38,11 +41,14 @@ export interface WorldSize {
 
 const FUNDS = 10_000_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
-/** Atoms per payment and per day of a limited payer: reached after a dozen payments. */
+/** Limits of a limited payer in atoms, per payment and per day: reached after a dozen payments. */
 const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
-/** In test mode, payments of at least this sum must be confirmed: one in 25. */
+/** In test mode, payments of at least this amount must be confirmed: one in 25. */
 const CONFIRM_FROM = 2_400_000;
-/** Without a further answer: how long all of them take depends on the distance of the node. */
+/**
+ * How long to wait while no further answer comes. How long all of them take depends on the distance
+ * of the node.
+ */
 const WAIT_MS = 60_000;
 const POLL_MS = 100;
 const ACTOR = { type: 'system', name: 'chaos' } as const;
@@ -114,7 +120,7 @@ async function selectRich({ db, network }: Filling): Promise<Set<string>> {
   return new Set(rows.map((row) => row.label.replace('Demo: ', '')));
 }
 
-/** The demo account with more counters and payers, created while a first process runs. */
+/** Creates the demo account with more counters and payers, while a first process runs. */
 export async function fillWorld(
   ground: Filling,
   { sandbox, size }: { readonly sandbox: SandboxFile; readonly size: WorldSize },

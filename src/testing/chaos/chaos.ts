@@ -55,13 +55,13 @@ export interface ChaosOptions {
   readonly restMs?: number;
   /** How long everything stays up after a broken promise, for inspection; default: 0. */
   readonly lingerMs?: number;
-  /** From an earlier run of the same seed: each fault waits for the message at which it struck. */
+  /** Faults of an earlier run of the same seed: each waits for the message at which it struck. */
   readonly strikes?: readonly Strike[];
 }
 
 export interface ChaosReport {
   readonly seed: number;
-  /** Broken promises: empty is success. */
+  /** Broken promises. Empty means success. */
   readonly broken: readonly string[];
   readonly payments: number;
   readonly refunds: number;
@@ -71,23 +71,26 @@ export interface ChaosReport {
   readonly faults: Readonly<Record<string, number>>;
   readonly starts: Readonly<Record<string, number>>;
   readonly answers: Readonly<Record<string, number>>;
-  /** Lines that the processes logged as errors, by message. */
+  /** Counts of lines that the processes logged as errors, by message. */
   readonly errors: Readonly<Record<string, number>>;
   readonly secondsToRest: number;
-  /** With its options, this reproduces the run. */
+  /** The strikes. With the run's options, they reproduce it. */
   readonly strikes: readonly Strike[];
   /** For a replay: how many faults had a recorded moment, and how many struck at it. */
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
-/** While faults strike, the rules that always hold are checked this often. */
+/** Interval at which the rules that always hold are checked while faults strike. */
 const CHECK_EVERY_MS = 10_000;
-/** After the last fault everything settles down by itself within this time. */
+/** Within this time after the last fault, everything must have settled by itself. */
 const REST_MS = 150_000;
 const REST_POLL_MS = 500;
-/** One process's machine has a clock that is off by a minute. */
+/** Clock error of one process's machine: a minute. */
 const CLOCK_OFF_MS = 60_000;
-/** The shortest allowed: an unsettled payment ends within the run. */
+/**
+ * The shortest settlement time-out that is allowed, so that an unsettled payment ends within the
+ * run.
+ */
 const SETTLE_WITHIN_S = 30;
 /** One of this many clients sells on the live network. */
 const TEST_WORLDS = 3;
@@ -98,7 +101,7 @@ interface Endpoint {
   readonly accepted: ReadonlySet<string>;
 }
 
-/** What each endpoint subscribes to; the last one is disabled and enabled. */
+/** What each endpoint subscribes to. The last one is disabled and enabled during the run. */
 const ENABLED_EVENTS = [
   ['*'],
   ['payment.*', 'refund.*'],
@@ -121,7 +124,10 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
   return endpoints;
 }
 
-/** If the watchtower took any sum for foreign, it would pause the run's payments. */
+/**
+ * Returns the watchtower's settings. If it took any amount for foreign, it would pause the run's
+ * payments.
+ */
 function watchEnv({ chains, secret }: ChaosGround): Record<string, string> {
   return Object.fromEntries(
     chains.flatMap(({ config: { network } }) => {
@@ -173,7 +179,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
         if (found.length > 0) log(`broken: ${found.join('; ')}`);
         broken.push(...found);
       },
-      () => {}, // The database is down: the next check sees the result.
+      () => {}, // The database is down, so the next check sees the result.
     );
   }, CHECK_EVERY_MS);
   return {
@@ -183,7 +189,7 @@ function watchInvariants(db: Database, log: (line: string) => void) {
   };
 }
 
-/** Retries, expiries and confirmations are a minute or more away: makes them due now. */
+/** Makes due what would be a minute or more away: retries, expiries and confirmations. */
 async function hurry(db: Database): Promise<void> {
   await db.query(`update webhook_due set due_at = '-infinity' where due_at > now()`);
   await db.query(`update webhook_endpoint_leases set not_before = '-infinity'`);
@@ -199,7 +205,8 @@ async function comeToRest(
   restMs: number,
 ): Promise<{ broken: string[]; seconds: number }> {
   const started = performance.now();
-  // A database that was killed repeatedly has no statistics, and plans badly without.
+  // Analyzes the tables: a database that was killed repeatedly has no statistics, and plans badly
+  // without.
   await db.query('analyze').catch(() => {});
   for (;;) {
     const broken = await checkInvariants(db, { atRest: true }).catch((error) => [String(error)]);
@@ -215,13 +222,13 @@ async function count(db: Database, table: string): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Log messages that our own outages must cause. */
+/** Matches log messages that our own outages must cause. */
 const EXPECTED = new RegExp(
   'cannot be reached|no node|RpcUnavailable|could not be asked|the connection broke while commit' +
     '|ended: (SIGKILL|SIGTERM|0)',
 );
 
-/** Error lines that no outage explains, with counts. */
+/** Counts error lines that no outage explains. */
 function countErrors(processes: readonly ChaosProcess[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { name, logs } of processes) {
@@ -237,7 +244,9 @@ function countErrors(processes: readonly ChaosProcess[]): Record<string, number>
   return Object.fromEntries([...counts].sort((a, b) => b[1] - a[1]).slice(0, 60));
 }
 
-/** A fault of the network, of a node or of the database must not end a process. */
+/**
+ * Returns the crashes: a fault of the network, of a node or of the database must not end a process.
+ */
 function crashesOf(processes: readonly ChaosProcess[]): string[] {
   return processes.flatMap(({ name, crashes }) =>
     crashes().map((lines) => `${name} ended by itself: ${lines}`),
@@ -301,7 +310,8 @@ async function compareWithChains(db: Database, ground: ChaosGround): Promise<str
 }
 
 /**
- * A killed node has lost blocks, and a worker must notice before it sends again.
+ * Waits until ledger and chain agree: a killed node has lost blocks, and a worker must notice
+ * before it sends again.
  * @returns the differences at the time limit.
  */
 async function agreeWithChains(
@@ -323,10 +333,12 @@ async function judge(
   restMs: number,
 ): Promise<{ broken: string[]; rest: number }> {
   const { db, ground, endpoints, outside } = stage;
-  // A sale that the ledger relies on is resent until its payer has the money.
+  // A payment that the ledger relies on is resent until its payer has the money, so fund the payers
+  // again.
   await Promise.all(outside.map((one) => one.fundAgain()));
   const { broken, seconds } = await comeToRest(db, restMs);
-  // The last endpoint was disabled and enabled: missed events are not sent again.
+  // Leaves out the last endpoint: it was disabled and enabled, and missed events are not sent
+  // again.
   const always = endpoints.slice(0, -1);
   const all = [
     ...broken,
@@ -360,7 +372,9 @@ async function fillWorlds(
   return { worlds, outside: [test.outside, live.outside] };
 }
 
-/** Everything that a run needs, with one way to stop all of it, even after a partial start. */
+/**
+ * Opens everything that a run needs, with one way to stop all of it, even after a partial start.
+ */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
   const { seed, log } = options;
   const { blockMs, profile } = options;

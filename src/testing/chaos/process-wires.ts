@@ -4,15 +4,19 @@ import type { ProcessWires } from '#testing/chaos/chaos-process.ts';
 import type { Timetable } from '#testing/chaos/chaos-schedule.ts';
 import { type Reader, startWire, type Wire } from '#testing/chaos/chaos-wire.ts';
 
-/** The beginning of a statement distinguishes it from all others. */
+/**
+ * Length of the part of a statement that is kept. The beginning distinguishes it from all others.
+ */
 const LENGTH_MAX = 160;
-/** Type and length of a message; the first message of a connection has only a length. */
+/**
+ * Length of a message's head: type and length. Only the first message of a connection has no type.
+ */
 const HEAD_BYTES = 5;
 const LENGTH_BYTES = 4;
 
 /**
- * Statements are prepared once per connection and named by their text: a name means the same
- * everywhere.
+ * Texts by statement name. Statements are prepared once per connection and named by their text, so
+ * a name means the same everywhere.
  */
 const statements = new Map<string, string>();
 
@@ -25,7 +29,7 @@ function shorten(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, LENGTH_MAX);
 }
 
-/** @returns the statement of a complete PostgreSQL message, or `null` if it has none. */
+/** Returns the statement of a complete PostgreSQL message, or `null` if it has none. */
 function questionOf(type: string, body: Buffer): string | null {
   if (type === 'Q') return shorten(textAt(body, 0).text);
   if (type === 'P') {
@@ -69,7 +73,10 @@ export function openRpcReader(): Reader {
   };
 }
 
-/** Heads come by WebSocket from the node itself: they contain no requests. */
+/**
+ * Opens a process's wires. The node's own WebSocket is used for heads, because these connections
+ * contain no requests.
+ */
 export async function openProcessWires(
   ground: Pick<ChaosGround, 'database' | 'chains'>,
   process: string,

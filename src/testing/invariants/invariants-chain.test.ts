@@ -52,18 +52,18 @@ async function ended(subject: string): Promise<string> {
   return subject;
 }
 
-/** On the chain and in the ledger. @returns the payment's id. */
+/** Settles on the chain and in the ledger. @returns the payment's id. */
 async function settle(amount: bigint): Promise<string> {
   return world.recordPayment(await ended(await world.pay({ payer, amount })));
 }
 
-/** On the chain only. */
+/** Refunds on the chain only. */
 async function refund(paymentId: string, amount: bigint): Promise<void> {
   const payload = { paymentId, amount: amount.toString() };
   await ended(await world.ask({ kind: 'refund', payload }));
 }
 
-/** On the chain only. @returns the withdrawal's id. */
+/** Withdraws on the chain only. @returns the withdrawal's id. */
 async function withdraw(amount: bigint): Promise<string> {
   const merchantNumber = world.merchant.merchantNumber.toString();
   const wallet = world.merchant.wallet.address;
@@ -71,7 +71,7 @@ async function withdraw(amount: bigint): Promise<string> {
   return ended(await world.ask({ kind: 'withdrawal', payload }));
 }
 
-/** In the ledger only. */
+/** Books a refund in the ledger only. */
 async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   await world.database.db.query(
     `update payments set amount_reserved = amount_reserved + $2,
@@ -80,7 +80,7 @@ async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   );
 }
 
-/** In the ledger only. */
+/** Books a withdrawal in the ledger only. */
 async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
   await world.database.db.query(
     `insert into withdrawals (id, account_id, livemode, position, created, updated, amount, wallet,
@@ -92,7 +92,7 @@ async function bookWithdrawal(id: string, amount: bigint): Promise<void> {
 
 const check = () => checkAgainstChain(world.database.db, world.network.chain);
 
-/** Differences after these statements, which are rolled back. */
+/** Returns the differences after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -108,7 +108,7 @@ const FIGURES: readonly string[] = [
   'fee_acquirer = fee_acquirer + 1',
   'fee_protocol = fee_protocol + 1',
   'fee_cashback = fee_cashback - 1',
-  // Its receipt shows where it is.
+  // The receipt shows where the payment is.
   `tx_hash = '0x${'33'.repeat(32)}'`,
   'block_number = block_number + 1',
   'log_index = log_index + 1',
@@ -214,7 +214,10 @@ describe('the ledger compared with the chain', () => {
   });
 });
 
-/** A node that shows these events twice, or not at all: the contract itself prevents both. */
+/**
+ * Simulates a node that shows these events twice, or not at all, which the contract itself
+ * prevents.
+ */
 function chainWithLogs(times: number, topic: string): Chain {
   const { chain } = world.network;
   return {

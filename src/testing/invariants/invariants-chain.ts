@@ -8,7 +8,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** The number of a withdrawal that the merchant's wallet made itself. */
 const OF_THE_WALLET = 0n;
-/** Blocks of one `eth_getLogs`. */
+/** Blocks per `eth_getLogs` call. */
 const RANGE = 500n;
 
 type Settled = Extract<SettlementEvent, { event: 'PaymentSettled' }>;
@@ -35,7 +35,7 @@ interface PaymentRow {
   merchant_number: bigint | null;
 }
 
-/** Every event that the settlement contract has ever emitted. */
+/** Reads every event that the settlement contract has ever emitted. */
 export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
   const head = (await chain.block('latest'))?.number ?? 0n;
   const events: SettlementEvent[] = [];
@@ -47,7 +47,9 @@ export async function readLedger(chain: Chain): Promise<SettlementEvent[]> {
   return events;
 }
 
-/** Left joins: a payment that only has its own row must not be dropped here. */
+/**
+ * Selects with left joins, because a payment that only has its own row must not be dropped here.
+ */
 async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]> {
   return db.query<PaymentRow>(
     `select p.id, p.settlement_number, p.payer_address, p.order_id, p.amount, p.fee_acquirer,
@@ -62,7 +64,10 @@ async function selectPayments(db: Sql, livemode: boolean): Promise<PaymentRow[]>
   );
 }
 
-/** Equal in every figure, and in the place that the relayer knows: a reorganization may move it. */
+/**
+ * True if row and event agree in every figure, and in the block if the relayer knows it: a
+ * reorganization may move it.
+ */
 function samePayment(row: PaymentRow, event: Settled): boolean {
   return (
     row.payer_address.toLowerCase() === event.payer.toLowerCase() &&
@@ -80,7 +85,7 @@ function samePayment(row: PaymentRow, event: Settled): boolean {
   );
 }
 
-/** One settlement per payment, one payment per settlement, equal in every figure. */
+/** Checks that each payment has one settlement, and vice versa, equal in every figure. */
 function comparePayments(rows: readonly PaymentRow[], settled: readonly Settled[]): string[] {
   const broken: string[] = [];
   const byNumber = Map.groupBy(settled, (event) => event.number);
@@ -115,7 +120,7 @@ interface WithdrawalRow {
   id: string;
   /** `null` if neither the withdrawal nor its job has a number. */
   number: bigint | null;
-  /** The withdrawal's number differs from its job's. */
+  /** True if the withdrawal's number differs from its job's. */
   two_numbers: boolean;
   wallet: string;
   amount: bigint;
@@ -143,7 +148,10 @@ function sameWithdrawal(row: WithdrawalRow, event: Withdrawn): boolean {
   );
 }
 
-/** One transfer per withdrawal, and vice versa; wallets may also withdraw themselves. */
+/**
+ * Checks that each withdrawal has one transfer, and vice versa; wallets may also withdraw
+ * themselves.
+ */
 function compareWithdrawals(
   rows: readonly WithdrawalRow[],
   withdrawn: readonly Withdrawn[],
@@ -174,7 +182,9 @@ async function readCall(chain: Chain, to: Hex, data: Hex): Promise<Hex> {
   return answer.data;
 }
 
-/** A merchant's balance on the contract: its payments less its refunds and withdrawals. */
+/**
+ * Compares a merchant's balance on the contract with its payments less its refunds and withdrawals.
+ */
 async function compareBalances(
   chain: Chain,
   rows: readonly PaymentRow[],
@@ -204,7 +214,7 @@ async function compareBalances(
   return broken;
 }
 
-/** The contract's tokens are its merchants' balances and the booked fees. */
+/** Checks that the contract's tokens equal its merchants' balances plus the booked fees. */
 async function compareTokens(
   chain: Chain,
   rows: readonly PaymentRow[],

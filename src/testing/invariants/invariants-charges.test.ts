@@ -11,7 +11,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const PAID = 2_000_000n;
 const REFUNDED = 500_000n;
-/** Fees of acquirer and protocol less the cashback: 0.45 % of the payment. */
+/** What the payer is charged: the fees of acquirer and protocol less the cashback add 0.45 %. */
 const CHARGED = (PAID * 10_045n) / 10_000n;
 
 let world: RelayerWorld;
@@ -51,14 +51,14 @@ async function ended(subject: string): Promise<string> {
   return subject;
 }
 
-/** On the chain only. @returns the intent. */
+/** Settles on the chain only. @returns the intent. */
 async function settle(orderId: string): Promise<string> {
   return ended(await world.pay({ payer, amount: PAID, orderId }));
 }
 
 const check = (chain = world.network.chain) => checkCharges(world.database.db, chain);
 
-/** Differences after these statements, which are rolled back. */
+/** Returns the differences after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string[]> {
   return world.database.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -74,7 +74,7 @@ async function numberOf(intent: string | undefined): Promise<bigint> {
   return rows[0]?.number ?? 0n;
 }
 
-/** A node that shows each settlement twice: the contract itself prevents that. */
+/** Simulates a node that shows each settlement twice, which the contract itself prevents. */
 function chainOfTwice(): Chain {
   const { chain } = world.network;
   const [settled] = eventTopics({ event: 'PaymentSettled', number: 1n });

@@ -6,7 +6,7 @@ import type { Hex } from '#settlement/requests.ts';
 import { readLedger } from '#testing/invariants/invariants-chain.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** Blocks of one `eth_getLogs`. */
+/** Blocks per `eth_getLogs` call. */
 const RANGE = 500n;
 
 interface ChargedIntent {
@@ -17,7 +17,7 @@ interface ChargedIntent {
   paid_by: bigint | null;
 }
 
-/** Intents whose number the chain has settled. */
+/** Selects intents whose number the chain has settled. */
 async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigint[]) {
   return db.query<ChargedIntent>(
     `select n.number, i.id, i.status, p.settlement_number as paid_by
@@ -33,7 +33,7 @@ async function selectCharged(db: Sql, livemode: boolean, numbers: readonly bigin
   );
 }
 
-/** A charged payer has bought what the charge was for, once. */
+/** Checks that a charged payer has bought what the charge was for, once. */
 function compareIntents(
   intents: readonly ChargedIntent[],
   settled: readonly PaymentSettled[],
@@ -56,7 +56,9 @@ function compareIntents(
   return broken;
 }
 
-/** An order is one sale of one merchant, even if its intent was lost and created again. */
+/**
+ * Checks that an order is one sale of one merchant, even if its intent was lost and created again.
+ */
 function compareOrders(settled: readonly PaymentSettled[]): string[] {
   const byOrder = Map.groupBy(settled, (one) => `${one.orderId} of merchant ${one.merchantNumber}`);
   return [...byOrder]
@@ -69,7 +71,7 @@ interface TokenLog {
   readonly data: Hex;
 }
 
-/** Atoms that each address paid to the contract, less what it received. */
+/** Reads the atoms that each address paid to the contract, less what it received. */
 async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   const { usdc: address, settlement } = chain.config;
   const { number: head } = await chain.newest();
@@ -93,7 +95,7 @@ async function readFlows(chain: Chain): Promise<Map<string, bigint>> {
   return flows;
 }
 
-/** Each payer's payments on the chain equal the ledger's. */
+/** Checks that each payer's payments on the chain equal the ledger's. */
 async function comparePayers(db: Sql, chain: Chain): Promise<string[]> {
   const rows = await db.query<{ payer: string; paid: bigint }>(
     `select lower(payer_address) as payer, sum(amount + fee_acquirer + fee_protocol - fee_cashback
@@ -110,7 +112,8 @@ async function comparePayers(db: Sql, chain: Chain): Promise<string[]> {
     broken.push(`${payer} paid ${moved} atoms, the ledger says ${paid}`);
   }
   for (const [who, moved] of flows) {
-    // Tokens minted for the contract have no payer; merchants received more than they paid.
+    // Skips tokens minted for the contract, which have no payer, and merchants, who received more
+    // than they paid.
     if (known.has(who) || moved <= 0n || who === zeroAddress) continue;
     broken.push(`${who} paid ${moved} atoms, the ledger says nothing of it`);
   }

@@ -31,7 +31,7 @@ before(async () => {
 });
 after(() => store?.close());
 
-/** A journal of clients that got true answers. */
+/** Creates a journal of clients that got true answers. */
 function honest(): Journal {
   const journal = openJournal();
   journal.saw(intent);
@@ -41,7 +41,7 @@ function honest(): Journal {
   return journal;
 }
 
-/** Violations after these statements, which are rolled back. */
+/** Returns the violations after these statements, which are rolled back. */
 function checkAfter(...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     for (const sql of damage) await tx.query(sql);
@@ -128,7 +128,9 @@ describe('the check of what the owner was told of a withdrawal', () => {
 /** The time of the decline, as in a response. */
 const DECLINED = '2026-01-02T03:04:05.678Z';
 
-/** Violations if its client was told "declined", and these events exist, in this order. */
+/**
+ * Returns the violations if its client was told "declined", and these events exist, in this order.
+ */
 function checkDeclined(types: readonly string[], ...damage: readonly string[]): Promise<string> {
   return store.db.transaction(async (tx) => {
     const body = { data: { object: { last_payment_error: { created: DECLINED } } } };
@@ -181,7 +183,9 @@ describe('the check of a payer who was told "declined"', () => {
 });
 
 describe('what was told before the database was restored', () => {
-  /** Violations if these answers were given before and after the copy that is restored. */
+  /**
+   * Returns the violations if these answers were given before and after the copy that is restored.
+   */
   async function checkRestored(
     tell: (journal: Journal) => void,
     ...damage: readonly string[]
@@ -222,7 +226,7 @@ describe('what was told before the database was restored', () => {
   });
 });
 
-/** Violations if clients also got these answers. */
+/** Returns the violations if clients also got these answers. */
 async function checkTold(tell: (journal: Journal) => void): Promise<string> {
   const journal = honest();
   tell(journal);
@@ -289,7 +293,7 @@ describe('a client of a chaos run', () => {
     readonly replayed?: boolean;
   }
 
-  /** Complaints if its one request, repeated, gets these answers. */
+  /** Returns the complaints if its one request, repeated, gets these answers. */
   async function complaintsOf(answers: readonly Said[]): Promise<readonly string[]> {
     const said = [...answers];
     receiver.answer((_received, response) => {
@@ -328,7 +332,7 @@ describe('a client of a chaos run', () => {
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
   });
 
-  /** Complaints if a list has these ids on its pages. */
+  /** Returns the complaints if a list has these ids on its pages. */
   async function complaintsOfWalk(pages: readonly (readonly string[])[]): Promise<string[]> {
     receiver.answer(({ path }, response) => {
       const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));

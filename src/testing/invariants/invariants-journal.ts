@@ -17,7 +17,7 @@ interface TransferRow {
   id: string;
   status: string;
   amount: bigint;
-  /** A refund's payment, or a withdrawal's wallet. */
+  /** The payment of a refund, or the wallet of a withdrawal. */
   place: string;
 }
 
@@ -25,11 +25,14 @@ interface TransferRow {
 interface ToldTransfer {
   readonly told: SeenRefund | SeenWithdrawal;
   readonly place: string;
-  /** The meaning of `place`. */
+  /** Names the meaning of `place`. */
   readonly placeIs: 'payment' | 'wallet';
 }
 
-/** A difference is only allowed if an alarm reports that the chain has settled it after all. */
+/**
+ * Selects ids with an alarm: a difference is only allowed if one reports that the chain has settled
+ * it after all.
+ */
 async function selectAlarmed(db: Sql, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db.query<{ subject: string }>(
     `select subject from chain_alarms
@@ -72,13 +75,14 @@ interface AttemptRow {
   object_id: string;
   type: string;
   position: bigint;
-  /** Of a decline: `last_payment_error.created`. */
+  /** The time of a decline: `last_payment_error.created`. */
   declined: string | null;
 }
 
 /**
- * A payer who was told "declined" was not charged by that attempt: another one has begun after it,
- * or the intent is not paid. The order is that of the events, which no clock determines.
+ * Checks that a payer who was told "declined" was not charged by that attempt: another one has
+ * begun after it, or the intent is not paid. The order is that of the events, because no clock
+ * determines it.
  */
 async function checkDeclines(db: Sql, journal: Journal, alarmed: Set<string>): Promise<string[]> {
   const rows = await db.query<AttemptRow>(
@@ -120,7 +124,7 @@ async function checkTransfers(
   });
 }
 
-/** What a client was told once still holds in the database at the end. */
+/** Checks that everything a client was told once still holds in the database at the end. */
 export async function checkPromises(db: Sql, journal: Journal): Promise<string[]> {
   const { turns, intents, declines, refunds, withdrawals } = journal;
   const alarmed = await selectAlarmed(db, [

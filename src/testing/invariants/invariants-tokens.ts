@@ -6,7 +6,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** Blocks of one `eth_getLogs`. */
+/** Blocks per `eth_getLogs` call. */
 const RANGE = 500n;
 const WORD = 64;
 
@@ -29,7 +29,7 @@ interface Log {
   readonly data: Hex;
 }
 
-/** All logs of this address, of one kind. */
+/** Reads all logs of one kind for this address. */
 async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]): Promise<Log[]> {
   const { number: head } = await chain.newest();
   const logs: Log[] = [];
@@ -42,7 +42,7 @@ async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]):
   return logs;
 }
 
-/** Atoms that were sent to the contract without calling it. */
+/** Reads how many atoms were sent to the contract without calling it. */
 async function readSurplus(chain: Chain): Promise<bigint> {
   const { usdc, settlement } = chain.config;
   const args = { to: settlement };

@@ -11,7 +11,7 @@ interface Damage {
   readonly sql: readonly string[];
 }
 
-/** The second half of `update payment_intents` for one that ended without a payment. */
+/** The second half of an `update payment_intents` that cancels one without a payment. */
 const CANCEL = `set status = 'canceled', payment_id = null, tx_hash = null, canceled_at = now(),
   cancellation_reason = 'requested_by_customer'`;
 
@@ -25,14 +25,17 @@ function dropChecks(table: string): string {
   end $$`;
 }
 
-/** A copy of the rows of `where`, with `changes` (SQL for a JSON object) applied. */
+/**
+ * Returns a statement that copies the rows of `where`, with `changes` (SQL for a JSON object)
+ * applied.
+ */
 function copy(table: string, where: string, changes: string): string {
   return `insert into ${table}
     select (jsonb_populate_record(t, jsonb_build_object(${changes}))).*
     from ${table} t where ${where} limit 1`;
 }
 
-/** The event is missing, or exists twice. */
+/** Returns the damage that an event is missing, or exists twice. */
 function wrongEvents(types: readonly string[]): Damage[] {
   return types.flatMap((type) => [
     { sql: [`delete from events where type = '${type}'`] },
@@ -40,7 +43,7 @@ function wrongEvents(types: readonly string[]): Damage[] {
   ]);
 }
 
-/** An event of something that has not happened. */
+/** Returns the damage of an event for something that has not happened. */
 function falseEvent(type: string, like: string): Damage {
   return { sql: [copy('events', `type = '${like}'`, `'id', 'evt_false', 'type', '${type}'`)] };
 }
@@ -59,7 +62,7 @@ const SECOND_REQUEST = `insert into chain_requests (livemode, kind, subject_id, 
   select livemode, kind, subject_id, number + 1000, payload, status, outcome, created, applied_at
   from chain_requests where kind = `;
 
-/** By promise: each of these must be detected as its violation. */
+/** Damages by promise: each must be detected as a violation of its promise. */
 const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
   'an intent has a payment exactly when it has succeeded': [
     { first: [WITHOUT_REFUNDS_OF_PAYMENTS], sql: ['delete from payments'] },
@@ -366,7 +369,7 @@ describe('the database', () => {
         for (const sql of damage.sql) await tx.query(sql);
         return new Abandon(null);
       });
-      // 23…: an integrity constraint.
+      // Codes that begin with 23 mean an integrity constraint.
       await assert.rejects(refused, (error) => /^23/.test(codeOf(error)));
     });
   }

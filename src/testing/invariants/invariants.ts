@@ -1,8 +1,8 @@
 import type { Sql } from '#db/database.ts';
 
 /**
- * What must hold in the database, whatever was killed when. Each rule is a statement that selects
- * violating rows; so an empty result is the proof, and a broken rule names its rows.
+ * A rule for the database that must hold, whatever was killed when. It is a statement that selects
+ * violating rows, so an empty result is the proof, and a broken rule names its rows.
  */
 interface Rule {
   /** The promise. */
@@ -16,7 +16,7 @@ interface Rule {
 /** How many rows the report of a broken rule shows. */
 const SHOWN = 5;
 
-/** Each row of these has a unique position in the order of its account and mode. */
+/** Tables whose rows have a unique position in the order of their account and mode. */
 const LISTED = ['events', 'payment_intents', 'payments', 'refunds', 'withdrawals', 'terminals']
   .map((table) => `select id, account_id, livemode, position, created from ${table}`)
   .join(' union all ');
@@ -100,8 +100,8 @@ const MONEY: readonly Rule[] = [
       where coalesce(s.given, 0) <> coalesce(g.count, 0) or s.given <> g.last or g.first <> 1`,
   },
   {
-    // Payments that recovery books were accepted before the database lost them: they count from
-    // then on.
+    // Recovery books payments that were accepted before the database lost them, so they count from
+    // the booking on.
     name: 'refunds of a day stay below the limit of the account',
     always: true,
     sql: `select a.id || ' refunded ' || sum(r.amount) from refunds r
@@ -265,7 +265,7 @@ const PLACES: readonly Rule[] = [
   {
     name: 'an event says its own id, type and place',
     always: true,
-    // Searched as text: parsing all as JSON every few seconds would be a load by itself.
+    // Searches the text, because parsing all as JSON every few seconds would be a load by itself.
     sql: `select id || ' says ' || left(body, 200) from events
       where strpos(body, '"id":"' || id || '",') = 0
         or strpos(body, '"type":"' || type || '",') = 0
@@ -350,7 +350,7 @@ async function checkRule(db: Sql, rule: Rule): Promise<string[]> {
 }
 
 /**
- * Checks the database. `atRest`: all rules; otherwise those that always hold.
+ * Checks the database. `atRest` checks all rules, otherwise only those that always hold.
  * @returns violations, as sentences; empty if there are none.
  */
 export async function checkInvariants(
@@ -364,7 +364,7 @@ export async function checkInvariants(
   return broken;
 }
 
-/** Endpoints that were always enabled: each event since then has its delivery. */
+/** Checks endpoints that were always enabled: each event since then must have its delivery. */
 export async function checkDeliveries(
   db: Sql,
   endpoints: readonly { readonly id: string; readonly accepted: ReadonlySet<string> }[],
@@ -372,7 +372,7 @@ export async function checkDeliveries(
   const broken: string[] = [];
   for (const { id, accepted } of endpoints) {
     const [endpoint] = await db.query('select id from webhook_endpoints where id = $1', [id]);
-    // For a deleted endpoint nothing would be missed.
+    // A deleted endpoint would miss nothing, so its absence is reported.
     if (endpoint === undefined) broken.push(`${id} is gone`);
     const missing = await db.query<{ id: string }>(
       `select v.id from events v join webhook_endpoints e

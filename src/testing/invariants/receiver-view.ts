@@ -19,12 +19,12 @@ interface Event {
   readonly data: { readonly object: Shown };
 }
 
-/** Final states: a lost object may be missing until it has reached one. */
+/** Final states. A lost object may be missing until it has reached one. */
 const ENDED = new Set(['succeeded', 'partially_refunded', 'refunded']);
 
 /**
- * The state of a merchant's server that follows docs/guides/webhooks.md: a repeated event is
- * ignored by its id, and one whose `sequence` is below the last of its object, too.
+ * Returns the state of a merchant's server that follows docs/guides/webhooks.md: it ignores a
+ * repeated event by its id, and one whose `sequence` is below the last of its object, too.
  */
 export function viewOf(received: readonly Received[]): ReadonlyMap<string, Shown> {
   const known = new Set<string>();
@@ -62,7 +62,7 @@ function differences(kind: keyof typeof LISTS, shown: Shown, held: Shown): strin
   });
 }
 
-/** @returns differences between a receiver's view and the API; empty if they agree. */
+/** Compares a receiver's view with the API. @returns the differences; empty if they agree. */
 export async function checkReceiver(
   merchant: Caller,
   received: readonly Received[],

@@ -11,11 +11,11 @@ import {
 import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/world.ts';
 
 /**
- * Blocks within which everything settles without faults: offers are raised, cancellations are
- * mined.
+ * Number of blocks within which everything settles without faults: offers are raised, cancellations
+ * are mined.
  */
 const BLOCKS = 30;
-/** More effects than one head can have. */
+/** More effects than one head can cause. */
 const TASKS = 40;
 
 interface Situation {
@@ -25,8 +25,8 @@ interface Situation {
 }
 
 /**
- * From here on nothing goes wrong: nodes answer correctly, each block includes what it can, no
- * worker dies. Then every job gets its result, as long as there is a nonce for it.
+ * Continues without faults: nodes answer correctly, each block includes what it can, no worker
+ * dies. Then every job must get its result, as long as there is a nonce for it.
  */
 export function requireProgress(start: Situation, step: Machine['step'], bounds: Bounds): void {
   let { chain, rows } = start;
@@ -52,7 +52,7 @@ function isSettled({ jobs, transactions }: Rows, chain: ChainState, { slots }: B
   return !isOpen && jobs.every(({ status }) => status === 'succeeded' || isFull);
 }
 
-/** The fullest block, of the newest attempts. */
+/** Returns the fullest block of the newest attempts. */
 function calmBlock(chain: ChainState, bounds: Bounds): ChainState {
   const quiet = { ...bounds, reorganizations: 0, evictions: 0, isStolen: false };
   return chainMoves(chain, quiet).at(-1) ?? chain;
@@ -71,7 +71,7 @@ function calmTurn(start: Scene, machine: Machine): Scene {
 
 function calmMove(scene: Scene, machine: Machine): Scene | null {
   const done = carryOut(scene, machine);
-  // A signer returns its bytes.
+  // A signer returns its bytes here.
   if (done.length > 0) return done.at(-1) ?? null;
   return (
     earlyAnswers(scene, machine).at(-1) ??

@@ -31,9 +31,9 @@ import {
   type Task,
 } from '#testing/relayer-model/world.ts';
 
-// Effects, one at a time: a crash can come before and after each.
+// Effects are carried out one at a time, because a crash can come before and after each.
 
-/** Carries out the next effect, with every possible result. */
+/** Returns the next effect with every possible result. */
 export function carryOut(scene: Scene, machine: Machine): Scene[] {
   const [task, ...tasks] = scene.worker.tasks;
   if (task === undefined) return [];
@@ -53,7 +53,7 @@ export function carryOut(scene: Scene, machine: Machine): Scene[] {
   return commits(rest, machine, task, transaction);
 }
 
-/** Another worker has the sender: the memory of it is void. */
+/** Returns the scene after another worker took the sender: this worker's memory of it is void. */
 function lost({ worker, ...scene }: Scene, { bounds }: Machine, sender: number): Scene {
   const isOfIt = (task: Task) =>
     'slot' in task ? bounds.slots[task.slot]?.sender === sender : 'sender' in task;
@@ -95,7 +95,10 @@ function commits(
   }
 }
 
-/** Jobs get new bytes elsewhere only if the old ones are dead, or barred by their rows. */
+/**
+ * Requires that jobs get new bytes elsewhere only if the old ones are dead, or barred by their
+ * rows.
+ */
 function requireDead(
   { worker, rows }: Scene,
   _machine: Machine,
@@ -127,7 +130,7 @@ function signatures(
   return [{ ...scene, rows, worker: learn(scene.worker, machine, slot, observation) }];
 }
 
-/** Nodes show the transaction that used the nonce, if it is another one. */
+/** Returns what nodes show: the transaction that used the nonce, if it is another one. */
 function inspected(
   scene: Scene,
   machine: Machine,
@@ -165,7 +168,7 @@ function applied(
   return { ...scene, rows, worker: learn(scene.worker, machine, slot, { kind: 'result_written' }) };
 }
 
-/** Rows whose blocks left the chain are open again. */
+/** Opens rows again whose blocks left the chain. */
 function watchFinality(scene: Scene, machine: Machine): Scene {
   const { chain, worker } = scene;
   let next = scene;
@@ -191,7 +194,7 @@ function askAgain(scene: Scene, machine: Machine): Scene {
   return { ...scene, worker };
 }
 
-/** Bytes reach nodes, get lost, or are refused. */
+/** Returns the broadcasts: bytes reach nodes, get lost, or are refused. */
 function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   const { chain, rows } = scene;
   const transaction = present(openOf(scene.worker, machine, slot), 'open transaction');
@@ -227,7 +230,7 @@ function broadcasts(scene: Scene, machine: Machine, slot: number): Scene[] {
   return [delivered, ...faults];
 }
 
-/** A receipt arrives with an announced head, before it is requested. */
+/** Returns scenes in which a receipt arrives with an announced head, before it is requested. */
 export function earlyAnswers(scene: Scene, machine: Machine): Scene[] {
   const { worker, chain } = scene;
   if (!machine.bounds.isAnnounced) return [];

@@ -18,7 +18,7 @@ import type { Bounds, ChainState, Rows, Worker } from '#testing/relayer-model/wo
 import { EFFECTS, OBSERVATIONS, PHASES } from '#testing/transaction-cases.ts';
 
 export interface Exploration {
-  /** Distinct states. */
+  /** The number of distinct states. */
   readonly states: number;
   /** Steps from the first state to the farthest. */
   readonly depth: number;
@@ -26,11 +26,11 @@ export interface Exploration {
   readonly violation: { readonly what: string; readonly path: readonly string[] } | null;
 }
 
-/** Everything met in all explorations of one run. */
+/** Everything that all explorations of one run have met. */
 export interface Met {
   readonly observations: Set<string>;
   readonly effects: Set<string>;
-  /** `from → to`. */
+  /** Passages as `from → to`. */
   readonly passages: Set<string>;
 }
 
@@ -60,7 +60,7 @@ class Numbers<T extends object> {
   }
 }
 
-/** The same text for equal values, whatever the order of their fields. */
+/** Returns the same text for equal values, whatever the order of their fields. */
 function textOf(value: object): string {
   if (value instanceof Date) return `@${value.getTime()}`;
   let text = '';
@@ -85,7 +85,7 @@ type Moves = readonly (readonly [name: string, chain: number, rows: number, work
 export interface ExploreOptions {
   readonly step?: typeof step;
   readonly met?: Met;
-  /** Fewer if time is short; by default all that the bounds allow. */
+  /** Limit of states if time is short; by default all that the bounds allow. */
   readonly mostStates?: number;
 }
 
@@ -127,7 +127,7 @@ export function explore(bounds: Bounds, options: ExploreOptions = {}): Explorati
 }
 
 function keyOf(state: State): string {
-  // Two characters per number: some have more than 65,536 values.
+  // Uses two characters per number, because some have more than 65,536 values.
   let key = '';
   for (const one of state) key += String.fromCharCode(one & 0xffff, one >>> 16);
   return key;
@@ -146,7 +146,7 @@ function pathTo(
   return path.slice(1);
 }
 
-/** One in this many states is continued without faults, which takes hundreds of steps. */
+/** One in this many states is continued without faults, because that takes hundreds of steps. */
 const CALM_EACH = 499;
 
 const MOVES = { 'carry out': carryOut, poll, tend, flush, 'take up': takeUp, early: earlyAnswers };
@@ -214,7 +214,7 @@ interface Numbered {
 function movesOfWorker(
   { chains, allRows, workers }: Numbered,
   machine: Machine,
-  /** For the path to a violation: the present move. */
+  /** The present move, for the path to a violation. */
   moving: { name: string },
   at: { readonly chain: number; readonly rows: number; readonly worker: number },
 ): Moves {
@@ -250,7 +250,7 @@ function remember<T>(make: (number: number) => T): (number: number) => T {
   };
 }
 
-/** Numbers stay far below 2^26: two of them fit into one key. */
+/** Limit of numbers, so that two of them fit into one key. They stay far below it. */
 const WIDE = 2 ** 26;
 
 function rememberThree<T>(

@@ -23,7 +23,7 @@ type Change = (
   observation: Observation,
 ) => { readonly transaction: Transaction; readonly effects: Step['effects'] };
 
-/** The right step, changed by a fault. */
+/** Returns the right step, changed by a fault. */
 function changed(change: Change): typeof step {
   return (transaction, observation, now) => {
     const after = step(transaction, observation, now);
@@ -31,7 +31,7 @@ function changed(change: Change): typeof step {
   };
 }
 
-/** Omits an effect. */
+/** Returns a fault that omits an effect. */
 function without(kind: Step['effects'][number]['kind']): typeof step {
   return changed(({ transaction, effects }) => ({
     transaction,
@@ -39,7 +39,7 @@ function without(kind: Step['effects'][number]['kind']): typeof step {
   }));
 }
 
-/** The cancelled jobs are queued again at once, whatever happened to the old bytes. */
+/** Queues the canceled jobs again at once, whatever happened to the old bytes. */
 const requeued = (effects: Step['effects']): Step['effects'] =>
   effects.map((one) => (one.kind === 'cancel' ? { ...one, requeue: true } : one));
 
@@ -204,8 +204,8 @@ export const RELAPSES: readonly PlantedFault[] = [
 ];
 
 /**
- * Like {@link RELAPSES}, but the model settles everything nonetheless: some settle it only later
- * than possible, and what makes the others dangerous is not in the model.
+ * Faults like {@link RELAPSES} that the model settles nonetheless: some of them only later than
+ * possible, and what makes the others dangerous is not in the model.
  */
 export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
   {

@@ -33,7 +33,7 @@ import {
   type Worker,
 } from '#testing/relayer-model/world.ts';
 
-// The follower.
+// Moves of the follower.
 
 /** Reads a head and the state of every open transaction at it. */
 export function poll(scene: Scene, machine: Machine): Scene[] {
@@ -119,7 +119,7 @@ function receiptIn(
   const hashes = receiptsToAsk(transaction, { now, listed, everything });
   if (hashes.length === 0) return null;
   const early = earlyReceiptAt(transaction, now);
-  // An early receipt is checked against the branch: the second provider is asked.
+  // Checks an early receipt against the branch, which means that the second provider is asked.
   if (early !== null && hashAt(view, Number(early.receipt.blockNumber)) === early.receipt.blockHash)
     return { kind: 'receipt', receipt: early.receipt };
   if (mood === 'silent') return { kind: 'receipt_unanswered' };
@@ -133,7 +133,7 @@ export function receiptAt(slot: number, view: Branch) {
   return receiptOf(slot, mined.attempt, mined.at, hashAt(view, mined.at));
 }
 
-/** The result for each job, as the branch shows it. */
+/** Returns the result for each job, as the branch shows it. */
 function resultOf(
   { rows }: Scene,
   worker: Worker,
@@ -179,7 +179,8 @@ function tendBy(scene: Scene, machine: Machine, view: Branch): Scene {
     if (!open.some((one) => isDue(one, now))) return;
     const known = Number(open[0]?.nonce ?? 0n);
     const told = nonceOn(view, sender, machine.bounds);
-    // If a node reports fewer than we know, the highest of all counts, up to that.
+    // If a node reports fewer nonces than we know, the highest report counts, at most up to what we
+    // know.
     const highest = Math.max(...viewsOf(chain).map((one) => nonceOn(one, sender, machine.bounds)));
     const used = told >= known ? told : Math.min(highest, known);
     worker = tendSender(worker, machine, { sender, open, used });

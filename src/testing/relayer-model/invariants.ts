@@ -7,7 +7,10 @@ interface Situation {
   readonly workers: readonly Worker[];
 }
 
-/** Holds in every state, whichever worker died and whatever the chain and its nodes did. */
+/**
+ * Requires what holds in every state, whichever worker died and whatever the chain and its nodes
+ * did.
+ */
 export function requireInvariants({ chain, rows, workers }: Situation, bounds: Bounds): void {
   requireJobs(rows);
   requireStored(chain, rows);
@@ -15,7 +18,9 @@ export function requireInvariants({ chain, rows, workers }: Situation, bounds: B
   for (const [self, worker] of workers.entries()) requireMemory(worker, rows, bounds, self);
 }
 
-/** A job is queued, or one open transaction carries it, or it has succeeded. */
+/**
+ * Requires that a job is queued, or that one open transaction carries it, or that it has succeeded.
+ */
 function requireJobs({ jobs, transactions }: Rows): void {
   jobs.forEach((job, index) => {
     const carriers = transactions.filter((row) => row?.jobs.includes(index));
@@ -35,7 +40,7 @@ function requireJobs({ jobs, transactions }: Rows): void {
   });
 }
 
-/** Nodes hold nothing that has no row. */
+/** Requires that nodes hold nothing that has no row. */
 function requireStored({ pool }: ChainState, { transactions }: Rows): void {
   pool.forEach((bits, slot) => {
     const stored = 2 ** (transactions[slot]?.attempts.length ?? 0);
@@ -51,7 +56,7 @@ function requireNonces({ transactions }: Rows, { slots }: Bounds): void {
   });
 }
 
-/** The memory of a lease's holder equals the rows. */
+/** Requires that the memory of a lease's holder equals the rows. */
 function requireMemory(worker: Worker, rows: Rows, { slots }: Bounds, self: number): void {
   slots.forEach(({ sender }, slot) => {
     const held = worker.held[sender] ?? null;

@@ -24,7 +24,7 @@ import {
   type Worker,
 } from '#testing/relayer-model/world.ts';
 
-/** A broken promise. */
+/** Thrown for a broken promise. */
 export class Violation extends Error {
   override name = 'Violation';
 }
@@ -73,7 +73,7 @@ export function slotsOf(worker: Worker): number[] {
 
 const COMES_LAST: ReadonlySet<string> = new Set(['broadcast', 'ask_signer']);
 
-/** Effects on a result are carried out where it is read. */
+/** Converts effects to tasks. Effects on a result are carried out where it is read. */
 export function toTasks(slot: number, effects: readonly Effect[]): Task[] {
   return effects.flatMap((effect): Task[] => {
     switch (effect.kind) {
@@ -122,7 +122,7 @@ export function observe(
   return { worker: withOpen(worker, machine, slot, transaction), effects };
 }
 
-/** The same; its effects become tasks. */
+/** Learns observations like the above; the effects become tasks. */
 export function learn(
   worker: Worker,
   machine: Machine,
@@ -139,14 +139,14 @@ export function isHolder(rows: Rows, worker: Worker, machine: Machine, sender: n
   return lease?.holder === machine.self && lease.fence === worker.held[sender]?.fence;
 }
 
-/** A crash: memory and pending tasks are lost. */
+/** Returns the worker after a crash: memory and pending tasks are lost. */
 export function crash(worker: Worker, { bounds }: Machine): Worker[] {
   const isEmpty = worker.head === null && worker.held.every((held) => held === null);
   if (isEmpty || worker.crashes >= bounds.crashes) return [];
   return [{ ...NOBODY, crashes: worker.crashes + 1, faults: worker.faults }];
 }
 
-// Rows.
+// Moves that change rows.
 
 export function withRow(rows: Rows, slot: number, row: Row): Rows {
   return { ...rows, transactions: rows.transactions.with(slot, row) };
@@ -264,7 +264,7 @@ export function reopenedFrom(rows: Rows, { bounds }: Machine, sender: number, fr
   }, rows);
 }
 
-/** A queued job takes the next nonce of a sender: signed, stored, and then sent. */
+/** Sends a queued job, which takes the next nonce of a sender: signed, stored, and then sent. */
 export function flush(scene: Scene, machine: Machine): Scene[] {
   const { worker, rows, chain } = scene;
   const { bounds } = machine;

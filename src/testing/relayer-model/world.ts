@@ -21,11 +21,11 @@ export interface Bounds {
   readonly jobs: number;
   readonly workers: number;
   readonly confirmations: number;
-  /** A success waits until its block is safe: two blocks below the head. */
+  /** True if a success waits until its block is safe: two blocks below the head. */
   readonly waitsForSafe: boolean;
-  /** The keys are remote: bytes are requested after the commit. */
+  /** True if the keys are remote: bytes are requested after the commit. */
   readonly signsElsewhere: boolean;
-  /** The first broadcast is answered once the bytes are in a block. */
+  /** True if the first broadcast is answered once the bytes are in a block. */
   readonly isAnnounced: boolean;
   /** A call is valid for this many blocks. */
   readonly validBlocks: number;
@@ -36,7 +36,7 @@ export interface Bounds {
   readonly evictions: number;
   /** How often nodes refuse bytes, or give no answer about receipts and results. */
   readonly faults: number;
-  /** A thief has the key of the first sender. */
+  /** True if a thief has the key of the first sender. */
   readonly isStolen: boolean;
   readonly steps: number;
 }
@@ -82,7 +82,7 @@ export interface Job {
 export interface Rows {
   readonly transactions: readonly (Row | null)[];
   readonly jobs: readonly Job[];
-  /** By sender. */
+  /** Leases by sender. */
   readonly leases: readonly { readonly holder: number; readonly fence: number }[];
   readonly leaseMoves: number;
 }
@@ -105,16 +105,16 @@ export type Task =
 
 export interface Held {
   readonly fence: number;
-  /** By slot. */
+  /** Open transactions by slot. */
   readonly open: Readonly<Record<number, Transaction>>;
 }
 
 export interface Worker {
   readonly head: { readonly height: number; readonly hash: Hex } | null;
-  /** By sender; `null` if it holds none, as far as it knows. */
+  /** What the worker holds, by sender; `null` if it holds none, as far as it knows. */
   readonly held: readonly (Held | null)[];
   readonly tasks: readonly Task[];
-  /** Receipts of its head are read, and its transactions are not tended yet. */
+  /** True if receipts of its head are read, and its transactions are not tended yet. */
   readonly isTending: boolean;
   readonly crashes: number;
   readonly faults: number;
@@ -126,8 +126,8 @@ export const hashAt = ({ cuts }: Branch, height: number): Hex => {
 };
 
 /**
- * What nodes show: the chain, the same without its newest block, or the branch that the last
- * reorganization ended. Any of them may answer any request.
+ * Returns what nodes show: the chain, the same without its newest block, or the branch that the
+ * last reorganization ended. Any of them may answer any request.
  */
 export function viewsOf(chain: ChainState): readonly Branch[] {
   const height = chain.height - 1;
@@ -136,11 +136,11 @@ export function viewsOf(chain: ChainState): readonly Branch[] {
   return chain.lost === null ? [chain, behind] : [chain, behind, chain.lost];
 }
 
-/** Blocks are a second apart, and heights are times. */
+/** Returns the time of a height. Blocks are a second apart. */
 export const timeOf = (height: number) => new Date(height * 1_000);
 
 const OFFERED: Fees = { maxFeePerGas: 80n, maxPriorityFeePerGas: 8n };
-/** One higher offer fits below it, and no second one. */
+/** Fee ceiling below which one higher offer fits, but no second one. */
 const FEE_CEILING = 95n;
 export const FIRST_OFFER: Offer = { cancels: false, fees: OFFERED };
 export const SAFE_RULE = { from: 0n, waitsFor: 'safe', ms: 0 } as const;
@@ -159,7 +159,7 @@ export function nowAt(height: number | null, { confirmations }: Bounds): Now {
   };
 }
 
-/** What every confirmation requires: the lowest head at which it may be read. */
+/** Returns the lowest head at which a block may be read, which every confirmation requires. */
 export function leastHead(at: number, bounds: Bounds, isSuccess: boolean): number {
   return at + (bounds.waitsForSafe && isSuccess ? SAFE_BLOCKS : bounds.confirmations);
 }
@@ -189,12 +189,12 @@ export function jobOf(index: number, owed: boolean): OpenRequest {
   };
 }
 
-/** How many nonces of a sender a branch has used. */
+/** Returns how many nonces of a sender a branch has used. */
 export function nonceOn(branch: Branch, sender: number, { slots }: Bounds): number {
   return slots.filter((slot, index) => slot.sender === sender && branch.mined[index]).length;
 }
 
-/** Jobs that the chain has settled: the first call in time that carries a job does. */
+/** Returns the jobs that the chain has settled: the first call in time that carries a job does. */
 export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, number> {
   const settled = new Map<number, number>();
   branch.mined.forEach((mined, slot) => {
@@ -210,7 +210,7 @@ export function settledOn(branch: Branch, rows: Rows): ReadonlyMap<number, numbe
 }
 
 // Each exploration combines some faults. All of them at once would have more states than fit into
-// memory; a step deeper has about two and a half times as many.
+// memory; each further step has about two and a half times as many.
 
 const ONE_SENDER = [{ sender: 0, nonce: 0 }];
 const TWO_SENDERS = [...ONE_SENDER, { sender: 1, nonce: 0 }];
@@ -248,7 +248,7 @@ export const BOUNDS = {
 
 export type BoundsName = keyof typeof BOUNDS;
 
-/** `deeper`: this many steps more than in every test run. */
+/** Returns the bounds. `deeper`: this many steps more than in every test run. */
 export function boundsOf(name: BoundsName, deeper = 0): Bounds {
   const bounds = { ...CALM, ...BOUNDS[name], name };
   return { ...bounds, steps: bounds.steps + deeper };

@@ -5,7 +5,7 @@ import { addShop, addTill, type Till } from '#testing/ways/shops.ts';
 import { type Attempt, type Told, WAYS, type Way } from '#testing/ways/ways.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** What of a sale is newer than the copy: the named object, and the sale itself. */
+/** What of a sale is newer than the backup: the named object, and the sale itself. */
 export const AGES = ['nothing', 'sale', 'payer', 'credential', 'till', 'merchant'] as const;
 export type Age = (typeof AGES)[number];
 
@@ -15,7 +15,7 @@ export interface Cell {
   readonly tip: boolean;
 }
 
-/** Passes and cards can be new; wallets cannot. */
+/** True if the object can be new: passes and cards can, wallets cannot. */
 function canBeYoung(way: Way, young: Age): boolean {
   return young !== 'credential' || way.payer === 'enrolled';
 }
@@ -34,7 +34,7 @@ export function nameOf({ way, young, tip }: Cell): string {
   return `${way.name}, ${tip ? 'with a tip' : 'no tip'}, ${age}`;
 }
 
-/** A cell in progress. */
+/** A cell whose sale is in progress. */
 export interface Play {
   readonly cell: Cell;
   readonly attempt: Attempt;
@@ -58,7 +58,7 @@ interface Cast {
 
 async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   const [payer, till] = [cast.payer(cell), cast.till(cell)];
-  // Unique sums, so that no two sales are confused.
+  // Uses unique amounts, so that no two sales are confused.
   const amount = AMOUNT + ++orders;
   const tip = cell.tip ? TIP : null;
   const wish = { amount, tip, order: newOrder() };
@@ -69,7 +69,7 @@ async function begin(ways: WaysWorld, cast: Cast, cell: Cell): Promise<Play> {
   return { cell, attempt, payer, till, amount: amount + (tip ?? 0), told: null };
 }
 
-/** One payer's sales in sequence, as a card is held to one reader at a time. */
+/** Runs each payer's sales in sequence, as a card is held to one reader at a time. */
 async function byPayer<T, R>(
   items: readonly T[],
   payerOf: (item: T) => WayPayer,
@@ -99,7 +99,7 @@ export async function payAll(plays: readonly Play[], place = 0): Promise<void> {
 async function addCast(ways: WaysWorld, label: string): Promise<readonly WayPayer[]> {
   const kinds = WAYS.map(({ payer }) => payer);
   const payers = await addPayers(ways.payers, kinds, label);
-  // A card is as old as its payer.
+  // Leaves out cards, because a card is as old as its payer.
   await Promise.all(payers.filter(({ kind }) => kind === 'enrolled').map((one) => one.chip()));
   return payers;
 }
@@ -110,11 +110,12 @@ const at = (payers: readonly WayPayer[], { way }: Cell): WayPayer => {
   return payer;
 };
 
-/** Cells whose participants exist already. */
+/** Begins cells whose participants exist already. */
 export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: string) {
   const old = await addCast(ways, `${label}old`);
   const cast = { payer: (cell: Cell) => at(old, cell), till: () => ways.till };
-  // Payers of earlier sales are known; a wallet is not known otherwise.
+  // Pays from other wallets first: payers of earlier sales are known, and a wallet is not known
+  // otherwise.
   const unknown = WAYS.filter(({ payer }) => ['wallet', 'contract', 'bridge'].includes(payer));
   const first = await byPayer(
     unknown,
@@ -127,7 +128,7 @@ export async function beginOld(ways: WaysWorld, cells: readonly Cell[], label: s
   return { old, first, plays };
 }
 
-/** Cells with something newer than the existing participants. */
+/** Begins cells with something newer than the existing participants. */
 export async function beginYoung(
   ways: WaysWorld,
   cells: readonly Cell[],
@@ -179,7 +180,7 @@ async function sayNo({ url, till }: WaysWorld, { intent }: Told, place: number):
   await persist(() => merchant.post(path, { approve: false }));
 }
 
-/** After a loss a lost pass is unknown. */
+/** True if the answer is allowed. After a loss a lost pass is unknown. */
 function isAllowed({ way, young }: Cell, said: string): boolean {
   const isGone = young === 'payer' || young === 'credential';
   return way.again.includes(said) || (isGone && said === 'requires_payment_method');
@@ -202,13 +203,13 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
   return wrong;
 }
 
-/** @returns what is wrong with each cell, by name; empty if nothing is. */
+/** Checks all cells. @returns what is wrong with each, by name; empty if nothing is. */
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],
   place: number,
 ): Promise<string[]> {
-  // The sales of a lost merchant cannot be queried.
+  // Leaves out the sales of a lost merchant, which cannot be queried.
   const asked = plays.filter(
     ({ cell }) => cell.young !== 'merchant' || ways.lostMerchants.size === 0,
   );

@@ -13,7 +13,7 @@ async function readLost(world: RestoreGround, merchants: ReadonlySet<bigint>): P
   );
 }
 
-/** Violations in ledger and chain, except those explained by lost merchants. */
+/** Finds violations in ledger and chain, except those explained by lost merchants. */
 export async function findBroken(
   world: RestoreGround,
   lostMerchants: ReadonlySet<bigint>,
@@ -35,7 +35,7 @@ function takenFor({ amount, feeAcquirer, feeProtocol, cashback }: Lost): bigint 
   return amount + feeAcquirer + feeProtocol - cashback;
 }
 
-/** `A … B` differ by exactly this sum, so that nothing else is hidden behind it. */
+/** True if `A … B` differ by exactly this amount, so that nothing else is hidden behind it. */
 function differsBy(line: string, pattern: RegExp, sum: bigint): boolean {
   const found = pattern.exec(line);
   if (found === null) return false;
@@ -59,7 +59,7 @@ function isOf(line: string, lost: readonly Lost[]): boolean {
   );
 }
 
-/** The remaining violations after lost merchants explain their part, to the atom. */
+/** Returns the violations that remain after lost merchants explain their part, to the atom. */
 function withoutLost(broken: readonly string[], lost: readonly Lost[]): string[] {
   return lost.length === 0 ? [...broken] : broken.filter((line) => !isOf(line, lost));
 }

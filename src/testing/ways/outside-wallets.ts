@@ -21,7 +21,7 @@ export interface OutsideWallets {
   fund(to: Hex, usdc: bigint): Promise<void>;
   /**
    * Funds wallets again whose funding left the chain with its block. A real chain would mine it
-   * again.
+   * again by itself.
    */
   fundAgain(): Promise<void>;
   /** Sends USDC by mistake. */
@@ -35,7 +35,7 @@ interface OutsideWallet {
   readonly privateKey: Hex;
 }
 
-/** The contract's mode: one that answers honestly. */
+/** The wallet contract's mode in which it answers honestly. */
 const HONEST = 0;
 
 export async function outsideWallets(config: NetworkConfig): Promise<OutsideWallets> {
@@ -52,7 +52,7 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
     });
   await giveGas(sender.address);
   let queue: Promise<unknown> = Promise.resolve();
-  /** In sequence: they share a nonce. */
+  /** Sends in sequence, because the transactions share a nonce. */
   const send = (to: Hex | null, data: Hex) => {
     const sent = queue.then(async () => {
       const hash = await client.sendTransaction({ chain: null, to, data, gas: 3_000_000n });
@@ -102,7 +102,7 @@ interface Gift {
   readonly amount: bigint;
 }
 
-/** Removes those whose transactions have left the chain. */
+/** Removes wallets whose transactions have left the chain. */
 async function takeLost(
   client: Pick<PublicClient, 'getTransactionReceipt'>,
   given: Map<Hex, Gift>,

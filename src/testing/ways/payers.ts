@@ -32,20 +32,26 @@ export interface WayPayer {
   readonly from: Hex;
   /** The account that signs. */
   readonly account: PrivateKeyAccount;
-  /** The content of the pass's chip. */
+  /** Returns the content of the pass's chip. */
   pass(): string;
-  /** A code for the next minute. */
+  /** Returns a code for the next minute. */
   code(): Promise<string>;
-  /** A phone with a key for rotating codes. @returns a function that returns the code shown now. */
+  /**
+   * Adds a phone with a key for rotating codes.
+   * @returns a function that returns the code shown now.
+   */
   rotating(): Promise<() => string>;
-  /** What a phone with the newest pass sends to a reader; a merchant's test helper simulates it. */
+  /**
+   * Returns what a phone with the newest pass sends to a reader; a merchant's test helper simulates
+   * it.
+   */
   phone(kind: PhoneKind, merchant: Caller): Promise<string>;
-  /** Of the card in use. */
+  /** Returns the chip of the card in use. */
   chip(): Promise<CardChip>;
-  /** From now on another pass and another card are used. */
+  /** Replaces pass and card by new ones. */
   renew(): Promise<void>;
   agentToken(account: string, amount: number): Promise<string>;
-  /** A machine with money that has never bought anything. */
+  /** Creates a machine's wallet with money that has never bought anything. */
   buyer(): Promise<PrivateKeyAccount>;
   facilitator(till: Till): Promise<Facilitator>;
 }
@@ -57,21 +63,21 @@ export interface PayersGround {
   /** The service's public URL. */
   readonly publicUrl: string;
   readonly outside: OutsideWallets;
-  /** What must be closed at the end. */
+  /** Facilitators, which must be closed at the end. */
   readonly facilitators: Facilitator[];
 }
 
 const FUNDS = 10_000_000_000n;
 const RICH: DemoWallet = { funds: FUNDS, allowance: true, perPayment: FUNDS };
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
-/** After this time a facilitator answers "pending", and is asked again. */
+/** Time after which a facilitator answers "pending", and is asked again. */
 const SETTLE_MS = 5_000;
 
-/** A payer has at most 16 passes, some of them of other kinds. */
+/** Most phones per payer: it has at most 16 passes, some of them of other kinds. */
 const MOST_PHONES = 8;
 const PHONE = 'A phone';
 
-/** Wallets with passes, created like the demo's. @returns the secrets of the passes by name. */
+/** Creates wallets with passes, like the demo's. @returns the secrets of the passes by name. */
 async function enrol({ db, secret, network }: PayersGround, names: readonly string[]) {
   const { passes, subjects } = await createDemoPayers(db, {
     network,
@@ -91,7 +97,10 @@ async function enrol({ db, secret, network }: PayersGround, names: readonly stri
   return passes;
 }
 
-/** Opened by the first sale at a till; each has the merchant's key and the bridge's wallet. */
+/**
+ * Returns the facilitators, each opened by the first sale at a till, with the merchant's key and
+ * the bridge's wallet.
+ */
 function openFacilitators({ network, publicUrl, facilitators }: PayersGround, privateKey: Hex) {
   const open = new Map<string, Promise<Facilitator>>();
   const [rpcUrl = ''] = network.rpcUrls;
@@ -115,11 +124,13 @@ interface Wallet {
   readonly from: Hex;
   readonly account: PrivateKeyAccount;
   readonly privateKey: Hex;
-  /** `null` if it is not enrolled. */
+  /** The pass; `null` if the payer is not enrolled. */
   readonly pass: string | null;
 }
 
-/** Phones that show rotating codes, in turn: a step of a phone's code pays only once. */
+/**
+ * Opens phones that show rotating codes, in turn, because a step of a phone's code pays only once.
+ */
 function openPhones(ask: ReturnType<typeof openApp>) {
   const phones: string[] = [];
   return async () => {
@@ -154,8 +165,8 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
     pass: () => pass ?? '',
     code: async () => {
       const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
-      // Its minute must not pass before it is presented for another sale: that would hide the
-      // reason.
+      // Extends its minute, which must not pass before it is presented for another sale: that would
+      // hide the reason.
       await ground.db.query(
         `update pass_codes set expires_at = expires_at + interval '1 hour'
          where expires_at > now()`,
@@ -188,7 +199,7 @@ function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer
   };
 }
 
-/** One payer of each kind, in this order; `label` makes their names unique. */
+/** Adds one payer of each kind, in this order; `label` makes their names unique. */
 export async function addPayers(
   ground: PayersGround,
   kinds: readonly PayerKind[],
@@ -216,7 +227,7 @@ export async function addPayers(
   return payers;
 }
 
-/** A payer's app, which signs in again when the session has ended. */
+/** Opens a payer's app, which signs in again when the session has ended. */
 function openApp(
   { publicUrl, network }: { readonly publicUrl: string; readonly network: NetworkConfig },
   account: PrivateKeyAccount,

@@ -32,7 +32,7 @@ async function addTerminal(tx: Tx, accountId: string, label: string) {
   return must(await createTerminal(tx, { tenant, label, actor: ACTOR, now: new Date() }));
 }
 
-/** The demo merchant's own counter. */
+/** Returns the demo merchant's own counter. */
 export function demoTill({ sandbox }: RestoreGround): Till {
   const { secret_key, terminal, device_key, agent_terminal } = sandbox.test;
   return {
@@ -44,18 +44,18 @@ export function demoTill({ sandbox }: RestoreGround): Till {
   };
 }
 
-/** One more counter of the same merchant; agents buy there, too. */
+/** Adds a counter of the same merchant, at which agents buy, too. */
 export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
   const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
   return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
 }
 
-/** The settlement wallet that the contract has registered for it. */
+/** Returns the settlement wallet that the contract has registered for the merchant. */
 export function shopWallet({ secret }: RestoreGround['ground'], accountId: string) {
   return wallet(secret, `settlement wallet of ${accountId}`);
 }
 
-/** The sign-in of a shop's owner. */
+/** Returns the sign-in of a shop's owner. */
 export function shopOwner(name: string) {
   return { email: `${name}@shop.test`, password: `the password of ${name}, which is long` };
 }
@@ -86,7 +86,7 @@ async function registerOnChain({ db, ground }: RestoreGround, accountId: string)
   if (!(await waitUntil(isLive, REST_MS))) throw new Error('a merchant was not registered');
 }
 
-/** A merchant that has signed up and was registered on the chain. */
+/** Adds a merchant that has signed up and was registered on the chain. */
 export async function addShop(world: RestoreGround, name: string): Promise<Till> {
   const { db } = world;
   const owner = { ...shopOwner(name), name };

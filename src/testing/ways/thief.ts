@@ -10,11 +10,11 @@ import type { Hex } from '#settlement/requests.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** Numbers that the service has not drawn. */
+/** First of the numbers that the service has not drawn. */
 const DRAWN_BY_NOBODY = 1n << 40n;
 const AMOUNT = 2_500_000n;
 
-/** The merchant's number on the contract; `null` if its account was lost. */
+/** Returns the merchant's number on the contract; `null` if its account was lost. */
 export async function merchantNumberOf(db: Database, accountId: string): Promise<bigint | null> {
   const [row] = await db.query<{ number: bigint }>(
     `select merchant_number as number from account_modes
@@ -25,8 +25,9 @@ export async function merchantNumberOf(db: Database, accountId: string): Promise
 }
 
 /**
- * A thief has a sender's key: settles payments for the shop, from a payer who has agreed to
- * nothing, refunds part of it and pays part of it out. @returns the alarms that must be raised.
+ * Acts as a thief with a sender's key: settles payments for the shop, from a payer who has agreed
+ * to nothing, refunds part of them and pays part of them out.
+ * @returns the alarms that must be raised.
  */
 export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {
   const outside = outsideService(world.ground.testnet.config);
@@ -40,13 +41,13 @@ export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<rea
   return ['payment 2500000', 'payment 2500000', 'refund 400000', 'withdrawal 300000'];
 }
 
-/** The foreign events found so far. */
+/** Returns the foreign events found so far. */
 export async function foundForeign({ world }: WaysWorld): Promise<string[]> {
   const rows = await selectForeign(world.db);
   return rows.map(({ kind, amount }) => `${kind} ${amount}`).toSorted();
 }
 
-/** As two operators do by command: from now on it counts as the service's own. */
+/** Accepts it, as two operators do by command: from now on it counts as the service's own. */
 export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
   const tenant = { accountId: till.account, livemode: false };
   const upTo = present(await selectNewestForeign(world.db, tenant), 'foreign settlement');

@@ -5,7 +5,7 @@ import { PersonClient } from '#testing/person-client.ts';
 import { persist } from '#testing/restore-ground.ts';
 import type { WaysWorld } from '#testing/ways/world.ts';
 
-/** The owner of the shop, signed in with both factors. */
+/** Signs in the owner of the shop with both factors. */
 export async function openOffice({ world, url, till }: WaysWorld): Promise<PersonClient> {
   const person = world.sandbox.dashboard;
   const client = new PersonClient(`${url(0)}/dashboard/v1`);
@@ -26,7 +26,7 @@ type RefundBy = (at: WaysWorld & { office: PersonClient }, refund: Refund) => Pr
 
 const keyOf = ({ payment }: Refund) => `refund ${payment}`;
 
-/** The places from which a payment can be refunded. */
+/** Ways to refund a payment, by the place from which it is done. */
 export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> = {
   API: ({ url, till }, refund) => {
     const merchant = caller(`${url(0)}/v1`, till.secretKey);

@@ -16,7 +16,7 @@ import { DECIDED_MS } from '#testing/ways/world.ts';
 export interface Wish {
   /** Atoms of the sale, without its tip. */
   readonly amount: number;
-  /** Atoms; `null`: no tip is offered. */
+  /** The tip in atoms; `null` if none is offered. */
   readonly tip: number | null;
   /** At most 7 characters, each one unique. */
   readonly order: string;
@@ -35,21 +35,21 @@ export interface Told {
 export interface Attempt {
   /** `null` if the payment itself creates it. */
   readonly intent: string | null;
-  /** The same request each time, until it is answered. */
+  /** Pays. It is the same request each time, until it is answered. */
   pay(place: number): Promise<Told>;
   /** Presents the same credential once more, for another sale of the same sum at this till. */
   spendAgain(place: number, till: Till): Promise<Told>;
 }
 
 export interface Shopping {
-  /** `http://127.0.0.1:1/api` of a node. */
+  /** Returns `http://127.0.0.1:1/api` of a node. */
   url(place: number): string;
   readonly till: Till;
   readonly payer: WayPayer;
   readonly wish: Wish;
 }
 
-/** One way to pay, as customers and their machines really do it: over HTTP, from outside. */
+/** A way to pay, as customers and their machines really do it: over HTTP, from outside. */
 export interface Way {
   readonly name: string;
   /** The payment method that its payments report. */
@@ -57,7 +57,7 @@ export interface Way {
   readonly payer: PayerKind;
   /** True if it pays at a till, which splits bills and asks for tips. */
   readonly atTill: boolean;
-  /** Possible answers if it is presented for another sale: only a pass pays again. */
+  /** Possible answers if the credential is presented for another sale: only a pass pays again. */
   readonly again: readonly string[];
   /** Creates the sale and the credential. Nothing is paid yet. */
   begin(shopping: Shopping): Promise<Attempt>;
@@ -99,7 +99,7 @@ async function create(shopping: Shopping, place: number, order: string): Promise
     terminal: payer.kind === 'agent' ? till.agentTerminal : till.terminal,
   };
   const key = `create ${order}`;
-  // A bill is split at the till.
+  // Splits the bill, which only a till can do.
   const created = await persist(() =>
     wish.splitGroup === undefined
       ? merchant.post('/payment_intents', fromServer, key)
@@ -111,7 +111,7 @@ async function create(shopping: Shopping, place: number, order: string): Promise
 
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
-/** A till that gets "processing" polls until there is a result. */
+/** Waits for the result: a till that gets "processing" polls until there is one. */
 async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<Told> {
   let told: Told = { said: 'processing', intent, payment: null };
   await waitUntil(async () => {
@@ -122,7 +122,7 @@ async function awaitEnd(shopping: Shopping, place: number, intent: string): Prom
   return told;
 }
 
-/** A sale that a merchant's server begins. */
+/** Begins a sale as a merchant's server does. */
 async function beginWith(
   shopping: Shopping,
   prepare: (intent: string) => Promise<Present>,
@@ -130,12 +130,12 @@ async function beginWith(
   const { order } = shopping.wish;
   const intent = await create(shopping, 0, order);
   const present = await prepare(intent);
-  // A client without an answer tries the other node, as behind a balancer.
+  // Tries the other node if there is no answer, as a client behind a balancer.
   const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
     let tries = 0;
     const ask = async () => {
       const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
-      // Not a result: the same key is sent again until there is one.
+      // This is not a result, so the same key is sent again until there is one.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
@@ -155,7 +155,7 @@ async function beginWith(
 
 const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
 
-/** What a reader at the till reads. */
+/** Begins a sale that is paid with what a reader at the till reads. */
 function tapped(
   type: Exclude<TappedType, 'rotating_code'>,
   read: (payer: WayPayer, merchant: Caller) => Promise<string>,
@@ -170,7 +170,10 @@ function tapped(
     });
 }
 
-/** A phone is held to the camera when the till asks: its code expires after half a minute. */
+/**
+ * Begins a sale with a phone that is held to the camera when the till asks, because its code
+ * expires after half a minute.
+ */
 function shown(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async () => {
     const show = await shopping.payer.rotating();
@@ -188,11 +191,11 @@ async function linkOf({ terminal }: Door, intent: string): Promise<string> {
   return String(body.payment_url).split('/').at(-1) ?? '';
 }
 
-/** A wallet scans the link on the till, and signs. */
+/** Begins a sale in which a wallet scans the link on the till, and signs. */
 function signed(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
-    // The page keeps the terms it was opened with: a till shows no link of a sale that is being
+    // Keeps the terms with which the page was opened: a till shows no link of a sale that is being
     // paid.
     const shown = new Map<string, Promise<string>>();
     const tokenOf = (at: Door, id: string) => {
@@ -214,7 +217,9 @@ function signed(shopping: Shopping): Promise<Attempt> {
   });
 }
 
-/** A chip at the till signs the terms, and the till submits the signature. */
+/**
+ * Begins a sale in which a chip at the till signs the terms, and the till submits the signature.
+ */
 function signedAtTill(shopping: Shopping): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const { account, from } = shopping.payer;
@@ -334,12 +339,12 @@ export const WAYS: readonly Way[] = [
 
 type Settling = Awaited<ReturnType<Shopping['payer']['facilitator']>>;
 
-/** An x402 client's payment for a resource, signed by the real package. */
+/** Signs an x402 client's payment for a resource with the real package. */
 async function signPayload(shopping: Shopping, facilitator: Settling, resource: string) {
   const { wish, payer } = shopping;
   const requirements = {
     ...facilitator.requirements({ price: wish.amount, resource }),
-    // Long: expired signatures are not the subject here.
+    // Long, because expired signatures are not the subject here.
     maxTimeoutSeconds: 3_600,
   };
   const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };
@@ -355,7 +360,7 @@ async function signPayload(shopping: Shopping, facilitator: Settling, resource: 
   return { payload, requirements };
 }
 
-/** A machine buys over x402. The seller's facilitator takes its money and pays the merchant. */
+/** Sells to a machine over x402. The seller's facilitator takes its money and pays the merchant. */
 async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const { payer, till, wish } = shopping;
   const facilitator = await payer.facilitator(till);
@@ -364,7 +369,7 @@ async function sellOverX402(shopping: Shopping): Promise<Attempt> {
   const settle = async (asked: object): Promise<Told> => {
     let told: Told = { said: 'no answer', intent: null, payment: null };
     await waitUntil(async () => {
-      // Throws while a node is down, as its server would answer 500 and be retried.
+      // This throws while a node is down, as its server would answer 500 and be retried.
       const settled = await facilitator.settle(payload, asked).catch(() => null);
       if (settled === null || settled.errorReason === 'settlement_pending') return false;
       const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');

@@ -24,9 +24,9 @@ export interface WaysWorld {
   readonly env: Readonly<Record<string, string>>;
   /** Merchants whose accounts were lost. */
   readonly lostMerchants: Set<bigint>;
-  /** `http://127.0.0.1:1/api` of a node. */
+  /** Returns `http://127.0.0.1:1/api` of a node. */
   url(place: number): string;
-  /** @returns violations once everything has settled down; empty if all promises hold. */
+  /** Waits until everything has settled. @returns violations; empty if all promises hold. */
   judge(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -40,9 +40,12 @@ async function addReceiver(url: string, till: Till) {
   return receiver;
 }
 
-/** Longer than any fault here lasts on a busy machine: nothing is declined for lack of time. */
+/**
+ * Time to settle, longer than any fault here lasts on a busy machine: nothing is declined for lack
+ * of time.
+ */
 const SETTLE_WITHIN_S = 120;
-/** By then a payment is paid, or never will be. */
+/** Time by which a payment is paid, or never will be. */
 export const DECIDED_MS = 140_000;
 
 export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
