@@ -83,7 +83,9 @@ async function main(): Promise<number> {
     ...generated.slice(i, i + 1).map((mutation) => ({ origin: 'generated' as Origin, mutation })),
     ...MUTATIONS.slice(i, i + 1).map((mutation) => ({ origin: 'hand' as Origin, mutation })),
   ]).flat();
-  const hashes = new Map(SOURCES.map((file) => [file, digest(readSource(file))]));
+  // The generator takes its places from SOURCES; bugs made by hand may lie in further files.
+  const files = new Set([...SOURCES, ...MUTATIONS.map(({ file }) => file)]);
+  const hashes = new Map([...files].map((file) => [file, digest(readSource(file))]));
   const tasks = all.map(({ origin, mutation }) => {
     const id = mutationId(mutation, hashes.get(mutation.file) ?? '');
     return { id, origin, mutation };

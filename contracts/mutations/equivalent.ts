@@ -4,6 +4,20 @@ import type { Proof } from '../../test/mutations/equivalent.ts';
 
 export const PROOFS: readonly Proof[] = [
   {
+    file: 'PackedOutflow.sol',
+    from: 'PAUSE_AND_CEILING = 0x1ffffff;',
+    behind: 'uint256 private constant ',
+    proof:
+      'The contract adds to the outflow only in refund(), after it has reverted if refunds are ' +
+      'paused. So the bit that is lost is always 0.',
+  },
+  {
+    file: 'SpendingPolicies.sol',
+    from: '<',
+    behind: 'policy.maxFeeRate ',
+    proof: 'The lesser of two equal numbers is the same whichever is named.',
+  },
+  {
     file: 'PaymentTree.sol',
     from: 'at, 0x20',
     behind: 'lt(at, end) { at := add(',

@@ -1,5 +1,4 @@
-// Finds the places in Solidity code where a rule can insert a bug, as test/mutations/generate.ts
-// does
+// Finds the places in Solidity code where a rule can insert a bug, as test/mutations/generate.ts does
 // for TypeScript. It uses patterns and no parser: the compiler reports what does not compile.
 
 import { type Candidate, type Choice, choose } from '../../test/mutations/generate.ts';

@@ -132,6 +132,7 @@ contract CeilingsTest is SettlementFixture {
         bytes memory older = abi.encodeCall(settlement.raiseCeiling, (15));
         _schedule(address(settlement), older, "older");
         _schedule(address(settlement), raise, "a");
+        _schedule(address(settlement), raise, "again");
         vm.warp(block.timestamp + GOVERNANCE_DELAY);
         vm.prank(GUARDIAN);
         settlement.lowerCeiling(1);
@@ -143,6 +144,8 @@ contract CeilingsTest is SettlementFixture {
         assertEq(settlement.approvedCeiling(), 20, "approved");
         vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 15, 20));
         this.executeAs(address(settlement), older, "older");
+        vm.expectRevert(abi.encodeWithSelector(ISettlement.CeilingNotHigher.selector, 20, 20));
+        this.executeAs(address(settlement), raise, "again");
         vm.prank(STEWARD);
         settlement.restoreCeiling(20);
         (perHour,) = lens().ceiling();

@@ -316,6 +316,8 @@ contract MerchantsTest is SettlementFixture {
         vm.prank(GUARDIAN);
         settlement.dropWalletChanges();
         assertEq(lens().walletChanges(1, 2).length, 0, "none");
+        uint32 last = type(uint32).max;
+        assertEq(lens().walletChanges(last, last).length, 0, "room for one, however high");
         _requireNoChange(merchant);
         _requireNoChange(otherMerchant);
         _propose(REGISTRAR);

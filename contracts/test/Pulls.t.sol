@@ -6,9 +6,21 @@ import {ISettlement} from "../artifacts/ISettlement.sol";
 import {HostileToken} from "./HostileToken.sol";
 import {SettlementFixture} from "./SettlementFixture.sol";
 
+/// @title A merchant's wallet that agrees to everything, and withdraws for anyone.
+contract OpenWallet {
+    function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
+        return this.isValidSignature.selector;
+    }
+
+    function withdraw(ISettlement from, uint32 merchant, uint64 amount) external {
+        from.withdrawOwn(merchant, amount);
+    }
+}
+
 /// @title Pulls with bad tokens and with little gas.
 contract PullsTest is SettlementFixture {
     HostileToken private hostile;
+    uint32 private heldMerchant;
 
     /// @dev A second Settlement, over the hostile token, that also is an operator of itself.
     function _useHostileToken() private {
@@ -91,6 +103,7 @@ contract PullsTest is SettlementFixture {
                 abi.encodeCall(settlement.grantRole, (roles[i], address(hostile)));
             _execute(address(settlement), data, "a");
         }
+        heldMerchant = _register("acct_3", OTHER_WALLET_KEY);
     }
 
     function _rates() private view returns (bytes memory) {
@@ -105,6 +118,7 @@ contract PullsTest is SettlementFixture {
     function _setup() internal view override returns (ISettlement.Setup memory setup) {
         setup = super._setup();
         setup.hourlyCeiling = CEILING - 1;
+        setup.payoutHold = 1 hours;
     }
 
     function test_noOperationIsExecutedDuringAPull() public {
@@ -130,7 +144,7 @@ contract PullsTest is SettlementFixture {
         bytes memory consent = _signConsent(OTHER_WALLET_KEY, "x", block.timestamp);
         address wallet = vm.addr(OTHER_WALLET_KEY);
         ISettlement.Permit memory permit;
-        calls = new bytes[](20);
+        calls = new bytes[](21);
         calls[0] = abi.encodeCall(settlement.settleBatch, (_sale(99), _now()));
         calls[1] = abi.encodeCall(settlement.withdraw, (merchant, vm.addr(WALLET_KEY), 1, 1));
         calls[2] = abi.encodeCall(settlement.collectFees, (STRANGER, 1, 1));
@@ -167,6 +181,25 @@ contract PullsTest is SettlementFixture {
                 _signWalletConsent(OTHER_WALLET_KEY, merchant, block.timestamp)
             )
         );
+        calls[20] = abi.encodeCall(
+            settlement.holdPayouts, (heldMerchant, uint32(block.timestamp + 2 hours))
+        );
+    }
+
+    function test_noMerchantWithdrawsDuringAPull() public {
+        _useHostileToken();
+        OpenWallet wallet = new OpenWallet();
+        vm.prank(REGISTRAR);
+        otherMerchant = settlement.registerMerchant("x", address(wallet), block.timestamp, "");
+        _settle(_packed(1, payer, otherMerchant, SALE));
+        vm.warp(block.timestamp + 1 hours);
+        hostile.aimAt(address(wallet));
+        bytes memory reentry = abi.encodeCall(wallet.withdraw, (settlement, otherMerchant, 1));
+        hostile.set(HostileToken.Answer.Reenter, 0, reentry);
+        _settle(_packed(2, payer, otherMerchant, SALE));
+        assertTrue(!hostile.reentered(), "inner call");
+        wallet.withdraw(settlement, otherMerchant, 1);
+        assertEq(_balanceOf(otherMerchant), 2 * uint256(SALE) - 1, "afterwards it works");
     }
 
     function test_theCallsOfThatTestWorkWhenNothingIsUnderWay() public {

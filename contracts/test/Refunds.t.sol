@@ -196,6 +196,12 @@ contract RefundsTest is SettlementFixture {
         _refund(number, 0, SALE);
     }
 
+    function test_theRangeEndsWithItsHighestNode() public {
+        assertEq(settlement.rangeNode(291), bytes32(0), "the peak of 2^35 batches");
+        vm.expectRevert(abi.encodeWithSignature("Panic(uint256)", 0x32)); // index out of bounds
+        settlement.rangeNode(292);
+    }
+
     function testFuzz_anyOrderOfPartialRefundsStaysWithinThePayment(uint40[8] memory amounts)
         public
     {

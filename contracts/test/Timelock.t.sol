@@ -37,6 +37,8 @@ contract TimelockTest is SettlementFixture {
         assertTrue(admin.hasRole(0, address(admin)), "its own admin");
         assertTrue(!admin.hasRole(0, address(settlement)), "and the only one");
         assertTrue(admin.hasRole(admin.EXECUTOR_ROLE(), address(0)), "anyone executes");
+        assertTrue(!admin.hasRole(admin.PROPOSER_ROLE(), address(0)), "and that role alone is open");
+        assertTrue(!admin.hasRole(canceller, address(0)), "not the canceller's");
         assertEq(admin.getMinDelay(), GOVERNANCE_DELAY, "delay");
         bytes32 id = _schedule(address(settlement), "", "a");
         vm.expectRevert(
