@@ -1,5 +1,6 @@
-// Finds the places in Solidity code where a rule can insert a bug, as test/mutations/generate.ts does
-// for TypeScript. It uses patterns and no parser: the compiler reports what does not compile.
+// Finds the places in Solidity code where a rule can insert a bug, as does
+// test/mutations/generate.ts for TypeScript. It uses patterns and no parser: the compiler reports
+// what does not compile.
 
 import { type Candidate, type Choice, choose } from '../../test/mutations/generate.ts';
 import type { Mutation } from '../../test/mutations/mutation.ts';

@@ -113,7 +113,7 @@ test('settlements that two operators refuse are kept apart, and are decided once
   const asked = await decide('refuse', 'rita');
   assert.match(asked.stdout, /a second operator has to run the same command/, asked.stderr);
   const own = await decide('refuse', 'rita');
-  assert.match(own.stderr, /a colleague has to agree/);
+  assert.match(own.stderr, /a colleague must approve it/);
   assert.notEqual(await undecided(), null, 'one alone decides nothing');
   assert.equal(await selectKeptBack(db, tenant), 6_000n);
   const done = await decide('refuse', 'rolf');

@@ -153,7 +153,7 @@ describe("an operator's key settles, refunds and withdraws without the service",
     const accept = (person: string) =>
       admin('foreign-settlements', 'accept', 'testnet', account, `${person}@demo.test`);
     await accept('anna');
-    await assert.rejects(accept('anna'), /a colleague has to agree/);
+    await assert.rejects(accept('anna'), /a colleague must approve it/);
     assert.equal((await world.recovery()).asked, asked);
     await accept('ben');
     const row = await world.recovered(asked);

@@ -74,6 +74,7 @@ test('the totals of the terminal separate sales from tips, and count declines', 
     refunds: 0,
     refunded: 0,
     declines: 1,
+    presentment: [],
   };
   const { status, body } = await caller.get('/totals');
   assert.equal(status, 200, JSON.stringify(body));
