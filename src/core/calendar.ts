@@ -96,7 +96,9 @@ export function dayBounds(timeZone: string, from: string, to: string = from): Da
   return { since: dayStart(timeZone, from), until: dayStart(timeZone, dayAfter(to, 1)) };
 }
 
-/** IANA names in their canonical spelling. Intl also accepts offsets and any mix of cases. */
+/**
+ * Matches IANA names in their canonical spelling. Intl also accepts offsets and any mix of cases.
+ */
 const NAME = /^[A-Z][A-Za-z0-9_+-]*(\/[A-Z][A-Za-z0-9_+-]*)*$/;
 
 /** True if days can be computed in the zone. */

@@ -2,8 +2,8 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * One text per value: keys sorted by code unit, no white space, numbers as JavaScript prints them.
- * So two bodies with the same meaning have the same idempotency fingerprint.
+ * Writes one text per value: keys sorted by code unit, no white space, numbers as JavaScript prints
+ * them. So two bodies with the same meaning have the same idempotency fingerprint.
  */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

@@ -5,10 +5,10 @@
  */
 export const HIGHEST_CELL = 9;
 
-/** The cell of everything that was created before cell digits existed. */
+/** The cell to which everything belongs that was created before cell digits existed. */
 export const FIRST_CELL = 0;
 
-/** The cell of a cell digit; null if it is not one. */
+/** Returns the cell of a cell digit; null if it is not one. */
 export function cellOfMark(mark: string): number | null {
   return /^[0-9]$/.test(mark) ? Number(mark) : null;
 }

@@ -10,7 +10,7 @@ export interface ClockReading {
   /** This machine's time before the request, and after the response. */
   readonly before: number;
   readonly after: number;
-  /** The other clock's time in between. */
+  /** The other clock's time between the two. */
   readonly theirs: number;
 }
 
@@ -27,7 +27,7 @@ export class AlignedClock implements Clock {
   #offsetMs = 0;
 
   align({ before, after, theirs }: ClockReading): void {
-    // All three were rounded down, so each may be up to a millisecond later.
+    // All three times were rounded down, so each may be up to a millisecond later.
     const [least, most] = [theirs - after - 1, theirs + 1 - before];
     this.#offsetMs = Math.min(Math.max(this.#offsetMs, least), most);
   }
@@ -40,7 +40,9 @@ export class AlignedClock implements Clock {
 /** NTP slews a clock by at most half a millisecond per second, so a larger change is a step. */
 const STEP_MS = 1_000;
 
-/** Detects that the machine's clock was set: its difference from the monotonic clock changes. */
+/**
+ * Detects that the machine's clock was set: its difference from the monotonic clock then changes.
+ */
 export class StepDetector {
   #aheadMs: number | null = null;
 

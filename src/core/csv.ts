@@ -4,8 +4,8 @@ import type { Json } from '#core/canonical-json.ts';
 export type ExportFormat = 'csv' | 'csv_atoms' | 'jsonl';
 
 /**
- * Spreadsheets run a cell that begins like a formula, even in a description or a name. A leading
- * apostrophe makes it text (OWASP: CSV injection); full-width look-alikes count.
+ * Matches cells that begin like a formula, even in a description or a name: spreadsheets run them.
+ * A leading apostrophe makes it text (OWASP: CSV injection); full-width look-alikes count.
  */
 const FORMULA = /^[\s]*[=+\-@\t\r|%＝＋－＠]/;
 
@@ -13,7 +13,7 @@ function neutral(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
-/** One value between two commas. */
+/** Writes one value between two commas. */
 export function csvCell(value: Json | undefined): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -31,7 +31,7 @@ export function valueAt(row: { readonly [key: string]: Json }, column: string): 
   return value;
 }
 
-/** RFC 4180: CRLF after every record, quotes around every string. */
+/** Writes a record by RFC 4180: CRLF after every record, quotes around every string. */
 export function csvLine(row: { readonly [key: string]: Json }, columns: readonly string[]): string {
   return `${columns.map((column) => csvCell(valueAt(row, column))).join(',')}\r\n`;
 }

@@ -20,7 +20,7 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** The minor digits of a currency; undefined if ISO 4217 has no such code. */
+/** Returns the minor digits of a currency; undefined if ISO 4217 has no such code. */
 export function minorDigits(currency: string): number | undefined {
   return DIGITS.get(currency);
 }

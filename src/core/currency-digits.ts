@@ -9,13 +9,13 @@ export const UNUSUAL: Readonly<Record<number, string>> = {
   3: 'bhd iqd jod kwd lyd omr tnd',
 };
 
-/** The decimals of a currency of ISO 4217. */
+/** Returns the decimals of a currency of ISO 4217. */
 export function digitsOf(currency: string): number {
   if (UNUSUAL[0]?.includes(currency) === true) return 0;
   return UNUSUAL[3]?.includes(currency) === true ? 3 : 2;
 }
 
-/** `2.50` for 250 minor units of EUR, `0.250` for 250 of KWD. */
+/** Returns `2.50` for 250 minor units of EUR, `0.250` for 250 of KWD. */
 export function minorText(amount: number, currency: string): string {
   const digits = digitsOf(currency);
   const text = String(amount).padStart(digits + 1, '0');

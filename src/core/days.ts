@@ -25,7 +25,7 @@ export function daysBetween(from: string, to: string): string[] {
   );
 }
 
-/** An omitted day sets no bound. */
+/** Checks the order of two days. An omitted day sets no bound. */
 export function checkOrder(asked: {
   readonly from?: string;
   readonly to?: string;

@@ -1,15 +1,15 @@
 import { digitsOf } from './currency-digits.ts';
 
 /**
- * Sums of USDC in the shop's currency, by the rate of a quote. The screens compute with the same
- * functions as the service, so both name the same minor unit.
+ * Converts between USDC and the shop's currency, by the rate of a quote. The screens compute with
+ * the same functions as the service, so both show the same minor unit.
  */
 
 /** Decimals of a rate (USDC for one unit of a currency). */
 export const RATE_DECIMALS = 12;
 const USDC_DECIMALS = 6;
 
-/** The whole number of a rate in decimal text. */
+/** Returns a rate's decimal text as a whole number. */
 export function readRate(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.');
   return BigInt(whole + fraction.padEnd(RATE_DECIMALS, '0'));
@@ -26,12 +26,12 @@ interface Priced {
   readonly rate: string;
 }
 
-/** The atoms of this many minor units, rounded down. */
+/** Converts minor units to atoms, rounded down. */
 export function toAtoms(units: bigint, { currency, rate }: Priced): bigint {
   return (readRate(rate) * units) / scaleOf(currency);
 }
 
-/** The minor units that these atoms are worth, to the nearest. */
+/** Converts atoms to minor units, rounded to the nearest. */
 export function toMinorUnits(value: bigint, { currency, rate }: Priced): number {
   const one = readRate(rate);
   return Number((2n * value * scaleOf(currency) + one) / (2n * one));

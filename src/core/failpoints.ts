@@ -1,6 +1,6 @@
 /**
- * Named places between two steps of a payment where a test may end the process as kill -9 would. In
- * production they do nothing; this is decided once, when the module is loaded.
+ * Named points between two steps of a payment at which a test may end the process as kill -9 would.
+ * In production they do nothing; this is decided once, when the module is loaded.
  */
 export const FAILPOINTS = [
   'payments.request_committed',
@@ -39,7 +39,10 @@ interface Armed {
   hitsLeft: number;
 }
 
-/** `TAPLINE_FAILPOINT=<name>` ends the process at the first hit, `<name>:<n>` at the n-th. */
+/**
+ * Reads the setting: `TAPLINE_FAILPOINT=<name>` ends the process at the first hit, `<name>:<n>` at
+ * the n-th.
+ */
 function readArmed(env: NodeJS.ProcessEnv): Armed | null {
   const text = env.TAPLINE_FAILPOINT;
   if (env.NODE_ENV === 'production' || text === undefined || text === '') return null;

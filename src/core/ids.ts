@@ -40,20 +40,21 @@ export const ID_PREFIXES = {
 
 export type IdKind = keyof typeof ID_PREFIXES;
 
-/** 48 bits of milliseconds keep ids in time order; 80 random bits make them unguessable. */
+/**
+ * An id has 48 bits of milliseconds, which keep ids in time order, and 80 random bits, which make
+ * them unguessable.
+ */
 const RANDOM_BYTES = 10;
 const RANDOM_BITS = 80n;
 /** 128 bits need 22 base62 digits. */
 const BODY_LENGTH = 22;
 const BODY = /^[0-9A-Za-z]{22}$/;
 
-/**
- * Random bytes are fetched for many ids at once, because one call per id costs more than all else.
- */
+/** Holds random bytes for many ids, because one call per id costs more than all else. */
 const pool = Buffer.alloc(RANDOM_BYTES * 256);
 let used = pool.length;
 
-/** 80 unpredictable random bits. */
+/** Returns 80 unpredictable random bits. */
 export function random80(): bigint {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -71,15 +72,15 @@ export function random80(): bigint {
 const FIRST_DIGIT = 62n ** BigInt(BODY_LENGTH - 1);
 
 /**
- * A new id with the time `at` (whole milliseconds).
- * @param cell For ids that requests name without a key, such as those of cards and passes.
+ * Creates an id with the time `at` (whole milliseconds).
+ * @param cell Set for ids that requests name without a key, such as those of cards and passes.
  */
 export function newId(kind: IdKind, at: Date, cell = FIRST_CELL): string {
   const value = (BigInt(at.getTime()) << RANDOM_BITS) | random80();
   return ID_PREFIXES[kind] + base62(value + BigInt(cell) * FIRST_DIGIT, BODY_LENGTH);
 }
 
-/** The cell of such an id; null if the format is wrong. */
+/** Returns the cell of such an id; null if the format is wrong. */
 export function cellOfId(kind: IdKind, id: string): number | null {
   return isId(kind, id) ? cellOfMark(id.charAt(ID_PREFIXES[kind].length)) : null;
 }
@@ -91,8 +92,8 @@ export function isId(kind: IdKind, text: string): boolean {
 }
 
 /**
- * The time at which the id was created, or null if the format is wrong. For internal use only (it
- * selects the day's partition of a table); clients must not parse ids.
+ * Returns the time at which the id was created, or null if the format is wrong. For internal use
+ * only (it selects the day's partition of a table); clients must not parse ids.
  */
 export function idTime(kind: IdKind, id: string): Date | null {
   if (!isId(kind, id)) return null;
@@ -109,8 +110,8 @@ export function idTime(kind: IdKind, id: string): Date | null {
  */
 
 /**
- * 32 random bytes, the same in all processes, forever: see `db/id-key.ts`. A KeyObject, because an
- * HMAC with a buffer as key takes Node five times as long.
+ * A key of 32 random bytes, the same in all processes, forever: see `db/id-key.ts`. A KeyObject,
+ * because an HMAC with a buffer as key takes Node five times as long.
  */
 export type IdKey = KeyObject & { readonly __purpose: 'ids'; readonly cell: number };
 
@@ -120,7 +121,8 @@ export function toIdKey(bytes: Buffer, cell = FIRST_CELL): IdKey {
 }
 
 /**
- * The cell digit of a link that has no other one; empty in the first cell, whose links had none.
+ * Returns the cell digit of a link that contains no other one; empty in the first cell, whose links
+ * had none.
  */
 export function linkMark({ cell }: IdKey): string {
   return cell === FIRST_CELL ? '' : String(cell);
@@ -153,25 +155,30 @@ const NUMBERED_PREFIXES: Readonly<Record<NumberedKind, string>> = {
   receipt: '',
 };
 
-/** 62^9 numbers. The first digit is the cell: see {@link NUMBERS_PER_CELL}. */
+/** Digits for 62^9 numbers. The first digit is the cell: see {@link NUMBERS_PER_CELL}. */
 const NUMBER_LENGTH = 9;
 /**
  * Each cell takes its settlement numbers from its own range, so that the first digit of every id,
  * link and receipt that encodes one is the cell.
  */
 export const NUMBERS_PER_CELL = 62n ** BigInt(NUMBER_LENGTH - 1);
-/** 77 unpredictable bits. With the number before it, the id is as long as every other. */
+/**
+ * Digits for 77 unpredictable bits. With the number before it, the id is as long as every other.
+ */
 const PROOF_LENGTH = 13;
-/** The longest that the contract takes. */
+/** The longest order id that the contract takes. */
 const ORDER_ID_LENGTH = 8;
 const REFERENCE_BYTES = 16;
 
-/** No part may contain a NUL, so that different lists of parts never join to the same text. */
+/**
+ * Computes a MAC. No part may contain a NUL, so that different lists of parts never join to the
+ * same text.
+ */
 function mac(key: IdKey, parts: readonly string[]): Buffer {
   return createHmac('sha256', key).update(parts.join('\0')).digest();
 }
 
-/** The first 128 bits as base62 digits: the lowest `length` of them. */
+/** Returns the lowest `length` base62 digits of the first 128 bits. */
 function digits(digest: Buffer, length: number): string {
   const value = (digest.readBigUInt64BE(0) << 64n) | digest.readBigUInt64BE(8);
   return base62(value, length);
@@ -182,14 +189,14 @@ function spell(key: IdKey, kind: NumberedKind, { livemode, number }: Numbered): 
   return base62(number, NUMBER_LENGTH) + digits(proof, PROOF_LENGTH);
 }
 
-/** The id with this settlement number; for links and receipts, the token in the address. */
+/** Returns the id with this settlement number; for links and receipts, the token in the URL. */
 export function numberedId(key: IdKey, kind: NumberedKind, numbered: Numbered): string {
   return NUMBERED_PREFIXES[kind] + spell(key, kind, numbered);
 }
 
 /**
- * The number that the id was derived from, or null if it was not made by {@link numberedId} with
- * this key for this kind and network (ids of objects older than the id key are random).
+ * Returns the number that the id was derived from, or null if it was not made by {@link numberedId}
+ * with this key for this kind and network (ids of objects older than the id key are random).
  */
 export function numberOfId(
   key: IdKey,
@@ -205,14 +212,16 @@ export function numberOfId(
 }
 
 /**
- * The token by which an Apple phone proves that it has this pass; Apple requires that it never
- * changes. It is derived rather than stored, so it is still valid after a restore.
+ * Returns the token by which an Apple phone proves that it has this pass; Apple requires that it
+ * never changes. It is derived rather than stored, so it is still valid after a restore.
  */
 export function applePassToken(key: IdKey, passId: string): string {
   return mac(key, ['apple pass', passId]).toString('base64url');
 }
 
-/** `clash`: how many of the values derived for this request were already taken. */
+/**
+ * Computes the MAC of a request. `clash`: how many of the values derived for it were already taken.
+ */
 function keyedMac(
   key: IdKey,
   purpose: 'order' | 'request',
@@ -224,20 +233,20 @@ function keyedMac(
 }
 
 /**
- * The order id of an intent that was created without one. `clash` counts the values already taken:
- * by an order id that the merchant chose, or by the same key more than 48 hours ago. The caller is
- * part of it, because terminals number their keys from the same first value.
+ * Returns the order id of an intent that was created without one. `clash` counts the values already
+ * taken: by an order id that the merchant chose, or by the same key more than 48 hours ago. The
+ * caller is part of it, because terminals number their keys from the same first value.
  */
 export function derivedOrderId(key: IdKey, request: KeyedRequest, clash: number): string {
   return digits(keyedMac(key, 'order', { request, clash }), ORDER_ID_LENGTH);
 }
 
-/** The reference of a refund in the contract's event. */
+/** Returns the reference of a refund in the contract's event. */
 export function refundReference(key: IdKey, request: KeyedRequest, clash = 0): Buffer {
   return keyedMac(key, 'request', { request, clash }).subarray(0, REFERENCE_BYTES);
 }
 
-/** The number under which the contract pays a withdrawal once: 63 bits, never zero. */
+/** Returns the number under which the contract pays a withdrawal once: 63 bits, never zero. */
 export function withdrawalNumber(key: IdKey, request: KeyedRequest, clash = 0): bigint {
   return keyedMac(key, 'request', { request, clash }).readBigUInt64BE(0) >> 1n || 1n;
 }
@@ -251,8 +260,8 @@ export function refundId(
 }
 
 /**
- * The token of a refund's receipt: the cell digit, the body of the refund's id, by which it is
- * found, and a proof that cannot be computed from the id.
+ * Returns the token of a refund's receipt: the cell digit, the body of the refund's id, by which it
+ * is found, and a proof that cannot be computed from the id.
  */
 export function refundReceiptToken(
   key: IdKey,
@@ -264,7 +273,8 @@ export function refundReceiptToken(
 }
 
 /**
- * The refund of such a token; null if it was not made by {@link refundReceiptToken} for the mode.
+ * Returns the refund of such a token; null if it was not made by {@link refundReceiptToken} for the
+ * mode.
  */
 export function refundOfReceiptToken(
   key: IdKey,

@@ -9,7 +9,7 @@ export function named(name: string): string {
   return `\u2068${name}\u2069`;
 }
 
-/** For places that hold text and no elements. */
+/** Removes the marks, for places that hold text and no elements. */
 export function withoutMarks(text: string): string {
   return text.replace(ISOLATES, '');
 }

@@ -4,7 +4,7 @@ export type Language = (typeof LANGUAGES)[number];
 
 /**
  * The pseudo-language: English with accents, 40 % longer and right to left. It reveals texts that
- * are missing from the catalog, and lines without room. A sandbox offers it.
+ * are missing from the catalog, and lines without room. Only a sandbox offers it.
  */
 export const PSEUDO_LANGUAGE = 'qps';
 export type TextLanguage = Language | typeof PSEUDO_LANGUAGE;
@@ -12,16 +12,16 @@ export type TextLanguage = Language | typeof PSEUDO_LANGUAGE;
 export const FALLBACK_LANGUAGE: Language = 'en';
 
 /**
- * For `Intl`. The pseudo-language uses Arabic dates with Latin digits, so that no English letters
- * appear in them.
+ * Returns the locale for `Intl`. The pseudo-language uses Arabic dates with Latin digits, so that
+ * no English letters appear in them.
  */
 export function localeOf(language: string): string {
   return language === PSEUDO_LANGUAGE ? 'ar-u-nu-latn' : language;
 }
 
 /**
- * For the `lang` attribute: the pseudo-language is a private variant of English. Screen readers
- * would not know a tag of its own.
+ * Returns the value of the `lang` attribute: the pseudo-language is a private variant of English,
+ * because screen readers would not know a tag of its own.
  */
 export function languageTag(language: string): string {
   return language === PSEUDO_LANGUAGE ? `en-x-${PSEUDO_LANGUAGE}` : language;
@@ -33,7 +33,7 @@ export function directionOf(language: string): 'ltr' | 'rtl' {
   return RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr';
 }
 
-/** In the languages' own names, for a language menu. */
+/** The languages' own names, for a language menu. */
 export const LANGUAGE_NAMES: Readonly<Record<TextLanguage, string>> = {
   en: 'English',
   de: 'Deutsch',
@@ -51,7 +51,8 @@ const MOST_WISHES = 32;
 const WISH = /^\s*([a-z]{1,8})(?:-[a-z\d]{1,8})*\s*(?:;\s*q\s*=\s*(\d(?:\.\d{0,3})?)\s*)?$/i;
 
 /**
- * The languages of an `Accept-Language` header, most preferred first. Weight 0 excludes a language.
+ * Returns the languages of an `Accept-Language` header, most preferred first. Weight 0 excludes a
+ * language.
  */
 export function wishesOf(accept: string): string[] {
   return accept
@@ -74,7 +75,7 @@ export interface LanguageWishes {
   readonly account?: string | null | undefined;
 }
 
-/** The first supported preference; English if there is none. */
+/** Returns the first supported preference; English if there is none. */
 export function chooseLanguage(
   { chosen = [], accept = '', account }: LanguageWishes,
   offered: readonly TextLanguage[],
@@ -87,7 +88,7 @@ export function chooseLanguage(
   return FALLBACK_LANGUAGE;
 }
 
-/** A page in the reader's language. */
+/** A page, rendered in the reader's language. */
 export interface PageInLanguage {
   readonly html: string;
   readonly language: TextLanguage;

@@ -16,10 +16,10 @@ export interface LogOptions {
   readonly release?: string;
 }
 
-/** Fields that name a place: the same message at two places is logged twice. */
+/** Fields that tell entries apart: the same message with two values is logged twice. */
 const PLACES = ['network', 'loop', 'worker', 'sender', 'node', 'endpoint'] as const;
 
-/** One line of JSON on stderr; stdout belongs to the output of commands. */
+/** Writes one line of JSON on stderr; stdout belongs to the output of commands. */
 export function writeEntry(
   entry: LogFields & { readonly message: string },
   { secrets = [] }: LogOptions = {},
@@ -28,8 +28,9 @@ export function writeEntry(
 }
 
 /**
- * One line per entry. The same message (with the same place and fault) is logged once in ten
- * seconds, with the number of omitted ones; only the object that it names may differ.
+ * Creates a log with one line per entry. The same message (from the same place and with the same
+ * fault) is logged once in ten seconds, with the number of omitted ones; only the object that it
+ * names may differ.
  */
 export function stderrLog(now: () => Date = () => new Date(), options: LogOptions = {}): Log {
   const { release } = options;
@@ -58,7 +59,7 @@ function withoutOwn({ time: _time, level: _level, message: why, ...fields }: Log
   return why === undefined ? fields : { ...fields, why };
 }
 
-/** The same log, with these fields added to each entry. */
+/** Returns a log that adds these fields to each entry. */
 export function logWith(log: Log, always: LogFields): Log {
   return {
     info: (message, fields) => log.info(message, { ...always, ...fields }),
@@ -67,10 +68,10 @@ export function logWith(log: Log, always: LogFields): Log {
   };
 }
 
-/** For tests, and for commands with their own output. */
+/** A log for tests, and for commands with their own output. */
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The message of an error and of its causes, on one line. */
+/** Returns the message of an error and of its causes, on one line. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : `: ${describeError(error.cause)}`;
@@ -87,15 +88,20 @@ type Tell = (leftOut: number) => void;
 
 interface Repeats {
   /**
-   * Writes the first of a kind at once; of those that follow, only the last, after the interval.
+   * Writes the first entry of a kind at once; of those that follow, only the last, after the
+   * interval.
    */
   note(kind: string, tell: Tell): void;
 }
 
-/** An outage of a minute then writes six lines per loop instead of thousands. */
+/**
+ * Interval for entries of one kind: an outage of a minute writes six lines per loop instead of
+ * thousands.
+ */
 const SAME_EVERY_MS = 10_000;
 /**
- * The number of kinds that are tracked. Further kinds are written at once, so that no line is lost.
+ * The most kinds that are tracked. Entries of further kinds are written at once, so that no line is
+ * lost.
  */
 const MAX_KINDS = 1_000;
 

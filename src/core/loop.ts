@@ -21,7 +21,7 @@ export interface Loop {
 /** After a fault the loop waits this long, to spare a database that is down. */
 const ERROR_PAUSE_MS = 500;
 
-/** Each consecutive fault doubles the pause, up to the poll interval. */
+/** Returns the pause: each consecutive fault doubles it, up to the poll interval. */
 function pauseMs(faultsInRow: number, pollMs: number): number {
   return Math.min(ERROR_PAUSE_MS * 2 ** (faultsInRow - 1), Math.max(pollMs, ERROR_PAUSE_MS));
 }
@@ -57,7 +57,7 @@ export function startLoop(options: LoopOptions): Loop {
       faultsInRow++;
       options.onError(options.name, error);
       await sleep(pauseMs(faultsInRow, options.pollMs), false);
-      woken = true; // The failed work is still to be done.
+      woken = true; // Run again, because the failed work is still to be done.
       return options.pollMs;
     }
   };

@@ -7,7 +7,7 @@ export type Atoms = bigint & { readonly __unit: 'atoms' };
 export const MIN_AMOUNT = 1;
 export const MAX_AMOUNT = 1_000_000_000_000;
 
-/** Above this a JSON number would lose digits; no store's balance comes near. */
+/** Above this a JSON number would lose digits; no shop's balance comes near. */
 const MAX_JSON_ATOMS = BigInt(Number.MAX_SAFE_INTEGER);
 
 export const ZERO = 0n as Atoms;
@@ -29,13 +29,13 @@ export function subtract(from: Atoms, what: Atoms): Atoms {
   return atoms(from - what);
 }
 
-/** Basis points of an amount, rounded down: the contract's rounding (behavior.md 6.2). */
+/** Returns basis points of an amount, rounded down as the contract does (behavior.md 6.2). */
 export function basisPoints(amount: Atoms, points: number): Atoms {
   assert(Number.isInteger(points) && points >= 0 && points <= 10_000, 'basis points out of range');
   return ((amount * BigInt(points)) / 10_000n) as Atoms;
 }
 
-/** The JSON integer of an amount. */
+/** Returns an amount as a JSON integer. */
 export function toJsonAtoms(value: bigint): number {
   assert(value >= 0n && value <= MAX_JSON_ATOMS, 'atoms do not fit a JSON integer');
   return Number(value);
@@ -44,10 +44,10 @@ export function toJsonAtoms(value: bigint): number {
 /** USDC has six decimals. */
 const DECIMALS = 6;
 const ONE = 10n ** BigInt(DECIMALS);
-/** Atoms of a cent, the smallest unit in headlines. */
+/** Atoms per cent, the smallest unit in headlines. */
 const CENT = ONE / 100n;
 
-/** `2.50`, `1000.25`, `0.000001`: two decimals, and more only if they are not zero. */
+/** Writes `2.50`, `1000.25`, `0.000001`: two decimals, and more only if they are not zero. */
 export function exactUsdc(value: bigint): string {
   const sign = value < 0n ? '-' : '';
   const size = value < 0n ? -value : value;
@@ -64,8 +64,8 @@ function grouped(decimal: string, locale: string): string {
 }
 
 /**
- * `−1,000.25`: every digit, with grouping. `2.005` becomes `2.0050`, because three decimals would
- * look like a group and could not be typed back.
+ * Writes `−1,000.25`: every digit, with grouping. `2.005` becomes `2.0050`, because three decimals
+ * would look like a group and could not be typed back.
  */
 export function readableUsdc(value: bigint, locale = 'en'): string {
   if (value < 0n) return `−${readableUsdc(-value, locale)}`;
@@ -74,8 +74,8 @@ export function readableUsdc(value: bigint, locale = 'en'): string {
 }
 
 /**
- * The smallest and largest amount that is displayed like this one. Screens round to cents, so an
- * amount of whole cents covers every amount that rounds to it; any other covers only itself.
+ * Returns the smallest and largest amount that is displayed like this one. Screens round to cents,
+ * so an amount of whole cents covers every amount that rounds to it; any other covers only itself.
  */
 export function shownAs(amount: bigint): { readonly least: bigint; readonly most: bigint } {
   if (amount % CENT !== 0n) return { least: amount, most: amount };
@@ -83,8 +83,8 @@ export function shownAs(amount: bigint): { readonly least: bigint; readonly most
 }
 
 /**
- * Two decimals for a headline, half a cent rounded up. An amount below half a cent is not shown as
- * 0.
+ * Writes two decimals for a headline, half a cent rounded up. An amount below half a cent is not
+ * shown as 0.
  */
 export function headlineUsdc(value: bigint, locale = 'en'): string {
   const cents = (value + CENT / 2n) / CENT;

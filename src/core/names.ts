@@ -1,11 +1,11 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 
-/** Longer names break screens and receipts, and no real name needs it. */
+/** The longest name: longer ones break screens and receipts, and no real name needs more. */
 export const MAX_NAME_LENGTH = 100;
 
 /**
- * Look-alike letters of different scripts let one name pass for another. Real words use one script;
- * Japanese and Korean mix theirs, but do not resemble Latin.
+ * Scripts with look-alike letters, which let one name pass for another if mixed. Real words use one
+ * script; Japanese and Korean mix theirs, but do not resemble Latin.
  */
 const LOOKALIKE_SCRIPTS = [
   /\p{Script=Latin}/u,
@@ -18,15 +18,15 @@ const LOOKALIKE_SCRIPTS = [
 ];
 
 /**
- * Invisible, direction-changing (U+202A to U+202E, U+2066 to U+2069) and unassigned characters, and
- * line breaks of all kinds. Joiners are checked separately.
+ * Matches invisible, direction-changing (U+202A to U+202E, U+2066 to U+2069) and unassigned
+ * characters, and line breaks of all kinds. Joiners are checked separately.
  */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/u;
 const JOINER = /[\u200c\u200d]/u;
-/** Emoji with a skin tone or a presentation selector, and letters that join. */
+/** Matches emoji with a skin tone or a presentation selector, and letters that join. */
 const JOINED = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f|\p{L}|\p{M}/u;
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/u;
-/** More marks than this on one letter deface it. */
+/** Matches four marks on one letter, which deface it. */
 const MARK_PILE = /\p{M}{4}/u;
 
 function mixesScripts(word: string): boolean {
@@ -34,7 +34,8 @@ function mixesScripts(word: string): boolean {
 }
 
 /**
- * Emoji and many scripts need joiners between two characters; anywhere else joiners only hide text.
+ * True if a joiner only hides text. Emoji and many scripts need joiners between two characters;
+ * anywhere else they are idle.
  */
 function hasIdleJoiner(name: string): boolean {
   const characters = [...name];
@@ -51,8 +52,8 @@ function invalid(param: string, why: string): Refusal {
 }
 
 /**
- * The normal form of a name (NFC, single spaces), or a refusal: too long, hidden characters, or
- * look-alike letters of different scripts within one word.
+ * Returns the normal form of a name (NFC, single spaces), or a refusal: too long, hidden
+ * characters, or look-alike letters of different scripts within one word.
  */
 export function readName(text: string, param: string): string | Refusal {
   const name = text
@@ -92,8 +93,8 @@ function isEmail(text: string): boolean {
 }
 
 /**
- * The address in lowercase. ASCII only (other domains as punycode), so that no two addresses look
- * alike.
+ * Returns the address in lowercase. ASCII only (other domains as punycode), so that no two
+ * addresses look alike.
  */
 export function readEmail(text: string, param = 'email'): string | Refusal {
   const email = text.trim().toLowerCase();

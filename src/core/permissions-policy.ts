@@ -12,7 +12,10 @@ const FEATURES: readonly Feature[] = [
   'screen-wake-lock',
   'serial',
 ];
-/** Omits `bluetooth`, because a Chromium without it logs a warning in the console of each page. */
+/**
+ * Features that no page uses. Omits `bluetooth`, because a Chromium without it logs a warning in
+ * the console of each page.
+ */
 const NEVER = [
   'accelerometer=()',
   'browsing-topics=()',
@@ -30,7 +33,7 @@ const NEVER = [
   'xr-spatial-tracking=()',
 ];
 
-/** The Permissions-Policy of a page that itself uses these features; frames get none. */
+/** Returns the Permissions-Policy of a page that itself uses these features; frames get none. */
 export function permissionsOf(features: readonly Feature[]): string {
   const own = FEATURES.map((name) => `${name}=${features.includes(name) ? '(self)' : '()'}`);
   return [...own, ...NEVER].join(', ');

@@ -1,22 +1,22 @@
 import type { Json } from '#core/canonical-json.ts';
 
-/** Replaces a secret, after the prefix that names its kind. */
+/** Replaces a secret after the prefix that names its kind. */
 const LEFT = '…';
-/** Shorter values also occur in ordinary words. */
+/** Shorter values are not masked, because they also occur in ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Our own secrets: their prefix identifies the kind. */
+/** Matches our own secrets: their prefix identifies the kind. */
 const OWN = /(tl[a-z]{2}_(?:test_|live_)?|nfc_|agt_|whsec_)[0-9A-Za-z+/=]{8,}/g;
 const ONE_OF_OWN = new RegExp(OWN.source);
-/** The data that a card adds to its URL at a tap: `…/card/<id>?p=…&c=…`. */
+/** Matches the data that a card adds to its URL at a tap: `…/card/<id>?p=…&c=…`. */
 const CARD_TAP = /([?&][pc]=)[0-9A-Fa-f]{16,}/g;
-/** A pass with its current code: `pass_….12345678`. */
+/** Matches a pass with its current code: `pass_….12345678`. */
 const ROTATING_CODE = /\b(pass_[0-9A-Za-z]{10,})\.\d{8}\b/g;
-/** Credentials in a header: `Authorization: Bearer …`, `Basic …`. */
+/** Matches credentials in a header: `Authorization: Bearer …`, `Basic …`. */
 const AUTHORIZATION = /\b(Bearer|Basic) [A-Za-z0-9+/=._~-]{6,}/gi;
-/** `postgresql://user:password@host`; the user name stays. */
+/** Matches the password of `postgresql://user:password@host`; the user name is kept. */
 const USER_INFO = /(:\/\/[^\s/:@"]*):[^\s/@"]+@/g;
-/** A link that grants its holder access: `?token=…`, `&api_key=…`. */
+/** Matches a link that grants its holder access: `?token=…`, `&api_key=…`. */
 const IN_QUERY = /([?&](?:token|key|api_?key|secret|signature|password|code)=)[^\s&"\\]+/gi;
 
 /** Masks our own secrets in text that callers send and we store. */
@@ -25,7 +25,7 @@ export function redactOwn(text: string): string {
   return left.replaceAll(CARD_TAP, `$1${LEFT}`).replaceAll(ROTATING_CODE, `$1.${LEFT}`);
 }
 
-/** The same for every string in a value. */
+/** Masks our own secrets in every string in a value. */
 export function redactJson(value: Json): Json {
   if (typeof value === 'string') return redactOwn(value);
   if (Array.isArray(value)) return value.map(redactJson);

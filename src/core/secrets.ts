@@ -69,7 +69,9 @@ function markOf(kind: SecretKind, cell: number): string {
   return READ_WITH_MARK.has(kind) && cell !== FIRST_CELL ? String(cell) : '';
 }
 
-/** A new secret: prefix, cell digit, 190 random bits, checksum. Show it once, store its hash. */
+/**
+ * Creates a secret: prefix, cell digit, 190 random bits, checksum. Show it once, store its hash.
+ */
 export function newSecret(kind: SecretKind, cell = FIRST_CELL): string {
   const mark = markOf(kind, cell);
   const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
@@ -87,7 +89,8 @@ export function isSecret(kind: SecretKind, text: string): boolean {
 }
 
 /**
- * The cell in which a secret of this kind was made; null if it is not one (see {@link isSecret}).
+ * Returns the cell in which a secret of this kind was made; null if it is not one (see {@link
+ * isSecret}).
  */
 export function cellOfSecret(kind: SecretKind, text: string): number | null {
   if (!isSecret(kind, text)) return null;
@@ -96,8 +99,8 @@ export function cellOfSecret(kind: SecretKind, text: string): number | null {
 }
 
 /**
- * The stored hash of a bearer secret. A plain SHA-256 is enough: the input has 190 random bits and
- * cannot be guessed, and a look-up by hash leaks nothing through its timing.
+ * Returns the stored hash of a bearer secret. A plain SHA-256 is enough: the input has 190 random
+ * bits and cannot be guessed, and a look-up by hash leaks nothing through its timing.
  */
 export function hashSecret(secret: string): Buffer {
   return sha256(secret);
@@ -125,14 +128,14 @@ export function withPrevious(key: Buffer, previous: Buffer | undefined): Rotatin
   return rotating;
 }
 
-/** The key, and its predecessor if there is one. */
+/** Returns the key, and its predecessor if there is one. */
 export function keysOf(key: RotatingKey): readonly Buffer[] {
   return key.previous === undefined ? [key] : [key, key.previous];
 }
 
 /**
- * AES-256-GCM: iv, tag, ciphertext. `context` (an id) stops a row's secret from being moved to
- * another row.
+ * Encrypts with AES-256-GCM: iv, tag, ciphertext. `context` (an id) stops a row's secret from being
+ * moved to another row.
  */
 export function encrypt(key: Buffer, plain: string, context: string): Buffer {
   assert(key.length === KEY_BYTES, 'the encryption key must have 32 bytes');
@@ -142,7 +145,9 @@ export function encrypt(key: Buffer, plain: string, context: string): Buffer {
   return Buffer.concat([iv, cipher.getAuthTag(), body]);
 }
 
-/** @throws if the key, the context or the bytes are not those of `encrypt`. */
+/**
+ * @throws if the key or the context is another one than at `encrypt`, or the bytes were changed.
+ */
 export function decrypt(key: RotatingKey, sealed: Buffer, context: string): string {
   if (key.previous === undefined) return open(key, sealed, context);
   try {

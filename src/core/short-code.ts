@@ -1,18 +1,19 @@
 import { createHash, randomInt } from 'node:crypto';
 
 /**
- * Without letters that are easily mistaken for digits or for each other. 8 characters are 39 bits.
+ * Letters without those that are easily mistaken for digits or for each other. 8 characters are 39
+ * bits.
  */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 const LENGTH = 8;
 
-/** A code to read from one screen and type into another: `7KMP-3XWR`. */
+/** Creates a code to read from one screen and type into another: `7KMP-3XWR`. */
 export function newShortCode(): string {
   const letters = Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]);
   return `${letters.slice(0, 4).join('')}-${letters.slice(4).join('')}`;
 }
 
-/** The stored hash. A code for one purpose is not valid for another. */
+/** Returns the stored hash. A code for one purpose is not valid for another. */
 export function hashShortCode(purpose: 'pairing' | 'manager', code: string): Buffer {
   const plain = code.toUpperCase().replaceAll(/[^0-9A-Z]/g, '');
   return createHash('sha256').update(`${purpose} ${plain}`).digest();

@@ -33,10 +33,10 @@ const NO_IV = Buffer.alloc(BLOCK);
 const PICC_TAG = 0xc7;
 const UID_BYTES = 7;
 const COUNTER_BYTES = 3;
-/** AN12196: the constant from which the MAC's session key is derived. */
+/** The constant of AN12196 from which the MAC's session key is derived. */
 const SESSION_VECTOR = Buffer.from('3cc300010080', 'hex');
 
-/** UID and counter, or null if the message was not made with this card's keys. */
+/** Returns UID and counter, or null if the message was not made with this card's keys. */
 export function readSunMessage(message: SunMessage, keys: CardKeys): CardTap | null {
   const plain = decryptBlock(keys.metaRead, message.piccData);
   if (plain[0] !== PICC_TAG) return null;
@@ -48,7 +48,7 @@ export function readSunMessage(message: SunMessage, keys: CardKeys): CardTap | n
   };
 }
 
-/** The message of a card with these keys, for the emulator of tests and test mode. */
+/** Writes the message of a card with these keys, for the emulator of tests and test mode. */
 export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): SunMessage {
   const identity = Buffer.alloc(UID_BYTES + COUNTER_BYTES);
   identity.write(tap.uid, 'hex');
@@ -57,15 +57,18 @@ export function writeSunMessage(tap: CardTap, keys: CardKeys, padding: Buffer): 
   return { piccData: encryptBlock(keys.metaRead, plain), mac: macOf(identity, keys.fileRead) };
 }
 
-/** The MAC covers no file data: its input is empty, and its key is derived for this tap. */
+/**
+ * Computes the MAC. It covers no file data: its input is empty, and its key is derived for this
+ * tap.
+ */
 function macOf(identity: Buffer, fileReadKey: Buffer): Buffer {
   const session = cmac(fileReadKey, Buffer.concat([SESSION_VECTOR, identity]));
   const whole = cmac(session, Buffer.alloc(0));
-  // The chip sends every second byte.
+  // The chip sends only every second byte.
   return Buffer.from(whole.filter((_byte, index) => index % 2 === 1));
 }
 
-/** AES-CMAC, RFC 4493. OpenSSL has it, but node:crypto does not expose it. */
+/** Computes AES-CMAC, RFC 4493. OpenSSL has it, but node:crypto does not expose it. */
 export function cmac(key: Buffer, message: Buffer): Buffer {
   const first = double(encryptBlock(key, NO_IV));
   const whole = message.length > 0 && message.length % BLOCK === 0;
@@ -84,7 +87,7 @@ function pad(message: Buffer): Buffer {
   return Buffer.concat([message, Buffer.from([0x80])], length);
 }
 
-/** Multiplication by x in GF(2^128). */
+/** Multiplies by x in GF(2^128). */
 function double(block: Buffer): Buffer {
   const value = BigInt(`0x${block.toString('hex')}`) << 1n;
   const overflow = value >> 128n;

@@ -2,10 +2,10 @@ import formatMessage, { type CompiledMessage, type FormatValues } from 'icu-mini
 
 export type { CompiledMessage };
 
-/** Texts are names or other strings; numbers are formatted by `Intl`. */
+/** The values in a text: names or other strings; numbers are formatted by `Intl`. */
 export type TextValues = Readonly<Record<string, string | number>>;
 
-/** Cached, because creating one takes longer than using it a hundred times. */
+/** Caches what `make` creates, because creating one takes longer than using it a hundred times. */
 function keep<Args extends readonly unknown[], Made>(make: (...args: Args) => Made) {
   const made = new Map<string, Made>();
   return (...args: Args): Made => {
@@ -33,7 +33,7 @@ export function formatText(message: CompiledMessage, locale: string, values: Tex
   return String(formatMessage(message, locale, values, OPTIONS));
 }
 
-/** The same for a text with tags: text and the results of the tags, alternating. */
+/** Formats a text with tags: returns text and the results of the tags, alternating. */
 export function formatParts<Made>(
   message: CompiledMessage,
   locale: string,

@@ -21,7 +21,7 @@ export interface FinishedSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Attributes;
-  /** `null` if it succeeded. */
+  /** The error; `null` if it succeeded. */
   readonly fault: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface Span {
   end(): void;
 }
 
-/** Carries its place in a trace; without one it is not traced. */
+/** An object that carries its position in a trace; without one it is not traced. */
 export interface Traced {
   readonly traceparent?: string | null;
 }
@@ -83,7 +83,7 @@ function parse(traceparent: string | null | undefined): Parent | null {
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** The traceparent of the current work, to store in rows; null if there is none. */
+/** Returns the traceparent of the current work, to store in rows; null if there is none. */
 export function activeTraceparent(): string | null {
   return tracing === null ? null : (active.getStore() ?? null);
 }
@@ -132,12 +132,12 @@ export function startSpan(
   };
 }
 
-/** A span of finished work, for rows that carry their traceparent. */
+/** Creates a span of finished work, for rows that carry their traceparent. */
 export function tellSpan(
   name: string,
   timed: { readonly parent: unknown; readonly startMs: number; readonly attributes: Attributes },
 ): void {
-  // Without a parent the work is not traced.
+  // Work without a parent is not traced.
   if (tracing === null || typeof timed.parent !== 'string') return;
   startSpan(name, { ...timed, parent: timed.parent })?.end();
 }

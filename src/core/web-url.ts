@@ -8,8 +8,8 @@ interface Reached {
 }
 
 /**
- * The public origin of the web apps, without a trailing slash. Without a public address it is this
- * machine at its actual port (`PORT=0` picks a free one).
+ * Returns the public origin of the web apps, without a trailing slash. Without a public address it
+ * is this machine at its actual port (`PORT=0` picks a free one).
  */
 export function webUrlOf(
   { publicUrl, port, lan }: Reached,

@@ -63,7 +63,7 @@ async function settleSingly<Entry extends Pick<Waiting<never, never>, 'reject'>>
   }
 }
 
-/** Removes up to so many waiting items that may be sent now. */
+/** Removes up to `most` waiting items that may be sent now. */
 function takeFrom<Entry>(waiting: Entry[], most: number, mayGo: (entry: Entry) => boolean) {
   const taken: Entry[] = [];
   const left: Entry[] = [];
@@ -72,7 +72,7 @@ function takeFrom<Entry>(waiting: Entry[], most: number, mayGo: (entry: Entry) =
   return taken;
 }
 
-/** The queues of the running batches. */
+/** Tracks the queues of the running batches. */
 function createQueues<Item>(queueOf: ((item: Item) => string) | undefined) {
   const busy = new Set<string>();
   const change = (entries: readonly { readonly item: Item }[], to: 'add' | 'delete') => {

@@ -39,7 +39,7 @@ type ValueOf<S> =
         ? Values[S]
         : never;
 
-/** A row with these columns, as it is sent. */
+/** A row with these columns, in the form in which it is sent. */
 export type RowOf<Types extends ColumnTypes> = {
   readonly [Name in keyof Types]: ValueOf<Types[Name]>;
 };
@@ -49,13 +49,13 @@ export type Sent<C> = C extends Columns<infer Types> ? RowOf<Types> : never;
 
 export interface Columns<Types extends ColumnTypes> {
   readonly names: readonly (keyof Types & string)[];
-  /** The SQL of this column's value in the row with this number, counted from 1. */
+  /** Returns the SQL of this column's value in the row with this number, counted from 1. */
   at(name: keyof Types & string, row: string): string;
-  /** The SQL of several columns, each under its name. */
+  /** Returns the SQL of several columns, each under its name. */
   select(names: readonly (keyof Types & string)[], row: string): string;
-  /** The SQL of a whole column, as an array. */
+  /** Returns the SQL of a whole column, as an array. */
   all(name: keyof Types & string): string;
-  /** The SQL of a table with all rows and columns, for `from`. */
+  /** Returns the SQL of a table with all rows and columns, for `from`. */
   table(name: string): string;
   /** Runs a statement with these rows. `before` are the parameters that precede the columns. */
   run<Row>(
@@ -65,7 +65,7 @@ export interface Columns<Types extends ColumnTypes> {
   ): Promise<Row[]>;
 }
 
-/** The value of a JSON column. */
+/** Returns the value of a JSON column. */
 export function jsonText(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }
@@ -108,7 +108,7 @@ class Writer {
     this.at = this.memory.writeInt32BE(value, this.at);
   }
 
-  /** A safe integer as 64 bits. */
+  /** Writes a safe integer as 64 bits. */
   long(value: number): void {
     this.int(Math.floor(value / LOW_WORD));
     this.at = this.memory.writeUInt32BE(value >>> 0, this.at);
@@ -157,10 +157,10 @@ const WRITES: { readonly [Type in ColumnType]: Write<Type> } = {
   },
 };
 
-/** The largest value of fixed length, and the header of an array. */
+/** Bytes of the largest value of fixed length, and of the header of an array. */
 const FIXED_BYTES = 20;
 
-/** One dimension, counted from 1. */
+/** Writes the header of an array with one dimension, counted from 1. */
 function writeHead(to: Writer, type: ColumnType, count: number): void {
   to.reserve(FIXED_BYTES);
   to.int(1);
@@ -186,10 +186,10 @@ function writeColumn(
 }
 
 /**
- * The columns of a statement, starting at this parameter number. As binary arrays that are read by
- * index, 16 rows of 29 columns took PostgreSQL half the time of JSON (`json_to_recordset`) or of
- * unnested arrays. Finding a text element scans those before it, so send at most 1,000 rows at
- * once.
+ * Returns the columns of a statement, starting at this parameter number. As binary arrays that are
+ * read by index, 16 rows of 29 columns took PostgreSQL half the time of JSON (`json_to_recordset`)
+ * or of unnested arrays. Finding a text element scans those before it, so send at most 1,000 rows
+ * at once.
  */
 export function columnsFrom<const Types extends ColumnTypes>(
   first: number,

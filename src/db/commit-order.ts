@@ -14,13 +14,16 @@ export interface Stamp {
    * row's.
    */
   readonly created: Date;
-  /** How far that clock is ahead of the service's. 0 in live mode. */
+  /** Seconds by which that clock is ahead of the service's. 0 in live mode. */
   readonly aheadSeconds: number;
-  /** The next position. @throws Bug if more are used than were reserved. */
+  /**
+   * Returns the next position.
+   * @throws Bug if more are used than were reserved.
+   */
   next(): bigint;
 }
 
-/** The time of an account and mode's clock when the service's clock is at `now`. */
+/** Returns the time of an account and mode's clock when the service's clock is at `now`. */
 export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<Date> {
   const rows = await sql.query<{ ahead_seconds: bigint }>(
     'select ahead_seconds from account_modes where account_id = $1 and livemode = $2',
@@ -29,7 +32,7 @@ export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<
   return addSeconds(now, Number(rows[0]?.ahead_seconds ?? 0));
 }
 
-/** A text for a map key. */
+/** Returns a text for a map key. */
 export function tenantKey(tenant: Tenant): string {
   return `${tenant.accountId} ${tenant.livemode}`;
 }
@@ -67,14 +70,14 @@ const STAMP = `
   where m.account_id = w.account_id and m.livemode = w.livemode
   returning m.account_id, m.livemode, m.position, m.stamped_at, m.ahead_seconds`;
 
-/** Locks rows in a fixed order, which an update does not guarantee. */
+/** SQL: locks rows in a fixed order, which an update does not guarantee. */
 const LOCK = `
   select from account_modes
   where (account_id, livemode) in (
     select * from unnest($1::text[], $2::boolean[]))
   order by account_id, livemode for update`;
 
-/** Takes the locks that stamps take, before any stamp. Each account and mode once. */
+/** Takes the locks that stamps take, before any stamp. Name each account and mode once. */
 export async function lockOrders(tx: Tx, tenants: readonly Tenant[]): Promise<void> {
   const values = [tenants.map((one) => one.accountId), tenants.map((one) => one.livemode)];
   await tx.query(LOCK, values);
@@ -89,7 +92,7 @@ export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: numbe
   return toStamp(only(await tx.query<StampRow>(STAMP, values), 'account mode'), count);
 }
 
-/** The rows to be written, and how many positions they take. */
+/** Rows to be written, and the number of positions that they take. */
 export interface Wanted {
   readonly tenant: Tenant;
   readonly count: number;
@@ -106,9 +109,10 @@ function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
 }
 
 /**
- * The same for several accounts and modes, locked in a fixed order so that no two transactions
- * deadlock.
- * @returns the stamp of an account and mode. @throws an assertion for one that was not requested.
+ * Reserves positions for several accounts and modes, locked in a fixed order so that no two
+ * transactions deadlock.
+ * @returns the stamp of an account and mode.
+ * @throws an assertion for one that was not requested.
  */
 export async function stampOrders(
   tx: Tx,
@@ -135,14 +139,17 @@ export async function stampOrders(
   return (tenant) => present(stamps.get(tenantKey(tenant)), 'stamp of an account and mode');
 }
 
-/** The same for all accounts of a mode, in the same order. */
+/** Locks the orders of all accounts of a mode, in the same order. */
 export async function lockAllOrders(tx: Tx, livemode: boolean): Promise<void> {
   await tx.query('select from account_modes where livemode = $1 order by account_id for update', [
     livemode,
   ]);
 }
 
-/** More rows than any account writes in the time that a restored database may have lost. */
+/**
+ * Distance by which positions are raised: more rows than any account writes in the period that a
+ * restored database may have lost.
+ */
 const RAISE_PLACES_BY = 1_048_576;
 
 /**

@@ -7,7 +7,10 @@ import { type DatabaseWatch, SIGHT, toSight, walPosition } from '#db/watch.ts';
 
 const statementNames = new Map<string, string>();
 
-/** One prepared statement per text and connection: unnamed ones ran at 0.72 of the speed. */
+/**
+ * Returns the name of a prepared statement: one per text and connection, because unnamed ones ran
+ * at 0.72 of the speed.
+ */
 function nameOf(text: string): string {
   const known = statementNames.get(text);
   if (known !== undefined) return known;
@@ -40,7 +43,7 @@ export async function run<Row>(
   }
 }
 
-/** The pool, and the watch of the database behind it. */
+/** A pool, and the watch of the database behind it. */
 export interface Source {
   readonly pool: pg.Pool;
   readonly watch: DatabaseWatch;
@@ -49,8 +52,8 @@ export interface Source {
 }
 
 /**
- * Decisions made before the database changed must not be written to the new one: statements that
- * waited for a connection meanwhile fail, with nothing done.
+ * Checks out a connection. Decisions made before the database changed must not be written to the
+ * new one: statements that waited for a connection meanwhile fail, with nothing done.
  */
 export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
   const { changes } = watch;
@@ -67,7 +70,7 @@ export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> 
   throw new DatabaseUnavailable('the connection leads to another database than before');
 }
 
-/** Refuses a read-only server: it is a replica, and another server is primary. */
+/** Returns the fault for a read-only server: it is a replica, and another server is primary. */
 function isReplica(): Error {
   return Object.assign(new Error('the server is a replica'), { code: '57P03' });
 }
@@ -82,7 +85,7 @@ export async function look(client: pg.PoolClient, watch: DatabaseWatch): Promise
 
 /** The server's position in its write-ahead log. */
 export interface LogPlace {
-  /** Everything before it is on disk. */
+  /** The position up to which everything is on disk. */
   readonly position: string;
   readonly timeline: string;
 }

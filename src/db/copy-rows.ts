@@ -55,7 +55,7 @@ const ROW_FAULT = /^2[23]/;
 /** The largest row: logged texts are cut to a few hundred characters each. */
 const MAX_ROW_BYTES = 16 * 1024;
 
-/** A COPY as a node-postgres query, which has none built in. */
+/** Creates a COPY as a node-postgres query, which has none built in. */
 function copyQuery(text: string, data: Buffer, done: (error: Error | null) => void) {
   return {
     submit: (connection: CopyConnection) => connection.query(text),
@@ -69,7 +69,10 @@ function copyQuery(text: string, data: Buffer, done: (error: Error | null) => vo
   };
 }
 
-/** Retries each half separately, until a single invalid row remains, which is dropped. */
+/**
+ * Stores rows. On an invalid row, retries each half separately, until a single invalid row remains,
+ * which is dropped.
+ */
 async function store(copy: (data: Buffer) => Promise<void>, data: Buffer): Promise<number> {
   try {
     await copy(data);

@@ -43,9 +43,10 @@ export interface Tx extends Sql {
   /** Sends a hint to all processes after the commit, once for any number of calls. */
   hint(topic: string, key: string): void;
   /**
-   * For the last statements of the work: the commit is sent right after them without waiting for
-   * their responses, so locks are held for one round trip less. If one fails, nothing is done, and
-   * the transaction fails with its error. Code that checks their results can no longer undo them.
+   * Call it with the last statements of the work: the commit is sent right after them without
+   * waiting for their responses, so locks are held for one round trip less. If one fails, nothing
+   * is done, and the transaction fails with its error. Code that checks their results can no longer
+   * undo them.
    * @returns the same promise; it is settled when the transaction ends.
    */
   finish<T>(writes: Promise<T>): Promise<T>;
@@ -63,15 +64,15 @@ export interface Database extends Sql {
   transaction<T>(work: (tx: Tx) => Promise<T | Abandon<T>>): Promise<T>;
   /** Sets the carrier of transactions' hints; hints before it are lost. */
   carryHints(carry: (topic: string, key: string) => void): void;
-  /** A dedicated connection that bypasses any pooler (LISTEN, long-held advisory locks). */
+  /** Opens a dedicated connection that bypasses any pooler (LISTEN, long-held advisory locks). */
   connect(): Promise<pg.Client>;
   /** A process's knowledge about the database behind its connections. */
   readonly watch: DatabaseWatch;
   /** The cell of this database. */
   readonly cell: number;
   /**
-   * A standby, milliseconds behind, for displays and never for decisions. It is the primary if
-   * there is no standby, or none that responds.
+   * A standby, whose data lags by milliseconds: for displays and never for decisions. It is the
+   * primary if there is no standby, or none that responds.
    */
   readonly standby: Sql;
   close(): Promise<void>;
@@ -98,7 +99,7 @@ export { CommitUnknown, codeOf, DatabaseUnavailable } from '#db/faults.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** Connections of this process. Group commit keeps only a few of them busy. */
+  /** The most connections of this process. Group commit keeps only a few of them busy. */
   readonly maxConnections: number;
   /** The address of a standby; null or undefined if there is none to read from. */
   readonly readUrl?: string | null;
@@ -109,9 +110,12 @@ export interface DatabaseOptions {
 }
 
 const MAX_TRIES = 4;
-/** A random pause before a retry, so that two conflicting transactions do not collide again. */
+/**
+ * The longest random pause before a retry, so that two conflicting transactions do not collide
+ * again.
+ */
 const MAX_RETRY_PAUSE_MS = 20;
-/** A caller should get a 503 rather than wait for a connection. */
+/** After this long a caller gets a 503 instead of waiting for a connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** SQLSTATE: an earlier statement of the transaction has failed. */
@@ -126,9 +130,9 @@ const FLUSHED = `
     substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8) as timeline`;
 
 /**
- * Sent right after the commit, in the same round trip: commits acknowledged so far are on disk up
- * to this position. (With commits that do not wait for the disk, the position counts only once it
- * is flushed.)
+ * Notes the log's position, requested right after the commit in the same round trip: commits
+ * acknowledged so far are on disk up to this position. (With commits that do not wait for the disk,
+ * the position counts only once it is flushed.)
  */
 async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
@@ -136,7 +140,7 @@ async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promis
     const [place] = await run<LogPlace>(client, FLUSHED);
     if (place !== undefined) await notePlace(client, watch, { place, before: highest });
   } catch {
-    // The commit reports its own result, and so does the connection.
+    // Ignore the error here: the commit reports its own result, and so does the connection.
   }
 }
 
@@ -157,7 +161,7 @@ async function commit(
   } finally {
     await noted;
   }
-  // If one of them failed, the transaction was rolled back.
+  // If one of them failed, the transaction was rolled back, so report that error.
   await Promise.all(finishing);
   requireReplicated(client);
   requireCommitted(result);
@@ -185,7 +189,7 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
   let broken: Error | undefined;
   let isOpen = true;
   try {
-    // Not awaited: the connection is pipelined, so BEGIN travels with the first statement.
+    // BEGIN is not awaited: the connection is pipelined, so it travels with the first statement.
     sendTogether(client);
     const begun = client.query('BEGIN').catch((error) => {
       throw toFault(error);
@@ -210,8 +214,8 @@ async function attempt<T>(source: Source, work: (tx: Tx) => Promise<T | Abandon<
         finishing.push(writes);
         return writes;
       },
-      // Of statements that are sent together, one may fail while the code after another sends a
-      // next step. After our rollback that step would be committed on its own.
+      // If statements are sent together, one may fail while the code after another sends a next
+      // step. After our rollback that step would be committed on its own, so refuse it.
       query: async (text, values) => {
         assert(isOpen, 'a statement was sent after the end of its transaction');
         return query(text, values);
@@ -286,7 +290,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   // An idle connection that breaks is replaced at the next use; without a listener its error would
   // end the process.
   pool.on('error', () => {});
-  // So would the error of a checked-out connection; its statements already fail.
+  // An error of a checked-out connection would end the process, too; its statements already fail.
   pool.on('connect', (client) => {
     client.on('error', () => watch.broke());
     hearWarnings(client);
@@ -316,9 +320,9 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-/** Lists, exports and statistics: a few people at a time. */
+/** Connections for lists, exports and statistics, which a few people use at a time. */
 const STANDBY_CONNECTIONS = 5;
-/** An unreachable standby delays a reader once, not at each statement. */
+/** A short time-out, so that an unreachable standby delays a reader once, not at each statement. */
 const STANDBY_CONNECT_TIMEOUT_MS = 1_000;
 const STANDBY_AWAY_MS = 5_000;
 

@@ -2,7 +2,9 @@ import { StartError } from '#core/start-error.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
 
-/** Identifies the server and the database, because notifications do not pass between databases. */
+/**
+ * SQL: identifies the server and the database, because notifications do not pass between databases.
+ */
 const WHO = `select concat(system_identifier, ' ', (
     select oid from pg_database where datname = current_database())) as database
   from pg_control_system()`;

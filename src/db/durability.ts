@@ -2,8 +2,8 @@ import { StartError } from '#core/start-error.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
- * The data that losing the primary costs. `synchronous`: none, because each commit waits for a
- * standby. `asynchronous`: the last commits. `single`: everything since the last backup.
+ * What losing the primary costs. `synchronous`: nothing, because each commit waits for a standby.
+ * `asynchronous`: the last commits. `single`: everything since the last backup.
  */
 export const DURABILITIES = ['single', 'asynchronous', 'synchronous'] as const;
 
@@ -49,7 +49,8 @@ export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
 const LOCAL_COMMIT = new Set(['off', 'local']);
 
 export function judgeReplication(row: ReplicationRow): Durability {
-  // With names but no standby a commit waits until one connects, so nothing can be lost either.
+  // If names are set but no standby is connected, a commit waits until one connects, so nothing can
+  // be lost either.
   if (row.names.trim() !== '' && !LOCAL_COMMIT.has(row.commit)) return 'synchronous';
   return row.standbys > 0 ? 'asynchronous' : 'single';
 }
@@ -72,8 +73,9 @@ const LOSES: Readonly<Record<Durability, string>> = {
 };
 
 /**
- * For a start in production: the operator must have declared what losing the primary may cost.
- * After a failover fewer standbys may be left than declared, and starting must still be possible.
+ * Called at a start in production: the operator must have declared what losing the primary may
+ * cost. After a failover fewer standbys may be left than declared, and starting must still be
+ * possible.
  * @throws StartError if nothing was declared and commits wait for no standby.
  */
 export async function requireDurability(

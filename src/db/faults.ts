@@ -13,10 +13,11 @@ export class CommitUnknown extends Error {
 }
 
 /**
- * SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that broke or
- * were refused (28, 3D000: credentials or the database are being changed), a server that has become
- * a replica (25006) or is out of resources, and time-outs. Also a connection without the prepared
- * statement that we expect (26000), because the call that should have prepared it was canceled.
+ * Matches SQLSTATE classes and codes that mean "not now" rather than "wrong": connections that
+ * broke or were refused (28, 3D000: credentials or the database are being changed), a server that
+ * has become a replica (25006) or is out of resources, and time-outs. Also a connection without the
+ * prepared statement that we expect (26000), because the call that should have prepared it was
+ * canceled.
  */
 const UNAVAILABLE = /^(08|25006|25P0[34]|26000|28|3D000|53|55P03|57014|57P0[1-5]|58)/;
 const UNAVAILABLE_NODE = new Set([
@@ -28,7 +29,7 @@ const UNAVAILABLE_NODE = new Set([
   'EHOSTUNREACH',
 ]);
 
-/** The SQLSTATE (or Node's error code) of an error, or ''. */
+/** Returns the SQLSTATE (or Node's error code) of an error, or ''. */
 export function codeOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
@@ -40,7 +41,10 @@ function isUnavailable(error: unknown): boolean {
   return /connection (terminated|timeout)|timeout exceeded|Client has encountered/i.test(message);
 }
 
-/** Leaves our own errors as they are; errors of the connection or the server become our kinds. */
+/**
+ * Converts errors of the connection or the server to our kinds; our own errors are returned
+ * unchanged.
+ */
 export function toFault(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
   return new DatabaseUnavailable('the database cannot be reached', { cause: error });
@@ -51,7 +55,10 @@ export function commitUnknown(message: string, cause: unknown): CommitUnknown {
   return new CommitUnknown(message, { cause });
 }
 
-/** COMMIT returns ROLLBACK if an earlier statement has failed. @throws Bug then. */
+/**
+ * Checks the commit's answer: COMMIT returns ROLLBACK if an earlier statement has failed.
+ * @throws Bug then.
+ */
 export function requireCommitted({ command }: { readonly command: string }): void {
   assert(
     command === 'COMMIT',

@@ -27,10 +27,10 @@ async function readSealed(sql: Sql): Promise<Buffer | null> {
 }
 
 /**
- * The key that ids are derived with (`core/ids.ts`). It is generated at the first start and stored
- * in the database, so that every backup has it; it is encrypted, so that a backup alone does not
- * reveal it. Only its encryption depends on the service's secret, so a new secret does not change
- * ids.
+ * Opens the key from which ids are derived (`core/ids.ts`). It is generated at the first start and
+ * stored in the database, so that every backup has it; it is encrypted, so that a backup alone does
+ * not reveal it. Only its encryption depends on the service's secret, so a new secret does not
+ * change ids.
  * @throws StartError if the row was encrypted with another secret.
  */
 export async function openIdKey(

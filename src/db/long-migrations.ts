@@ -18,7 +18,10 @@ export async function noteApplied(client: pg.Client, migration: Migration): Prom
   ]);
 }
 
-/** Drops what an interrupted build leaves behind, which slows every write and serves no read. */
+/**
+ * Drops the index that an interrupted build leaves behind, which slows every write and serves no
+ * read.
+ */
 async function dropInvalid(client: pg.Client, index: string): Promise<void> {
   const { rows } = await client.query<{ found: boolean }>(
     `select exists (
@@ -35,7 +38,7 @@ interface NewIndex {
   readonly statement: string;
 }
 
-/** The statements of a file that builds indexes. */
+/** Returns the statements of a file that builds indexes. */
 function indexesOf(text: string): NewIndex[] {
   const statements = text
     .replaceAll(/^--.*$/gm, '')
@@ -51,7 +54,7 @@ function indexesOf(text: string): NewIndex[] {
   });
 }
 
-/** The partitions of a table; empty if it has none. */
+/** Returns the partitions of a table; empty if it has none. */
 async function partitionsOf(client: pg.Client, table: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string }>(
     `select inhrelid::regclass::text as name from pg_inherits
@@ -61,7 +64,9 @@ async function partitionsOf(client: pg.Client, table: string): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-/** True if the partition has its part of an index; a partition created meanwhile does. */
+/**
+ * True if the partition has its part of an index. A partition that was created meanwhile has one.
+ */
 async function hasPart(client: pg.Client, index: string, partition: string): Promise<boolean> {
   const { rows } = await client.query(
     `select from pg_inherits p join pg_index i on i.indexrelid = p.inhrelid
@@ -72,8 +77,9 @@ async function hasPart(client: pg.Client, index: string, partition: string): Pro
 }
 
 /**
- * PostgreSQL cannot build an index of a partitioned table concurrently. Each partition gets its
- * own, and partitions created meanwhile get theirs from the parent's, which holds no rows.
+ * Builds an index. PostgreSQL cannot build an index of a partitioned table concurrently, so each
+ * partition gets its own, and partitions created meanwhile get theirs from the parent's, which
+ * holds no rows.
  */
 async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
   const { name, table, statement } = index;
@@ -97,13 +103,13 @@ async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
 }
 
 /**
- * Builds the file's indexes concurrently, one after the other, outside a transaction: an
- * interrupted build is recognized by its invalid index, dropped and restarted.
+ * Builds the file's indexes concurrently, one after the other, outside a transaction. After an
+ * interrupted build, the invalid index is dropped and the build restarted.
  */
 export async function buildConcurrently(client: pg.Client, migration: Migration): Promise<void> {
   const indexes = indexesOf(migration.text);
-  // The role's own limits (deploy/pgbouncer/role.sql) are for requests. Only one process builds:
-  // parallel workers would take every core, and requests would wait.
+  // Lift the role's own limits (deploy/pgbouncer/role.sql), which are for requests. Only one
+  // process builds: parallel workers would take every core, and requests would wait.
   await client.query(`set statement_timeout = 0; set lock_timeout = 0;
     set max_parallel_maintenance_workers = 0`);
   try {
@@ -116,7 +122,7 @@ export async function buildConcurrently(client: pg.Client, migration: Migration)
   }
 }
 
-/** The cursor of a batched migration, as text; null at its beginning. */
+/** Reads the cursor of a batched migration, as text; null at its beginning. */
 async function readMark(client: pg.Client, name: string): Promise<string | null> {
   await client.query(`
     create table if not exists migration_marks (

@@ -6,7 +6,7 @@ import type { Database, Sql } from '#db/database.ts';
 import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
 
 /**
- * The last known state of a process's database, stored in its data folder. If the database is
+ * A process's last known state of its database, stored in its data folder. If the database is
  * restored to an earlier copy while the process is stopped, the next start detects it by this mark.
  */
 interface Mark {
@@ -32,15 +32,19 @@ interface MarkDeps {
 }
 
 const FILE = 'database-mark.json';
-/** A copy made within the last second before a process was killed is not detected. */
+/**
+ * Interval between writes. A copy made within the last second before a process was killed is not
+ * detected.
+ */
 const WRITE_MS = 1_000;
 /**
- * Log positions of two servers are not comparable, and a copy that runs for long reaches the mark's
- * position. Its generation stays behind, unless the copy is younger than this.
+ * Interval between new generations. Log positions of two servers are not comparable, and a copy
+ * that runs for long reaches the mark's position. Its generation is lower, unless the copy is
+ * younger than this.
  */
 const GENERATION_MS = 60_000;
 
-/** Call it before the first connection. */
+/** Reads the mark. Call it before the first connection. */
 export async function readMark(folder: Folder, watch: DatabaseWatch): Promise<Mark | null> {
   const mark = ((await folder.readJson(FILE)) ?? null) as Mark | null;
   if (mark !== null) watch.expect({ ...mark, position: BigInt(mark.position) });
@@ -64,7 +68,9 @@ async function raiseGeneration(sql: Sql, id: string): Promise<number> {
   return Number(present(rows[0], 'mark of a database').generation);
 }
 
-/** A different database that has never had the mark is not an earlier copy. */
+/**
+ * Compares generations. A different database that has never had the mark is not an earlier copy.
+ */
 async function compareGeneration({ db }: MarkDeps, mark: Mark): Promise<void> {
   const generation = await selectGeneration(db, mark.id);
   const isSame = db.watch.clusterId?.startsWith(`${mark.system}/`) ?? false;

@@ -11,7 +11,7 @@ import { MIGRATIONS_FOLDER, type Migration, readMigrations } from '#db/migration
  * (test/tidy.test.ts).
  */
 const MIGRATION_LOCK = 7_218_344_190;
-/** How often a start checks whether it may migrate, or whether the owner's role is done. */
+/** How often a start checks if it may migrate, or if the owner's role is done. */
 const LOOK_MS = 500;
 
 /** How long a migration waits for locks, and for how long it blocks others. */
@@ -32,14 +32,14 @@ export interface MigrateOptions {
 }
 
 /**
- * A statement that waits for a table lock makes all later ones wait, even plain reads. So a
- * migration gives up after a moment, lets the others pass, and retries. A statement must finish
- * within the request's database time-out. A slower one declares in its head how it avoids blocking
- * (CONTRIBUTING.md, "A migration").
+ * Limits of a migration. A statement that waits for a table lock makes all later ones wait, even
+ * plain reads. So a migration gives up after a moment, lets the others pass, and retries. A
+ * statement must finish within the request's database time-out. A slower one declares in its head
+ * how it avoids blocking (CONTRIBUTING.md, "A migration").
  */
 const LIMITS: MigrationLimits = { lockMs: 200, statementMs: 20_000, tries: 60, pauseMs: 1_000 };
 
-/** Lock time-out, deadlock, or statement time-out. */
+/** Faults after which a retry may succeed: lock time-out, deadlock, or statement time-out. */
 const MAY_WORK_LATER = new Set(['55P03', '40P01', '57014']);
 /**
  * A slow statement takes as long on every try, so it gets only a few tries instead of blocking
@@ -123,8 +123,8 @@ async function applyMigration(
 }
 
 /**
- * Checked before creating it, so that a role that may not create tables can still find nothing to
- * do.
+ * True if the table exists. Checked before creating it, so that a role that may not create tables
+ * can still find nothing to do.
  */
 async function hasTable(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>(
@@ -142,7 +142,10 @@ async function createTable(client: pg.Client): Promise<void> {
     )`);
 }
 
-/** @throws StartError if a build from before the first release created the database. */
+/**
+ * Checks the baseline.
+ * @throws StartError if a build from before the first release created the database.
+ */
 function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string, string>): void {
   const baseline = all.find(({ isBaseline }) => isBaseline);
   if (baseline === undefined || applied.size === 0 || applied.has(baseline.name)) return;
@@ -155,7 +158,10 @@ function requireBaseline(all: readonly Migration[], applied: ReadonlyMap<string,
   );
 }
 
-/** @throws StartError if an applied file was changed later, or the database is too old. */
+/**
+ * Returns the pending migrations.
+ * @throws StartError if an applied file was changed later, or the database is too old.
+ */
 async function findPending(client: pg.Client, all: readonly Migration[]): Promise<Migration[]> {
   if (!(await hasTable(client))) return [...all];
   const { rows } = await client.query<{ name: string; digest: string }>(
@@ -186,8 +192,8 @@ async function mayMigrate(client: pg.Client): Promise<boolean> {
 }
 
 /**
- * A session lock, requested by polling: a statement that waits for it would hold a snapshot, and a
- * concurrent index build waits for every older snapshot.
+ * Tries to take the session lock, by polling: a statement that waits for it would hold a snapshot,
+ * and a concurrent index build waits for every older snapshot.
  */
 async function isOurTurn(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
@@ -196,10 +202,10 @@ async function isOurTurn(client: pg.Client): Promise<boolean> {
   return rows[0]?.got === true;
 }
 
-/** The role may not read the table yet: its grants follow the first migrations. */
+/** SQLSTATE if the role may not read the table yet: its grants follow the first migrations. */
 const NOT_GRANTED = '42501';
 
-/** The pending migrations; null if the role of this start may not read them. */
+/** Returns the pending migrations; null if the role of this start may not read them. */
 async function lookForPending(
   client: pg.Client,
   all: readonly Migration[],
@@ -213,8 +219,8 @@ async function lookForPending(
 }
 
 /**
- * A table or sequence of the owner that this role may not use yet; null if there is none. The
- * grants are several statements, so a role may read some tables before it may use all of them.
+ * Returns a table or sequence of the owner that this role may not use yet; null if there is none.
+ * The grants are several statements, so a role may read some tables before it may use all of them.
  */
 async function findUngranted(client: pg.Client): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(`
@@ -230,8 +236,8 @@ async function findUngranted(client: pg.Client): Promise<string | null> {
 }
 
 /**
- * The pending migrations once no other process migrates; empty if another start or role has applied
- * them.
+ * Waits until no other process migrates, and returns the pending migrations; empty if another start
+ * or role has applied them.
  */
 async function waitForTurn(
   client: pg.Client,
@@ -255,7 +261,9 @@ async function waitForTurn(
 }
 
 /**
- * @param next undefined if none is pending that this role may read about, but grants are missing.
+ * Describes what a start waits for.
+ * @param next undefined if no migration is pending as far as this role may read, but grants are
+ * missing.
  */
 function waitsFor(
   next: Migration | undefined,
@@ -272,7 +280,7 @@ function waitsFor(
 }
 
 /**
- * For a process that may not migrate.
+ * Called by a process that may not migrate.
  * @throws StartError if the database does not have this program's schema.
  */
 export async function requireMigrated(db: Database): Promise<void> {

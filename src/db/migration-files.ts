@@ -5,7 +5,7 @@ import path from 'node:path';
 export const MIGRATIONS_FOLDER = path.join(import.meta.dirname, '../../migrations');
 
 const FILE_NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
-/** The comments at the top of a file. */
+/** Matches the comments at the top of a file. */
 const HEAD = /^(?:--.*\n)*/;
 const KIND = /^-- (concurrently|batched)$/gm;
 const BASELINE = /^-- baseline$/m;
@@ -37,7 +37,10 @@ function parseMigration(name: string, text: string): Migration {
   };
 }
 
-/** In the order in which they are applied. Other files in the folder are ignored. */
+/**
+ * Reads the migrations in the order in which they are applied. Other files in the folder are
+ * ignored.
+ */
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => FILE_NAME.test(name)).sort();
   return Promise.all(

@@ -17,7 +17,7 @@ export interface Page {
   readonly createdLt: Date | null;
 }
 
-/** A position below every other, in SQL. */
+/** The same position as a value. */
 export const LEAST_POSITION = `'${-(2n ** 63n)}'::bigint`;
 /** The same as a value. */
 const LEAST_POSITION_VALUE = String(-(2n ** 63n));
@@ -37,9 +37,10 @@ function lowerBound({ createdGte }: Page, since: Date | undefined): Bound {
 }
 
 /**
- * The bounds of a page as values that a statement compares with, in this order: `created` and
- * `position` that all rows precede, the first `created` that counts and the first that does not. An
- * omitted bound is infinite. (`$1 is null or …` would share one plan, which reads all rows.)
+ * Returns the bounds of a page as values that a statement compares with, in this order: `created`
+ * and `position` that all rows precede, the first `created` that counts and the first that does
+ * not. An omitted bound is infinite. (`$1 is null or …` would share one plan, which reads all
+ * rows.)
  */
 export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
   return [...upperBound(page), page.createdGte ?? '-infinity', page.createdLt ?? 'infinity'];
@@ -47,12 +48,15 @@ export function boundsOf(page: Omit<Page, 'limit'>): unknown[] {
 
 /** Sorts after every id: the bound of a first page that begins with the newest id. */
 export const BEHIND_ALL_IDS = '~';
-/** The same for numbers that the database assigns. */
+/** The same bound for numbers that the database assigns. */
 export const BEHIND_ALL_NUMBERS = 2n ** 63n - 1n;
 
 /** The leading columns of the index over all rows of an account and mode. */
 export const TENANT_KEY = ['account_id', 'livemode'] as const;
-/** The account in indexes of few rows: an expression, so that no index of all rows serves it. */
+/**
+ * The account's column in indexes of few rows: an expression, so that no index of all rows serves
+ * it.
+ */
 export const HIDDEN_TENANT_KEY = ["(account_id || '')", 'livemode'] as const;
 
 /**
@@ -75,7 +79,7 @@ export interface ListOf {
   readonly indexes?: Readonly<Record<string, IndexKey>>;
   /** Further conditions. */
   readonly conditions?: readonly Condition[];
-  /** A condition that finds few rows by an index; the others only filter them. */
+  /** A condition that finds few rows by an index; the other conditions only filter these. */
   readonly found?: Condition;
   /**
    * Disjoint branches whose rows are listed together. Each is read by its own index, and all in one
@@ -93,11 +97,11 @@ export interface Branch {
   readonly key?: readonly string[] | 'few';
   /** Values of key columns that have no filter. */
   readonly values?: Readonly<Record<string, unknown>>;
-  /** No older row is in the branch. */
+  /** The branch has no rows older than this. */
   readonly since?: Date;
 }
 
-/** Without a parameter, or with one, written as `?`. `$1` is the account, `$2` the mode. */
+/** SQL without a parameter, or with one, written as `?`. `$1` is the account, `$2` the mode. */
 export type Condition = string | { readonly sql: string; readonly value: unknown };
 
 /** The parameters of a page's statement. */
@@ -140,10 +144,10 @@ class Parameters {
 }
 
 /**
- * One page, newest first, of an account and mode's rows: a range scan of the index over
+ * Returns one page, newest first, of an account and mode's rows: a range scan of the index over
  * (account_id, livemode, created, position), or of a filter's index: 0.1 ms at any depth of
- * 5,000,000 rows, where OFFSET took a second. One row more than `limit` is read, to know whether
- * there are more. A row comparison leaves the planner only that index, see `plan-shapes.ts`.
+ * 5,000,000 rows, where OFFSET took a second. Reads one row more than `limit`, to know if there are
+ * more. A row comparison leaves the planner only that index, see `plan-shapes.ts`.
  */
 export async function selectPage<Row extends Place>(
   sql: Sql,
@@ -199,7 +203,7 @@ function hiddenOf(column: string): string {
   return column === 'account_id' ? HIDDEN_TENANT_KEY[0] : column;
 }
 
-/** The index that finds the rows of a branch; null if its own conditions find them. */
+/** Returns the index that finds the rows of a branch; null if its own conditions find them. */
 function keyOf(list: ListOf, branch: Branch, filtered: readonly string[]): IndexKey | null {
   const { key = TENANT_KEY } = branch;
   if (key === 'few') return null;
@@ -208,7 +212,7 @@ function keyOf(list: ListOf, branch: Branch, filtered: readonly string[]): Index
   return index ?? { columns: key, ordered: true };
 }
 
-/** The conditions and the order for reading an index. */
+/** Returns the conditions and the order for reading an index. */
 function readBy(
   key: IndexKey | null,
   page: {

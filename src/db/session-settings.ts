@@ -28,7 +28,7 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '15s',
 };
 
-/** The format of settings in PostgreSQL's connection options. */
+/** Writes settings in the format of PostgreSQL's connection options. */
 export function connectOptions(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)

@@ -36,7 +36,10 @@ type Spec = TypeName | `${TypeName}?`;
 
 declare const ROW: unique symbol;
 
-/** Columns with `?` need a type with `null`, and other columns a type without it. */
+/**
+ * Declares a column with a narrower type. Columns with `?` need a type with `null`, and other
+ * columns a type without it.
+ */
 export function as<T>(
   spec: unknown extends T ? Spec : null extends T ? `${TypeName}?` : TypeName,
 ): Narrowed<T, Spec> {
@@ -65,7 +68,10 @@ type Written<S> = { readonly [N in keyof S]?: WrittenValue<ValueOf<S[N]>> };
 type Without<R, S> = { readonly [N in Exclude<keyof R, keyof S>]: never };
 type Values<S> = { -readonly [N in keyof S]: ValueOf<S[N]> };
 
-/** Never a separate connection, so that a row commits with the rows it belongs to. */
+/**
+ * Requires a transaction, never a separate connection, so that a row commits with the rows it
+ * belongs to.
+ */
 type Inserting = Pick<Tx, 'query' | 'inTransaction'>;
 
 /** A column list for `select` and `returning`, with the type of its rows. */
@@ -77,7 +83,7 @@ type Picked<V, P> = P extends readonly (infer N extends keyof V)[]
   ? Pick<V, N>
   : { -readonly [N in keyof P]: V[P[N] & keyof V] };
 
-/** A row on the far side of an outer join. */
+/** A row of the optional side of an outer join. */
 export type Joined<R> = { [N in keyof R]: R[N] | null };
 
 /** The type of a read row, of a table or a part of its columns. */
@@ -96,20 +102,28 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
   readonly types: Readonly<Record<string, Spec>>;
   /** The columns that are read, for `select` and `returning`. */
   readonly columns: string;
-  /** The same, for the table under that alias. */
+  /** Returns the same list for the table under that alias. */
   of(alias: string): string;
-  /** A part of the columns, for the table under that alias; new names come before old ones. */
+  /**
+   * Returns a part of the columns, for the table under that alias; new names come before old ones.
+   */
   pick<const P extends Names<keyof (S & U) & string>>(
     names: P,
     alias?: string,
   ): Part<Picked<Values<S & U>, P>>;
-  /** @param rest the statement after the table name: conditions, order, locks. */
+  /**
+   * Reads rows.
+   * @param rest the statement after the table name: conditions, order, locks.
+   */
   list(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S>[]>;
-  /** The first row of that list. */
+  /** Reads the first row of that list. */
   find(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S> | undefined>;
   /** Inserts a row with these columns; the others get their defaults. @returns the stored row. */
   insert<R extends Written<S & U>>(tx: Inserting, row: R & Without<R, S & U>): Promise<Values<S>>;
-  /** The same with a conflict clause. @returns undefined if it left the table as it was. */
+  /**
+   * Inserts with a conflict clause.
+   * @returns undefined if it changed nothing.
+   */
   upsert<R extends Written<S & U>>(
     tx: Inserting,
     row: R & Without<R, S & U>,
@@ -130,7 +144,7 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
     set: R & Without<R, S & U>,
     which: { readonly where: string; readonly values: readonly unknown[]; readonly also?: string },
   ): Promise<Values<S>[]>;
-  /** These columns and others of many rows, as parameters: see {@link columnsFrom}. */
+  /** Sends these columns and others of many rows as parameters: see {@link columnsFrom}. */
   batch<
     const N extends keyof (S & U) & string,
     const O extends ColumnTypes = Readonly<Record<never, ColumnSpec>>,
@@ -157,9 +171,10 @@ function byShape<T>(make: (names: readonly string[]) => T): (row: object) => T {
   };
 }
 
-/** The texts and values of statements that write to a table. */
+/** Returns the texts and values of statements that write to a table. */
 function writing(name: string, types: Readonly<Record<string, string>>) {
-  // Names become text of the statement, so they must never come from a value.
+  // Only known names are accepted, because they become text of the statement and must never come
+  // from a value.
   const typeOf = (one: string) => present(types[one], `column ${one} of ${name}`).replace('?', '');
   const place = (one: string, at: number) => {
     return `$${at}${typeOf(one) === 'jsonb' ? '::text::jsonb' : ''}`;

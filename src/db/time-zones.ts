@@ -3,7 +3,10 @@ import { DAY_MS } from '#core/durations.ts';
 import { describeError, type Log } from '#core/log.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Morocco changes its clocks for only a month, so checking every 14th day finds each change. */
+/**
+ * Days between checks: Morocco changes its clocks for only a month, so every 14th day finds each
+ * change.
+ */
 const STEP_DAYS = 14;
 /** Range: from half a year ago, for past reports, to two years ahead. */
 const PAST_STEPS = 13;
@@ -15,7 +18,10 @@ interface ZoneRow {
   readonly walls: readonly string[];
 }
 
-/** Omits names that PostgreSQL does not know, because it would refuse the statement. */
+/**
+ * Reads the local times. Omits names that PostgreSQL does not know, because it would refuse the
+ * statement.
+ */
 async function selectWallTimes(
   sql: Sql,
   names: readonly string[],
@@ -32,7 +38,8 @@ async function selectWallTimes(
 }
 
 /**
- * Zones whose clocks differ between PostgreSQL and the runtime, or that PostgreSQL does not know.
+ * Returns zones whose clocks differ between PostgreSQL and the runtime, or that PostgreSQL does not
+ * know.
  */
 export async function differingZones(
   sql: Sql,
@@ -62,7 +69,7 @@ export async function reportDifferingZones(sql: Sql, log: Log, now: Date): Promi
     if (zones.length === 0) return;
     log.info('PostgreSQL has other rules for time zones than the runtime', { zones });
   } catch (error) {
-    // Informational only. An unreachable database is reported elsewhere.
+    // Only informational, because an unreachable database is reported elsewhere.
     log.info('time zones could not be compared', { error: describeError(error) });
   }
 }

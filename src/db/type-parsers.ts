@@ -9,7 +9,7 @@ function toDate(text: string): Date {
   return new Date(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
 }
 
-/** `bigint` for int8, `Date` for timestamptz. */
+/** Returns parsers: `bigint` for int8, `Date` for timestamptz. */
 export function typeParsers(): pg.CustomTypesConfig {
   const parsers = new Map<number, (text: string) => unknown>([
     [INT8, BigInt],

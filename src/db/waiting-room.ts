@@ -15,7 +15,7 @@ export interface WaitOptions<T> extends WaitLimits {
 
 /** A long-poll registry for rows of one kind, with thousands of waiting clients. */
 export interface WaitingRoom<T> {
-  /** The row as soon as it is accepted, or its current state after the time-out. */
+  /** Returns the row as soon as it is accepted, or its current state after the time-out. */
   wait(key: string, options: WaitOptions<T>): Promise<T | undefined>;
   /**
    * Calls `look` now, and again whenever the row may have changed. Returns what it finds; undefined
@@ -26,7 +26,7 @@ export interface WaitingRoom<T> {
     limits: WaitLimits,
     look: () => Promise<Found | undefined>,
   ): Promise<Found | undefined>;
-  /** The current row, read in one statement together with other reads at the same time. */
+  /** Returns the current row, read in one statement together with other concurrent reads. */
   read(key: string): Promise<T | undefined>;
 }
 
@@ -34,15 +34,18 @@ export interface WaitingRoomOptions<T> {
   readonly wakeups: Wakeups;
   /** Notifications on this topic, keyed like the rows, signal that a row may have changed. */
   readonly topic: string;
-  /** One statement for all keys that are read at the same time. */
+  /** Reads all keys that are requested at the same time in one statement. */
   readonly read: (keys: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   /** Polling interval in milliseconds, without notifications. Default {@link POLL_MS}. */
   readonly pollMs?: number;
 }
 
-/** In case a notification got lost, all waiting rows are read again, many per statement. */
+/**
+ * All waiting rows are read again at this interval, many per statement, in case a notification got
+ * lost.
+ */
 const POLL_MS = 3_000;
-/** 2,000 waiting terminals are four statements per poll. */
+/** Keys per statement: 2,000 waiting terminals are four statements per poll. */
 const MAX_KEYS = 500;
 const MAX_IN_FLIGHT = 2;
 
@@ -66,7 +69,7 @@ function createPoll(pollMs: number) {
   };
 }
 
-/** A signal that is remembered until the next wait. */
+/** Creates a signal that is remembered until the next wait. */
 function createBell() {
   let rung = false;
   let wake: () => void = () => {};
@@ -75,7 +78,7 @@ function createBell() {
       rung = true;
       wake();
     },
-    /** Until the next signal, or `ms` later. */
+    /** Resolves at the next signal, or `ms` later. */
     heard: (ms: number) =>
       new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, ms);

@@ -20,7 +20,8 @@ export interface Wakeups {
 
 const CHANNEL = 'tapline_wakeups';
 /**
- * Hints of one event-loop turn are sent together; PostgreSQL takes payloads of up to 8,000 bytes.
+ * The longest payload. Hints of one event-loop turn are sent together; PostgreSQL takes payloads of
+ * up to 8,000 bytes.
  */
 const MAX_PAYLOAD = 7_000;
 const RECONNECT_MS = 500;
@@ -138,7 +139,7 @@ function createSender(name: string) {
           await run(client, 'select pg_notify($1, $2)', [CHANNEL, payload]);
         }
       } catch {
-        break; // A lost hint costs one poll interval.
+        break; // Drop the hint: that only costs one poll interval.
       }
       await sleep(GAP_MS);
     }
@@ -153,7 +154,8 @@ function createSender(name: string) {
 }
 
 /**
- * Notifications between all processes that share the database, including those of its transactions.
+ * Connects notifications between all processes that share the database, including those of its
+ * transactions.
  */
 export async function connectWakeups(db: Database): Promise<Wakeups> {
   const local = localWakeups();
@@ -161,7 +163,7 @@ export async function connectWakeups(db: Database): Promise<Wakeups> {
   const sender = createSender(name);
   const onPayload = (payload: string) => {
     const [from, ...hints] = payload.split('\n');
-    if (from === name) return; // Already delivered in this process.
+    if (from === name) return; // Skip our own hint, which was already delivered in this process.
     for (const hint of hints) {
       const [topic = '', key = ''] = hint.split(' ');
       local.send(topic, key);

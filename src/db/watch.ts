@@ -5,7 +5,7 @@
 
 /** A new connection's view of its server. */
 export interface DatabaseSight {
-  /** System identifier and OID of the database: a different one is a copy. */
+  /** System identifier and OID of the database; a copy has different ones. */
   readonly system: string;
   /** Increases when a replica is promoted, and at the end of a point-in-time restore. */
   readonly timeline: string;
@@ -40,12 +40,14 @@ export type LedgerState = 'closed' | 'serving' | 'signing';
  */
 export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
 
-/** System and timeline as one text: a network's recovery is done for this cluster identity. */
+/**
+ * Returns system and timeline as one text: a network's recovery is done for this cluster identity.
+ */
 export function clusterIdOf({ system, timeline }: DatabaseSight): string {
   return `${system}/${timeline}`;
 }
 
-/** `16/B374D848` as a number of bytes. */
+/** Returns `16/B374D848` as a number of bytes. */
 export function walPosition(text: string): bigint {
   const [high = '0', low = '0'] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
@@ -57,13 +59,13 @@ export function walPosition(text: string): bigint {
  */
 export class DatabaseWatch {
   readonly #states = new Map<boolean, LedgerState>();
-  /** By mode, if it differs from the trust at the start. */
+  /** Trust by mode, if it differs from the trust at the start. */
   readonly #trust = new Map<boolean, LedgerTrust>();
   readonly #listeners = new Set<() => void>();
   #sight: DatabaseSight | null = null;
-  /** The place of the database that was recorded before this process began. */
+  /** The database's identity and position that were recorded before this process began. */
   #expected: DatabasePlace | null = null;
-  /** `agreed` if it has not gone back since it was recorded before this process began. */
+  /** `agreed` if the database has not gone back since the last record before this process began. */
   #trustAtStart: 'unknown' | 'agreed' = 'unknown';
   /** Everything up to this position was on disk, according to the known database. */
   #highest = 0n;
@@ -76,7 +78,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * Also counts every broken connection, after which findings about the database may be outdated.
+   * Number of changes and broken connections; after each, findings about the database may be
+   * outdated.
    */
   get epoch(): number {
     return this.#epoch;
@@ -96,8 +99,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * The place to record for the next start; `null` if there is none yet, or a loss is not handled
-   * yet.
+   * The identity and position to record for the next start; `null` if there are none yet, or a loss
+   * is not handled yet.
    */
   get place(): DatabasePlace | null {
     const isLossOpen = [...this.#trust.values()].includes('confirmed');
@@ -107,14 +110,14 @@ export class DatabaseWatch {
   }
 
   /**
-   * Sets the place that was recorded before this process began. Call it before the first
-   * connection.
+   * Sets the identity and position that were recorded before this process began. Call it before the
+   * first connection.
    */
   expect(place: DatabasePlace): void {
     this.#expected = place;
   }
 
-  /** The database has lost data since it was last seen. */
+  /** Call it if the database has lost data since it was last seen. */
   showLoss(): void {
     for (const livemode of [false, true]) this.#trust.set(livemode, 'confirmed');
   }
@@ -168,7 +171,7 @@ export class DatabaseWatch {
     this.#turn();
   }
 
-  /** A connection broke: nothing is signed until the next connection was checked. */
+  /** Call it when a connection broke: nothing is signed until the next connection was checked. */
   broke(): void {
     for (const [livemode, state] of this.#states) {
       if (state === 'signing') this.#states.set(livemode, 'serving');
@@ -209,7 +212,7 @@ export class DatabaseWatch {
     return this.#trust.get(livemode) ?? this.#trustAtStart;
   }
 
-  /** The network's recovery has recorded the loss. */
+  /** Call it when the network's recovery has recorded the loss. */
   toldOfLoss(livemode: boolean): void {
     if (this.trust(livemode) === 'confirmed') this.#trust.delete(livemode);
   }
@@ -225,16 +228,18 @@ export class DatabaseWatch {
   }
 }
 
-/** True if it lacks data that was seen on disk. Positions of another system are ignored. */
+/**
+ * True if the database lacks data that was seen on disk. Positions of another system are ignored.
+ */
 function isBehind(sight: DatabaseSight, seen: DatabasePlace): boolean {
   const moved = seen.timeline !== sight.timeline;
   return seen.system === sight.system && startOf(sight, moved) < seen.position;
 }
 
 /**
- * The position up to which this database's log is shared with the previous one. A new timeline
- * starts writing at once, so its first checkpoint, which begins where the old log ends, is more
- * precise.
+ * Returns the position up to which this database's log is shared with the previous one. A new
+ * timeline starts writing at once, so its first checkpoint, which begins where the old log ends, is
+ * more precise.
  */
 function startOf({ position, timeline, checkpoint }: DatabaseSight, moved: boolean): bigint {
   const says = moved && checkpoint.timeline === timeline && checkpoint.position < position;
@@ -259,7 +264,7 @@ export const SIGHT = `
   from pg_control_system() s, pg_control_checkpoint() c,
     (select oid from pg_database where datname = current_database()) d`;
 
-/** `null` for a replica, which takes no writes. */
+/** Reads a new connection's view; `null` for a replica, which takes no writes. */
 export function toSight(row: SightRow | undefined): DatabaseSight | null {
   if (row === undefined || row.timeline === null || row.position === null) return null;
   return {

@@ -71,7 +71,7 @@ export function endpointsOf(document: ApiDocument): Endpoint[] {
   );
 }
 
-/** The referenced object, or the object itself. */
+/** Returns the referenced object, or the object itself. */
 export function resolved<T extends { readonly $ref?: string }>(
   components: Readonly<Record<string, T>>,
   schema: T,
@@ -83,7 +83,7 @@ export function parametersOf(endpoint: Endpoint, document: ApiDocument): Paramet
   return (endpoint.parameters ?? []).map((one) => resolved(document.components.parameters, one));
 }
 
-/** The example of a body or a response. */
+/** Returns the example of a body or a response. */
 export function exampleOf(content: Content | undefined): unknown {
   return content?.example ?? Object.values(content?.examples ?? {})[0];
 }

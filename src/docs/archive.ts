@@ -15,7 +15,7 @@ export interface Entry {
 }
 
 const BLOCK = 512;
-/** The date that npm writes into every archive, since some programs reject the year 1970. */
+/** The date that npm writes into every archive, because some programs reject the year 1970. */
 const WRITTEN_AT_S = 499_162_500;
 /** The longest name of a header without extensions; ours are far shorter. */
 const LONGEST_NAME = 100;
@@ -42,7 +42,7 @@ function headerOf({ name, bytes, executable = false }: Entry): Buffer {
   return header;
 }
 
-/** A gzipped tar, which npm installs. */
+/** Creates a gzipped tar, which npm installs. */
 export async function tarball(entries: readonly Entry[]): Promise<Buffer> {
   const blocks = entries.flatMap((entry) => {
     const rest = (BLOCK - (entry.bytes.length % BLOCK)) % BLOCK;

@@ -10,7 +10,7 @@ function isKeyed(parameters: readonly Parameter[]): boolean {
   return parameters.some(({ name }) => name === 'Idempotency-Key');
 }
 
-/** A shell-quoted line of JSON. */
+/** Returns a shell-quoted line of JSON. */
 function quoted(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
@@ -20,7 +20,7 @@ function isStream({ path }: Endpoint): boolean {
   return path === '/v1/events/stream';
 }
 
-/** The request with curl. `TAPLINE_BASE_URL` ends in `/api`. */
+/** Writes the request with curl. `TAPLINE_BASE_URL` ends in `/api`. */
 export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]): string {
   const { method, path } = endpoint;
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name.toUpperCase()}`);
@@ -39,17 +39,17 @@ export function curlExample(endpoint: Endpoint, parameters: readonly Parameter[]
   return lines.join(' \\\n  ');
 }
 
-/** JSON in TypeScript notation: names are quoted only if necessary. */
+/** Writes JSON in TypeScript notation: names are quoted only if necessary. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');
 }
 
-/** The `ID` of a path, as a variable. */
+/** Returns the `ID` of a path, as a variable. */
 function argumentsOf({ path }: Endpoint): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
-/** The call with the package `tapline`; `method` is `paymentIntents.create`. */
+/** Writes the call with the package `tapline`; `method` is `paymentIntents.create`. */
 function packageExample(
   endpoint: Endpoint,
   parameters: readonly Parameter[],
@@ -106,7 +106,7 @@ export function packageMethods(resources: string): PackageMethods {
   return found;
 }
 
-/** The request in TypeScript, with the package if it has a method for it. */
+/** Writes the request in TypeScript, with the package if it has a method for it. */
 export function typescriptExample(
   endpoint: Endpoint,
   parameters: readonly Parameter[],
@@ -124,7 +124,7 @@ export function typescriptExample(
   return packageExample(endpoint, parameters, method);
 }
 
-/** JSON in Python notation. */
+/** Writes JSON in Python notation. */
 function pythonLiteral(value: unknown, indent = ''): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -154,7 +154,7 @@ with urllib.request.urlopen(request) as stream:
 const PYTHON_RESOURCES = ['payment_intents', 'payments', 'refunds', 'terminals', 'events'];
 const PYTHON_ACTIONS = ['create', 'cancel', 'confirm'];
 
-/** The request with the Python client. */
+/** Writes the request with the Python client. */
 export function pythonExample(endpoint: Endpoint): string {
   if (isStream(endpoint)) return PYTHON_STREAM;
   const { method, path } = endpoint;

@@ -35,7 +35,7 @@ interface Wanted {
   readonly keeps: string | null;
 }
 
-/** `payment_intents` becomes `payment_intent`, also for `deliveries` and `passes`. */
+/** Turns `payment_intents` into `payment_intent`; also handles `deliveries` and `passes`. */
 function singular(plural: string): string {
   return plural
     .replace(/ies$/, 'y')
@@ -43,14 +43,14 @@ function singular(plural: string): string {
     .replace(/(?<!s)s$/, '');
 }
 
-/** The kind of object below a path: its last part that is not a variable. */
+/** Returns the kind of object below a path: its last part that is not a variable. */
 function objectOf(path: string): string {
   return singular(path.split('/').at(-1) ?? '');
 }
 
 /**
- * Example ids do not exist, so each becomes a variable with the name of its field. An order is paid
- * once, so each run needs a new order id; both programs define these variables.
+ * Replaces example ids, which do not exist, by variables with the names of their fields. An order
+ * is paid once, so each run needs a new order id; both programs define these variables.
  */
 function withVariables(example: unknown): string {
   const order = '"order_id": "{{$randomInt}}{{$randomInt}}"';
@@ -87,7 +87,10 @@ function allWanted(document: ApiDocument): Wanted[] {
   return endpointsOf(document).map((endpoint) => wantedOf(endpoint, document));
 }
 
-/** Every variable that a request reads, except the two that readers set and the programs' own. */
+/**
+ * Returns every variable that a request reads, except the two that readers set and the programs'
+ * own.
+ */
 function variablesOf(all: readonly Wanted[]): string[] {
   const texts = all.flatMap(({ url, body }) => [url, body ?? '']);
   const names = texts.flatMap((text) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map(([, one]) => one));
@@ -128,7 +131,7 @@ function postmanItem({ endpoint, url, headers, filters, body, keeps }: Wanted): 
   };
 }
 
-/** One file of Postman's format 2.1, which Insomnia, Hoppscotch and others read too. */
+/** Creates one file of Postman's format 2.1, which Insomnia, Hoppscotch and others read too. */
 export function postmanCollection(document: ApiDocument): Buffer {
   const all = allWanted(document);
   const empty = ['api_key', ...variablesOf(all)].map((key) => ({ key, value: '' }));
@@ -175,7 +178,9 @@ function brunoRequest({ endpoint, url, headers, filters, body, keeps }: Wanted, 
   ].join('\n');
 }
 
-/** A folder that Bruno opens. The key is one of its secrets, which stay out of the files. */
+/**
+ * Creates a folder that Bruno opens. The key is one of its secrets, which stay out of the files.
+ */
 export function brunoCollection(document: ApiDocument): Entry[] {
   const all = allWanted(document);
   const name = document.info.title;

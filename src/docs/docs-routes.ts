@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiDocument } from '#docs/api-document.ts';
 import { buildSite, type SiteFile, type SiteOptions } from '#docs/site.ts';
 
-/** Only its own files; no inline script or style. */
+/** Allows the site's own files only; no inline script or style. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,7 +45,7 @@ function sendPage(request: FastifyRequest, reply: FastifyReply, file: Kept): Fas
   return reply.type(file.type).send(takesZip ? file.zipped : file.text);
 }
 
-/** Screenshots in the guides. */
+/** Serves the screenshots in the guides. */
 function addImageRoute(app: FastifyInstance): void {
   app.get<{ Params: { name: string } }>('/docs/images/:name', async (request, reply) => {
     const { name } = request.params;
@@ -58,8 +58,8 @@ function addImageRoute(app: FastifyInstance): void {
 }
 
 /**
- * The documentation, built at the first request of a page, so that starts, and processes without
- * readers, skip the work.
+ * Adds the documentation, built at the first request of a page, so that starts, and processes
+ * without readers, skip the work.
  */
 export function addDocsRoutes(
   app: FastifyInstance,

@@ -10,7 +10,7 @@ export interface Section {
 export interface RenderedPage {
   readonly title: string;
   readonly html: string;
-  /** In order; the first is the page itself. */
+  /** The sections in order; the first is the page itself. */
   readonly sections: readonly Section[];
 }
 
@@ -27,7 +27,7 @@ const LABELS: Readonly<Record<string, string>> = {
   text: '',
 };
 
-/** Text that is safe inside HTML, attributes included. */
+/** Returns text that is safe inside HTML, attributes included. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -36,7 +36,7 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** `Payment intents` → `payment-intents`; codes keep their underscores. */
+/** Turns `Payment intents` into `payment-intents`; codes keep their underscores. */
 export function slug(text: string): string {
   return text
     .toLowerCase()
@@ -65,17 +65,20 @@ function codeHtml({ text, lang = '' }: Tokens.Code): string {
 </figcaption><pre tabindex="0" aria-label="${name}">${code}</pre></figure>\n`;
 }
 
-/** Links between files of the repository become links to pages of the site. */
+/** Turns links between files of the repository into links to pages of the site. */
 function hrefOf(href: string): string {
   return href.replace(/^(?:\.\/)?([\w-]+)\.md(#.*)?$/, '/docs/$1$2');
 }
 
-/** Images of the repository's `docs/images`, which guides show as `../images/<name>.png`. */
+/**
+ * Returns the source of an image in the repository's `docs/images`, which guides show as
+ * `../images/<name>.png`.
+ */
 function imageSource(href: string): string {
   return href.replace(/^\.\.\/images\//, '/docs/images/');
 }
 
-/** Ids of headings, unique within a page. */
+/** Creates ids of headings, unique within a page. */
 function createIds() {
   const used = new Map<string, number>();
   return (title: string) => {
@@ -86,7 +89,7 @@ function createIds() {
   };
 }
 
-/** A page of the site from its Markdown. HTML in it is shown as text. */
+/** Renders a page of the site from its Markdown. HTML in it is shown as text. */
 export function renderMarkdown(markdown: string): RenderedPage {
   const idOf = createIds();
   const sections: { id: string; title: string; text: string }[] = [];

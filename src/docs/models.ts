@@ -11,7 +11,7 @@ export interface Model {
   readonly name: string;
   readonly about: string;
   readonly fields: readonly ModelField[];
-  /** The model of a schema; `null` if it is not one. */
+  /** Returns the name of a schema's model; `null` if it is not one. */
   readonly nameOf: (schema: Schema) => string | null;
 }
 
@@ -22,7 +22,7 @@ function partName(name: string, field: string): string {
   return name + words.map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`).join('');
 }
 
-/** Every object of the merchant API, contained objects first. */
+/** Returns every object of the merchant API, contained objects first. */
 export function modelsOf(document: Pick<ApiDocument, 'components'>): readonly Model[] {
   const models: Model[] = [];
   const names = new Map<Schema, string>();

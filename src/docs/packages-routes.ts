@@ -19,7 +19,7 @@ interface Shelf {
   readonly files: ReadonlyMap<string, Served>;
 }
 
-/** For programs: `tapline doctor` compares the installed packages with it. */
+/** Lists the archives for programs: `tapline doctor` compares the installed packages with it. */
 function indexOf(archives: readonly Archive[]): object {
   return {
     packages: archives.map(({ name, version, install, file, stable, bytes, sha512 }) => ({
@@ -57,7 +57,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: Served): Fasti
   return reply.type(file.type).send(file.bytes);
 }
 
-/** For people: the packages, with the commands that install them. */
+/** Lists the packages for people, with the commands that install them. */
 function listing(archives: readonly Archive[], origin: string): string {
   const items = archives.map(({ description, install, file, stable }) => {
     const command = `${install} ${origin}/packages/${stable ?? file}`;
@@ -77,8 +77,8 @@ repository. <a href="/docs/quickstart">Quickstart</a></p>`,
 }
 
 /**
- * The network's own packages, built at the first request. Only known names are found: no part of a
- * path reaches the file system.
+ * Adds the network's own packages, built at the first request. Only known names are found: no part
+ * of a path reaches the file system.
  * @param own as in `ensurePackages`
  */
 export function addPackagesRoutes(app: FastifyInstance, own?: string): void {

@@ -55,7 +55,10 @@ async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** Files of a folder, or the file itself, in an order that does not depend on the file system. */
+/**
+ * Returns the files of a folder, or the file itself, in an order that does not depend on the file
+ * system.
+ */
 async function filesBelow(folder: string, chosen: readonly string[]): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const names = entries
@@ -73,9 +76,9 @@ interface Inside {
   readonly isOurs: boolean;
 }
 
-/** The entries of one package below `place`, with the given manifest. */
+/** Returns the entries of one package below `place`, with the given manifest. */
 async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): Promise<Entry[]> {
-  // Of third-party packages everything except sources is included, since their file lists contain
+  // Third-party packages are included except for their sources, because their file lists contain
   // patterns.
   const all = (await readdir(folder)).filter((name) => name !== 'node_modules' && name !== 'src');
   const names = await filesBelow(folder, isOurs ? (manifest.files ?? []) : all);
@@ -95,9 +98,9 @@ async function entriesOf(folder: string, { place, manifest, isOurs }: Inside): P
   ];
 }
 
-/** The folder of a third-party package, as `from` resolves it. */
+/** Returns the folder of a third-party package, as `from` resolves it. */
 function folderOf(name: string, from: string): string {
-  // Its main file, because not every package exports its manifest.
+  // Resolve its main file, because not every package exports its manifest.
   const main = createRequire(path.join(from, 'package.json')).resolve(name);
   const inside = path.join('node_modules', name);
   return main.slice(0, main.lastIndexOf(inside) + inside.length);
@@ -130,14 +133,14 @@ async function npmArchive(place: string, built: string): Promise<Archive> {
   });
 }
 
-/** The document of this release. */
+/** Reads the document of this release. */
 async function merchantDocument(): Promise<ApiDocument> {
   return JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8')) as ApiDocument;
 }
 
 const PYTHON_ABOUT = 'The client of a Tapline payment network for Python.';
 
-/** The Python client as a wheel, which pip installs without building anything. */
+/** Builds the Python client as a wheel, which pip installs without building anything. */
 async function pythonArchive(): Promise<Archive> {
   const read = async (name: string) => {
     return { name, bytes: await readFile(path.join(ROOT, 'python', name)) };
@@ -178,7 +181,10 @@ async function pythonArchive(): Promise<Archive> {
 
 const PHP_FILES = ['README.md', 'autoload.php', 'composer.json', 'src'];
 
-/** The PHP client, which Composer installs from a folder (`artifact`), or which can be unpacked. */
+/**
+ * Builds the PHP client, which Composer installs from a folder (`artifact`), or which can be
+ * unpacked.
+ */
 async function phpArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'php');
   const text = await readFile(path.join(folder, 'composer.json'), 'utf8');
@@ -199,7 +205,7 @@ async function phpArchive(): Promise<Archive> {
 
 const GO_ABOUT = 'The client of a Tapline payment network for Go.';
 
-/** The Go client, to be unpacked beside the program that references its folder. */
+/** Builds the Go client, to be unpacked beside the program that references its folder. */
 async function goArchive(): Promise<Archive> {
   const folder = path.join(ROOT, 'go');
   const names = (await readdir(folder)).filter((name) => !name.endsWith('_test.go')).sort();
@@ -217,7 +223,7 @@ async function goArchive(): Promise<Archive> {
   });
 }
 
-/** The merchant API as collections for manual requests. */
+/** Builds the merchant API as collections for manual requests. */
 async function collections(): Promise<readonly Archive[]> {
   const document = await merchantDocument();
   const { version } = await manifestOf(ROOT);
@@ -240,7 +246,7 @@ async function collections(): Promise<readonly Archive[]> {
 }
 
 /**
- * All packages of this release, built from the service's own files.
+ * Builds all packages of this release from the service's own files.
  * @param own as in `ensurePackages`
  */
 export async function archivesOf(own?: string): Promise<readonly Archive[]> {
@@ -250,7 +256,7 @@ export async function archivesOf(own?: string): Promise<readonly Archive[]> {
   return [...packages, ...(await collections())];
 }
 
-/** In the format of `sha512sum --check`. */
+/** Writes the format of `sha512sum --check`. */
 export function sumsOf(archives: readonly Archive[]): string {
   return archives.map(({ file, sha512 }) => `${sha512.toString('hex')}  ${file}\n`).join('');
 }

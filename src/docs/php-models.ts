@@ -3,7 +3,7 @@ import { type Model, modelsOf } from '#docs/models.ts';
 
 type NameOf = Model['nameOf'];
 
-/** The PHP type of a value, without null. */
+/** Returns the PHP type of a value, without null. */
 function phpType(schema: Schema, nameOf: NameOf): string {
   const named = nameOf(schema);
   if (named !== null) return named;
@@ -32,7 +32,7 @@ function isNullable({ anyOf, type }: Schema): boolean {
   return type === 'null' || type?.includes('null') === true || anyOf?.some(isNullable) === true;
 }
 
-/** The model of a value, or of the items of its list. */
+/** Returns the model of a value, or of the items of its list. */
 function modelIn(
   schema: Schema,
   nameOf: NameOf,
@@ -91,7 +91,7 @@ ${values.join('')}        );
 `;
 }
 
-/** `src/Model/*.php`: the objects of the merchant API as classes, by file name. */
+/** Writes `src/Model/*.php`: the objects of the merchant API as classes, by file name. */
 export function phpModels(document: Parameters<typeof modelsOf>[0]): ReadonlyMap<string, string> {
   return new Map(modelsOf(document).map((model) => [`${model.name}.php`, classOf(model)]));
 }

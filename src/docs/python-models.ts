@@ -45,7 +45,7 @@ function linesOf(fields: readonly ModelField[], model: Model): string[] {
   return fields.map(({ name, schema }) => `    ${name}: ${typeOf(schema, model.nameOf)}`);
 }
 
-/** A TypedDict class; in Python 3.9 optional fields need a separate class. */
+/** Writes a TypedDict class; in Python 3.9 optional fields need a separate class. */
 function classOf(model: Model): string {
   const { name, about, fields } = model;
   const needed = fields.filter(({ isRequired }) => isRequired);
@@ -72,7 +72,7 @@ function classOf(model: Model): string {
   ].join('\n');
 }
 
-/** `tapline/models.py`: the objects of the merchant API as types, for mypy and editors. */
+/** Writes `tapline/models.py`: the objects of the merchant API as types, for mypy and editors. */
 export function pythonModels(document: Parameters<typeof modelsOf>[0]): string {
   const classes = modelsOf(document).map(classOf);
   return [

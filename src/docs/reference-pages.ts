@@ -150,7 +150,7 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
   ];
 }
 
-/** Objects that a page's operations return, by their names in the document. */
+/** Returns the objects that a page's operations return, by their names in the document. */
 function objectsOf(endpoints: readonly Endpoint[], document: ApiDocument): string[] {
   const text = JSON.stringify(endpoints);
   const { schemas } = document.components;
@@ -174,7 +174,7 @@ function messages(document: ApiDocument): string[] {
 /** The tag of the messages that endpoints receive. */
 const MESSAGES = 'Webhooks';
 
-/** One page per resource of an API. */
+/** Returns one page per resource of an API. */
 export function referencePages(
   document: ApiDocument,
   section: { readonly group: string; readonly prefix: string; readonly methods: PackageMethods },
@@ -196,7 +196,7 @@ export function referencePages(
   });
 }
 
-/** Every error code, each under its own heading, to which `doc_url` links. */
+/** Returns the page of error codes, each under its own heading, to which `doc_url` links. */
 export function errorsPage(): PageSource {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   const sections = codes.flatMap((code) => {

@@ -13,7 +13,7 @@ const ASSETS = path.join(import.meta.dirname, 'assets');
 const TOKENS = path.join(ROOT, 'web/ui/tokens.css');
 const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
-/** In the order of the contents; others follow by name. */
+/** Guides in the order of the contents; others follow by name. */
 const GUIDE_ORDER = [
   ...[
     'quickstart',
@@ -40,7 +40,7 @@ const SURFACES: readonly (readonly [name: string, group: string, prefix: string]
   ['openapi/operator.json', 'Operators', 'api/operator/'],
 ];
 
-/** An address of the site with its content. */
+/** A path of the site, with its content. */
 export interface SiteFile {
   /** `/docs/webhooks`. */
   readonly path: string;
@@ -53,8 +53,8 @@ interface Page extends PageSource, RenderedPage {
 }
 
 /**
- * A code block that names a file of the repository shows that file, so the file's tests cover the
- * guide.
+ * Inserts files: a code block that names a file of the repository shows that file, so the file's
+ * tests cover the guide.
  */
 async function withFiles(markdown: string): Promise<string> {
   const parts = markdown.split(/^```(\w+) (examples\/[\w./-]+)\n```$/m);
@@ -163,10 +163,10 @@ ${rest.join('</h1>\n')}
 `;
 }
 
-/** A guide's first sentence describes its purpose. */
+/** Returns a guide's first sentence, which describes its purpose. */
 function leadOf({ sections }: RenderedPage): string {
   const [lead = ''] = (sections[0]?.text ?? '').split(/(?<=\.)\s/);
-  // A section's text has a blank after each word of code.
+  // Remove blanks before punctuation: a section's text has one after each word of code.
   return lead.replaceAll(/ (?=[,.:;])/g, '');
 }
 
@@ -211,13 +211,15 @@ function llms(pages: readonly Page[]): string {
   return `${['# Tapline', about, ...lists].join('\n\n')}\n`;
 }
 
-/** The guides and the merchant API in one file, for programs that read everything at once. */
+/**
+ * Returns the guides and the merchant API in one file, for programs that read everything at once.
+ */
 function llmsFull(pages: readonly Page[]): string {
   const chosen = pages.filter(({ group }) => group === 'Guides' || group === 'Reference');
   return chosen.map(({ markdown }) => markdown.trim()).join('\n\n---\n\n');
 }
 
-/** The search index: one line per heading, short enough to be sent as a whole. */
+/** Returns the search index: one line per heading, short enough to be sent as a whole. */
 function searchIndex(pages: readonly Page[]): string {
   const entries = pages.flatMap((page) =>
     page.sections.map(({ id, title, text }, index) => ({
@@ -230,7 +232,9 @@ function searchIndex(pages: readonly Page[]): string {
   return JSON.stringify(entries);
 }
 
-/** Lines with only a comment are for readers of the sources, and a sixth of the size. */
+/**
+ * Removes lines with only a comment, which are for readers of the sources, and a sixth of the size.
+ */
 function withoutComments(text: string): string {
   return text.replaceAll(/^ *(?:\/\/.*|\/\*.*\*\/)\n/gm, '');
 }
@@ -243,7 +247,7 @@ const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** The whole site, from the guides and the OpenAPI documents. */
+/** Builds the whole site from the guides and the OpenAPI documents. */
 export async function buildSite(
   documents: Readonly<Record<string, ApiDocument>>,
   options: SiteOptions,

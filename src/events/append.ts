@@ -18,7 +18,7 @@ export interface EventDraft {
   readonly object: { readonly [key: string]: Json };
   /** For `*.updated`: the changed fields with their previous values. */
   readonly previousAttributes?: { readonly [key: string]: Json };
-  /** One position of the account's order; the event's `sequence`. */
+  /** One position in the account's order; it becomes the event's `sequence`. */
   readonly stamp: Stamp;
 }
 
@@ -35,7 +35,7 @@ const EVENTS = columnsFrom(1, {
   body: 'text',
 });
 
-/** The beginning of an event's JSON, up to the number of its `sequence`. */
+/** Returns the beginning of an event's JSON, up to the number of its `sequence`. */
 function eventHead(event: {
   readonly id: string;
   readonly type: EventType;
@@ -101,14 +101,16 @@ const APPEND = `
   )
   select count(*) as deliveries from due`;
 
-/** Hints that events of an account and mode were written, so that streams read them. */
+/**
+ * The topic of hints that events of an account and mode were written, so that streams read them.
+ */
 export const EVENTS_TOPIC = 'events';
 
 export function eventsKey({ accountId, livemode }: Tenant): string {
   return `${accountId}.${livemode}`;
 }
 
-/** An event as it was written. */
+/** An event in its written form. */
 export interface WrittenEvent {
   readonly id: string;
   readonly created: Date;
@@ -116,7 +118,7 @@ export interface WrittenEvent {
   readonly body: string;
 }
 
-/** Like {@link appendEvents}, for callers that need the events themselves. */
+/** Like {@link appendEvents}, but returns the events, for callers that need them. */
 export async function writeEvents(
   tx: Tx,
   drafts: readonly EventDraft[],
