@@ -23,7 +23,8 @@ async function isNoted(id: string): Promise<boolean> {
 }
 
 /**
- * An authenticator with an empty cache, and the number of statements of each kind that it has sent.
+ * Creates an authenticator with an empty cache, and counts the statements of each kind that it
+ * sends.
  */
 function authenticator() {
   const sent: string[] = [];

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { surfaceDocuments } from '#app/surface-documents.ts';
 
-/** Readers of a document have only its words, so each field and each response must be described. */
+/**
+ * Requires a description of each field and each response, because readers of a document have only
+ * its words.
+ */
 
 interface Schema {
   readonly $ref?: string;
@@ -20,7 +23,10 @@ interface Operation {
 
 const documents = Object.entries(surfaceDocuments(declaredRoutes()));
 
-/** Fields below `value` that neither have a description nor reference a described schema. */
+/**
+ * Returns the fields below `value` that neither have a description nor reference a described
+ * schema.
+ */
 function undescribed(value: unknown, place: string): string[] {
   if (value === null || typeof value !== 'object') return [];
   const { properties } = value as Schema;

@@ -5,7 +5,7 @@ import { operatorDoor } from '#app/operator-door.ts';
 import { startTestApi, type TestApi } from '#testing/api.ts';
 import { sendRaw } from '#testing/http-kit.ts';
 
-/** The address of the operator API, if it has its own. */
+/** Tests the separate address that the operator API may have. */
 
 let api: TestApi;
 

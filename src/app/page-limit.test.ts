@@ -14,13 +14,13 @@ before(async () => {
 
 after(() => api.close());
 
-/** Requests with a client address, as a proxy in front sends it. */
+/** Sends requests with a client address, as a proxy in front does. */
 const askFrom = (path: string, address: string) =>
   fetch(new URL(path, api.url), { headers: { 'X-Forwarded-For': address } });
 
 /**
- * How often each status was returned, for concurrent requests, each from an address of one /64,
- * until some were refused.
+ * Returns how often each status was returned, for concurrent requests, each from an address of one
+ * /64, until some were refused.
  */
 async function statusesOf(path: string): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
@@ -42,7 +42,7 @@ for (const path of [CARD_PATH, HOLD_PATH, PERSON_LINK_PATH, '/brand']) {
   test(`${path}: a /64 that guesses links gets ${PAGES.requests} answers a minute`, async () => {
     const began = performance.now();
     const { 429: _refused, ...answered } = await statusesOf(`${path}/guess`);
-    // Meanwhile the limit admits some again.
+    // Allows for more, because the limit admits some again meanwhile.
     const more = Math.ceil((performance.now() - began) / ((PAGES.seconds * 1000) / PAGES.requests));
     const [count = 0, ...others] = Object.values(answered);
     assert.deepEqual(others, [], 'a wrong link has one answer');

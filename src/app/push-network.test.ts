@@ -5,7 +5,10 @@ import { startTestApi, type TestApi } from '#testing/api.ts';
 import { type Caller, caller } from '#testing/api-client.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** The push services that a sandbox's wallet may name, while its webhooks may go to itself. */
+/**
+ * Tests the push services that a sandbox's wallet may name, although its webhooks may go to the
+ * sandbox itself.
+ */
 
 let api: TestApi;
 let payer: Caller;

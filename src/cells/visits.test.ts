@@ -72,7 +72,7 @@ function settings(own: number, changed: Partial<CellSettings> = {}): CellSetting
   return { own, others: [{ cell: 0, url }], secret: SECRET, ...changed };
 }
 
-/** The answer that cell `own` gets about a tap, for one intent. */
+/** Returns the answer that cell `own` gets about a tap, for one intent. */
 async function ask(
   presented: Presented,
   { own = 1, intent = 'pi_1', cells = settings(own) } = {},
@@ -213,7 +213,7 @@ test('a tap of a card is consumed at its home cell, whose limit comes with it', 
   assert.equal((await ask(tapOf(chip), { own: 2, intent: 'pi_3' })).refusal, null);
 });
 
-/** The shop is in cell 1. */
+/** Returns the shop, which is in cell 1. */
 function abroadShop(changed: Partial<TestStore['pay']> = {}): TestStore {
   const askHome = createAskHome({ db: abroad.db, clock, cells: settings(1) });
   return { ...shop, pay: { ...shop.pay, askHome, ...changed } };

@@ -14,13 +14,13 @@ import { DAY_MS } from '#core/durations.ts';
 const FIRST = Date.UTC(2020, 0, 1);
 const END = Date.UTC(2031, 0, 1);
 /**
- * Morocco changes its clocks for only a month, so every change falls between two of these steps.
+ * Step of the search. Morocco changes its clocks for only a month, so no step may skip two changes.
  */
 const STEP_MS = 14 * DAY_MS;
 
 const startOf = (zone: string, day: string) => dayStart(zone, day).toISOString();
 
-/** The days around each clock change of a zone. */
+/** Returns the days around each clock change of a zone. */
 function daysOfChanges(zone: string): Set<string> {
   const offset = (at: number) => wallTime(zone, at) - at;
   const days = new Set<string>();

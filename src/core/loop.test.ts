@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoop } from '#core/loop.ts';
 
-/** Far longer than a test, so that the poll caused none of its runs. */
+/** A poll interval far longer than a test, so that the poll causes none of its runs. */
 const NEVER = 60_000;
 
 function counting(answers: readonly (boolean | Error)[] = []) {

@@ -6,7 +6,7 @@ import { type CardKeys, cmac, readSunMessage, writeSunMessage } from '#core/sun-
 
 const hex = (text: string) => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const ZERO_KEYS: CardKeys = { metaRead: Buffer.alloc(16), fileRead: Buffer.alloc(16) };
-/** NXP AN12196, the example of an encrypted PICC data mirror with a MAC. */
+/** NXP's example (AN12196) of an encrypted PICC data mirror with a MAC. */
 const PUBLISHED = {
   piccData: hex('EF963FF7828658A599F3041510671E88'),
   mac: hex('94EED9EE65337086'),
@@ -56,7 +56,7 @@ describe('the message of an NTAG 424 DNA card', () => {
 });
 
 describe('AES-CMAC', () => {
-  // RFC 4493, section 4.
+  // Test vectors from RFC 4493, section 4.
   const key = hex('2b7e151628aed2a6abf7158809cf4f3c');
   const message = hex(
     `6bc1bee22e409f96e93d7e117393172a ae2d8a571e03ac9c9eb76fac45af8e51

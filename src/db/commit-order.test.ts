@@ -57,7 +57,7 @@ test('a poller that reads forward misses nothing that concurrent writers commit'
   let writing = true;
   const write = async (writer: number) => {
     for (let i = 0; i < each; i++) {
-      // Clocks of several machines, and transactions of different lengths.
+      // Uses several clocks, as machines have, and transactions of different lengths.
       const now = addMs(new Date(), (writer - 2) * 20);
       await database.db.transaction(async (tx) => {
         await writeOne(tx, tenant, now);
@@ -176,7 +176,10 @@ test('each of several accounts gets as many positions as requested', async () =>
   assert.deepEqual([ofA.created, ofB.created], [NOW, addMs(NOW, 9)]);
 });
 
-/** With so many accounts the rows of a batch are found, and locked, in the order of their names. */
+/**
+ * Adds so many accounts that the rows of a batch are found, and locked, in the order of their
+ * names.
+ */
 async function addThousands(): Promise<void> {
   const { db } = database;
   await db.query(`insert into accounts (id, name, created)
@@ -199,7 +202,7 @@ test('batches that name the same accounts in different orders never deadlock', a
   const batches: Promise<unknown>[] = [];
   await database.db.transaction(async (tx) => {
     await stampOrder(tx, b, NOW, 1);
-    // The first batch requests b, and then one that already holds a.
+    // The first batch requests b; the second one already holds a and then requests b.
     batches.push(stampAll([b, a]));
     await waitingForLocks(database.db, 1);
     batches.push(stampAll([a, b]));

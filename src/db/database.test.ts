@@ -261,7 +261,7 @@ test('unreachable means unavailable, for statements and for transactions', async
   await db.close();
 });
 
-/** The database behind a proxy that the test can cut. */
+/** Runs `work` with the database behind a proxy that the test can cut. */
 async function withWire(work: (db: ReturnType<typeof openDatabase>, wire: TcpProxy) => unknown) {
   const url = new URL(database.url);
   const wire = await startTcpProxy(Number(url.port));

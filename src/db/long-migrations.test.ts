@@ -53,7 +53,7 @@ async function cutOff(like: string): Promise<void> {
   assert.ok(ended, `no session ran ${like}`);
 }
 
-/** A transaction that has read something and stays open, as a report or a backup does. */
+/** Opens a transaction that has read something and stays open, as a report or a backup does. */
 async function holdOpen(sql: string): Promise<() => Promise<void>> {
   const client = await database.db.connect();
   await client.query(`begin isolation level repeatable read; ${sql}`);
@@ -126,7 +126,10 @@ test('a file marked as concurrent without such an index is named', async () => {
   });
 });
 
-/** Ten rows at a time; each run writes one row, so that runs can be counted. */
+/**
+ * Returns a migration that changes ten rows at a time; each run writes one row, so that runs can be
+ * counted.
+ */
 const backfill = (table: string) => `-- batched
 with part as (
   select n from ${table} where n > coalesce($1::int, 0) order by n limit 10

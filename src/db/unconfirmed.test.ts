@@ -14,7 +14,7 @@ let db: Database;
 before(async () => {
   temporary = await openTemporaryFolder('tapline-unconfirmed');
   const { folder } = temporary;
-  // A standby that never connects. Only commits that request it wait for it.
+  // Names a standby that never connects. Only commits that request it wait for it.
   const standby = { synchronous_standby_names: 'nobody', synchronous_commit: 'local' };
   const settings = { ...standby, wal_level: 'replica', max_wal_senders: '1' };
   server = await startPostgres({ folder, log: () => {}, settings });
@@ -28,7 +28,7 @@ after(async () => {
   await temporary.remove();
 });
 
-/** Ends the waits, as a statement time-out or a server shutdown does. */
+/** Ends the waits for the standby, as a statement time-out or a server shutdown does. */
 async function giveUpWaiting(): Promise<void> {
   const waiting = async () =>
     db.query<{ pid: number }>(`select pid from pg_stat_activity where wait_event = 'SyncRep'`);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createWaitingRoom } from '#db/waiting-room.ts';
 import { localWakeups } from '#db/wakeups.ts';
 
-/** Rows that a test changes, and the statements that read them. */
+/** Opens the registry over rows that a test changes, and records the statements that read them. */
 function openRoom(pollMs?: number) {
   const wakeups = localWakeups();
   const rows = new Map<string, string>();
@@ -14,7 +14,8 @@ function openRoom(pollMs?: number) {
     topic: 'row',
     read: async (keys) => {
       statements.push(keys.length);
-      // A statement sees the rows as of its start; its response takes a moment longer.
+      // Takes the rows at once and responds later, because a statement sees the rows as of its
+      // start.
       const seen = new Map(
         keys.flatMap((key) => (rows.has(key) ? [[key, rows.get(key) ?? '']] : [])),
       );
@@ -121,8 +122,8 @@ test('two thousand waiting clients cost few statements; only one is notified', a
   set('terminal-1234', 'work');
   await Promise.all(waits);
   assert.deepEqual(answered, ['terminal-1234']);
-  // The first read, four polls and the last read, each at most 500 rows per statement. On a busy
-  // machine the timers may fire in more groups than one.
+  // Allows the first read, four polls and the last read, each with at most 500 rows per statement.
+  // On a busy machine the timers may fire in more groups than one.
   const total = statements.reduce((sum, count) => sum + count, 0);
   assert.ok(statements.length <= 400, `${statements.length} statements`);
   assert.ok(total <= 2_000 * 7, `${total} rows`);

@@ -13,7 +13,7 @@ let shared: WebhookBench;
 let bench: WebhookBench;
 let statements = 0;
 
-/** The bench's database, which counts its statements. */
+/** Returns the bench's database and counts its statements. */
 const counting = (): Database => ({
   ...shared.db,
   query: (text, values) => {
@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 interface Followed {
   readonly reader: StreamReader;
-  /** Ids in the order of arrival. */
+  /** Returns the ids in the order of arrival. */
   readonly ids: () => string[];
   readonly gone: AbortController;
 }
@@ -75,7 +75,7 @@ test('a hundred streams of an account share one read', async () => {
   const heard = await Promise.all(all.map((one) => untilHeard(one, 15)));
   for (const ids of heard) assert.deepEqual(ids, heard[0]);
   const polls = Math.ceil((performance.now() - begun) / 1000);
-  // One read per hint, and one more each that finds nothing.
+  // Allows one read per hint, and one more each that finds nothing.
   assert.ok(statements <= 10 + 2 * polls, `${statements} statements`);
   for (const { gone } of all) gone.abort();
 });

@@ -69,7 +69,7 @@ test('a link in a file’s place is neither read nor written through', async () 
     await assert.rejects(openOwn(file, 'append'), refused, name);
     assert.throws(() => openOwnSync(file, 'append'), refused, name);
     await assert.rejects(openOwn(file, 'new'), /EEXIST/, name);
-    // A hard link to a file reads as the file.
+    // A hard link to a file is read like the file, so only other links are rejected.
     if (name !== 'hard') await assert.rejects(readOwn(file), refused, name);
   }
   await assert.rejects(fs.stat(path.join(root, 'nowhere')), { code: 'ENOENT' });

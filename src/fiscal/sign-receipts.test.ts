@@ -59,7 +59,7 @@ function sign(): Loop {
   return loop;
 }
 
-/** A paid sale of one line. */
+/** Makes a paid sale of one line. */
 async function sell(): Promise<Payment> {
   const lines = { lineItems: [LINE], discount: 0 };
   const { body } = see(await createIntentCreator(store)(newCreate(store, { lines })));
@@ -214,7 +214,7 @@ test('a database that was restored asks again with the same number and id', asyn
   const payment = await sell();
   const loop = sign();
   await until(() => isSigned(payment));
-  // As the row was before the answer, which the backup did not have.
+  // Restores the row as it was before the answer, which the backup did not have.
   await store.db.query(
     `update fiscal_receipts set signature = null, text = null, signed_at = null, attempts = 0,
        due_at = $2 where subject_id = $1`,

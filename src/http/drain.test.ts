@@ -11,14 +11,14 @@ import { createDrain, timesLeft } from '#http/drain.ts';
 import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
 
-/** Longer than a closing server normally waits for the last requests. */
+/** Pause that is longer than a closing server normally waits for the last requests. */
 const HELD_UP_MS = 700;
 /** Requests of each client before the server closes, so that its connection is in use by then. */
 const WARM = 10;
 
 /**
- * Calls back when it waits, waits until it is told to end, and returns whether the client is still
- * connected.
+ * Returns a route that reports when it waits, waits until it is told to end, and returns whether
+ * the client is still connected.
  */
 function waiting(method: 'GET' | 'POST', path: string, onWait: () => void): AnyRoute {
   return defineRoute({
@@ -135,7 +135,7 @@ test('clients with keep-alive connections are not cut off when the server closes
         await send(server.url, '/quick', agent);
         if (++answered === WARM) warm[client]?.resolve();
       } catch (error) {
-        // A load balancer whose connection is refused tries another server; nothing was sent.
+        // Ignores a refused connection: nothing was sent, so a load balancer tries another server.
         if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return;
         failures.push(error);
       }
@@ -160,7 +160,7 @@ test('a stop takes no longer when its turns are slow, and leaves time for last r
   assert.deepEqual(left(8_000), [0, 1_000], 'held up for longer than a stop takes');
 });
 
-/** The process does nothing meanwhile, as on an overloaded machine. */
+/** Blocks the process, as on an overloaded machine. */
 function holdUp(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
@@ -178,7 +178,7 @@ test('requests to a blocked server that is closing are answered', async () => {
   });
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.once('error', () => {});
-  // Until the end of the pause the process reads nothing, so timers due by then run first.
+  // The process read nothing until the end of the pause, so timers that were due by then run first.
   await nextTurn();
   const closing = server.drain.close(server.app);
   socket.write(head);

@@ -41,7 +41,7 @@ const throwing = (error: Error) => async () => {
   throw error;
 };
 
-/** Work that cannot end before its time limit. */
+/** Counts work that cannot end before its time limit. */
 const late = { begun: 0, finished: 0, end: Promise.withResolvers<void>() };
 const slow = async () => {
   late.begun++;
@@ -188,7 +188,7 @@ for (const { status, code, ...sent } of ANSWERS) {
 
 for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'SEARCH']) {
   test(`${method} on a path that exists returns 405 with the allowed methods`, async () => {
-    // fetch refuses TRACE.
+    // Uses undici itself, because fetch refuses TRACE.
     const response = await import('undici').then(({ request }) =>
       request(`${server.url}/api/v1/things`, {
         method: method as 'PUT',

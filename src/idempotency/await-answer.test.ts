@@ -27,7 +27,7 @@ interface Job {
 
 let ids = 0;
 
-/** A running job, and the request that waits for it. */
+/** Starts a job, and the request that waits for it. */
 async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
   const [id, request] = [`job_${++ids}`, newRequest(store)];
   await store.db.transaction(async (tx) => {
@@ -37,7 +37,9 @@ async function begin(): Promise<{ id: string; request: IdempotentRequest }> {
   return { id, request };
 }
 
-/** What the worker does: stores object and response in one transaction, then wakes the waiter. */
+/**
+ * Does what the worker does: stores object and response in one transaction, then wakes the waiter.
+ */
 async function finish(id: string, wake = true): Promise<void> {
   await store.db.transaction(async (tx) => {
     await tx.query(`update jobs set status = 'done' where id = $1`, [id]);

@@ -17,7 +17,7 @@ function keyed(key: string | null, body = 'a'): Keyed {
   return { idempotency, requestId: 'req_1', now: NOW };
 }
 
-/** The row of a request's key: with its stored response, or while its work continues. */
+/** Returns the row of a request's key: with its stored response, or while its work continues. */
 function rowOf({ idempotency }: Keyed, answer: Done['answer'] | null): [string, KeyRow] {
   const request = idempotency as IdempotentRequest;
   const { key, method, path } = request;
@@ -37,7 +37,7 @@ function said({ answer }: Decided<Done>): string {
   return answer.headers === undefined ? (status ?? error.code) : `${status ?? error.code} again`;
 }
 
-/** The responses to these requests, which of them ran, and what is stored. */
+/** Returns the responses to these requests, which of them ran, and what is stored. */
 function decide(known: readonly [string, KeyRow][], asked: readonly Keyed[], codes?: ErrorCode[]) {
   const ran: number[] = [];
   const { decided, stored } = decideKeyed(new Map(known), asked, (_, index) => {

@@ -14,7 +14,7 @@ const REQUEST: IdempotentRequest = {
 };
 const OTHER_BODY = fingerprint('POST', '/v1/payment_intents', { amount: 2 });
 
-/** A first request whose work lasts until the test ends it. */
+/** Starts a first request, whose work lasts until the test ends it. */
 function runFirst() {
   const runKeyed = createKeysUnderWay();
   const { promise, resolve, reject } = Promise.withResolvers<string>();

@@ -28,7 +28,7 @@ test('one request has one fingerprint, for any order of its members', () => {
   assert.equal(new Set([own, ...others]).size, 7);
 });
 
-/** The refusals after which a request may be corrected and sent again with its key. */
+/** Codes of refusals after which a request may be corrected and sent again with its key. */
 const FREE: readonly ErrorCode[] = [
   'parameter_missing',
   'parameter_invalid',
@@ -53,7 +53,7 @@ const FREE: readonly ErrorCode[] = [
   'service_unavailable',
 ];
 
-/** The refusals that stay the response of the key. */
+/** Codes of refusals that stay the response of the key. */
 const HOLD: readonly ErrorCode[] = [
   'kyb_required',
   'resource_missing',

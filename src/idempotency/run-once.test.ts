@@ -25,7 +25,7 @@ after(() => store.close());
 
 let runs = 0;
 
-/** Work that writes to the database. */
+/** Does work that writes to the database. */
 async function work(tx: Tx): Promise<Done> {
   const n = ++runs;
   await tx.query('insert into work values ($1)', [n]);
@@ -44,7 +44,7 @@ async function run(
   return see((await runOnce(store.db, once, does)).answer);
 }
 
-/** Work that is refused after it has written. */
+/** Does work that is refused after it has written. */
 function refusing(code: ErrorCode) {
   return async (tx: Tx) => {
     await work(tx);
@@ -104,8 +104,8 @@ describe('work with a key', () => {
     });
     const began = runs;
     while (runs === began) await sleep(1);
-    // The first request's effects would make the second one impossible, and that would free the
-    // key.
+    // If the second request ran, the first one's effects would make it impossible, and that would
+    // free the key.
     const second = run(request, refusing('parameter_invalid'));
     await waitingForLocks(store.db, 1);
     gate.resolve();

@@ -75,7 +75,7 @@ describe('npm run chain -- deploy', () => {
     return receipt.contractAddress ?? '0x';
   }
 
-  /** A deployment that is correct, except that the token is not Circle's. */
+  /** Returns a correct deployment, except that the token is not Circle's. */
   function inOrder(): Record<string, string> {
     return {
       network: 'testnet',
@@ -176,7 +176,7 @@ describe('npm run chain -- deploy', () => {
       assert.equal(await has('canceller', proposer), false, 'guardians alone cancel');
     }
     assert.equal(await has('canceller', settlement as Hex), true);
-    // An address that has code, but is not a token.
+    // Names an address that has code, but is not a token.
     assert.match(await refusal({ usdc: settlement }), /has no decimals, not 6/);
   });
 

@@ -23,7 +23,7 @@ const PING = defineRoute({
 
 const LIVE_KEY = 'live';
 
-/** A surface with a key of live mode besides the one of test mode. */
+/** Returns a surface with a key of each mode. */
 function twoModes(): Surface {
   const bare = bareSurface([PING]);
   return {

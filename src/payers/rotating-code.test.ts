@@ -15,7 +15,7 @@ const NEW: RotatingKeyRow = {
   blocked_until: null,
 };
 
-/** The row after this many wrong codes. */
+/** Returns the row after this many wrong codes. */
 function afterWrong(row: RotatingKeyRow, count: number, at: Date): RotatingKeyRow {
   let after = row;
   for (let tries = 0; tries < count; tries++) {

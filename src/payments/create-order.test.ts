@@ -48,7 +48,7 @@ test('a create whose key another request takes meanwhile is refused as in progre
   assert.equal(see(await answer).said, 'idempotency_request_in_progress');
 });
 
-/** The creation times of the store's intents, in their order. */
+/** Returns the creation times of the store's intents, in their order. */
 async function timesOf({ merchant, db }: TestStore): Promise<Date[]> {
   const rows = await db.query<{ created: Date }>(
     'select created from payment_intents where account_id = $1 order by position',

@@ -25,14 +25,17 @@ before(async () => {
 });
 after(() => shared.close());
 
-/** The same store in another process, with separate connections and batches. */
+/** Opens the same store as in another process, with separate connections and batches. */
 function otherNode(t: TestContext, store: TestStore): TestStore {
   const db = openDatabase({ url: store.database.url, maxConnections: 4 });
   t.after(() => db.close());
   return { ...store, db };
 }
 
-/** The test fails if it has not met enough cases after this time, even on a slow machine. */
+/**
+ * Upper limit of the loop, generous for slow machines. The test fails if too few races occurred by
+ * then.
+ */
 const TIMEOUT_MS = 60_000;
 
 /** True while the loop should continue: for this long, and then until enough was met. */
@@ -125,7 +128,7 @@ test('a poller that reads forward misses nothing that two nodes and others write
     for (let n = 0; writing; n++) await work(n);
   };
   const nodes = [store, otherNode(t, store)].map((node) => createIntentCreator(node));
-  // Clocks of two machines.
+  // Offsets of the clocks of two machines.
   const offMs = [0, 10];
   const creating = nodes.map((create, node) =>
     loop(async () => {
@@ -198,7 +201,7 @@ function readNewer(store: TestStore, table: string, last: Place | undefined): Pr
 }
 
 describe('a connection that breaks', () => {
-  /** The intents of each request's key. */
+  /** Returns the intents of each request's key. */
   async function intentsByKey(requests: readonly CreateRequest[]): Promise<Map<string, string[]>> {
     const rows = await shared.db.query<{ key: string; id: string }>(
       `select k.key, p.id from idempotency_keys k join payment_intents p on p.id = k.resource
@@ -278,7 +281,7 @@ describe('a connection that breaks', () => {
       await wire.close();
     });
     const lost = requests.map((request) => create(request).catch((error) => error as Error));
-    // Both are in one batch, which has sent its commit and waits for the key.
+    // Waits until both are in one batch, which has sent its commit and waits for the key.
     await waitingForLocks(shared.db, 1);
     wire.onClientBytes = () => 'cut';
     wire.cutAll();

@@ -151,7 +151,7 @@ describe('a payment that was signed once', () => {
 });
 
 describe('a payment that the chain settles after it was declined', () => {
-  /** What the relayer writes when it finds the event: see followChain. */
+  /** Writes what the relayer does when it finds the event: see followChain. */
   async function settleAfterDecline(intentId: string): Promise<void> {
     await store.db.query(
       `update chain_requests r set status = 'succeeded', applied_at = null,

@@ -117,7 +117,7 @@ function toItems(scene: Scene, plan: readonly Planned[]): PayItem[] {
   }));
 }
 
-/** The remains, by intent: its status and the types of its events, in order. */
+/** Returns what remains, by intent: its status and the types of its events, in order. */
 async function remains(scene: Scene): Promise<string[]> {
   const rows = await store.db.query<{ id: string; left: string }>(
     `select i.id, i.status || ' ' || (
@@ -181,7 +181,8 @@ test('payments in one transaction end as they would have one after the other', a
     }),
     { numRuns: 40, examples: EXAMPLES },
   );
-  // The examples reach the outcomes that a batch can get wrong, which depend on earlier payments.
+  // The examples must reach the outcomes that a batch can get wrong, which depend on earlier
+  // payments.
   for (const outcome of [
     'limit_exceeded',
     'risk_blocked',
@@ -194,7 +195,8 @@ test('payments in one transaction end as they would have one after the other', a
 
 test('a pass that was created after the chain was asked does not pay yet', async () => {
   const scene = await openScene();
-  // Looking ahead found no such pass, so the chain was not asked whether its payer can pay.
+  // The check before the batch found no such pass, so the chain was not asked whether its payer can
+  // pay.
   const items = toItems(scene, each([0, 0])).map((item) => ({ ...item, preflight: null }));
   const { paid } = await store.db.transaction((tx) => payBatch(tx, items, store.pay));
   assert.deepEqual(

@@ -33,7 +33,7 @@ import {
 
 type CommandName = keyof typeof COMMANDS;
 
-/** The events of the steps in short, and the reason of a cancellation. */
+/** Returns the events of the steps in short, and the reason of a cancellation. */
 function outcomeOf(result: Transition): string {
   if (isRefusal(result)) return 'refused';
   if (result.length === 0) return 'unchanged';
@@ -127,7 +127,7 @@ const CANCELED_ROW: Row = {
   time_passed: 'unchanged',
 };
 
-/** Milliseconds are relative to the expiry. */
+/** The result of each command in each situation. Milliseconds are relative to the expiry. */
 const TABLE: readonly (readonly [situation: string, PaymentIntent, ms: number, Row])[] = [
   ['open, just created', OPEN, -EXPIRES_MS, OPEN_ROW],
   ['open, 1 ms before its expiry', OPEN, -1, OPEN_ROW],
@@ -312,7 +312,7 @@ function commandAt(name: CommandName, now: Date): IntentCommand {
     : COMMANDS[name];
 }
 
-/** Plays the moves as the service would: writes what is not refused. */
+/** Plays the moves as the service would: it writes what is not refused. */
 function play(sequence: readonly { readonly name: CommandName; readonly waitMs: number }[]) {
   const history: { before: PaymentIntent; now: Date; steps: readonly Step[] }[] = [];
   let intent = OPEN;

@@ -14,12 +14,14 @@ import {
 
 let store: TestStore;
 before(async () => {
-  // One connection, so that its statistics cover how each statement was planned.
+  // Uses one connection, so that its statistics cover how each statement was planned.
   store = await openStore({ maxConnections: 1 });
 });
 after(() => store.close());
 
-/** More often than PostgreSQL's default plans a statement before it keeps a generic plan. */
+/**
+ * Number of sales: more than PostgreSQL's default number of plans before it keeps a generic one.
+ */
 const SALES = 8;
 
 test('a sale and its lists plan no statement again', async () => {

@@ -54,7 +54,7 @@ interface Wallet {
   readonly payerId: string;
 }
 
-/** A payer whose wallet has this balance on the chain. */
+/** Adds a payer whose wallet has this balance on the chain. */
 async function addWallet(usdc: bigint): Promise<Wallet> {
   const [account] = await world.network.addPayers(1, { usdc });
   assert(account !== undefined);

@@ -39,7 +39,7 @@ function cancel(intentId: string, counter: Counter = store) {
 }
 
 /**
- * Both reach the intent's lock at the same time: the cancel starts when the tap has asked the
+ * Makes both reach the intent's lock at the same time: the cancel starts when the tap has asked the
  * chain, in every other race one statement later. The settlement is not awaited, because the tap's
  * decision is what counts.
  */
@@ -74,7 +74,7 @@ function approve(intentId: string, now: Date = NOON) {
 
 describe('exactly one outcome', () => {
   test('when a cancel meets a tap, hundreds of times', async () => {
-    // The long run has ten thousand.
+    // Number of races. The long run has ten thousand.
     const races = Number(process.env.RACES ?? 200);
     const create = intentMaker(store);
     const passes = await inParallel(64, () => addPayer(store));
@@ -182,7 +182,7 @@ describe('exactly one outcome', () => {
 });
 
 describe('a payer who is asked', () => {
-  /** Intents that wait for their payers, one per counter in turn. */
+  /** Returns intents that wait for their payers, one per counter in turn. */
   async function asked(index: number): Promise<{ intentId: string; counter: Counter }> {
     const counter = course.counterOf(index);
     const { pass } = await addPayer(store);

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** A reader that counts its statements. */
+/** Returns a reader that counts its statements. */
 function countingReader() {
   const count = { statements: 0 };
   const db: Sql = {

@@ -25,7 +25,7 @@ const create = async (request: CreateRequest) => see(await createIntentCreator(s
 const keyed = (key: string, input: Parameters<typeof newCreate>[1] = {}) =>
   newCreate(store, input, { idempotency: newRequest(store, key) });
 
-/** A paid intent as recovery leaves it, with its original order id. */
+/** Adds a paid intent as recovery leaves it, with its original order id. */
 async function addRebuilt(orderId: string, amount = 2_500_000): Promise<string> {
   const payment = await addPayment(store, amount);
   await store.db.query(

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 after(() => shared.close());
 
-/** An intent that was tapped and waits for the chain; its client has disconnected. */
+/** Adds an intent that was tapped and waits for the chain; its client has disconnected. */
 async function addProcessing(expiresIn = 120) {
   const { pass, payer } = await addPayer(store);
   const intentId = await addIntent(store, { expiresIn });
@@ -103,7 +103,7 @@ test('where blocks share a second it settles when its block was seen, after its 
     return payment?.settledAt;
   };
   assert.deepEqual(await settledAt(addMs(tappedAt, 123)), addMs(tappedAt, 123));
-  // The worker that saw it has a clock that is behind.
+  // Settles it with a worker whose clock is behind.
   assert.deepEqual(await settledAt(addMs(tappedAt, -5_000)), tappedAt);
 });
 
@@ -177,7 +177,7 @@ test('a result is applied once, for any number of workers', async () => {
   await answerAll(NOT_SETTLED);
   const deps = { ...store, log: silentLog };
   const runs = Array.from({ length: 5 }, () => applySettlements(deps));
-  // A batch that is not full was the last, so no worker polls again at once.
+  // A batch that is not full was the last one, so no worker may poll again at once.
   assert.deepEqual([...new Set(await Promise.all(runs))], [false]);
   assert.equal(await applySettlements(deps), false);
   const failed = (await eventTypes(store)).filter((type) => type.endsWith('payment_failed'));

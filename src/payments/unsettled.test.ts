@@ -22,7 +22,7 @@ import { addPayment, see } from '#testing/store-payments.ts';
 const SETTLES: NetworkState = { settles: true, reasons: [] };
 const NO_WORKER: NetworkState = { settles: false, reasons: ['no_worker'] };
 const RECOVERING: NetworkState = { settles: false, reasons: ['recovering'] };
-/** Above the threshold at which its payer is asked. */
+/** An amount above the threshold at which its payer is asked. */
 const HIGH = 50_000_000;
 
 let clock: FakeClock;
@@ -41,7 +41,7 @@ beforeEach(() => {
 });
 after(() => store.close());
 
-/** Every row that a tap, an approval or a refund could have written. */
+/** Returns every row that a tap, an approval or a refund could have written. */
 async function traces(): Promise<unknown> {
   const tables = ['chain_requests', 'events', 'idempotency_keys', 'refunds'];
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`);

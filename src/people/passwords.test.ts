@@ -7,7 +7,10 @@ import { addOwner, PASSWORD, signInAs } from '#testing/people.ts';
 import { PersonClient } from '#testing/person-client.ts';
 
 const EMAIL = 'owner@breached.test';
-/** On the list, or on it except for a year, capitals, digits or a punctuation mark at the end. */
+/**
+ * Passwords on the list, or on it except for a year, capitals, digits or a punctuation mark at the
+ * end.
+ */
 const BREACHED = [
   'unbelievable',
   'unbelievable!',

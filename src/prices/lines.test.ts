@@ -67,7 +67,7 @@ test('all of a sale may be taken off', () => {
   assert.equal(salePrice({ lineItems: [line({ unit_amount: 0 })], discount: 0 }), 0n);
 });
 
-/** The same pseudo-random numbers below 2^32 in every run: mulberry32. */
+/** Returns the same pseudo-random numbers below 2^32 in every run: mulberry32. */
 function sequence(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

@@ -24,7 +24,7 @@ function answer(rates: Readonly<Record<string, string>>, asOf = NOW): FeedAnswer
   return { asOf, rates: new Map(entries) };
 }
 
-/** The combined rate of two feeds' euro rates. */
+/** Returns the combined rate of two feeds' euro rates. */
 function euro(one: FeedAnswer, other: FeedAnswer): string | null | undefined {
   const found = compareFeeds([one, other], RULES, NOW).find(({ currency }) => currency === 'eur');
   if (found === undefined) return undefined;
@@ -99,7 +99,10 @@ describe('two feeds', () => {
 });
 
 describe('a rate that jumps', () => {
-  /** The state after the feeds returned these rates at these seconds; `null` if they differed. */
+  /**
+   * Returns the state after the feeds returned these rates at these seconds; `null` if they
+   * differed.
+   */
   function after(said: readonly (readonly [second: number, rate: string | null])[]): string | null {
     let known: KnownRate | undefined;
     for (const [second, text] of said) {

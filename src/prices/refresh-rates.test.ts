@@ -53,7 +53,7 @@ const json =
   (document: object): RequestListener =>
   (_, response) =>
     response.end(JSON.stringify(document));
-/** A feed that works correctly. */
+/** Returns a feed that works correctly. */
 const says = (eur: string, more: object = {}) =>
   json({ base: 'usd', as_of: clock.now().toISOString(), rates: { eur }, ...more });
 
@@ -63,7 +63,7 @@ function refresher(settings: Partial<RateSettings> = {}) {
   return createRateRefresher({ db, clock, log: silentLog, rates });
 }
 
-/** The current rate of the euro, or the code of the refusal. */
+/** Returns the current rate of the euro, or the code of the refusal. */
 async function euro(currency = 'eur'): Promise<string> {
   const rates = await selectRates(db, [currency]);
   const quoted = quote({ currency, amount: 100 }, rates, clock.now());
@@ -100,7 +100,7 @@ test('a currency that one of them does not name has no rate', async () => {
 });
 
 const RATES = { eur: '0.8' };
-/** A feed that is wrong in one way, while the other one works correctly. */
+/** Feeds that are wrong in one way, while the other one works correctly. */
 const WRONG: readonly (readonly [string, () => RequestListener])[] = [
   ['lies', () => says('0.6')],
   ['is unwell', () => (_, response) => response.writeHead(500).end()],

@@ -71,7 +71,7 @@ const network = { policy: addressPolicy(['127.0.0.0/8']), resolver: systemResolv
 const ring = (clock: Clock = store.clock) =>
   ringPayers({ ...store, keys, network, clock, insertAlarms });
 
-/** A payer whose browser is notified, and a payment that waits for the payer. */
+/** Adds a payer whose browser is notified, and a payment that waits for the payer. */
 async function rungPayer(path: string) {
   const payer = server.payer(
     await signInWallet(server.url, newWallet(), { now: store.clock.now() }),

@@ -58,7 +58,7 @@ after(async () => {
   await shared.close();
 });
 
-/** A tap whose settlement job waits for the relayer. */
+/** Taps, so that the settlement job waits for the relayer. */
 async function tapped(key: string) {
   const { payer, pass } = await addPayer(store);
   const intentId = await addIntent(store);
@@ -85,7 +85,7 @@ async function requestOf(intentId: string): Promise<RequestRow> {
 }
 
 /**
- * The chain shows the intent as paid by this payer, in a transaction that the service does not
+ * Makes the chain show the intent as paid by this payer, in a transaction that the service does not
  * know.
  */
 async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<void> {
@@ -249,7 +249,7 @@ describe('a settlement that waits when a loss is shown', () => {
   });
 });
 
-/** The chain shows the refund as paid, by a transaction with this hash. */
+/** Makes the chain show the refund as paid, by a transaction with this hash. */
 async function paidOnChain(payment: Payment, refund: unknown, hash: string): Promise<void> {
   await store.db.query(
     `insert into chain_transfers (livemode, tx_hash, log_index, kind, number, merchant_number,
@@ -345,8 +345,8 @@ describe('a refund that is failed in the ledger', () => {
 
 describe('an object that recovery has booked', () => {
   /**
-   * If a reorganization undoes it, the job becomes `queued` again, and the relayer sends it from
-   * its payload.
+   * Returns the jobs that have a result. If a reorganization undoes it, the job becomes `queued`
+   * again, and the relayer sends it from its payload.
    */
   async function answeredRequests(subjectId: string) {
     return store.db.query<{ kind: string; payload: Record<string, unknown>; hash: string }>(

@@ -171,7 +171,7 @@ test('refunds are listed in the order of creation, newest first', async () => {
 test('a request whose process died gets the result when it retries', async () => {
   const idempotency = newRequest(store);
   const lost = await addPending(400, idempotency);
-  // A second process that gets the same request meanwhile.
+  // Simulates a second process that gets the same request meanwhile.
   const ask = () =>
     createRefund(store, {
       tenant: store.merchant.tenant,

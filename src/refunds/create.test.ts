@@ -69,7 +69,7 @@ async function untilDecided(refunds: readonly Promise<Seen>[]): Promise<void> {
   }
 }
 
-/** Requests all of them at once, and plays the chain's result. */
+/** Requests all of them at once, and simulates the chain's result. */
 async function settleAll(refunds: readonly Promise<Seen>[], failure?: 'insufficient_balance') {
   await untilDecided(refunds);
   await playRefunds(store, failure);
@@ -283,7 +283,7 @@ describe('after a restore of the database to an earlier time', () => {
     return rows[0]?.reference.toString('hex');
   };
 
-  /** A refund that succeeded, as recovery rebuilds it. */
+  /** Adds a refund that succeeded, as recovery rebuilds it. */
   async function addRebuilt(key: string, amount: number | null): Promise<Seen> {
     const idempotency = newRequest(store, key);
     const asked = ask({ idempotency, amount });

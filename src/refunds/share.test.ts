@@ -41,7 +41,7 @@ function earlierOf(refunds: readonly Refund[]): Earlier {
   };
 }
 
-/** The atoms of each of these refunds of one sale, or its refusal. */
+/** Returns the atoms of each of these refunds of one sale, or its refusal. */
 function refundAll(sale: Sale, asked: readonly AskedAmount[]): (Share | string)[] {
   const refunds: Refund[] = [];
   return asked.map((one) => {
@@ -102,7 +102,7 @@ const step = fc.record({
   fails: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
 });
 
-/** 100,000 refunds in total. */
+/** Number of sales: 100,000 refunds in total. */
 const SALES = 5_000;
 const REFUNDS_OF_EACH = 20;
 
@@ -125,7 +125,8 @@ test('100,000 random refunds in either unit return the paid amount, never more',
         const decided = decideShare(paymentOf(sold, refunds), given, earlierOf(refunds));
         if ('refused' in decided) continue;
         assert.ok(decided.amount >= 1n);
-        // Worth its displayed amount, to within a minor unit for each rounding, and some atoms.
+        // Each refund must be worth its displayed amount, to within a minor unit for each rounding,
+        // and some atoms.
         const worth = (sold.paid * BigInt(decided.presentment?.amount ?? 0)) / BigInt(sold.whole);
         const off = decided.amount > worth ? decided.amount - worth : worth - decided.amount;
         const unit = sold.paid / BigInt(sold.whole) + 1n;

@@ -71,7 +71,8 @@ test('payers who reject at once do not wait for each other to delete old rows', 
     );
   await db.transaction(refuse('payer_old', 3));
   const first = await underWay(db, refuse('payer_one', 0));
-  // Waiting would block until the first one commits, which is never before this line is done.
+  // The second one must not wait: it would block until the first one commits, which is never before
+  // this line is done.
   await db.transaction(refuse('payer_two', 0));
   await first.commit();
   const rows = await db.query<{ payer_id: string }>(
@@ -100,7 +101,7 @@ test('rejections count in their own mode, and for an hour', async () => {
     return [found?.refused_within_hour, found?.refused_here_within_hour];
   };
   assert.deepEqual(await countOf(live), [1, 1]);
-  // The rows of the test above.
+  // Counts the rows of the test above.
   assert.deepEqual(await countOf(test_), [0, 2]);
 });
 

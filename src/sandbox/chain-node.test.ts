@@ -81,7 +81,9 @@ function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-/** The values that must be the same before and after: receipt, log, block, nonce, balance. */
+/**
+ * Returns the values that must be the same before and after: receipt, log, block, nonce, balance.
+ */
 async function receiptAndNonce(call: RpcCall, receipt: unknown) {
   const block = field(receipt, 'blockNumber');
   return {
@@ -108,7 +110,7 @@ test('blocks are short while transactions are pending, and one a second otherwis
   };
   const idle = await blocksIn(3_100);
   assert.ok(idle >= 2 && idle <= 4, `${idle} blocks in three idle seconds`);
-  // Right after an idle block, when the next one would be a second away.
+  // Sends right after an idle block, when the next one would be a second away.
   const { number } = await head(call);
   await waitUntil(async () => (await head(call)).number > number, 2_000);
   const sentAt = performance.now();

@@ -111,7 +111,8 @@ test('a foreign process with the id of the old server is left alone', async () =
   const content = await fs.readFile(pidFile, 'utf8');
   process.kill(await serverPid(path), 'SIGKILL');
   await instance.kill('SIGKILL');
-  // The test's parent process plays the foreign one: alive, not PostgreSQL, and not to be signaled.
+  // Names the test's parent process as the foreign one: alive, not PostgreSQL, and not to be
+  // signaled.
   await fs.writeFile(pidFile, content.replace(/^\d+/, String(process.ppid)));
   const again = await startHere(path);
   assert.equal(isRunning(process.ppid), true);
@@ -210,7 +211,7 @@ test('root without user namespaces keeps its closed folder and its data', rootOn
   const path = await emptyPlace();
   const programs = join(path, '..', 'programs');
   await fs.mkdir(programs);
-  // The output in a container that forbids namespaces.
+  // Prints what a container prints that forbids namespaces.
   const refusing = '#!/bin/sh\necho "unshare failed: Operation not permitted" >&2; exit 1\n';
   await fs.writeFile(join(programs, 'unshare'), refusing, { mode: 0o755 });
   const env = { ...process.env, PATH: `${programs}:${process.env.PATH}` };

@@ -60,7 +60,7 @@ test('a worker that pays the gas of transfers needs a key for it, others do not'
   assert.equal(worker.chains.testnet?.sponsorKey, KEY);
 });
 
-/** Mixed case, from EIP-55. */
+/** An address in mixed case, from EIP-55. */
 const MIXED = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
 test('an address may be set in one case, and is printed with its checksum', () => {

@@ -12,7 +12,7 @@ interface Example {
 const KEY = `0x${'1f'.repeat(32)}`;
 const ADDRESS = `0x${'ab'.repeat(20)}`;
 
-/** The minimal settings of an external network. */
+/** Returns the minimal settings of an external network. */
 function chainOf(prefix: string) {
   return {
     [`${prefix}RPC_URL`]: 'http://127.0.0.1:8545',

@@ -253,7 +253,7 @@ describe('an intent that the previous release has created', () => {
       [id, number],
     );
   };
-  /** As that release does at a tap. */
+  /** Taps as that release does. */
   const tap = async (id: string): Promise<bigint | undefined> => {
     const rows = await database.db.query<{ number: bigint }>(
       `insert into settlement_numbers (livemode, number, payment_intent_id)

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import type { Hex } from '#settlement/requests.ts';
 import { openMemory } from '#signer/memory.ts';
 
-/** The signer's memory of a key that signs for years. */
+/** Tests the signer's memory of a key that signs for years. */
 
 const KEPT = 256;
 const SIGNED = 1_500;
@@ -45,7 +45,8 @@ test('keeps the highest nonces, signs none below, and counts the whole hour', as
     const judged = (nonce: number, unsigned?: Hex) => after.judge(asked(nonce, unsigned), limit);
     assert.deepEqual(judged(oldest), { kind: 'again', signed: `${bytesOf(oldest)}aa` });
     for (const nonce of [0, oldest - 1]) {
-      // Neither the same transaction, which is forgotten, nor another, with any offer.
+      // Neither the same transaction, which is forgotten, nor another one is signed, whatever it
+      // offers.
       for (const unsigned of [bytesOf(nonce), bytesOf(9_999)]) {
         const refused = judged(nonce, unsigned);
         assert.ok(refused.kind === 'refused' && /below those/.test(refused.reason));
@@ -102,7 +103,7 @@ test('a thief of the token cannot make a key unusable if nodes are configured', 
     }
     assert.equal(signed, KEPT, 'the next one would have forgotten a nonce that is not used');
     for (const nonce of [100, 101]) {
-      // One after the other: each is replaced or signed once the chain has used the earlier ones.
+      // Each is replaced, or signed once the chain has used the earlier ones.
       const outbids = memory.judge(asked(nonce, bytesOf(9_999)), { ...limit, used: nonce });
       assert.equal(outbids.kind, 'new', `nonce ${nonce}`);
     }

@@ -29,7 +29,7 @@ const TOKEN = 'a'.repeat(40);
 const SETTLEMENT = '0x00000000000000000000000000000000000000aa';
 const FILE_KEY = generatePrivateKey();
 const PER_HOUR = 7;
-/** DER of a public key ends with the point: 64 bytes. */
+/** Length of the point with which the DER form of a public key ends: 64 bytes. */
 const POINT_BYTES = 64;
 const GWEI = 10n ** 9n;
 
@@ -253,7 +253,7 @@ describe('npm run signer', () => {
     }
   });
 
-  /** Settings like the program's, with these changes. */
+  /** Returns settings like the program's, with these changes. */
   async function settingsWith(changes: Readonly<Record<string, unknown>>): Promise<string> {
     const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
     const file = path.join(folder, 'changed.json');
@@ -355,7 +355,7 @@ describe('npm run signer', () => {
   });
 
   it('signs a limited number per hour, counted across a restart', async () => {
-    // Besides the first one and the cancellation.
+    // Signs as many as allowed, besides the first one and the cancellation.
     for (let nonce = 1; nonce < PER_HOUR - 1; nonce++) {
       if (nonce === 3) {
         await stop('SIGKILL');

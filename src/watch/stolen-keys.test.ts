@@ -88,7 +88,7 @@ describe('each key is stolen in turn', () => {
     ])) as string;
   }
 
-  /** Fees of the acquirer and of the protocol. */
+  /** Returns the fees of the acquirer and of the protocol. */
   function bookedFees(): Promise<readonly [bigint, bigint]> {
     const transport = http(world.network.node.rpcUrl);
     const abi = settlementLensAbi;
@@ -106,6 +106,7 @@ describe('each key is stolen in turn', () => {
   }
 
   /**
+   * Runs the drill.
    * @returns how many blocks after the first theft the contract was paused; `null` if it was not.
    */
   async function drill(act: () => Promise<void>): Promise<number | null> {
@@ -129,7 +130,7 @@ describe('each key is stolen in turn', () => {
     assert.ok(stopped !== null && stopped <= 4, `${stopped}`);
   });
 
-  /** The proposal that would make the thief's wallet the merchant's. */
+  /** Returns the proposal that would make the thief's wallet the merchant's. */
   async function proposalFor(merchantNumber: bigint): Promise<Hex> {
     const thief = privateKeyToAccount(generatePrivateKey());
     const terms = { merchantNumber, wallet: thief.address, deadline: DEADLINE };
@@ -183,7 +184,7 @@ describe('each key is stolen in turn', () => {
     });
     const taken = before - (await world.network.usdcOf(payer));
     assert.ok(stopped !== null, 'it is stopped');
-    // Counted from the first sale: each proposal before it has a block of its own.
+    // Counts from the first sale, because each proposal before it has a block of its own.
     const blocks = stopped - FLOOD;
     const act = `proposes ${FLOOD} wallets, and settles 1,000 USDC in each block`;
     note('registrar and operator', act, blocks, taken);
@@ -295,8 +296,8 @@ describe('each key is stolen in turn', () => {
     const act = 'settles 1,000 USDC and lifts the pause in each block';
     const until = 'not before one of them is removed';
     rows.push(`| operator and steward | ${act} | ${until} | up to the ceiling of each hour |`);
-    // A ceiling that a guardian has lowered is raised again, and no further than the proposal that
-    // has waited.
+    // The steward can undo a guardian's lower ceiling, but only up to the last ceiling that went
+    // through the timelock.
     await govern(guardian, 'lowerCeiling', [1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING - 1]);
     await govern(steward, 'restoreCeiling', [MOST_CEILING]);

@@ -49,7 +49,7 @@ const LARGE = 6_000_000n;
 /** More rounds than a pause takes, one block each. */
 const ROUNDS = 8;
 
-/** A thief has one of the keys and uses it outside the service. */
+/** Tests a thief who has one of the keys and uses it outside the service. */
 describe('a watchtower', () => {
   let world: RelayerWorld;
   let second: ProviderProxy;
@@ -72,7 +72,7 @@ describe('a watchtower', () => {
     await world.stop();
   });
 
-  /** As if operators had reviewed everything and unpaused the contract. */
+  /** Resets everything, as if operators had reviewed it and unpaused the contract. */
   beforeEach(async () => {
     const { db } = world.database;
     second.behavior = null;
@@ -104,7 +104,7 @@ describe('a watchtower', () => {
     };
   }
 
-  /** One poll, then one try of everything that is due. */
+  /** Polls once, then tries everything once that is due. */
   async function look(own: Partial<WatchDeps> = {}): Promise<void> {
     const all = deps(own);
     await lookOnce(all, memory);
@@ -152,7 +152,7 @@ describe('a watchtower', () => {
     return world.network.send(account, world.network.config.settlement, data);
   }
 
-  /** Signed by a sender's key, charged to a payer who has not agreed to anything at this shop. */
+  /** Steals with a sender's key, charging a payer who has not agreed to anything at this shop. */
   async function steal(amount: bigint) {
     const thief = outsideService(world.network.config);
     const [payer] = await world.network.addPayers(1);
@@ -295,7 +295,7 @@ describe('a watchtower', () => {
 
   it('sends nothing that the contract would refuse, and reports the failure', async () => {
     const { db } = world.database;
-    // A step for a merchant without a proposal; the key can do nothing else about it.
+    // Adds a step for a merchant without a proposal; the key can do nothing else about it.
     const nobody = `insert into watch_steps
         (livemode, step, merchant_number, reason, created, tries)
       values (false, 'cancel_wallet', $1, 'WalletProposed 0x11/0', now(), 20)`;
@@ -327,7 +327,9 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  /** An operation that grants a stranger the operator role, as a thief would schedule it. */
+  /**
+   * Returns an operation that grants a stranger the operator role, as a thief would schedule it.
+   */
   function grantOf(account: Hex, salt: Hex) {
     const { settlement } = world.network.config;
     const args = [roleId('operator'), account] as const;
@@ -375,7 +377,10 @@ describe('a watchtower', () => {
     ]);
   });
 
-  /** Sent by the registrar's key, for shops that the thief has registered, or for any. */
+  /**
+   * Floods the contract with the registrar's key, for shops that the thief has registered, or for
+   * any.
+   */
   async function flood(count: number): Promise<bigint[]> {
     const merchants = [];
     for (let n = 0; n < count; n++) merchants.push(await world.network.addMerchant());

@@ -155,7 +155,7 @@ test('a service worker caches all files of its app, and may serve only that app'
     for (const [, file] of body.matchAll(/"\.\/(assets\/[^"]+)"/g)) {
       assert.ok(files.includes(file ?? ''), `${file} is cached`);
     }
-    // A worker with imports would be incomplete.
+    // Checks that the worker has no imports, because it would be incomplete with them.
     assert.doesNotMatch(answer.body, /\bimport\s*[{"']/);
   }
 });

@@ -68,7 +68,7 @@ async function scene(t: TestContext): Promise<Scene> {
 const answerStatus = (status: number) => (_received: unknown, response: { writeHead: unknown }) =>
   void (response as import('node:http').ServerResponse).writeHead(status).end(`status ${status}`);
 
-/** The one delivery, once it has had this many attempts. */
+/** Returns the one delivery, once it has had this many attempts. */
 function attempted({ list }: Scene, attempts: number): Promise<DeliveryRow> {
   return eventually(`attempt ${attempts}`, async () => {
     const [row] = await list();
@@ -137,7 +137,7 @@ describe('a failing endpoint', () => {
     await s.receiver.waitFor(5);
     await looked();
     const first = s.receiver.received.length;
-    // At most what was in flight when it broke.
+    // Allows for at most what was in flight when the receiver broke.
     assert.ok(first >= 5 && first <= 13, `${first}`);
     for (let probe = 1; probe <= 3; probe++) {
       s.later(6_000 + probe * 1_000);

@@ -25,7 +25,7 @@ async function fillBacklog(bench: WebhookBench, endpointId: string): Promise<voi
   );
 }
 
-/** Milliseconds from before the write of an event to its arrival, one at a time. */
+/** Measures the milliseconds from before the write of an event to its arrival, one at a time. */
 async function measure(
   bench: WebhookBench,
   receiver: Awaited<ReturnType<typeof startReceiver>>,
@@ -71,7 +71,8 @@ describe('fairness', () => {
       t.diagnostic(`p50 ${before.p50.toFixed(1)} -> ${during.p50.toFixed(1)} ms`);
       t.diagnostic(`p99 ${before.p99.toFixed(1)} -> ${during.p99.toFixed(1)} ms`);
       await removeEndpoint(neighbor, neighbor.tenant, endpoint.id, bench.clock.now());
-      // Generous, because other tests may run; behind 100,000 others it would take minutes.
+      // The limit is generous, because other tests may run; behind 100,000 others it would take
+      // minutes.
       assert.ok(during.p50 < 250, `p50 ${before.p50} -> ${during.p50}`);
       assert.ok(during.p99 < 1_000, `p99 ${before.p99} -> ${during.p99}`);
     });

@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => bench.close());
 
-/** A delivery that its receiver has accepted, and whose result is not recorded yet. */
+/** Returns a delivery that its receiver has accepted, and whose result is not recorded yet. */
 async function delivered(): Promise<Finished> {
   const { endpoint } = await addEndpoint(bench, 'http://127.0.0.1:8081/');
   await writeTestEvents(bench);

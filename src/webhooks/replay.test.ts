@@ -76,7 +76,7 @@ describe('a replay', () => {
       ]);
       return rows.length === 3;
     });
-    // Written while the endpoint is disabled, so no delivery exists.
+    // Writes the event while the endpoint is disabled, so that no delivery exists.
     const change = (status: 'enabled' | 'disabled') =>
       changeEndpoint(bench, bench.tenant, endpointId, { input: { status }, now: clock.now() });
     await change('disabled');

@@ -44,7 +44,7 @@ interface RawServer {
   close(): void;
 }
 
-/** A server below HTTP that sends whatever the test needs once the request has arrived. */
+/** Starts a server below HTTP that sends whatever the test needs once the request has arrived. */
 async function rawServer(speak: (socket: Socket) => void): Promise<RawServer> {
   const sockets = new Set<Socket>();
   let sawClose: (value: unknown) => void = () => {};
@@ -200,7 +200,7 @@ describe('a hostile receiver', { concurrency: true }, () => {
     });
     assert.ok(reply.answered && reply.status === 200);
     assert.equal(reply.body, 'b'.repeat(1024));
-    // As much as the sockets' buffers take; nothing read it.
+    // Only as much as the sockets' buffers take was sent, because nothing read it.
     assert.ok(count.bytes < 32 * 1024 * 1024, `${count.bytes} bytes`);
     assert.ok(reply.durationMs < 2_000);
   });

@@ -44,7 +44,10 @@ async function scene(t: TestContext): Promise<Scene> {
   return { bench, receiver, endpointId: endpoint.id, secret, count };
 }
 
-/** Ends with the test, so that workers of several tests do not share their endpoints. */
+/**
+ * Starts a worker that ends with the test, so that workers of several tests do not share their
+ * endpoints.
+ */
 function startWorker(t: TestContext): WebhookWorker {
   const worker = shared.startWorker();
   t.after(() => worker.stop());

@@ -68,10 +68,10 @@ function send(client: PersonClient, route: PersonRoute, mode: string) {
   return client.send(route.method, pathOf(route, mode), body, headers);
 }
 
-/** It would end the memberships of this test. */
+/** Routes that are left out because they would end the memberships of this test. */
 const LEFT_OUT = ['leaveTeam'];
 
-/** The roles that may use it, and one that may not; test/long tries all roles. */
+/** Returns the roles that may use the route, and one that may not; test/long tries all roles. */
 function rolesFor(route: PersonRoute): readonly Role[] {
   const may = ROLES.filter((role) => hasRole(role, route.access as Role));
   const mayNot = ROLES.filter((role) => !may.includes(role));
@@ -172,7 +172,7 @@ test('a route with a false declaration fails in every test, and nothing is writt
   const surfaces = ({ merchant }: ServerContext) => [personSurface(merchant, [liar])];
   const lying = await startPeopleServer(surfaces, undefined, { log });
   await addOwner(lying, 'owner@quiet.test');
-  // Not a generated client, which takes documented routes only.
+  // Uses no generated client, because that takes documented routes only.
   const answer = await fetch(`${lying.dashboard}/rename`, { method: 'POST' });
   const names = await lying.db.query('select name from accounts');
   await lying.close();

@@ -94,7 +94,7 @@ beforeEach(async () => {
   await addTotp(server, owner);
 });
 
-/** Registers with the registrar's key, without any row. */
+/** Registers a merchant with the registrar's key, without any row. */
 async function register(accountId: string, to: PrivateKeyAccount): Promise<bigint> {
   const consent = { accountId, wallet: to.address, deadline: DEADLINE };
   const signature = await to.signTypedData(merchantConsent(network.config, consent));
@@ -115,7 +115,7 @@ const bySettlement = (by: PrivateKeyAccount, data: `0x${string}`) =>
 const call = (functionName: 'applyWallet' | 'cancelWallet') =>
   encodeFunctionData({ abi: settlementAbi, functionName, args: [Number(merchantNumber)] });
 
-/** The merchant's own wallet announces a new one on the contract. */
+/** Announces a new wallet on the contract, sent by the merchant's own wallet. */
 async function announceOutside(): Promise<PrivateKeyAccount> {
   const next = privateKeyToAccount(generatePrivateKey());
   const consent = { merchantNumber, wallet: next.address, nonce: 0n, deadline: DEADLINE };

@@ -281,7 +281,7 @@ test('an export waits for a slow client instead of filling the memory', async (t
   );
   const reader = response.body?.getReader();
   await reader?.read();
-  // Waits until the sockets are full; from then on no more pages may be read for this client.
+  // Waits until the sockets are full: from then on, no more pages may be read for this client.
   let before = -1;
   while (before !== pagesRead()) {
     before = pagesRead();
@@ -550,7 +550,8 @@ async function soldAt(at: Date, read: () => Promise<void>): Promise<void> {
 test('every view puts a sale on the day that is printed on it, around each midnight', async () => {
   server.clock.advance(60 * 86_400_000);
   client = await signIn('olga');
-  // In some of these, PostgreSQL's zones differ from the runtime's or take the second midnight.
+  // In some of these zones, PostgreSQL's data differ from the runtime's or take the second
+  // midnight.
   const cases = [
     ['America/Havana', '2026-11-01'],
     ['America/Edmonton', '2026-11-20'],

@@ -18,7 +18,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** The links in the newest mail that has any; the last is “this was not me”. */
+/** Returns the links in the newest mail that has any; the last is “this was not me”. */
 async function linksOf(to: string): Promise<readonly string[]> {
   await server.sendMails();
   const mail = server.mails.findLast((sent) => sent.to === to && sent.text.includes('/by-mail/'));

@@ -17,7 +17,7 @@ let server: DashboardServer;
 let client: PersonClient;
 let account = '';
 
-/** The day this many days ago, and its noon. */
+/** Returns the day this many days ago, and its noon. */
 function day(ago: number): string {
   return new Date(server.clock.now().getTime() - ago * DAY_MS).toISOString().slice(0, 10);
 }

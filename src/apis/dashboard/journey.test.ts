@@ -325,7 +325,7 @@ test('a hold stops payouts and an announced wallet until it is lifted', async ()
   await payouts(4);
 });
 
-/** The code of the next half minute, because codes work once. */
+/** Returns the code of the next half minute, because a code works only once. */
 async function nextCode(): Promise<string> {
   server.clock.advance(30_000);
   return code();
@@ -389,7 +389,7 @@ test('another wallet is announced, can be stopped, and waits before it is paid',
 
 const STOP_LINK = /http:\S+\/hold-payouts\/\S+/;
 
-/** The newest mail about a wallet, and the page behind its link. */
+/** Returns the newest mail about a wallet, and the page behind its link. */
 async function stopPage(subject: string) {
   await server.sendMails();
   const mail = server.mails.findLast((one) => one.subject === subject);
@@ -426,8 +426,8 @@ test('a wallet that a stranger put into force is the merchant’s from then on',
 });
 
 /**
- * Announced with the registrar's key, bypassing the service: no row has it. @returns the thief's
- * wallet.
+ * Announces a wallet with the registrar's key, outside the service, so that no row has it.
+ * @returns the thief's wallet.
  */
 async function announceOutside(): Promise<PrivateKeyAccount> {
   const thief = privateKeyToAccount(generatePrivateKey());
@@ -445,7 +445,7 @@ async function announceOutside(): Promise<PrivateKeyAccount> {
   return thief;
 }
 
-/** The wallet that is pending on the contract; zeros if there is none. */
+/** Returns the wallet that is pending on the contract; zeros if there is none. */
 async function announcedOnChain(): Promise<string> {
   const call = { abi: settlementAbi, functionName: 'walletChange', args: [1] } as const;
   const to = network.config.settlement;

@@ -25,7 +25,7 @@ before(async () => {
 
 after(() => server.close());
 
-/** A person who joined by invitation and owns nothing. */
+/** Adds a person who joined by invitation and owns nothing. */
 async function join(email: string, name: string, role = 'member'): Promise<PersonClient> {
   const invited = await owner.post(`/accounts/${account}/invitations`, { email, role });
   assert.equal(invited.status, 201, invited.text);
@@ -157,7 +157,7 @@ test('staff can be erased too, except the last one', async () => {
     await addTotp(server, client);
     clients.push(client);
   }
-  // A merchants' user with the same address is treated as another person.
+  // A merchant user with the same email address counts as a different person.
   await addMember(server, { email: 'one@staff.test', accountId: account, role: 'viewer' });
   const erased = await clients[0]?.post('/me/erase');
   assert.equal(erased?.status, 200, erased?.text);

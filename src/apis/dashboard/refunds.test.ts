@@ -64,7 +64,8 @@ test('above 500 USDC a day a session alone refunds no real money', async () => {
   const mode = { tenant, key: '', keyId: '', terminal: newId('terminal', new Date()) };
   const sale = await addTestPayment(server.db, mode, 100_000_000n);
   server.clock.advance(6 * 60_000);
-  // All at the same time, and none of them large; more than the sale, so that nothing is sent.
+  // Requests all at the same time. None is large, but together they exceed the sale, so that
+  // nothing is sent.
   const body = { payment: sale.id, amount: 150_000_000 };
   const answers = await Promise.all(
     [1, 2, 3, 4].map((i) =>
@@ -74,7 +75,8 @@ test('above 500 USDC a day a session alone refunds no real money', async () => {
   const codes = answers.map((answer) => answer.body.error?.code ?? '');
   const large = Array(3).fill('amount_too_large');
   assert.deepEqual(codes.sort(), [...large, 'second_factor_required']);
-  // A sandbox lets people without a factor change access right after sign-in, but not refund this.
+  // A sandbox lets people without a second factor change access right after sign-in, but not
+  // refund.
   const justIn = await signInAs(server, 'mia@refunds.test');
   const more = await justIn.post(`${live}/refunds`, body, { 'idempotency-key': 'just in' });
   assert.equal(more.body.error?.code, 'second_factor_required');
@@ -115,7 +117,7 @@ describe('a refund that USDC refuses for now', () => {
   let path = '';
   let answer: ReturnType<typeof ask>;
   before(async () => {
-    // The response comes with the chain's result, or after a minute.
+    // Starts the request; its response comes with the chain's result, or after a minute.
     answer = ask();
     await eventually('the refund is requested', async () => {
       const [refund] = await server.db.query<{ id: string }>('select id from refunds');

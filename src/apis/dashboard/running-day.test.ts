@@ -10,7 +10,7 @@ import { newId } from '#core/ids.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 
-/** Figures of incomplete days: complete hours are counted once, the rest on each read. */
+/** Tests figures of incomplete days: complete hours are counted once, the rest on each read. */
 
 const DAY = '2026-10-01';
 const at = (time: string) => new Date(`${DAY}T${time}:00.000Z`);
@@ -79,7 +79,7 @@ test('a complete hour is counted once, unless one of its intents is still open',
   await addPaid(3, at('02:10'), 700);
   await addPaid(4, at('03:10'), 12_345);
   const first = await look(at('03:20'));
-  // The third ended less than half an hour ago.
+  // The third hour is missing, because it ended less than half an hour ago.
   assert.deepEqual(await keptHours('statistics_hours'), ['00:00']);
   assert.deepEqual(
     [first?.intents, first?.payments, first?.volume, first?.canceled],

@@ -39,7 +39,7 @@ const SHOP = {
   tax_number: 'T1234567890123',
 };
 
-/** The settings as the account shows them. */
+/** Returns the settings as the account shows them. */
 async function shown(): Promise<object> {
   const { body } = await owner.get(path);
   return Object.fromEntries(Object.keys(NONE).map((name) => [name, body[name]]));

@@ -43,7 +43,7 @@ function tap(by: Caller, intentId: string, value: string) {
   return by.post(`/payment_intents/${intentId}/tap`, { credential: { type: 'nfc_id', value } });
 }
 
-/** Another terminal of the same account. */
+/** Adds another terminal of the same account. */
 async function otherTerminal() {
   const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };

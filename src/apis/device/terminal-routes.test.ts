@@ -35,7 +35,7 @@ interface Said {
   readonly previous: unknown;
 }
 
-/** Every event about this terminal, oldest first. */
+/** Returns every event about this terminal, oldest first. */
 function eventsOf(terminalId: string): Promise<Said[]> {
   return store.db.query<Said>(
     `select type, body::jsonb #> '{data,object}' as object,

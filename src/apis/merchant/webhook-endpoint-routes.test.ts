@@ -6,7 +6,9 @@ import { eventually } from '#testing/webhooks.ts';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
 
-/** Over HTTP, with every response checked against the OpenAPI document. No worker runs. */
+/**
+ * Sends requests over HTTP and checks every response against the OpenAPI document. No worker runs.
+ */
 describe('the webhook routes', () => {
   let api: TestApi;
   let receiver: TestReceiver;

@@ -82,7 +82,7 @@ async function lastActions(client: PersonClient, count: number): Promise<string[
 let anna: Person;
 let ben: Person;
 
-/** A business that has submitted its documents. */
+/** Adds a business that has submitted its documents. */
 async function addPending(email: string): Promise<string> {
   const { accountId } = await addOwner(server, email);
   await server.db.query("update accounts set kyb_status = 'pending' where id = $1", [accountId]);

@@ -66,7 +66,7 @@ async function found(client: PersonClient, text: string): Promise<Found[]> {
   return answer.body.data as Found[];
 }
 
-/** The intents among the results. */
+/** Returns the intents among the results. */
 async function sales(text: string): Promise<string[]> {
   const all = await found(support, text);
   return all.flatMap(({ kind, id }) => (kind === 'payment_intent' ? [id] : []));

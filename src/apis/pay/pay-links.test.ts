@@ -24,7 +24,7 @@ before(async () => {
 
 after(() => ground.close());
 
-/** The nonce as a page computes it, from the data that it shows. */
+/** Computes the nonce as a page does, from the data that it shows. */
 function nonceOf({ merchant, amount, number, order_id: orderId, salt }: LinkBody): Hex {
   const type = keccak256(
     toHex(

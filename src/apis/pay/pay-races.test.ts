@@ -22,7 +22,7 @@ before(async () => {
 
 after(() => ground.close());
 
-/** A tap, an agent token and two wallets at one intent; only one of them moves money. */
+/** Races a tap, an agent token and two wallets for one intent; only one of them may move money. */
 test('whichever way races, an intent is paid once', async (t) => {
   const account = await ground.bare(PULLED * BigInt(rounds));
   const contract = await addContractWallet(ground.world.network, { usdc: PULLED * BigInt(rounds) });
@@ -43,8 +43,8 @@ test('whichever way races, an intent is paid once', async (t) => {
         now: new Date(),
       }),
     );
-    // Signed before the race, because a wallet that reads the link later finds it paid, with
-    // nothing to sign.
+    // Signs before the race, because a wallet that reads the link later finds it paid, with nothing
+    // to sign.
     const ways = [
       await signByLink(ground.server.pay, token, { account }),
       await signByLink(ground.server.pay, token, contract),

@@ -50,7 +50,7 @@ const WORDS: readonly (readonly [text: string, cells: number])[] = [
   ['−1', 2],
 ];
 
-/** The lines between the printer's first command and its cut, one byte per cell. */
+/** Returns the lines between the printer's first command and its cut, one byte per cell. */
 function printed(text: string): string[] {
   const bytes = ticketBytes({ text, address: null });
   return Buffer.from(bytes.subarray(5, -7)).toString('latin1').split('\n');

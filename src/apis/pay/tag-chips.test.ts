@@ -34,7 +34,7 @@ interface Counter {
   tag(): Promise<string>;
 }
 
-/** A counter that requests one payment. */
+/** Adds a counter that requests one payment. */
 async function newCounter(): Promise<Counter> {
   const { db, clock, merchant } = ground.store;
   const { terminalId } = await addTerminal(db, merchant, clock.now());
@@ -63,12 +63,12 @@ const refOf = (terminalId: string) => ({
   now: ground.store.clock.now(),
 });
 
-/** A chip programmed with the settings that the dashboard showed. */
+/** Programs a chip with the settings that the dashboard showed. */
 async function setUp(counter: Counter): Promise<CardChip> {
   return new CardChip(await settingsOf(counter));
 }
 
-/** The settings that the dashboard shows once. */
+/** Returns the settings, which the dashboard shows only once. */
 async function settingsOf({ terminalId }: Counter): Promise<CardSettings> {
   const { db } = ground.store;
   const made = await db.transaction((tx) => makeChip(tx, PLACE, refOf(terminalId)));

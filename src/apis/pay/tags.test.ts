@@ -35,7 +35,7 @@ async function tokenOfTerminal(id: string): Promise<string> {
   return tagToken(TEST_ID_KEY, rows[0]?.tag ?? '');
 }
 
-/** A counter that requests no payment yet. */
+/** Adds a counter that requests no payment yet. */
 async function newCounter(): Promise<Counter & { readonly tag: string }> {
   const { db, clock, merchant } = ground.store;
   const { terminalId } = await addTerminal(db, merchant, clock.now());
@@ -72,7 +72,7 @@ describe('a tag on the counter', () => {
     const intentId = await charge(counter);
     const asked = performance.now();
     const opened = await waiting;
-    // It was prepared to wait for twenty seconds.
+    // The poll answered early: it would have waited for twenty seconds.
     assert.ok(performance.now() - asked < 3_000, `${performance.now() - asked} ms`);
     const merchant = await ground.server.merchant();
     const intent = (await merchant.get(`/payment_intents/${intentId}`)).body;
@@ -211,7 +211,7 @@ describe('a tag on the counter', () => {
 test('the page of a tag is not cached; unknown ones are not found; 120 open a minute', async () => {
   const app = fastify({ exposeHeadRoutes: false });
   const folder = await ensureBuilt(tmpdir());
-  // Time is frozen, because on a slow machine the limit would let in more visits.
+  // Freezes time, because on a slow machine the limit would let in more visits.
   const gates = { tag: createTagGate(ground.store, () => 0) };
   await addWebRoutes(app, { folder, production: true, gates });
   const get = (token: string, remoteAddress = '192.0.2.1') =>

@@ -9,7 +9,10 @@ import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
 const ROWS = 250;
-/** The oldest, one in the middle, and two that were created in the same millisecond. */
+/**
+ * Positions of the active rows: the oldest, one in the middle, and two created in the same
+ * millisecond.
+ */
 const ACTIVE = [0, 100, 200, 201];
 
 let store: TestStore;
@@ -33,7 +36,7 @@ async function newPayer(): Promise<{ readonly me: Caller; readonly payerId: stri
   return { me, payerId: only(rows, 'payer').id };
 }
 
-/** Each creation time is shared by two rows; all but the active ones are revoked. */
+/** Returns rows of which each two share a creation time; all but the active ones are revoked. */
 function rowsOf(payerId: string, prefix: string) {
   return Array.from({ length: ROWS }, (_, n) => ({
     // Ids contain only letters and digits after their prefix.
@@ -78,7 +81,7 @@ const LISTS = [
   },
 ];
 
-/** All ids in page order. */
+/** Returns all ids in page order. */
 async function walk(me: Caller, path: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -93,7 +93,7 @@ interface Owner {
   readonly pass: PassJson;
 }
 
-/** A payer who has added a pass to an iPhone. */
+/** Adds a payer who has added a pass to an iPhone. */
 async function newOwner(): Promise<Owner> {
   const token = await signInWallet(server.url, newWallet());
   const me = server.payer(token);

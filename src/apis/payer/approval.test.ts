@@ -420,7 +420,10 @@ describe('USDC is sent out while the operator pays the gas', () => {
 
   type Signed = Awaited<ReturnType<typeof signTransfer>>;
 
-  /** A stranger who has seen the signature submits it to the token first, with a higher fee. */
+  /**
+   * Submits the signature to the token before the relayer, as a stranger who has seen it, with a
+   * higher fee.
+   */
   async function sendAsStranger(from: PrivateKeyAccount, signed: Signed): Promise<void> {
     const { to, amount, valid_before, nonce, signature } = signed;
     const moved = { from: from.address, to: to as `0x${string}`, amount: String(amount) };
@@ -428,7 +431,7 @@ describe('USDC is sent out while the operator pays the gas', () => {
     await sendFirst(network.usdc, data);
   }
 
-  /** The state after a restore to a copy from before the transfer. */
+  /** Puts the tables in the state after a restore to a copy from before the transfer. */
   async function forget(id: unknown): Promise<void> {
     await store.db.query('delete from payer_transfers where request_id = $1', [id]);
     await store.db.query('delete from payer_requests where id = $1', [id]);
@@ -455,7 +458,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const [first, other] = [await signTransfer(account), await signTransfer(account)];
     const hand = () => me.post('/transfers', first);
     const { sending } = await overtake(hand, () => sendAsStranger(account, other));
-    // Reverted for lack of funds. Anyone who saw the signature could submit it once there are more.
+    // The transfer reverted for lack of funds. Anyone who saw the signature could submit it once
+    // there are more.
     const triedBefore = async () => {
       const rows = await store.db.query<{ tries: number }>(
         `select tries from chain_requests where kind = 'transfer' and payload->>'nonce' = $1`,
@@ -475,8 +479,8 @@ describe('USDC is sent out while the operator pays the gas', () => {
     const signed = await signTransfer(account);
     const sent = await me.post('/transfers', signed);
     await forget(sent.body.id);
-    // The wallet now holds less than the amount. A refusal would make the app send it a second
-    // time.
+    // The wallet now holds less than the amount. If this were refused, the app would send it a
+    // second time.
     const again = await me.post('/transfers', signed);
     assert.notEqual(again.body.id, sent.body.id);
     assert.deepEqual(

@@ -38,7 +38,7 @@ interface Owned {
   readonly chip: CardChip;
 }
 
-/** A payer with a card, and the chip that was programmed for it. */
+/** Adds a payer with a card, and the chip that was programmed for it. */
 async function newCard(body: object = {}, chainId = 31_337): Promise<Owned> {
   const token = await signInWallet(nodes[0].url, newWallet(), { now: clock.now(), chainId });
   const me = nodes[0].payer(token);
@@ -80,7 +80,7 @@ async function tap(
 
 const outcome = async (...presented: Parameters<typeof tap>) => (await tap(...presented)).outcome;
 
-/** The URL with other digits in `p` or `c`. */
+/** Returns the URL with other digits in `p` or `c`. */
 function altered(url: string, name: 'p' | 'c'): string {
   const changed = new URL(url);
   const value = changed.searchParams.get(name) ?? '';

@@ -50,7 +50,7 @@ after(async () => {
   await credentials.remove();
 });
 
-/** The worker's loop. */
+/** Runs the worker's loop once. */
 const work = () =>
   tellWallets({
     ...store,
@@ -72,7 +72,7 @@ interface RotatingBarcode {
   };
 }
 
-/** The code that a phone shows, computed from Google's object alone. */
+/** Computes the code that a phone shows, from Google's object alone. */
 function codeOnPhone(passId: string): string {
   const { rotatingBarcode } = google.objects.get(`${ISSUER}.${passId}`) ?? {};
   const { valuePattern, totpDetails } = rotatingBarcode as RotatingBarcode;

@@ -43,14 +43,14 @@ async function newPass(wallet = newWallet()): Promise<{ me: Caller; passId: stri
   return { me, passId: String((await me.post('/passes', { label: 'Phone' })).body.id) };
 }
 
-/** The data that a phone with the pass sends to a reader now. */
+/** Returns the data that a phone with the pass sends to a reader now. */
 async function tapOf(passId: string, kind: PhoneKind): Promise<string> {
   const { status, body } = await helpers.post(`/test_helpers/passes/${passId}/${kind}`);
   assert.equal(status, 201, JSON.stringify(body));
   return String(body.value);
 }
 
-/** The message of the pass in the phone, after the nonce or the time. */
+/** Returns the message of the pass in the phone, after the nonce or the time. */
 const saidIn = (tap: string, kind: PhoneKind) =>
   Buffer.from(tap, 'base64url').subarray(HEADS[kind]);
 

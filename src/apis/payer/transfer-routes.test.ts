@@ -15,7 +15,7 @@ const EXTERNAL = {
   CHAIN_MAINNET_SPONSOR_KEY: KEY,
 };
 
-/** For the test network and for real money. */
+/** Returns the settings of sponsored transfers, for the test network and for real money. */
 function paid(env: Readonly<Record<string, string>>): boolean[] {
   const config = readConfig(env, []);
   return [false, true].map((livemode) => paysGas({ config }, livemode));

@@ -6,10 +6,10 @@ import { VAS_MS } from '#payers/phone-pass.ts';
 import { type Found, verify } from '#payments/credential.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');
-/** Since then a loss makes it unknown which taps of this pass were used. */
+/** Time since which a loss makes it unknown which taps of this pass were used. */
 const DOUBTED_AT = addMs(NOW, -10_000);
 
-/** The verdict on an Apple phone's tap with this time. */
+/** Returns the verdict on an Apple phone's tap with this time. */
 function judgeAt(at: Date, usedBefore: readonly string[] = []) {
   const hash = Buffer.from('01', 'hex');
   const phone = { hash, doubtedAt: DOUBTED_AT, usedBefore: new Set(usedBefore), uses: [] };

@@ -12,7 +12,10 @@ import {
   withLook,
 } from '#settlement/chain/block-rhythm.ts';
 
-/** A chain whose block n is mined at n * interval + phase, with time stamps in whole seconds. */
+/**
+ * Returns a chain whose block n is mined at n * interval + phase, with time stamps in whole
+ * seconds.
+ */
 function chainOf(intervalMs: number, phaseMs: number) {
   const numberAt = (at: number) => Math.floor((at - phaseMs) / intervalMs);
   const look = (rhythm: BlockRhythm, at: number): BlockRhythm => {

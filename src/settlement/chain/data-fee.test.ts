@@ -5,7 +5,7 @@ import { profileNamed } from '#settlement/profiles.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 
 const ORACLE = '0x420000000000000000000000000000000000000F';
-/** Returns a thousand times the first word behind the selector. */
+/** Code that returns a thousand times the first word behind the selector. */
 const TIMES_1000 = '0x6004356103e80260005260206000f3';
 
 let network: TestNetwork;

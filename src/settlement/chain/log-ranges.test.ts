@@ -35,7 +35,10 @@ describe('the logs of a range', () => {
     for (const node of nodes.splice(0)) node.stop();
   });
 
-  /** Returns logs of at most this many blocks. @returns the widths that were requested. */
+  /**
+   * Starts a node that returns logs of at most this many blocks.
+   * @returns the widths that were requested.
+   */
   async function startNode(most: number, refusal: Refusal): Promise<[ScriptedNode, number[]]> {
     const node = await startScriptedNode('node', 7);
     nodes.push(node);
@@ -158,7 +161,10 @@ describe('the logs of a range', () => {
     await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
   });
 
-  /** Some never answer, others' gateways time out, and some nodes time out themselves. */
+  /**
+   * Behaviors that are too slow: some nodes never answer, others' gateways time out, and some time
+   * out themselves.
+   */
   const TOO_SLOW: Readonly<Record<string, ScriptedReply>> = {
     'no answer in time': { silent: true },
     "a gateway's page": { status: 504 },
@@ -191,7 +197,10 @@ describe('the logs of a range', () => {
     assert.deepEqual(widths, [1_000]);
   });
 
-  /** One transaction in each block, with one log of the contract and one of another. */
+  /**
+   * Returns the receipt of a block's one transaction, with one log of the contract and one of
+   * another.
+   */
   function receiptOf(number: string) {
     const transactionHash = `0x${number.slice(2).padStart(64, '0')}`;
     const place = { transactionHash, blockHash: HASH, blockNumber: number };
@@ -216,7 +225,10 @@ describe('the logs of a range', () => {
     await assert.rejects(readLogPortion(connect(node), both), RpcUnavailable);
   });
 
-  /** Has blocks and receipts, and returns no logs. `refuses`: further methods that it refuses. */
+  /**
+   * Starts a node that has blocks and receipts, and returns no logs. `refuses`: further methods
+   * that it refuses.
+   */
   async function startNodeWithoutLogs(refuses: readonly string[] = []): Promise<ScriptedNode> {
     const [node] = await startNode(0, TOO_WIDE);
     node.reply = (call) => {

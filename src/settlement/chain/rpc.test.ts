@@ -20,7 +20,7 @@ const LOG = {
   logIndex: '0x0',
   removed: false,
 };
-/** Of a reverted transaction: no log repeats its hash. */
+/** A receipt of a reverted transaction, which has no log that could repeat its hash. */
 const RECEIPT = {
   transactionHash: HASH,
   status: '0x0',
@@ -121,7 +121,7 @@ describe('JSON-RPC over several nodes', () => {
     assert.equal(await rpc.call('eth_test', []), 'a');
   });
 
-  /** @returns a function that advances the clock. */
+  /** Replaces the clock. @returns a function that advances it. */
   function jumpingClock(t: TestContext): (ms: number) => void {
     const now = performance.now.bind(performance);
     let aheadMs = 0;
@@ -140,7 +140,7 @@ describe('JSON-RPC over several nodes', () => {
     pass(800);
     assert.equal(await rpc.call('eth_test', []), 'b');
     assert.deepEqual(a.calls, ['eth_chainId']);
-    // It rests for five seconds as the first provider; its chain id is read all the same.
+    // It is not used as the first provider for five seconds, but its chain id is still read.
     pass(6_000);
     assert.equal(await rpc.call('eth_test', []), 'a');
     assert.deepEqual(a.calls, ['eth_chainId', 'eth_chainId', 'eth_test']);

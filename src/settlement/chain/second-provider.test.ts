@@ -10,7 +10,10 @@ import { headFollowed } from '#testing/relayer-turns.ts';
 const BY_HASH = 'eth_getTransactionByHash';
 const LATER = `0x${'ab'.repeat(32)}`;
 const BLOCK_MS = 60;
-/** More than two polls of a head take: by then the second one, with blocks on top, has ended. */
+/**
+ * More questions than two polls of a head take: by then the second poll, with blocks on top, has
+ * ended.
+ */
 const ASKED = 10;
 const WAIT_MS = 15_000;
 const SLOW_MS = 250;
@@ -18,7 +21,7 @@ const SLOW_MS = 250;
 /** How often the slow provider was asked which block contains a transaction. */
 let asked: number;
 
-/** How a provider answers which block contains a transaction. */
+/** Returns how a provider answers which block contains a transaction. */
 const names = (blockHash: string | null): Behavior => ({
   answer: (call, own) => {
     if (call.method !== BY_HASH) return own;
@@ -52,7 +55,7 @@ describe('success at inclusion', () => {
     node(index).behavior = behavior;
   };
 
-  /** Mines it in the newest block, with nothing on top. */
+  /** Mines the transaction in the newest block, with nothing on top. */
   async function include(): Promise<string> {
     const id = await world.pay({ payer });
     await world.network.pending();

@@ -79,7 +79,7 @@ test('payers of a token without permits approve by a transaction', async () => {
   try {
     assert.deepEqual((await open()).token, { hasPermit: false, domainProblem: null });
     assert.match(told.join('\n'), /has no permit/);
-    // This chain's USDC is known to have permits: then the node is wrong.
+    // This chain's USDC is known to have permits, so the node is wrong.
     assert.match(await refusal({ profile: profileOfChain(BASE_CHAIN) }), /DOMAIN_SEPARATOR/);
   } finally {
     await giveBack();

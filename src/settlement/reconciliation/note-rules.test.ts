@@ -21,7 +21,7 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 const DEADLINE = 4_000_000_000n;
-/** Longer than the test, so that no scheduled operation becomes executable. */
+/** A delay longer than the test, so that no scheduled operation becomes executable. */
 const DELAY = 86_400n;
 
 describe('a step on the contract that this service did not make', () => {
@@ -33,7 +33,8 @@ describe('a step on the contract that this service did not make', () => {
   before(async () => {
     world = await startRelayerWorld();
     stopMining = world.network.mineEvery(60);
-    // With the registrar's key, whose nonces belong to the relayer once it runs.
+    // Registers with the registrar's key now, because its nonces belong to the relayer once that
+    // runs.
     for (let n = 0; n < 3; n++) merchants.push(await newMerchant());
     world.startRelayer();
     assert.deepEqual(await told(), [], 'the first run');
@@ -53,7 +54,7 @@ describe('a step on the contract that this service did not make', () => {
     mailed.push(proposal);
   };
 
-  /** The alarms that the next run adds. */
+  /** Returns the alarms that the next run adds. */
   async function told(options: ReconcileOptions = {}): Promise<string[]> {
     const { chain } = world.network;
     const { db } = world.database;
@@ -77,7 +78,7 @@ describe('a step on the contract that this service did not make', () => {
     return world.network.send(account, world.network.config.settlement, data);
   }
 
-  /** With the proposer's key; it is never executed. */
+  /** Schedules an operation with the proposer's key; it is never executed. */
   function schedule(data: Hex, target = world.network.config.settlement): Promise<void> {
     const salt: Hex = `0x${(++operations).toString(16).padStart(64, '0')}`;
     const timelock = timelockOf(world.network.config.settlement);
@@ -93,7 +94,7 @@ describe('a step on the contract that this service did not make', () => {
     return encodeFunctionData({ abi: settlementAbi, functionName: 'setRates', args });
   };
 
-  /** A merchant whose account the service knows. */
+  /** Adds a merchant whose account the service knows. */
   async function newMerchant() {
     const merchant = await world.network.addMerchant();
     const { db } = world.database;
@@ -109,7 +110,7 @@ describe('a step on the contract that this service did not make', () => {
     return merchant;
   }
 
-  /** A proposal of a new wallet, with that wallet's consent. */
+  /** Returns a proposal of a new wallet, with that wallet's consent. */
   async function proposal({ merchantNumber }: { readonly merchantNumber: bigint }) {
     const wallet = privateKeyToAccount(generatePrivateKey());
     const consent = { merchantNumber, wallet: wallet.address, nonce: 0n, deadline: DEADLINE };
@@ -242,7 +243,7 @@ describe('a step on the contract that this service did not make', () => {
     assert.deepEqual(await told({ rebuild: true }), ['CeilingChanged']);
   });
 
-  /** With the registrar's key, outside the service. */
+  /** Announces a wallet with the registrar's key, outside the service. */
   async function stealWallet(): Promise<string> {
     const stolen = await proposal(await newMerchant());
     const thief = heldAccount(world.network.config.registrarKey);
@@ -262,7 +263,7 @@ describe('a step on the contract that this service did not make', () => {
   it('raises an alarm and sends a mail in the first run after a recovery', async () => {
     const wallet = await stealWallet();
     await schedule(ratesOf(50));
-    // As `finishRecovery` leaves it.
+    // Writes what `finishRecovery` leaves.
     await world.database.db.query(
       'update reconciliation_cursors set compared_block = null, compared_at = null',
     );

@@ -10,11 +10,14 @@ import {
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-/** Refunds, and as many withdrawals, one in each block, all compared long ago. */
+/** Number of refunds, and as many withdrawals, one in each block, all compared long ago. */
 const OLD = 3_000;
-/** The newest are compared again. */
+/** Number of the newest blocks, which are compared again. */
 const NEW_BLOCKS = 5;
-/** A few for each new one and for each open difference; far fewer than there are. */
+/**
+ * Most rows that may be read: a few for each new one and for each open difference, far fewer than
+ * there are.
+ */
 const MOST_READ = 300;
 
 const EVER: ComparedSince = {
@@ -84,7 +87,7 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** How many table rows a plan has read. */
+/** Returns how many table rows a plan has read. */
 function rowsRead(plan: Plan): number {
   const here =
     plan['Relation Name'] === undefined

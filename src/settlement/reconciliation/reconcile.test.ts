@@ -30,7 +30,8 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const WISH = { livemode: false, asked: null } as const;
 /**
- * The test mines more than one block a second, so the chain's time is ahead of the test's clock.
+ * No grace period: the test mines more than one block a second, so the chain's time is ahead of the
+ * test's clock.
  */
 const NO_GRACE = { graceMs: -86_400_000 };
 
@@ -71,7 +72,7 @@ describe('reconciliation', () => {
     await world.outcomes([intent]);
     return { intent, paymentId: await world.recordPayment(intent) };
   };
-  /** As the refunds domain does: paid, with its event. */
+  /** Stores a refund as the refunds domain does: paid, with its event. */
   const refundOf = async (paymentId: string, amount: bigint): Promise<void> => {
     const id = await askRefund(world, paymentId, amount);
     const [outcome] = await world.outcomes([id]);
@@ -223,7 +224,7 @@ describe('reconciliation', () => {
     assert.deepEqual(await place(), before);
   });
 
-  /** A recovery after a loss that could book nothing, because no payment was booked yet. */
+  /** Records a recovery after a loss that could book nothing, because no payment was booked yet. */
   const readAfterLoss = async (block: bigint) => {
     const { db } = world.database;
     await askForRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
@@ -263,7 +264,8 @@ describe('reconciliation', () => {
     const refunds = `select count(*) from foreign_settlements where kind = 'refund'`;
     assert.equal(await world.count(refunds), 0, 'it belongs to the lost time');
     assert.equal((await selectUnknownHere(db, false)).count, 1, 'the next recovery books it');
-    // As the reconciler does: this recovery shows no loss, and reads the refund again.
+    // Requests a recovery as the reconciler does: this one shows no loss, and reads the refund
+    // again.
     await askForRecovery(db, { ...WISH, reason: 'reconciliation', lossShown: false });
     assert.deepEqual(await kinds(), both);
     assert.equal(await world.count(refunds), 0, 'it still belongs to the lost time');

@@ -9,9 +9,11 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
 
 const BLOCK_MS = 200;
-/** Two blocks come while one answer is on its way. */
+/** Delay of a distant node: two blocks arrive while one answer is on its way. */
 const FAR_MS = 400;
-/** What plans that cost nothing allow (idle minutes: `test/long/price.test.ts`). */
+/**
+ * Calls per payment that free plans of providers allow (idle minutes: `test/long/price.test.ts`).
+ */
 const MOST_PER_PAYMENT = 8;
 const PAYMENTS = 10;
 const HEAD = 'eth_getBlockByNumber';
@@ -59,7 +61,7 @@ describe('a block that a node announces', () => {
     behave({});
   }
 
-  /** What each address does from now on; requests are noted. */
+  /** Sets the behavior of each address from now on; requests are recorded. */
   function behave(behavior: Behavior): void {
     const whole = (calls: readonly ProviderCall[]) => {
       requests.push(calls.map(({ method }) => method));

@@ -11,10 +11,13 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const PAID = 1_000_000n;
 const REFUNDED = 400_000n;
-/** So long that a request which waits has been looked at again. */
+/** Long enough that a job which was deferred has been checked again. */
 const LONGER_THAN_DEFERRED_MS = 3_000;
 
-/** Booked by recovery: the bytes that paid it are lost here, and nodes may still have them. */
+/**
+ * Tests payments booked by recovery: the bytes that paid them are lost here, but nodes may still
+ * have them.
+ */
 describe('what was booked from the chain alone', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
@@ -52,7 +55,7 @@ describe('what was booked from the chain alone', () => {
 
   const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
 
-  /** As the domains would. */
+  /** Applies the results as the domains would. */
   async function applyAll(): Promise<void> {
     await database.db.query(
       `update chain_requests set applied_at = now() where status <> 'queued'`,
@@ -73,7 +76,7 @@ describe('what was booked from the chain alone', () => {
     readonly block: number;
   }
 
-  /** A refund that the chain has paid, as recovery leaves it. */
+  /** Adds a refund that the chain has paid, as recovery leaves it. */
   async function refundFromChain(): Promise<Lost> {
     const id = await refund(REFUNDED);
     await until(() => hasSucceeded(id));
@@ -92,7 +95,7 @@ describe('what was booked from the chain alone', () => {
     return { id, raw: `0x${row.raw.toString('hex')}`, block: Number(row.block) };
   }
 
-  /** Other blocks take the place of those from here on. */
+  /** Replaces the blocks from this one on. */
   async function undo(from: number, transactions: readonly (readonly [string, number])[] = []) {
     await rpc('anvil_reorg', [(await head()) - from + 1, transactions]);
   }
@@ -117,7 +120,7 @@ describe('what was booked from the chain alone', () => {
   it('is answered when the lost bytes pay it after all, and later refunds go on', async () => {
     const lost = await undoRefund();
     await until(async () => (await count('chain_requests where tries > 0')) === 1);
-    // A node that still had them puts them into its next block.
+    // A node that still has the bytes puts them into its next block.
     await undo(await head(), [[lost.raw, 0]]);
     await isPaidOnce(lost);
   });

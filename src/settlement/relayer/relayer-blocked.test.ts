@@ -46,7 +46,10 @@ describe('a refund that is refused for now', () => {
     await isKnown();
   }
 
-  /** The relayer asks at the head that it knows: by now it knows what the chain says. */
+  /**
+   * Resolves when the relayer knows the chain's present state, because it asks at the head that it
+   * knows.
+   */
   const isKnown = () => headFollowed(world.nodes[0] as ProviderProxy);
 
   const refund = () => world.ask({ kind: 'refund', payload: refundOf('1000000') });
@@ -67,7 +70,7 @@ describe('a refund that is refused for now', () => {
     throw new Error('never blocked');
   }
 
-  /** The minute until the next try is remembered by the process only. */
+  /** Makes the next try due at once: the minute until then is remembered only by the process. */
   async function tryAgain(meanwhile = async () => {}): Promise<void> {
     await relayer.stop();
     await meanwhile();
@@ -119,11 +122,12 @@ describe('a refund that is refused for now', () => {
     await isKnown();
     await tryAgain();
     assert.equal((await world.outcomes([large]))[0]?.succeeded, true);
-    // Of five USDC, what was refunded in this hour is more than four fifths.
+    // Counts alerts: of five USDC, the refunds of this hour are more than four fifths.
     const told = `select count(*) from chain_alarms where kind = 'outflow_near'
       and details ->> 'perHour' = '5000000'`;
     assert.equal(BigInt(await world.count(told)), 0n);
-    // On a slow machine operators were alerted while two USDC were allowed: once in an hour.
+    // Deletes earlier alerts: on a slow machine operators were alerted while two USDC were allowed,
+    // and an alert comes only once in an hour.
     await world.database.db.query(`delete from chain_alarms where kind = 'outflow_near'`);
     await govern('lowerCeiling', 5);
     await tryAgain();
@@ -148,7 +152,7 @@ describe('a refund that is refused for now', () => {
     await tryAgain(async () => {
       later = await askWithdrawal(world, 1n);
     });
-    // The first look finds both, and what it decides is stored together with this one.
+    // One poll finds both, and its decision about the other is stored together with this one.
     await world.outcomes([later]);
     assert.equal(await world.outcome(id), null);
     await age(24);
@@ -190,7 +194,7 @@ describe('a refund that is refused for now', () => {
     const id = await refund();
     for (let times = 0; times < 3; times++) {
       await network.pending();
-      // In the order of what they offer: the pause, the refund, the end of the pause, in one block.
+      // The block has them in the order of their fees: the pause, the refund, the end of the pause.
       const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
       const offered = await world.count('select max(max_fee_per_gas) as count from chain_attempts');
       await postSwitch(network, 'pauseRefunding', BigInt(offered) * 2n);

@@ -21,7 +21,10 @@ const MOODS = [
   'dropping broadcasts',
 ] as const;
 
-/** The same troubles every time, so that a failure can be looked at; CHAOS_SEED tries others. */
+/**
+ * Returns the same random faults every time, so that a failure can be reproduced; CHAOS_SEED tries
+ * others.
+ */
 function createDice(seed: number): (sides: number) => number {
   let state = seed;
   return (sides) => {
@@ -47,11 +50,12 @@ describe('relayers under everything at once', () => {
   });
 });
 
-/** Payments go on while workers are killed, nodes misbehave and blocks are undone. */
+/** Makes payments while workers are killed, nodes misbehave and blocks are undone. */
 async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]> {
   const roll = createDice(Number(process.env.CHAOS_SEED ?? 20_260_928));
   const payers = await world.network.addPayers(PAYMENTS_PER_ROUND);
-  // Deeper than any reorganization to come: nobody would send these transactions again.
+  // Mines more blocks than any later reorganization undoes, because nothing would resend these
+  // transactions.
   await world.network.mine(5);
   const workers = [world.spawnRelayer(), world.spawnRelayer()];
   const ids: string[] = [];
@@ -70,7 +74,7 @@ async function trouble(world: RelayerWorld, node: FaultyNode): Promise<string[]>
   return ids;
 }
 
-/** Nothing under way any more, not even what a late reorganization has undone. */
+/** Waits until nothing is in progress any more, not even what a late reorganization has undone. */
 async function quiet(world: RelayerWorld): Promise<void> {
   const unmined = `select count(*) from chain_transactions where status = 'signed'`;
   let calm = 0;

@@ -17,7 +17,7 @@ describe('the deadline of a payment', () => {
 
   afterEach(() => world.stop());
 
-  /** The payment's time as it will be seen from now on. */
+  /** Sets the time that the relayer sees as left for the payment from now on. */
   async function setLeft(id: string, left: string): Promise<void> {
     await world.database.db.query(
       'update chain_requests set deadline = now() + $2::interval where subject_id = $1',
@@ -35,7 +35,8 @@ describe('the deadline of a payment', () => {
       world.startRelayer();
       const stopMining = world.network.mineEvery(50);
       await world.outcomes([inTime]);
-      // The oldest are claimed first, so this one is signed after another look at the late one.
+      // The oldest jobs are claimed first, so this one is signed only after the late one was
+      // checked again.
       await world.outcomes([await world.pay({ payer })]);
       await stopMining();
       assert.equal(await signed(), 2);
@@ -52,7 +53,7 @@ describe('the deadline of a payment', () => {
     await setLeft(late, '9.5 seconds');
     world.startRelayer();
     const stopMining = world.network.mineEvery(50);
-    // The look that finds this one finds the older one as well, and signs both together.
+    // The poll that finds this job finds the older one as well, and signs both together.
     await world.outcomes([inTime]);
     await stopMining();
     assert.equal(await signed(), 1);
@@ -67,14 +68,14 @@ describe('the deadline of a payment', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
-  /** The next block is this many seconds off our clock, and so are those after it. */
+  /** Sets the next block, and those after it, this many seconds off our clock. */
   async function setClock(seconds: number): Promise<void> {
     const time = Math.floor(Date.now() / 1_000) + seconds;
     await world.network.rpc.call('anvil_setTime', [time]);
     await world.network.mine();
   }
 
-  /** Signed and sent, but in no block. */
+  /** Signs and sends it, without a block. */
   async function sign(): Promise<string> {
     world.startRelayer();
     const id = await world.pay({ payer });
@@ -144,7 +145,7 @@ describe('the deadline of a payment', () => {
     assert.equal(await spent(), 0n);
   });
 
-  /** Settled in time, but the worker that sent it is lost, and nobody else has its keys. */
+  /** Settles it in time, but the worker that sent it is lost, and no other has its keys. */
   async function settleUnseen(count: number): Promise<string[]> {
     const worker = world.spawnRelayer('settlement.broadcast_sent');
     const ids = await world.payMany(Array.from({ length: count }, () => ({ payer })));

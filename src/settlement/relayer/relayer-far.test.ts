@@ -43,7 +43,8 @@ test('a payment does not wait for the answer to the broadcast of the one before'
   const [node] = world.nodes as [ProviderProxy];
   const { payer } = world;
   node.behavior = null;
-  // It finds out here that the node does not answer a broadcast with its receipt.
+  // Settles one sale, so that the relayer learns that the node does not answer a broadcast with its
+  // receipt.
   await settleSale(world, { payer, amount: 1n });
   node.behavior = { delayMs: () => FAR_MS };
   const sentAt: number[] = [];

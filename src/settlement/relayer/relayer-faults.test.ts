@@ -91,7 +91,10 @@ describe('the relayer, when chain and nodes misbehave', () => {
     });
   }
 
-  /** A look asks one node after the other; the next one begins when it has failed. */
+  /**
+   * Resolves after a poll has failed: it asks one node after the other, and the next poll begins
+   * when it has failed.
+   */
   async function lookedInVain(): Promise<void> {
     const looks = () => first.calls.get('eth_getBlockByNumber') ?? 0;
     const before = looks();
@@ -121,7 +124,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     await submitted();
     await untilAnswered(ids);
     const before = await world.outcomes(ids);
-    // However many blocks were mined until the outcome was there.
+    // Undoes all blocks that were mined until the result arrived.
     const { rpc } = world.network;
     const settledIn = await world.count(
       'select max(block_number) as count from chain_transactions',
@@ -159,7 +162,7 @@ describe('the relayer, when chain and nodes misbehave', () => {
     const ids = await world.payMany(payers.map((payer) => ({ payer })));
     await submitted();
     const { network } = world;
-    // In the order of what they offer: the pause, the batch, the end of the pause, in one block.
+    // The block has them in the order of their fees: the pause, the batch, the end of the pause.
     const baseFee = (await network.chain.block('latest'))?.baseFeePerGas ?? 0n;
     await postSwitch(network, 'pauseSettling', baseFee * 9n);
     await postSwitch(network, 'unpauseSettling', baseFee);

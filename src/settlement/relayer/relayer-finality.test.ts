@@ -48,8 +48,8 @@ describe('what the relayer has called settled', () => {
   const count = (where: string) => world.count(`select count(*) from ${where}`);
 
   /**
-   * Other blocks take the place of those from the settlement's on, however many were mined until
-   * its outcome was there; the new ones hold these transactions.
+   * Replaces the blocks from the settlement's on, however many were mined until its result arrived;
+   * the new ones hold these transactions.
    */
   async function undo(
     transactions: readonly (readonly [string, number])[],
@@ -119,7 +119,7 @@ describe('what the relayer has called settled', () => {
     };
     const before = await place();
     await world.network.mine(1);
-    // The payer's own transaction takes the first place of the new block.
+    // The payer's own transaction comes first in the new block.
     await undo([[await approval(3, 10n ** 12n), 0]]);
     await until(async () => (await place())?.block_number !== before?.block_number);
     const facts = (await world.outcome(id))?.facts;
@@ -139,7 +139,8 @@ describe('what the relayer has called settled', () => {
     await applyOutcomes(world);
     const { merchantNumber } = world.merchant;
     await world.network.mine(1);
-    // Mined again after the payer has taken the allowance back: the new blocks hold that first.
+    // Mines it again after the payer has revoked the allowance: the new blocks hold the revocation
+    // first.
     const raw = await approval(3, 0n);
     await undo([[raw, 0]]);
     await until(async () => (await count(`chain_alarms where kind = 'outcome_changed'`)) === 1);
@@ -157,7 +158,8 @@ describe('what the relayer has called settled', () => {
     world.startRelayer();
     const id = await settle();
     const { db } = database;
-    // Between the transaction's reading from its row and the writing of what it did this time.
+    // Changes the row between the relayer's reading of the transaction and its writing of the new
+    // result.
     await db.query(
       `create function apply_late() returns trigger language plpgsql as $$ begin
          update chain_requests set applied_at = now()
@@ -187,7 +189,7 @@ describe('what the relayer has called settled', () => {
     const id = await settle();
     await applyOutcomes(world);
     const { merchantNumber } = world.merchant;
-    // What recovery leaves of a payment whose bytes were lost.
+    // Writes what recovery leaves of a payment whose bytes were lost.
     const { db } = world.database;
     const block = await minedBlock();
     await db.query('update chain_requests set transaction_id = null where subject_id = $1', [id]);

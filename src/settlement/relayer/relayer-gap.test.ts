@@ -7,9 +7,9 @@ import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 const BLOCK_MS = 100;
 const WAIT_MS = 60_000;
 const EARLIER = 3;
-/** By both addresses. */
+/** Broadcasts that get lost: one by each address. */
 const LOST = 2;
-/** The transaction that is late, and what outbids it. */
+/** Different bytes: the transaction that is late, and the one that outbids it. */
 const MOST_BYTES = 2;
 
 let world: BusyWorld<ProviderProxy>;
@@ -25,7 +25,7 @@ async function payOne(): Promise<void> {
   assert.equal(outcome?.succeeded, true);
 }
 
-/** Notes what is sent, and lets it get lost the first time. */
+/** Records what is sent, and loses it the first time. */
 function listening(sent: unknown[]): Behavior {
   return {
     keeps: ({ method, params }) => {

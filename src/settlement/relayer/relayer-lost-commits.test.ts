@@ -16,7 +16,10 @@ import { type ChaosDatabase, openDatabaseOf } from '#testing/chaos/chaos-ground.
 import type { TestDatabase } from '#testing/database.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Other commits may reach the disk in between and take the outcomes along: then once more. */
+/**
+ * Number of attempts: another commit may reach the disk in between and save the results, too; then
+ * it tries again.
+ */
 const ROUNDS = 6;
 const CRASHED_MS = 20_000;
 
@@ -37,7 +40,8 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     database = { db, url: postgres.url, close: db.close };
     world = await startRelayerWorld(undefined, database);
     payers = await world.network.addPayers(3);
-    // Hints of this process only: each that goes through the database is a commit on the disk.
+    // Uses hints within this process only, because each hint through the database is a commit on
+    // the disk.
     const wakeups = localWakeups();
     wakeups.on('chain-outcomes', 'payment', () => crash());
     const { chain } = world.network;
@@ -64,7 +68,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     throw new Error('never came true');
   }
 
-  /** One transaction each, so that several senders have one under way. */
+  /** Sends one transaction each, so that several senders have one in progress. */
   async function sendAll(): Promise<string[]> {
     const ids: string[] = [];
     for (const payer of payers) {
@@ -75,11 +79,11 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
     return ids;
   }
 
-  /** PostgreSQL dies right after the outcomes of the next block were committed. */
+  /** Kills PostgreSQL right after the results of the next block were committed. */
   async function mineAndCrash(): Promise<void> {
     const file = path.join(temporary.folder.path, 'postgres/postmaster.pid');
     const postmaster = Number((await readFile(file, 'utf8')).split('\n')[0]);
-    // `pg_ctl stop -m immediate`, before anything else can be committed.
+    // Uses `pg_ctl stop -m immediate`, before anything else can be committed.
     crash = () => {
       crash = () => {};
       signalProcess(postmaster, 'SIGQUIT');
@@ -100,7 +104,7 @@ describe('outcomes whose commit a crash of PostgreSQL has lost', () => {
   it('are read again also where nothing of the senders has failed', async () => {
     const ids = await sendAll();
     await mineUntil(async () => (await count('submitted')) === 0, 100);
-    // As the crash leaves the rows, without anything that the worker could notice.
+    // Leaves the rows as the crash does, without anything that the worker could notice.
     await database.db.transaction(async (tx) => {
       await tx.query(`update chain_requests set status = 'submitted', outcome = null`);
       await tx.query(`update chain_transactions

@@ -10,7 +10,7 @@ import {
   startBusyWorld,
 } from '#testing/relayer-scene.ts';
 
-/** What no method of these can answer. */
+/** Values that none of these methods can return. */
 const NONSENSE = ['0x', null, 7, `0x${'00'.repeat(31)}`, {}, [null], '0xzz'] as const;
 const METHODS = [
   'eth_call',
@@ -25,7 +25,7 @@ const AMOUNT = 10_000_000n;
 const PART = 1_000_000n;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;
-/** What a method is not asked for by then is not waited for. */
+/** How long to wait for a call of the method. If none comes by then, the method is not needed. */
 const OUT_MS = 1_500;
 const LOOK_MS = 20;
 
@@ -42,7 +42,10 @@ describe('the only node answers nonsense, which decides nothing, and all is paid
 
   const balance = () => world.network.merchantBalance(world.merchant.merchantNumber);
 
-  /** Each kind of nonsense in turn, until each was given or the method is not asked for. */
+  /**
+   * Returns each kind of nonsense in turn, until each was returned or the method is no longer
+   * called.
+   */
   async function answerNonsense(method: string): Promise<void> {
     let given = 0;
     proxy.behavior = {

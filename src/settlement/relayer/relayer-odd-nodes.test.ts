@@ -16,7 +16,7 @@ import {
 
 const GONE = 'missing trie node: the state is not available';
 
-/** Nodes that cannot answer about one thing, and about everything else can. */
+/** Tests nodes that cannot answer one question, but all others. */
 describe('one question that a node cannot answer', () => {
   let database: TestDatabase;
   let world: OddWorld<FaultyNode>;
@@ -43,7 +43,7 @@ describe('one question that a node cannot answer', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 100, everyMs: 40 });
 
-  /** The relayer looks every third of a second at the least: it goes on to one of these heads. */
+  /** Mines heads until the relayer follows one: it polls at least every third of a second. */
   async function passHeads(): Promise<void> {
     for (let i = 0; i < 4; i++) {
       await world.network.mine();
@@ -53,7 +53,9 @@ describe('one question that a node cannot answer', () => {
 
   const hasOutcome = (id: string) => haveOutcomes(world, [id]);
 
-  /** A refund whose transaction is mined and reverts; about it the node does not answer. */
+  /**
+   * Makes a refund whose transaction is mined and reverts, while the node does not answer about it.
+   */
   async function revertRefund(refuse: (call: NodeCall) => boolean): Promise<void> {
     const [payer] = payers as [PrivateKeyAccount];
     const sale = await world.pay({ payer, amount: 5_000_000n });

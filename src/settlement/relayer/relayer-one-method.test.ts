@@ -29,7 +29,7 @@ const METHODS = [
 ] as const;
 const AMOUNT = 3_000_000n;
 const REFUND = 1_000_000n;
-/** Some looks at the chain; less than it takes until a person is told. */
+/** Lasts for some polls of the chain, but less than it takes until an operator is alerted. */
 const OUT_MS = 700;
 const BLOCK_MS = 60;
 const WAIT_MS = 60_000;

@@ -19,10 +19,13 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;
-/** Pauses of 1 and 2 s. */
+/** Time to observe, which covers pauses of 1 and 2 s. */
 const WATCHED_MS = 3_500;
 
-/** The ledger relies on it: its customer was told that it is paid. */
+/**
+ * Tests sales that must be resent: the ledger relies on them, because the customer was told that
+ * they are paid.
+ */
 describe('a booked sale that a reorganization removed and the chain refuses now', () => {
   let world: RelayerWorld;
   let payer: PrivateKeyAccount;
@@ -70,7 +73,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
 
   it('waits a minute at most between two attempts', async () => {
     const { db } = world.database;
-    // An attempt may be on its way.
+    // Waits, because an attempt may still be on its way.
     await until(async () => {
       const rows = await db.query(
         `update chain_requests set tries = 30, next_attempt = now()
@@ -173,7 +176,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     );
     await until(async () => (await tries()) > before);
     assert.equal(await alarms('sale_not_settled'), 1);
-    // Its hour passes.
+    // Lets its hour pass.
     await db.query(
       `update chain_requests set next_attempt = now(), payload = jsonb_set(payload,
          '{authorization,validBefore}', to_jsonb($2::text)) where subject_id = $1`,
@@ -191,7 +194,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
 
   const nowSeconds = () => Math.floor(Date.now() / 1_000);
 
-  /** @returns the intent. The authorization is valid for an hour. */
+  /** Pays by an authorization that is valid for an hour. @returns the intent. */
   async function payByAuthorization(owner: PrivateKeyAccount): Promise<string> {
     const { database, network, merchant, wakeups } = world;
     const { config, chain } = network;
@@ -215,7 +218,7 @@ describe('a booked sale that a reorganization removed and the chain refuses now'
     return subjectId;
   }
 
-  /** The payer's own transaction that spends what the sale needs. It bids high. */
+  /** Returns the payer's own transaction, which spends what the sale needs. It offers high fees. */
   async function moveAway(owner: PrivateKeyAccount, amount: bigint) {
     const { config, chain, admin } = world.network;
     const [nonce] = await chain.nonces([owner.address]);

@@ -20,7 +20,9 @@ describe('a refund that a reorganization undoes', () => {
   const until = (done: () => Promise<boolean>) =>
     mineUntil(world.network, done, { blocks: 500, everyMs: 30 });
 
-  /** Two payments at once, in batches of two senders: mined again, they may change places. */
+  /**
+   * Settles two payments at once, in batches of two senders: mined again, they may change places.
+   */
   async function settleBoth(): Promise<string[]> {
     const ids: string[] = [];
     for (const payer of payers) {
@@ -32,13 +34,16 @@ describe('a refund that a reorganization undoes', () => {
     return Promise.all(ids.map((id) => world.recordPayment(id)));
   }
 
-  /** As the domain would: from now on the ledger says what the outcome said. */
+  /** Applies results as the domain would: from now on the ledger contains them. */
   const applyAll = () =>
     world.database.db.query('update chain_requests set applied_at = now() where status = $1', [
       'succeeded',
     ]);
 
-  /** Between the transaction's reading from its row and the writing of what it did this time. */
+  /**
+   * Applies the result between the relayer's reading of the transaction and its writing of the new
+   * result.
+   */
   async function applyOnceMinedAgain(): Promise<void> {
     const { db } = world.database;
     await db.query(

@@ -27,17 +27,17 @@ const POINTS: readonly Failpoint[] = [
   'settlement.signature_given',
   'settlement.broadcast_sent',
 ];
-/** Nothing that anybody asked for. */
+/** A transaction that no caller requested. */
 const OTHER = {
   ...({ type: 'eip1559', chainId: 1, nonce: 9, to: zeroAddress, gas: 21_000n } as const),
   ...{ maxFeePerGas: GWEI, maxPriorityFeePerGas: 1n },
 };
-/** Less than a question to a signer may take. */
+/** A delay within the time limit of a request to a signer. */
 const HUNG_MS = 4_000;
-/** Several looks of the relayer. */
+/** Long enough for several polls of the relayer. */
 const A_WHILE_MS = 1_500;
 
-/** What the example that operators begin with lets the keys of senders call. */
+/** The calls that the operators' example settings allow the senders' keys. */
 interface Example {
   readonly accounts: readonly { readonly key_file?: string; readonly functions: string[] }[];
 }
@@ -181,7 +181,7 @@ describe('a relayer whose keys a signer keeps', () => {
       while ((await unsigned()) === 0) await sleep(20);
       await relayer.stop();
       world.startRelayer(keys);
-      // The signer takes longer than the payment may: a loop that waits for it comes too late.
+      // The signer takes longer than the payment has, so a loop that waits for it is too late.
       const outcomes = await world.outcomes(await payAll(), HUNG_MS);
       assert(outcomes.every((outcome) => outcome.succeeded));
       assert.deepEqual(await alarms(), []);

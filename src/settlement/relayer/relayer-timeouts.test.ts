@@ -56,7 +56,7 @@ describe('how long a payment waits is decided by its sum', () => {
     return rows[0] ?? null;
   };
 
-  /** Other, empty blocks take the place of those from the newest settlement's on. */
+  /** Replaces the blocks from the newest settlement's on by empty ones. */
   async function undo(): Promise<void> {
     const { rpc } = world.network;
     const [row] = await database.db.query<{ tx_hash: string }>(
@@ -80,7 +80,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await world.outcome(large), null);
     const { senders } = await readRelayerStatus(database.db, world.network.chain);
     assert.deepEqual(new Set(senders.map(({ unmined }) => unmined)), new Set([0]));
-    // Its deadline counted to its block: later ones do not decline it.
+    // Its deadline counted only up to its block, so later blocks do not decline it.
     await world.network.rpc.call('evm_increaseTime', [600]);
     await world.network.mine(4);
     assert.equal(await world.outcome(large), null);
@@ -101,7 +101,7 @@ describe('how long a payment waits is decided by its sum', () => {
       [String(world.merchant.merchantNumber), world.merchant.wallet.address],
     );
     const deps = { chain, db: database.db, clock: systemClock, log: silentLog };
-    // Nothing is too young to be compared: the blocks of the tests are not minutes old.
+    // Compares blocks of any age, because those of the tests are not minutes old.
     const differences = async () => {
       const found = await reconcileOnce(deps, { graceMs: -86_400_000 });
       return found.differences.map(({ kind }) => kind).filter((kind) => kind.startsWith('payment'));

@@ -16,9 +16,12 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const SALE = 1_000_000n;
 const MANY = 10n ** 12n;
-/** The sender's offer is at the ceiling when the base fee is above half of it. */
+/** Fee ceiling. The sender's offer reaches it when the base fee is above half of it. */
 const CEILING = 1_000_000_000n;
-/** Twice as much is above the ceiling for five more blocks, which may be empty and make it less. */
+/**
+ * A base fee of which the double stays above the ceiling for five more blocks, which may be empty
+ * and lower it.
+ */
 const BASE_FEE = 950_000_000n;
 
 for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
@@ -49,7 +52,10 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
     const until = (done: () => Promise<boolean>) =>
       mineUntil(world.network, done, { blocks: 60, everyMs: 60 });
 
-    /** Settled or declined, and everybody was told. */
+    /**
+     * Applies the results, so that all clients were told that their payments are settled or
+     * declined.
+     */
     async function tell(ids: readonly string[]): Promise<(string | undefined)[]> {
       await until(() => haveOutcomes(world, ids));
       const told = await Promise.all(ids.map((id) => world.outcome(id)));
@@ -57,11 +63,11 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       return told.map((outcome) => outcome?.reason ?? 'succeeded');
     }
 
-    /** Ahead of the relayer's transaction in the block. */
+    /** Returns an approval that comes before the relayer's transaction in the block. */
     const approval = (payer: PrivateKeyAccount, nonce: number): Promise<Hex> =>
       signApproval(world.network, payer, { nonce, amount: MANY });
 
-    /** All blocks behind `block` are replaced; the first new one begins with these transactions. */
+    /** Replaces all blocks behind `block`; the first new one begins with these transactions. */
     async function reorganize(block: number, raws: readonly Hex[] = []): Promise<void> {
       await world.network.mine(1);
       const depth = (await head()) - block;
@@ -69,7 +75,9 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       await world.network.rpc.call('anvil_reorg', [depth, pairs]);
     }
 
-    /** Every sender's nonces are used up, so nothing is left that could still be sent. */
+    /**
+     * True if every sender's nonces are used up, so that nothing is left that could still be sent.
+     */
     const isQuiet = async () =>
       (await count(`chain_transactions where status = 'signed'`)) === 0 &&
       (await count(`chain_requests where status in ('queued', 'submitted')`)) === 0;
@@ -114,13 +122,14 @@ for (const network of ['testnet', 'mainnet'] satisfies Network[]) {
       world.startRelayer();
       const isMined = async () => (await count(`chain_transactions where status = 'mined'`)) === 1;
       await until(isMined);
-      // Settling is paused, so they wait for their deadline: it passes while the bytes still hold.
+      // Waits for the deadline, because settling is paused: it passes while the bytes are still
+      // valid.
       await database.db.query(
         `update chain_requests set deadline = now(), signed_until = now() - interval '1 hour'`,
       );
       assert.deepEqual(await tell(ids), ['settlement_failed', 'settlement_failed']);
       assert.ok(await isMined());
-      // The new blocks do not pause anything: the old bytes would succeed in them.
+      // The new blocks lack the pause, so the old bytes would succeed in them.
       await reorganize(start);
       await settleDown();
       for (const payer of payers) assert.equal(await spent(payer), 0n);

@@ -11,7 +11,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** As in a process that has no cached result yet. */
+/** Reads anew, as a process does that has no cached result yet. */
 const anew = <T>(_what: string, _maxAgeMs: number, read: () => Promise<T>) => read();
 const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
   baseFeePerGas,
@@ -74,7 +74,8 @@ describe('the gas balance of the senders', () => {
     const now = new Date();
     const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
     assert.equal(await paymentsPerDay(db, livemode, now), 0, 'nobody has paid');
-    // One a minute, a third of them on the other network; and transactions that settle nothing.
+    // Adds one payment a minute, a third of them on the other network, and transactions that settle
+    // nothing.
     await db.query(
       `insert into chain_requests
          (livemode, kind, subject_id, payload, status, outcome, created, applied_at)

@@ -4,7 +4,7 @@ import type { RecentBlock } from '#settlement/relayer/machine/memory.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { ancestorOf, noteBlock } from './head.ts';
 
-/** Its name is its height, and after a fork the fork's letter too. */
+/** Returns the hash of a block: its height, and after a fork the fork's letter, too. */
 const hashOf = (number: number, fork = ''): Hex => `0x${number}${fork}`;
 
 const SEEN_AT = new Date(0);

@@ -6,7 +6,7 @@ import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.
 import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
 import { headFollowed } from '#testing/relayer-turns.ts';
 
-/** Longer than the test: while nobody pays, nobody looks. */
+/** Poll interval of an idle chain, longer than the test: without payments, nothing polls. */
 const NEVER_MS = 600_000;
 const WAIT_MS = 15_000;
 
@@ -67,7 +67,8 @@ describe('a transaction that is not mined yet', () => {
     await world.network.rpc.call('anvil_mine', ['0x320']);
     const stopMining = world.network.mineEvery(100);
     await world.outcomes([await world.pay({ payer })]);
-    // So long without a look that the rhythm of those blocks makes many more of it.
+    // Mines after so long without a poll that the estimated block time makes many more blocks of
+    // it.
     const head = async () => Number(await world.network.rpc.call('eth_blockNumber', []));
     const end = (await head()) + 18;
     assert(await waitUntil(async () => (await head()) >= end, WAIT_MS));

@@ -6,11 +6,11 @@ import { IN_TABLE, PLANTED, RELAPSES } from '#testing/relayer-model/faults.ts';
 import { BOUNDS, type BoundsName, boundsOf } from '#testing/relayer-model/world.ts';
 import { differsFrom } from '#testing/transaction-cases.ts';
 
-/** The long run goes so many steps deeper, which takes minutes and gigabytes. */
+/** Number of extra steps. The long run goes deeper, which takes minutes and gigabytes. */
 const DEEPER = Number(process.env.EXPLORE_DEEPER ?? 0);
-/** Fewer would mean that the model has lost what it was made for. */
+/** A lower count means that the model no longer covers what it was made for. */
 const FEWEST_STATES = 1_000_000;
-/** A planted fault shows long before that. */
+/** Limit for planted faults, which show long before it. */
 const MOST_STATES_OF_A_FAULT = 150_000;
 
 describe('all that can happen to one transaction, and to two', () => {
@@ -41,7 +41,8 @@ describe('all that can happen to one transaction, and to two', () => {
       open.filter((phase) => !left.has(phase)),
       [],
     );
-    // A transaction begins as `signed` or `unsigned`, which it also comes back to.
+    // Leaves out `signed` and `unsigned`, with which a transaction begins, because it also returns
+    // to them.
     assert.deepEqual(
       ALL.phases.filter((phase) => !entered.has(phase)),
       [],

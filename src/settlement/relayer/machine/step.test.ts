@@ -21,7 +21,7 @@ import {
   type Situation,
 } from '#testing/transaction-cases.ts';
 
-/** `impossible`, or what follows: the next phase, whether anything changed, the effects. */
+/** Returns `impossible`, or what follows: the next phase, whether anything changed, the effects. */
 function outcomeOf(situation: Situation, name: CaseName): string {
   const before: Transaction = SITUATIONS[situation];
   const { observation, now }: Case = CASES[name];
@@ -39,7 +39,10 @@ function outcomeOf(situation: Situation, name: CaseName): string {
   return [...change, ...effects.map(({ kind }) => `+${kind}`)].join(' ');
 }
 
-/** What is not listed changes nothing and has no effects. */
+/**
+ * The expected result per situation and observation. What is not listed changes nothing and has no
+ * effects.
+ */
 const TABLE: Readonly<Record<Situation, string>> = {
   unsigned: `
     impossible: sent; receipt in the head; receipt below the head; no receipt; no receipt,
@@ -370,7 +373,7 @@ const TABLE: Readonly<Record<Situation, string>> = {
   `,
 };
 
-/** What the table says of a situation, by observation. */
+/** Returns the table's rows for a situation, by observation. */
 function rowsOf(situation: Situation): ReadonlyMap<string, string> {
   const rows = TABLE[situation].trim().split(/\n {4}(?! )/);
   return new Map(
@@ -405,7 +408,10 @@ describe('a transaction and an observation', () => {
   });
 });
 
-/** As the comment over the union says it; whatever is open may also be `done`. */
+/**
+ * Which phases may follow each phase, as the comment over the union says. Whatever is open may also
+ * be `done`.
+ */
 const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
   unsigned: ['signed', 'stuck', 'nonce_taken', 'included'],
   signed: ['broadcast', 'unsigned', 'stuck', 'nonce_taken', 'included'],
@@ -438,7 +444,7 @@ const RUNS = 2_000;
 const situations: Transaction[] = Object.values(SITUATIONS);
 const open = situations.filter((one): one is OpenTransaction => one.phase !== 'done');
 
-/** Every transaction that a sequence passes through; what is impossible is left out. */
+/** Returns every transaction that a sequence passes through and leaves out what is impossible. */
 function walk(start: OpenTransaction, names: readonly CaseName[]): Transaction[] {
   const passed: Transaction[] = [start];
   for (const name of names) {

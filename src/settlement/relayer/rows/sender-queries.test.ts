@@ -16,7 +16,7 @@ let database: TestDatabase;
 
 before(async () => {
   database = await testDatabase(6);
-  // The higher senders first: an update in the order of the table meets them first.
+  // Inserts the higher senders first, because an update in the table's order meets them first.
   for (const sender of [3, 2, 1]) {
     await database.db.query(
       `insert into relayer_senders (livemode, sender, role, address, next_nonce, lease_owner)
@@ -36,7 +36,7 @@ after(() => database.close());
 const LEASE = { livemode: false, owner: 'worker', leaseMs: 9_000 };
 const SENDERS = { senders: [3, 2, 1], fences: [0n, 0n, 0n] };
 
-/** Statements for several senders at once. */
+/** Statements that lock several senders at once. */
 const OF_SEVERAL = {
   renewed: (tx: Tx) => renewLeases(tx, { ...LEASE, ...SENDERS }),
   'given back': (tx: Tx) => releaseSenders(tx, { ...LEASE, ...SENDERS }),
@@ -49,7 +49,8 @@ for (const [name, work] of Object.entries(OF_SEVERAL)) {
       tx.query('select from relayer_senders where sender = 1 for no key update'),
     );
     const done = db.transaction(async (tx) => {
-      // A plan that may be chosen any day: it meets the rows in the order of the table.
+      // Forces a plan that PostgreSQL may choose any day: it meets the rows in the order of the
+      // table.
       await tx.query(`select set_config('enable_nestloop', 'off', true),
         set_config('enable_mergejoin', 'off', true), set_config('enable_indexscan', 'off', true),
         set_config('enable_bitmapscan', 'off', true)`);

@@ -19,7 +19,9 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
  * are few payments must not read all payments when there are many.
  */
 let database: TestDatabase;
-/** Sends text alone: with values, `explain` would show a plan for those, not the one for all. */
+/**
+ * Sends text without values: with them, `explain` would show a plan for those, not the one for all.
+ */
 let client: pg.Client;
 before(async () => {
   database = await testDatabase();
@@ -44,10 +46,10 @@ function indexesOf(plan: Plan): string[] {
 
 type Work = (tx: Tx) => Promise<unknown>;
 
-/** These grow with every payment. */
+/** Matches tables that grow with every payment. */
 const GROWING = /^(chain_requests|chain_transactions|payments|payment_intents)_/;
 
-/** The indexes of growing tables by which its statements would read now. */
+/** Returns the indexes by which a statement would read growing tables now. */
 async function indexes(work: Work): Promise<string[]> {
   const found = new Set<string>();
   await database.db.transaction((tx) =>
@@ -85,7 +87,7 @@ const PAYER = {
   ...{ exceptIntentId: 'pi_1', day: NOW, hour: NOW },
 };
 
-/** What each may read by: a whole key, or an index of what is open or of one payer. */
+/** The indexes by which each may read: a whole key, or an index of what is open or of one payer. */
 const STATEMENTS: readonly (readonly [name: string, work: Work, by: readonly string[]])[] = [
   [
     'the outcomes of requests',
@@ -129,7 +131,7 @@ async function checkAll(known: string): Promise<void> {
 const ids = (prefix: string, n = 'n') => `'${prefix}_' || lpad((${n})::text, 22, '0')`;
 const HASH = `'0x' || lpad(to_hex(n / 100), 64, '0')`;
 
-/** Of one account, with a hundred in each transaction. */
+/** Fills the tables for one account, with a hundred payments in each transaction. */
 const FILL = [
   `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
      order_id, metadata, source, expires_at, status, attempt, payment_id, tx_hash)

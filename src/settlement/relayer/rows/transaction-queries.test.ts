@@ -14,7 +14,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 
 let database: TestDatabase;
-/** Of three payments that wait. */
+/** Ids of the jobs of three payments that wait. */
 let ids: bigint[];
 
 before(async () => {

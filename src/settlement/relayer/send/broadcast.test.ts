@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { readBroadcastError } from '#settlement/relayer/send/broadcast.ts';
 
 describe('what a node says to a broadcast', () => {
-  // Texts of geth, reth, erigon and anvil.
+  // Error texts of geth, reth, erigon and anvil.
   const cases = {
     'already known': 'waiting',
     'transaction already imported': 'waiting',

@@ -4,11 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
 
-/** The calls of one batch land on several nodes, and the one that gives the logs lags behind. */
+/**
+ * Tests that a batch's calls reach several nodes, and that the one that returns the logs lags
+ * behind.
+ */
 describe('a payment that was settled before, while a node leaves its event out', () => {
   let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
-  /** Questions for logs so far, and those from which on all logs are there. */
+  /** Number of log requests so far, and the number from which on all logs are returned. */
   let asked: number;
   let completeFrom: number;
 
@@ -32,7 +35,7 @@ describe('a payment that was settled before, while a node leaves its event out',
     proxy.behavior = null;
   });
 
-  /** Its first settlement is not known any more, as after a restore. */
+  /** Forgets the first settlement, as a restore does, and asks again. */
   async function askAgain(): Promise<{ intent: string; first: unknown }> {
     const intent = await world.pay({ payer: world.payer });
     const first = await factsOf(intent);
@@ -44,7 +47,10 @@ describe('a payment that was settled before, while a node leaves its event out',
     return { intent, first };
   }
 
-  /** When the block was seen belongs to the look that saw it, not to the settlement. */
+  /**
+   * Returns the facts without when the block was seen, which depends on the poll and not on the
+   * settlement.
+   */
   async function factsOf(intent: string): Promise<unknown> {
     const [outcome] = await world.outcomes([intent]);
     const { seenAt: _, ...facts } = (outcome?.facts ?? {}) as Readonly<Record<string, unknown>>;

@@ -60,7 +60,8 @@ describe('senders and chains at the start', () => {
       configureSenders({ chain: chainWith({ relayerKeys }), db: database.db }),
       (error) => error instanceof StartError && error.message.includes(address),
     );
-    // A sender removed early: its block can still leave the chain, and only its key can send again.
+    // Covers a sender removed early: its block can still leave the chain, and only its key can send
+    // again.
     const set = (status: string) =>
       database.db.query(
         `update chain_transactions set status = $1, tx_hash = '0x1', block_number = 1,

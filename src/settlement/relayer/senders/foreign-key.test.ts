@@ -18,7 +18,7 @@ const ALARMS = `select count(*) from chain_alarms where kind = 'foreign_key_used
 const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';
 const RECOVERIES = `select count(*) from network_recoveries where status <> 'done'`;
 
-/** Somebody else has the key of a sender; the database has lost nothing. */
+/** Tests a thief who has the key of a sender; the database has lost nothing. */
 describe('a sender whose key somebody else has', () => {
   let database: TestDatabase;
   let world: OddWorld<ProviderProxy>;
@@ -42,7 +42,7 @@ describe('a sender whose key somebody else has', () => {
     await world.stop();
   });
 
-  /** Sends coin away with the key of a sender, as a thief does. */
+  /** Sends the native currency away with the key of a sender, as a thief does. */
   async function steal(key: SigningKey | undefined, nonce: number): Promise<void> {
     const raw = await heldAccount(key).signTransaction({
       type: 'eip1559',
@@ -59,7 +59,7 @@ describe('a sender whose key somebody else has', () => {
 
   const payOne = () => world.pay({ payer: present(payers[0], 'payer'), settleWithinS: 600 });
 
-  /** A payment is signed, and the thief is first at its nonce. */
+  /** Signs a payment, but the thief uses its nonce first. */
   async function overtake(blockMs = 80): Promise<string> {
     world.startRelayer();
     const id = await payOne();
@@ -135,7 +135,7 @@ describe('a sender whose key somebody else has', () => {
     await world.network.mine();
     const block = present(await world.network.chain.block('latest'), 'head');
     worker.see({ kind: 'followed', block });
-    // A single address is not believed at once.
+    // Must not be believed at once, because only a single address says so.
     second.behavior = {
       answer: ({ method }, real) => (method === 'eth_getBlockByNumber' ? { result: null } : real),
     };

@@ -14,7 +14,7 @@ import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
 import { sendPaymentsNow } from '#testing/relayer-turns.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 
-/** Beside others, one of which may have taken its senders before it has noticed. */
+/** Tests a worker beside others, one of which may have taken its senders before it has noticed. */
 describe('a worker beside others', () => {
   let database: TestDatabase;
   let world: RelayerWorld;
@@ -38,7 +38,10 @@ describe('a worker beside others', () => {
   });
 
   const sender = () => present(worker.senders.get(0), 'sender');
-  /** Another worker: the same owner's name would do, because only the fence counts. */
+  /**
+   * Takes over as another worker. The owner's name may be the same, because only the fencing token
+   * counts.
+   */
   const takeOver = () => database.db.query('update relayer_senders set fence = fence + 1');
   const count = (where: string) => world.count(`select count(*) from ${where}`);
 
