@@ -50,10 +50,7 @@ export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | 
   return accounts.find(sql, 'where id = $1', [id]);
 }
 
-/**
- * Returns the account's time zone; UTC for an account that does not exist, since it has nothing to
- * count.
- */
+/** Returns the account's time zone; UTC if the account does not exist. */
 export async function selectTimeZone(sql: Sql, accountId: string): Promise<string> {
   const rows = await sql.query<{ time_zone: string }>(
     'select time_zone from accounts where id = $1',
@@ -130,10 +127,7 @@ export async function selectAccountIdsAfter(
   return rows.map((row) => row.id);
 }
 
-/**
- * Returns the account's numbers on the contracts, the oldest contract first. Empty if it is not
- * live.
- */
+/** Returns the account's numbers, the oldest contract first. Empty if it is not live. */
 export async function selectMerchantNumbers(sql: Sql, tenant: Tenant): Promise<bigint[]> {
   const rows = await sql.query<{ merchant_number: bigint }>(
     `select merchant_number from merchant_accounts

@@ -14,7 +14,7 @@ export interface EventFeedDeps {
   readonly log: Log;
 }
 
-/** The delay of events after a lost hint. */
+/** The longest delay of events after a lost hint. */
 const POLL_MS = 1_000;
 /** Events per read: at 2 KB each, as much as a healthy client takes at once. */
 const BATCH = 100;
@@ -87,7 +87,7 @@ export class EventFeed {
     }
     if (!reader.isOpen) return;
     this.#live.add(reader);
-    // Events that arrived while no stream was live have not been read.
+    // Wake the loop: events that arrived while no stream was live have not been read.
     this.#loop.wake();
   }
 }

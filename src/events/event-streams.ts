@@ -10,8 +10,8 @@ export interface Following {
   /** The position of the last event that the client has seen; `null` to start now. */
   readonly after: Place | null;
   /**
-   * `null` for all. Streams with the same types should share one set, so that events are rendered
-   * once.
+   * The types; `null` for all. Streams with the same types should share one set, so that events are
+   * rendered once.
    */
   readonly types: ReadonlySet<string> | null;
   /** Aborts when the client disconnects, or the process ends. */
@@ -19,14 +19,17 @@ export interface Following {
 }
 
 export interface EventStreams {
-  /** An endless stream of the account and mode's events, in their order. */
+  /** Opens an endless stream of the account and mode's events, in their order. */
   follow(following: Following): Promise<StreamReader>;
 }
 
-/** Proxies close connections that are silent for a minute; clients give up after 45 s. */
+/**
+ * Interval of comments: proxies close connections that are silent for a minute, and clients give up
+ * after 45 s.
+ */
 const COMMENT_EVERY_MS = 15_000;
 
-/** The open event streams of this process. */
+/** Creates the open event streams of this process. */
 export function createEventStreams(deps: EventFeedDeps): EventStreams {
   const feeds = new Map<string, EventFeed>();
   const keepAlive = (reader: StreamReader) => {

@@ -25,7 +25,7 @@ function typesOf(filter: string | null): readonly string[] {
   return EVENT_TYPES.filter((type) => type === filter || familyOf(type) === filter);
 }
 
-/** One page of the last 30 days, newest first, plus one row. */
+/** Returns one page of the last 30 days, newest first, plus one row. */
 export async function listEvents(
   sql: Sql,
   asked: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },
@@ -42,7 +42,7 @@ export async function listEvents(
   return selectEventsOfTypes(sql, wanted, kept);
 }
 
-/** The event as it is delivered, byte for byte. */
+/** Returns the event as it is delivered, byte for byte. */
 export async function getEvent(
   sql: Sql,
   tenant: Tenant,
@@ -52,7 +52,10 @@ export async function getEvent(
   return found ?? resourceMissing('event');
 }
 
-/** The position of an event in the order of its account and mode; undefined if there is none. */
+/**
+ * Returns the position of an event in the order of its account and mode; undefined if there is
+ * none.
+ */
 export async function findEventPlace(
   sql: Sql,
   tenant: Tenant,

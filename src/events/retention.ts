@@ -16,12 +16,18 @@ import {
 
 /** The retention of behavior.md 10.3. */
 export const RETENTION_DAYS = 30;
-/** Leaves operators a week to notice that maintenance is failing. */
+/**
+ * Number of days ahead for which partitions are created: operators have a week to notice that
+ * maintenance is failing.
+ */
 const DAYS_AHEAD = 7;
-/** A longer wait for a table's lock would block every transaction that writes events. */
+/**
+ * How long to wait for a table's lock: a longer wait would block every transaction that writes
+ * events.
+ */
 const LOCK_TIMEOUT_MS = 500;
 
-/** All are partitioned by UTC day: of the event, or of the logged request. */
+/** Tables that are partitioned by UTC day: of the event, or of the logged request. */
 const PARENTS = ['events', 'webhook_deliveries', 'webhook_attempts', 'request_log'] as const;
 type Parent = (typeof PARENTS)[number];
 
@@ -37,7 +43,10 @@ export interface Maintained {
   readonly dropped: readonly string[];
 }
 
-/** Nothing older than this is shown, even if its partition was not dropped yet. */
+/**
+ * Returns the earliest time that is shown. Older rows are hidden even if their partition was not
+ * dropped yet.
+ */
 export function retainedSince(now: Date): Date {
   return addMs(now, -RETENTION_DAYS * DAY_MS);
 }
@@ -50,13 +59,16 @@ function nameOf(parent: Parent, day: Date): string {
   return `${parent}_${day.toISOString().slice(0, 10).replaceAll('-', '')}`;
 }
 
-/** The day in a partition's name, or `null` for the default one. */
+/** Returns the day in a partition's name, or `null` for the default one. */
 function dayOfName(parent: Parent, name: string): Date | null {
   const digits = new RegExp(`^${parent}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name);
   return digits === null ? null : new Date(`${digits[1]}-${digits[2]}-${digits[3]}T00:00:00Z`);
 }
 
-/** Created as a separate table and then attached, so that writers wait only for a moment. */
+/**
+ * Creates a partition as a separate table and then attaches it, so that writers wait only for a
+ * moment.
+ */
 async function createPartition(tx: Tx, parent: Parent, day: Date): Promise<boolean> {
   const name = nameOf(parent, day);
   // Another worker may have created it since the list was read.

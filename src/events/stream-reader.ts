@@ -7,7 +7,7 @@ import type { StreamedEvent } from '#events/stream-queries.ts';
  * behind gets the rest faster by reconnecting after the last event that it has seen.
  */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
-/** While a reader catches up, about this much of it is in memory. */
+/** Size of the part of the events that is in memory while a reader catches up. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
 export function isBefore(a: Place, b: Place): boolean {
@@ -29,7 +29,7 @@ export class EventBatch {
     this.#events = events;
   }
 
-  /** The events of these types, or all, as server-sent events. */
+  /** Renders the events of these types, or all, as server-sent events. */
   rendered(types: ReadonlySet<string> | null): Buffer {
     const known = this.#rendered.get(types);
     if (known !== undefined) return known;

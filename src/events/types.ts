@@ -24,8 +24,8 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /**
- * The family of a type, such as `payment_intent.*` for `payment_intent.created`, to which endpoints
- * may subscribe.
+ * Returns the family of a type, such as `payment_intent.*` for `payment_intent.created`, to which
+ * endpoints may subscribe.
  */
 export function familyOf(type: string): string {
   return `${type.split('.')[0]}.*`;

@@ -7,7 +7,7 @@ import { API_VERSIONS } from '#core/api-versions.ts';
 export const CURRENT_API_VERSION: string = API_VERSIONS.latest;
 
 /**
- * The exact bytes of a stored event for an endpoint pinned to `version`.
+ * Returns the exact bytes of a stored event for an endpoint pinned to `version`.
  * @throws Bug for an unknown version.
  */
 export function renderEventForVersion(body: string, version: string): string {

@@ -9,9 +9,11 @@ import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder } from '#files/own-files.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** The web apps take 2 to 4 s on an idle machine, the packages 1 s. */
+/** Time-out of a build. On an idle machine the web apps take 2 to 4 s, the packages 1 s. */
 const BUILD_MS = 120_000;
-/** On two cores, a first start waits longest for its database, which therefore has priority. */
+/**
+ * A low priority: on two cores, a first start waits longest for its database, which is more urgent.
+ */
 const BUILD_PRIORITY = 10;
 /**
  * A build unused by any start for this long is deleted. Copies of the repository may share its
@@ -23,7 +25,7 @@ const KEPT_MS = DAY_MS;
 export interface Build {
   /** The folder in `node_modules/.cache` that stores it. */
   readonly name: string;
-  /** Its name in error messages: `the web apps`. */
+  /** Its description in error messages: `the web apps`. */
   readonly what: string;
   /** The files and folders that it is built from; paths from the root. */
   readonly sources: readonly string[];
@@ -54,7 +56,7 @@ async function hashSources({ sources, ignored, command }: Build): Promise<string
   return hash.digest('hex').slice(0, 16);
 }
 
-/** A link with that name does not count, because it may lead to another user's build. */
+/** True if it exists and is no link, because a link may lead to another user's build. */
 async function exists(place: string): Promise<boolean> {
   return lstat(place).then(
     (stats) => stats.isDirectory(),
@@ -62,7 +64,7 @@ async function exists(place: string): Promise<boolean> {
   );
 }
 
-/** Beside the program if this process may write there, otherwise `own`. */
+/** Returns the folder beside the program if this process may write there, otherwise `own`. */
 async function cacheFolder(beside: string, own: string): Promise<string> {
   return mkdir(beside, { recursive: true }).then(
     () => beside,
@@ -73,7 +75,10 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
   );
 }
 
-/** A program that may not write there uses the shipped build, which is never deleted. */
+/**
+ * Marks the build as used. A program that may not write there uses the shipped build, which is
+ * never deleted.
+ */
 async function markUsed(place: string): Promise<void> {
   const now = new Date();
   await utimes(place, now, now).catch(() => {});
@@ -112,8 +117,8 @@ export async function runBuild(
 }
 
 /**
- * The folder with the result; builds it if its sources have changed. Concurrent processes each
- * build for themselves, and the first one's result is kept.
+ * Returns the folder with the result; builds it if its sources have changed. Concurrent processes
+ * each build for themselves, and the first one's result is kept.
  * @param own is used if this process may not write beside the program.
  * @throws StartError if it cannot be built.
  */

@@ -5,7 +5,7 @@ import { StartError } from '#core/start-error.ts';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-/** Group and others. */
+/** Permission bits: writable by group or others. */
 const WRITABLE_BY_OTHERS = 0o022;
 const READABLE_BY_ALL = 0o004;
 const ALL_MAY_WRITE = 0o002;
@@ -25,7 +25,10 @@ function isOwn({ uid, mode }: Stats): boolean {
   return isOurs && (mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-/** @throws StartError if it is a link or not a folder, or if others may write there. */
+/**
+ * Checks the folder.
+ * @throws StartError if it is a link or not a folder, or if others may write there.
+ */
 export async function requireOwnFolder(folder: string): Promise<void> {
   const stats = await fs.lstat(folder);
   if (stats.isSymbolicLink()) throw new StartError(`${folder} is a link: use a folder`);
@@ -39,8 +42,8 @@ export async function requireOwnFolder(folder: string): Promise<void> {
 }
 
 /**
- * For a shared working folder, whose owner and group may differ. @throws StartError if every user
- * of this machine may put files there.
+ * Checks a shared working folder, whose owner and group may differ.
+ * @throws StartError if every user of this machine may put files there.
  */
 export async function requireClosedFolder(folder: string): Promise<void> {
   const stats = await fs.stat(folder);
@@ -51,13 +54,19 @@ export async function requireClosedFolder(folder: string): Promise<void> {
   );
 }
 
-/** Creates it (mode 0700) if it is missing. @throws StartError as `requireOwnFolder` does. */
+/**
+ * Creates the folder (mode 0700) if it is missing.
+ * @throws StartError as `requireOwnFolder` does.
+ */
 export async function makeOwnFolder(folder: string): Promise<void> {
   await fs.mkdir(folder, { recursive: true, mode: 0o700 });
   await requireOwnFolder(folder);
 }
 
-/** @throws StartError if the folder contains a link, which programs would follow. */
+/**
+ * Checks for links, which programs would follow.
+ * @throws StartError if the folder contains one.
+ */
 export async function refuseLinksIn(folder: string): Promise<void> {
   const entries = await fs.readdir(folder, { withFileTypes: true });
   const link = entries.find((entry) => entry.isSymbolicLink());
@@ -68,8 +77,8 @@ export async function refuseLinksIn(folder: string): Promise<void> {
 }
 
 /**
- * For settings and keys, which a mounted secret may store behind links. @throws StartError if every
- * user of this machine may write the file or, if it is secret, read it.
+ * Checks a file of settings or keys, which a mounted secret may store behind links.
+ * @throws StartError if every user of this machine may write the file or, if it is secret, read it.
  */
 export async function requireClosedFile(file: string, isSecret: boolean): Promise<void> {
   const stats = await fs.stat(file);
@@ -92,7 +101,7 @@ const FLAGS: Readonly<Record<Purpose, number>> = {
   new: O_WRONLY | O_CREAT | O_EXCL | PLAIN,
 };
 
-/** A hard link may lead outside as a symbolic link does. */
+/** Refuses hard links, too: one may lead outside as a symbolic link does. */
 function requirePlain(stats: Stats, file: string, purpose: Purpose): void {
   const isPlain = stats.isFile() && (purpose === 'read' || stats.nlink === 1);
   if (!isPlain) throw new StartError(`${file} is not a regular file with a single name: remove it`);
@@ -118,7 +127,7 @@ export async function openOwn(file: string, purpose: Purpose): Promise<fs.FileHa
   }
 }
 
-/** Like `openOwn`, for a descriptor that is passed to a child process. */
+/** Opens a file like `openOwn`, for a descriptor that is passed to a child process. */
 export function openOwnSync(file: string, purpose: Purpose): number {
   let descriptor: number | null = null;
   try {
@@ -131,7 +140,7 @@ export function openOwnSync(file: string, purpose: Purpose): number {
   }
 }
 
-/** The text of a file that is not a link; `undefined` if it does not exist. */
+/** Returns the text of a file that is not a link; `undefined` if it does not exist. */
 export async function readOwn(file: string): Promise<string | undefined> {
   const handle = await openOwn(file, 'read').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null;

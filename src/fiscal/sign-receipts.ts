@@ -19,11 +19,11 @@ import { MAX_BODY_BYTES, type Reply } from '#webhooks/exchange.ts';
 import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-/** A hint that got lost delays a signature by at most this. */
+/** The longest delay of a signature after a lost hint. */
 const POLL_MS = 1_000;
 /** Longer than a request may take, so that no receipt is sent twice by two processes at once. */
 const LEASE_MS = 20_000;
-/** Requests of this process under way. */
+/** The most requests in flight from this process. */
 const MAX_IN_FLIGHT = 64;
 /** The most of them in flight to one account's signer, which may be slow. */
 const MAX_PER_ACCOUNT = 4;
@@ -33,8 +33,8 @@ export interface SignDeps extends LoopDeps {
 }
 
 /**
- * The same in every request for a receipt, also after a restored database sends it again: account,
- * mode and number are what makes it this receipt.
+ * Returns the same id in every request for a receipt, even if a restored database sends it again:
+ * account, mode and number identify the receipt.
  */
 function requestId({ account_id, livemode, receipt_number }: DueReceipt): string {
   const name = `${account_id} ${livemode} ${receipt_number}`;
@@ -66,7 +66,7 @@ interface Signed {
   readonly text: string | null;
 }
 
-/** Null: this is not the answer of a signer. */
+/** Parses the body; null if it is not the answer of a signer. */
 function readSigned(body: string | null): Signed | null {
   try {
     const { signature, text = null } = JSON.parse(body ?? '') as Record<string, unknown>;
@@ -77,7 +77,7 @@ function readSigned(body: string | null): Signed | null {
   }
 }
 
-/** The signature, or why there is none. */
+/** Returns the signature, or the reason why there is none. */
 function readReply(reply: Reply): Signed | string {
   if (!reply.answered) return reply.error;
   if (reply.status >= 400) return 'status_not_2xx';

@@ -9,7 +9,7 @@ export interface AskedHost {
   readonly port: number | null;
 }
 
-/** Labels as host names have them: no escape, no user, no blank, no path. */
+/** Matches host names made of labels: no escape, no user, no blank, no path. */
 const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?$/;
 const MAX_NAME_LENGTH = 255;
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]*)(?::(\d{0,5}))?$/;
@@ -35,12 +35,15 @@ export function parseHost(text: string): AskedHost | null {
 
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)/i;
 
-/** The authority of a target in absolute form (RFC 9112 section 3.2.2); `null` in other forms. */
+/**
+ * Returns the authority of a target in absolute form (RFC 9112 section 3.2.2); `null` in other
+ * forms.
+ */
 export function authorityOf(target: string): string | null {
   return ABSOLUTE_FORM.exec(target)?.[1] ?? null;
 }
 
-/** The path and query of a target in any form. */
+/** Returns the path and query of a target in any form. */
 export function pathOfTarget(target: string): string {
   if (target.startsWith('/')) return target;
   const path = target.replace(ABSOLUTE_FORM, '');
@@ -64,10 +67,10 @@ export function isAskedAt(
 }
 
 /**
- * For data that a browser on this machine or in its network can read without a key. A page of
- * another site can make its own name resolve to our address and then read our responses as its own
- * (DNS rebinding). That does not work with an IP address, with `localhost`, or with our public
- * name.
+ * Returns a check of the host, for data that a browser on this machine or in its network can read
+ * without a key. A page of another site can make its own name resolve to our address and then read
+ * our responses as its own (DNS rebinding). That does not work with an IP address, with
+ * `localhost`, or with our public name.
  */
 export function isOwnName(publicUrl: string | null): (host: AskedHost) => boolean {
   const own = publicUrl === null ? null : new URL(publicUrl).hostname;

@@ -27,7 +27,10 @@ export interface Call extends Asked {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** `null` until the checks begin. (A WeakMap from requests to calls cost 2 us per request.) */
+    /**
+     * The request's call; `null` until the checks begin. (A WeakMap from requests to calls cost 2
+     * us per request.)
+     */
     call: Call | null;
   }
 }
@@ -61,7 +64,7 @@ export function callOf(request: FastifyRequest): Call {
 }
 
 /**
- * The headers of every response of a surface (behavior.md 2.2). Their names are in lowercase
+ * Sets the headers of every response of a surface (behavior.md 2.2). Their names are in lowercase
  * because Fastify would otherwise convert each of them for every response.
  */
 function setCommonHeaders(reply: FastifyReply, call: Call): FastifyReply {
@@ -73,7 +76,7 @@ function setCommonHeaders(reply: FastifyReply, call: Call): FastifyReply {
   return call.rate === null ? reply : reply.headers(rateHeaders(call.rate));
 }
 
-/** How long the caller waited for the response, or for the beginning of a stream. */
+/** Returns how long the caller waited for the response, or for the beginning of a stream. */
 export function tookMs(call: Call): number {
   return (call.streamedMs ?? performance.now()) - call.startedMs;
 }
@@ -90,7 +93,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 
 const LEADING_ID = /^\{"id":"(\w{1,64})"/;
 
-/** The id at the beginning of one of our objects. */
+/** Returns the id at the beginning of one of our objects. */
 function idIn(body: string): string | null {
   return LEADING_ID.exec(body)?.[1] ?? null;
 }
@@ -112,8 +115,8 @@ export function sendStream(reply: FastifyReply, call: Call, answer: Stream): Fas
   call.streamedMs = performance.now();
   setCommonHeaders(reply.code(answer.status), call).headers(answer.headers);
   if (reply.request.method !== 'HEAD') return reply.send(answer.stream);
-  // The client does not read it, and it has no end: left open, it would hold one of the key's
-  // slots.
+  // The client does not read the stream, which has no end: left open, it would hold one of the
+  // key's slots.
   answer.stream.destroy();
   return reply.send();
 }

@@ -52,7 +52,7 @@ function credentialsOf(request: FastifyRequest, call: Call, target: Target): Cre
   };
 }
 
-/** Callers without a valid key count against their address; so does guessing keys. */
+/** Counts callers without a valid key against their address; guessing keys counts, too. */
 async function countCaller(
   limiter: RateLimiter,
   request: FastifyRequest,
@@ -91,7 +91,7 @@ function checkScope(route: AnyRoute, caller: Caller): Refusal | null {
   );
 }
 
-/** Node joins repeated headers, so two keys would look like a third one. */
+/** Refuses repeated headers: Node joins them, so two keys would look like a third one. */
 function checkSentOnce(request: FastifyRequest, key: string): Refusal | null {
   if (!key.includes(', ')) return null;
   if (request.raw.headersDistinct['idempotency-key']?.length === 1) return null;
@@ -111,7 +111,7 @@ function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal 
 }
 
 /**
- * The checks of behavior.md 2.4 up to the body, in their order: key, account and address, rate
+ * Runs the checks of behavior.md 2.4 up to the body, in their order: key, account and address, rate
  * limit, version, route, scope, Idempotency-Key.
  */
 export async function checkRequest(

@@ -7,11 +7,14 @@ import type { Duplex } from 'node:stream';
  */
 export interface Connections {
   /**
-   * Another request has arrived. Returns false if the one before it was malformed, so this one must
-   * not run.
+   * Call it when another request has arrived. Returns false if the one before it was malformed, so
+   * this one must not run.
    */
   begin(socket: Duplex, response: ServerResponse): boolean;
-  /** Nothing more on this connection can be trusted. @returns false if that was already known. */
+  /**
+   * Call it when nothing more on this connection can be trusted.
+   * @returns false if that was already known.
+   */
   distrust(socket: Duplex): boolean;
   /**
    * True if an earlier response is still owed, so that writing another would mix them up. A request
@@ -44,7 +47,7 @@ export function createConnections(): Connections {
       if (known.isDistrusted) return false;
       const before = known.latest;
       known.isPipelined = before?.writableFinished === false;
-      // A response that closes the connection would leave this request without one.
+      // A response that closes the connection would leave the earlier request without one.
       if (before?.writableFinished === false && !before.headersSent) before.shouldKeepAlive = true;
       known.latest = response;
       return true;

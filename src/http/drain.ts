@@ -25,19 +25,20 @@ export interface Drain {
 }
 
 /**
- * A kept connection sends its next request within this time; its response closes the connection.
+ * How long a kept connection may take to send its next request; the response to it closes the
+ * connection.
  */
 const LAST_REQUESTS_MS = 500;
 /**
- * `LAST_REQUESTS_MS` is waited in turns of this length. A blocked process reads nothing, so its
- * pause counts as one turn, and requests that arrived meanwhile are answered in later turns.
+ * Length of the turns in which `LAST_REQUESTS_MS` is waited. A blocked process reads nothing, so
+ * its pause counts as one turn, and requests that arrived meanwhile are answered in later turns.
  */
 const TURN_MS = 10;
 /** The limit when all turns are slow, because the rest of a stop needs its time. */
 const SLOW_TURNS_MS = 2_000;
 /**
- * From the start of the stop. A settlement takes about a second; a tap that still waits then gets
- * `processing`.
+ * Time for settlements, from the start of the stop. A settlement takes about a second; a tap that
+ * still waits then gets `processing`.
  */
 const SETTLE_MS = 4_500;
 /**
@@ -53,7 +54,8 @@ interface Waiting {
 }
 
 /**
- * Node's own `close` of an HTTP server also cuts idle connections, which may be sending a request.
+ * Stops listening. Node's own `close` of an HTTP server would also cut idle connections, which may
+ * be sending a request.
  */
 function stopListening(server: Server): void {
   NetServer.prototype.close.call(server);
@@ -71,9 +73,9 @@ async function lastRequests(): Promise<void> {
 }
 
 /**
- * How long the waits for settlements, and then all requests, may continue if the last requests have
- * taken `passedMs`. Slow turns do not make a stop longer. But if a process was blocked for longer
- * than all of that, requests that arrived meanwhile still get their responses.
+ * Returns how long the waits for settlements, and then all requests, may continue if the last
+ * requests have taken `passedMs`. Slow turns do not make a stop longer. But if a process was
+ * blocked for longer than all of that, requests that arrived meanwhile still get their responses.
  */
 export function timesLeft(passedMs: number): { readonly settleMs: number; readonly cutMs: number } {
   const settleMs = Math.max(0, SETTLE_MS - passedMs);
@@ -100,7 +102,7 @@ export function createDrain(): Drain {
       else if (ended[isPoll ? 'polls' : 'others']) endNow(one);
       else {
         all.add(one);
-        // The response's own event, because a listener on a kept-alive socket would outlive the
+        // Listen to the response, because a listener on a kept-alive socket would outlive the
         // request.
         response.once('close', () => {
           all.delete(one);

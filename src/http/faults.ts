@@ -19,7 +19,7 @@ export function requestTimeout(): Refusal {
   );
 }
 
-/** The refusal of a body that does not match its headers; `null` if the fault is ours. */
+/** Returns the refusal of a body that does not match its headers; `null` if the fault is ours. */
 function refuseBody(error: FastifyError): Refusal | null {
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return refuse('body_too_large', 'The body is larger than this route takes (64 KiB of JSON).');
@@ -33,7 +33,7 @@ function refuseBody(error: FastifyError): Refusal | null {
   return null;
 }
 
-/** The client's response to an error; the log gets the details. */
+/** Returns the client's response to an error; the log gets the details. */
 export function refusalOfFault(error: FastifyError, log: Log, requestId: string): Refusal {
   const refusedBody = refuseBody(error);
   if (refusedBody !== null) return refusedBody;

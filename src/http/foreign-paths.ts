@@ -45,7 +45,7 @@ function fits(path: string, template: string): boolean {
   return one.length >= other.length && other.every(isSame);
 }
 
-/** The replacement for a path of Stripe's; `null` for any other path. */
+/** Returns the replacement for a path of Stripe's; `null` for any other path. */
 export function insteadOf(path: string): string | null {
   const [, below] = /^\/api\/v1(\/.*?)\/?$/.exec(path) ?? [];
   if (below === undefined) return null;

@@ -37,10 +37,10 @@ function checkTarget(target: string, method: string | undefined): Refusal | null
 }
 
 /**
- * Forms of a request that Node's parser accepts, but that a proxy in front may read differently:
- * then one's body is the other's next request, or the two see different hosts (RFC 9112 sections
- * 3.2, 6.1 and 11.2). The connection is closed after the refusal. `target` is the complete target
- * as it was sent.
+ * Refuses forms of a request that Node's parser accepts, but that a proxy in front may read
+ * differently: then one's body is the other's next request, or the two see different hosts (RFC
+ * 9112 sections 3.2, 6.1 and 11.2). The connection is closed after the refusal. `target` is the
+ * complete target as it was sent.
  */
 export function checkFraming(request: IncomingMessage, target: string): Refusal | null {
   if (request.httpVersionMajor !== 1) return malformed('Only HTTP/1.1 and HTTP/1.0 are supported.');

@@ -24,7 +24,7 @@ import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import type { RunKeyed } from '#idempotency/keys-under-way.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request.ts';
 
-/** `webhookEndpoint` as readable words. */
+/** Turns `webhookEndpoint` into readable words. */
 function nameOfKind(kind: IdKind | 'text', param: string): string {
   if (kind === 'text') return param;
   return kind.replaceAll(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
@@ -72,7 +72,7 @@ interface Sent {
   readonly query: Values;
 }
 
-/** Validation and handlers know the newest version only. */
+/** Upgrades the request, because validation and handlers know the newest version only. */
 function inNewestShape(compiled: Compiled, call: Call, sent: Sent): Sent {
   const { versions, version } = call;
   if (version === versions.latest) return sent;
@@ -113,13 +113,16 @@ function readRequest(
       route.idempotency === 'ignored' ? null : idempotentRequest(request, call, sentBody),
     requestId: call.requestId,
     now: call.now,
-    // Not a getter: each object literal with one gets its own hidden class, which retains
-    // everything of the request (7 KB) until the next full garbage collection.
+    // A function, not a getter: each object literal with a getter gets its own hidden class, which
+    // retains everything of the request (7 KB) until the next full garbage collection.
     whenGone: () => drain.waiting(reply.raw, { isPoll: route.method === 'GET' }),
   };
 }
 
-/** A key that another request holds is reported first, whatever else is wrong with this one. */
+/**
+ * Chooses the refusal: a key that another request holds is reported first, whatever else is wrong
+ * with this one.
+ */
 async function refusalOf(
   request: FastifyRequest,
   refusal: Refusal,
@@ -137,13 +140,13 @@ export interface HandlerDeps {
   readonly checkHeldKey: CheckHeldKey | undefined;
   readonly runKeyed: RunKeyed;
   readonly drain: Drain;
-  /** Called with the route, because tests check what each one writes. */
+  /** Called with the route, because tests check what each route writes. */
   readonly around:
     | ((route: AnyRoute, work: () => Promise<unknown>) => Promise<unknown>)
     | undefined;
 }
 
-/** The last part of a request: body and query, the route's handler, the response. */
+/** Creates the last part of a request: body and query, the route's handler, the response. */
 export function createHandler(route: AnyRoute, deps: HandlerDeps) {
   const { log, checkHeldKey, runKeyed, drain } = deps;
   const compiled = compile(route);

@@ -3,11 +3,11 @@ export const MOVES = ['money', 'access', 'name', 'data', 'nothing'] as const;
 export type Moves = (typeof MOVES)[number];
 
 /**
- * When a person must have verified a second factor in the last five minutes:
+ * Condition under which a person must have verified a second factor in the last five minutes:
  * - `always`.
  * - `live`: in live mode. Test mode needs none.
  * - `fresh`: always, and a factor that is not trusted yet is enough: it concerns the person's own
- *   factors.
+ * factors.
  * - `own`: the handler decides by the input, such as an amount or a role.
  * - `never`: it takes rights away, or is itself the verification.
  */
@@ -26,7 +26,7 @@ export function asksOf(route: { readonly moves: Moves; readonly asks?: Asks }): 
   return route.asks ?? ASKS[route.moves];
 }
 
-/** True for anything by which a thief could profit. */
+/** True if a thief could profit from it. */
 export function isSerious(moves: Moves): boolean {
   return moves === 'money' || moves === 'access' || moves === 'name';
 }

@@ -61,7 +61,7 @@ function textExample({ pattern = '', format = '', minLength = 0 }: Shape, name: 
   return known.padEnd(minLength, '.');
 }
 
-/** A value that the schema accepts, for examples of requests and responses. */
+/** Returns a value that the schema accepts, for examples of requests and responses. */
 export function exampleFrom(schema: unknown, name = 'text'): unknown {
   const shape = schema as Shape;
   if (shape.const !== undefined) return shape.const;

@@ -5,7 +5,7 @@ export type Doc = { [key: string]: unknown };
 /** Schemas with a title become components that others reference. */
 export interface Components {
   readonly schemas: Record<string, unknown>;
-  /** The schema in its form for the document: a reference if it has a title. */
+  /** Returns the schema in its form for the document: a reference if it has a title. */
   use(schema: unknown): unknown;
 }
 
@@ -34,12 +34,14 @@ export function createComponents(): Components {
   return { schemas, use };
 }
 
-/** `Event payment.succeeded` becomes the component `EventPaymentSucceeded`. */
+/** Turns `Event payment.succeeded` into the component `EventPaymentSucceeded`. */
 function componentName(title: string): string {
   return title.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase());
 }
 
-/** The title of a schema. (A property may also be called `title`: that one is an object.) */
+/**
+ * Returns the title of a schema. (A property may also be called `title`: that one is an object.)
+ */
 function titleOf(schema: unknown): string | null {
   if (schema === null || typeof schema !== 'object' || !('title' in schema)) return null;
   return typeof schema.title === 'string' ? schema.title : null;

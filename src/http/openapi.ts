@@ -16,14 +16,14 @@ export interface DeclaredWebhook {
   readonly example: unknown;
 }
 
-/** Who may call, in OpenAPI terms. */
+/** The possible callers, in OpenAPI terms. */
 export interface DocumentedAccess {
   readonly name: string;
   /** The security scheme. */
   readonly scheme: Doc;
   /** True for operations that anyone may call. */
   isOpen(route: DeclaredRoute): boolean;
-  /** The requirements of this route's callers, in a sentence; `null` if there are none. */
+  /** Returns the requirements of this route's callers, in a sentence; `null` if there are none. */
   needs(route: DeclaredRoute): string | null;
   /** Codes of refusals that depend on the caller, which any request may get. */
   readonly errors: readonly ErrorCode[];
@@ -145,7 +145,7 @@ function pathParameters(route: DeclaredRoute): Doc[] {
   });
 }
 
-/** `payment_intent` or `paymentIntent` becomes "payment intent". */
+/** Turns `payment_intent` or `paymentIntent` into "payment intent". */
 function words(kind: string): string {
   return kind.replaceAll(/_|(?=[A-Z])/g, ' ').toLowerCase();
 }
@@ -186,7 +186,7 @@ function successResponse(
   if (schema === null && contentTypes.length === 0) return { description, headers };
   if (schema === null) {
     const bytes = { schema: { type: 'string' } };
-    // Only for the first type; the others are the same in another format.
+    // Show an example only for the first type; the others are the same in another format.
     const shown = (place: number) => (place === 0 && example !== undefined ? { example } : {});
     return {
       description,
@@ -282,14 +282,17 @@ function usedCodes({ routes, access }: DocumentOf): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => used.has(code));
 }
 
-/** The components of a kind that the document references. */
+/** Returns the components of a kind that the document references. */
 function used(kind: string, components: Doc, shown: string): Doc {
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => shown.includes(`#/components/${kind}/${name}"`)),
   );
 }
 
-/** The OpenAPI 3.1 document of declared routes: it describes exactly what is validated and sent. */
+/**
+ * Builds the OpenAPI 3.1 document of declared routes: it describes exactly what is validated and
+ * sent.
+ */
 export function openApiDocument(described: DocumentOf): Doc {
   const components = createComponents();
   const errors = createErrorResponses(headerRefs());

@@ -2,16 +2,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter, type RateLimit } from '#http/rate-limit.ts';
 
-/** A person needs a few; a client that guesses links gets no further. */
+/** Limit on pages: a person needs a few; a client that guesses links is stopped. */
 export const PAGES: RateLimit = { requests: 120, seconds: 60 };
-/** Several load balancers may probe from one address, many times a second. */
+/** Limit on probes: several load balancers may probe from one address, many times a second. */
 export const PROBES: RateLimit = { requests: 1_000, seconds: 10 };
 
 const TOO_MANY = plainPage('Too many requests', '<p>Wait a minute, then try again.</p>');
 
 /**
- * For pages without a key and outside every API, such as those of mailed links: limits by address
- * (IPv6 by /64), in this process, before anything is looked up.
+ * Limits by address (IPv6 by /64), in this process, before anything is looked up. For pages without
+ * a key and outside every API, such as those of mailed links.
  */
 export function limitByAddress(limit: RateLimit) {
   const limiter = memoryRateLimiter(limit);

@@ -31,7 +31,7 @@ function mac(walk: Walk, place: Buffer, key: Buffer): Buffer {
   return createHmac('sha256', key).update(place).update(context).digest().subarray(0, MAC_BYTES);
 }
 
-/** A cursor with this position, for this pagination alone. */
+/** Returns a cursor with this position, valid only for this pagination. */
 export function sealCursor(walk: Walk, place: Buffer): string {
   return Buffer.concat([place, mac(walk, place, walk.cursorKey)]).toString('base64url');
 }
@@ -52,7 +52,7 @@ export function cursorInvalid(): Refusal {
   );
 }
 
-/** The position in a cursor of this pagination. */
+/** Returns the position in a cursor of this pagination. */
 export function openCursor(walk: Walk, cursor: string): Buffer | Refusal {
   const bytes = Buffer.from(cursor, 'base64url');
   // Node's decoder skips characters that it does not know, so only the canonical encoding is
@@ -83,7 +83,7 @@ export interface PageQuery {
   readonly created_lt?: string;
 }
 
-/** The value of an optional query parameter. */
+/** Returns the value of an optional query parameter. */
 export function readDate(text: string | undefined, param: string): Date | null | Refusal {
   if (text === undefined) return null;
   const date = new Date(text);
@@ -91,7 +91,7 @@ export function readDate(text: string | undefined, param: string): Date | null |
   return refuse('parameter_invalid', `${param} is not an ISO 8601 date and time.`, param);
 }
 
-/** The page that a list request names. */
+/** Returns the page that a list request names. */
 export function readPage(walk: Walk, query: PageQuery): Page | Refusal {
   const after = query.cursor === undefined ? null : decodeCursor(walk, query.cursor);
   if (isRefusal(after)) return after;

@@ -1,7 +1,10 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 
-/** Bodies of the API are flat: an object with metadata in it. Deeper ones are mistakes. */
+/**
+ * The deepest nesting: bodies of the API are flat objects with metadata in them, so deeper ones are
+ * mistakes.
+ */
 const MAX_DEPTH = 10;
 const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\]:,]|true|false|null/g;
 const EXACT_INTEGER = /^-?(0|[1-9]\d*)$/;
@@ -24,7 +27,8 @@ function pathOf(levels: readonly Level[], last = ''): string {
 function findTrap(text: string): Refusal | null {
   const levels: Level[] = [];
   let expectKey = false;
-  // Not matchAll, which creates an object for each token, and every body of the API passes here.
+  // Not matchAll, because it creates an object for each token, and every body of the API passes
+  // here.
   for (const token of text.match(TOKENS) ?? []) {
     const top = levels.at(-1);
     if (token === '{' || token === '[') {
@@ -73,7 +77,7 @@ function isDeceptive(token: string): boolean {
   return BigInt(value) !== exactInteger(token);
 }
 
-/** The exact integer of a decimal notation such as 2.5e6, or `null` for a fraction. */
+/** Returns the exact integer of a decimal notation such as 2.5e6, or `null` for a fraction. */
 function exactInteger(token: string): bigint | null {
   const match = /^(-?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/.exec(token);
   if (match === null) return null;
@@ -94,8 +98,8 @@ function hasControlCharacter(value: string): boolean {
 }
 
 /**
- * NUL and lone surrogates would cause PostgreSQL errors; other control characters do not belong in
- * a text.
+ * Refuses NUL and lone surrogates, which would cause PostgreSQL errors, and other control
+ * characters, which do not belong in a text.
  */
 export function checkText(value: string, path: string): Refusal | null {
   if (!value.isWellFormed()) {
@@ -130,8 +134,8 @@ function bodyInvalid(message: string): Refusal {
 }
 
 /**
- * The JSON object of a request body, or a refusal. `multiline` names members whose text may have
- * line breaks.
+ * Returns the JSON object of a request body, or a refusal. `multiline` names members whose text may
+ * have line breaks.
  */
 export function parseJsonObject(
   raw: Buffer,

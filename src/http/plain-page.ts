@@ -8,7 +8,9 @@ const STYLE =
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** No script, nothing from other origins, and forms submit only to this origin. */
+/**
+ * Headers that allow no script and nothing from other origins; forms submit only to this origin.
+ */
 const HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
@@ -20,7 +22,7 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** A page of our own that needs no web app. `body` is HTML. */
+/** Renders a page of our own that needs no web app. `body` is HTML. */
 export function plainPage(title: string, body: string, language: TextLanguage = 'en'): string {
   return (
     `<!doctype html>\n<html lang="${languageTag(language)}" dir="${directionOf(language)}">\n` +

@@ -32,7 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const ID_PART = '01QzXo0KcV5sVQ2pWm8Tn3';
 const ID_PATTERN = /^\^(\w+_)\[0-9A-Za-z\]\+\$$/;
 
-/** ` Example: …`, if the schema has or implies one. */
+/** Returns ` Example: …`, if the schema has or implies one. */
 function exampleOf({ examples, pattern = '', format }: Described): string {
   const prefix = ID_PATTERN.exec(pattern)?.[1];
   const implied = prefix === undefined ? undefined : prefix + ID_PART;
@@ -86,13 +86,13 @@ function sentence(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;
 }
 
-/** The allowed values. */
+/** Describes the allowed values. */
 function allowed(schema: Described): string {
   const { description } = schema;
   return (description === undefined ? '' : ` ${sentence(description)}`) + exampleOf(schema);
 }
 
-/** The error of a parameter in words: the problem, what is allowed, and an example. */
+/** Describes the error of a parameter in words: the problem, what is allowed, and an example. */
 export function inPlainWords(name: string, error: ErrorObject): string {
   const schema = (error.parentSchema ?? {}) as Described;
   if (error.keyword === 'required') {

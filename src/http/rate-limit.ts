@@ -21,10 +21,10 @@ export interface RateLimiter {
   take(key: string): Promise<RateDecision> | RateDecision;
 }
 
-/** One subscriber usually has a whole /64 of IPv6 addresses. */
+/** Number of 16-bit parts that identify an IPv6 subscriber, who usually has a whole /64. */
 const IPV6_SUBSCRIBER_PARTS = 4;
 
-/** Callers without a valid key count against their address. */
+/** Returns the key of a caller without a valid key, who counts against the address. */
 export function addressKey(address: string): string {
   if (!ipaddr.isValid(address)) return `address ${address}`;
   const parsed = ipaddr.process(address);
@@ -36,16 +36,17 @@ export function addressKey(address: string): string {
 /** Callers without requests for a window are forgotten when the table reaches this size. */
 const SWEEP_AT = 10_000;
 /**
- * A sweep of a table full of active callers frees nothing, so it does not run with every request.
+ * Shortest time between sweeps: a sweep of a table full of active callers frees nothing, so it does
+ * not run with every request.
  */
 const SWEEP_EVERY_MS = 1_000;
 
 /** The state of a caller, in milliseconds. */
 interface RateFound {
   readonly allowed: boolean;
-  /** How far in the future its next regular request is due. */
+  /** How far in the future the caller's next regular request is due. */
   readonly debtMs: number;
-  /** How much too early the request was; not above 0 if it was accepted. */
+  /** How much the request was too early; not above 0 if it was accepted. */
   readonly overMs: number;
 }
 
@@ -62,10 +63,10 @@ export function decisionOf(limit: RateLimit, found: RateFound): RateDecision {
 }
 
 /**
- * The generic cell rate algorithm: one number per caller (when its next request would fit a steady
- * rate), so that bursts up to the quota pass and no window boundary allows two quotas. A time more
- * than a window ahead was stored before the clock stepped back, and counts as a quota that has just
- * been used up.
+ * Decides by the generic cell rate algorithm: one number per caller (when its next request would
+ * fit a steady rate), so that bursts up to the quota pass and no window boundary allows two quotas.
+ * A time more than a window ahead was stored before the clock stepped back, and counts as a quota
+ * that has just been used up.
  */
 export function decideRate(
   limit: RateLimit,

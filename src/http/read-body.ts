@@ -27,7 +27,7 @@ export function compile(route: AnyRoute): Compiled {
   };
 }
 
-/** Requests are closed (an unknown parameter is an error); responses stay open. */
+/** Closes a schema: in requests an unknown parameter is an error; responses stay open. */
 function closed(schema: TSchema): TSchema {
   return { ...schema, additionalProperties: false };
 }
@@ -46,7 +46,7 @@ function wrongType(expected: readonly string[]): Refusal {
   return refuse('content_type_unsupported', `Send the body as ${expected.join(' or ')}.`);
 }
 
-/** A route takes either JSON or the bytes that it declares. */
+/** Checks the type: a route takes either JSON or the bytes that it declares. */
 function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
   const allowed = route.upload?.contentTypes ?? ['application/json'];
   const isEmpty = !Buffer.isBuffer(request.body) || request.body.length === 0;
@@ -54,7 +54,10 @@ function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
   return allowed.includes(mediaType(request)) ? null : wrongType(allowed);
 }
 
-/** Nothing is decompressed here: compressed data would pass every check of its size. */
+/**
+ * Refuses compressed bodies: nothing is decompressed here, because compressed data would pass every
+ * check of its size.
+ */
 function checkContentEncoding(request: FastifyRequest): Refusal | null {
   const encoding = headerOf(request, 'content-encoding');
   if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return null;

@@ -9,15 +9,16 @@ export type LoggedRequests = (typeof LOGGED_REQUESTS)[number];
 
 export interface RequestLines {
   note(request: FastifyRequest, call: Call, status: number): void;
-  /** Logs all of them from now on; the second time, as many as at first again. */
+  /** Logs all requests from now on; the second call restores the first setting. */
   toggle(): void;
 }
 
 const FAILED_FROM = 500;
 
 /**
- * The route, never the path, because a customer's link grants its holder access. No address and no
- * part of the body: the dashboard's request log has more, for the merchant alone.
+ * Writes a request's line. It names the route, never the path, because a customer's link grants its
+ * holder access. It has no address and no part of the body: the dashboard's request log has more,
+ * for the merchant alone.
  */
 function lineOf(request: FastifyRequest, call: Call, status: number): LogFields {
   const { caller, route } = call;

@@ -26,12 +26,12 @@ function hasRequired(schema: unknown): boolean {
   return required !== undefined && required.length > 0;
 }
 
-/** A route as far as the document shows it, without its handler and its callers. */
+/** A route's declaration for the document, without its handler and its callers. */
 export type DeclaredRoute = Omit<AnyRoute, 'handle'>;
 
 /**
- * Every code that an operation may return, by status, in the order of the table of codes.
- * `ofCallers`: those that depend on who may call the surface.
+ * Returns every code that an operation may return, by status, in the order of the table of codes.
+ * `ofCallers`: codes that depend on who may call the surface.
  */
 export function errorsByStatus(
   route: DeclaredRoute,

@@ -14,11 +14,11 @@ export interface Caller {
   readonly rateKey: string;
   /** The owner of the idempotency keys; the empty string for the merchant API. */
   readonly idempotencySpace: string;
-  /** `null` if the surface has no scopes. */
+  /** The key's scopes; `null` if the surface has no scopes. */
   readonly scopes: readonly string[] | null;
   /** The version to which the caller is pinned. */
   readonly apiVersion: string;
-  /** Sent with every response to this request, such as a renewed session cookie. */
+  /** Headers sent with every response to this request, such as a renewed session cookie. */
   readonly responseHeaders?: ResponseHeaders;
 }
 
@@ -36,7 +36,7 @@ export interface Handled<C extends Caller, Q, B> {
   readonly body: B;
   /** The bytes of a request to a route with `upload`, otherwise empty. */
   readonly bytes: Buffer;
-  /** Their media type, without parameters. */
+  /** The media type of these bytes, without parameters. */
   readonly contentType: string;
   /** `Last-Event-ID`: the last event that the client of a stream has seen. */
   readonly lastEventId: string | null;
@@ -44,7 +44,9 @@ export interface Handled<C extends Caller, Q, B> {
   readonly idempotency: IdempotentRequest | null;
   readonly requestId: string;
   readonly now: Date;
-  /** Aborts when the client disconnects, or the process ends: waits end then. */
+  /**
+   * Returns a signal that aborts when the client disconnects, or the process ends: waits end then.
+   */
   readonly whenGone: () => AbortSignal;
 }
 
@@ -79,12 +81,12 @@ export interface Route<
   B extends TSchema | undefined = TSchema | undefined,
 > {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Below the surface's root: `/payment_intents/{id}`. */
+  /** The path below the surface's root: `/payment_intents/{id}`. */
   readonly path: string;
   readonly operationId: string;
-  /** What a successful request can move, which determines who must agree, and how. */
+  /** What a successful request can move. It determines who must agree, and how. */
   readonly moves: Moves;
-  /** Only if it differs from the default for `moves`. */
+  /** Set only if it differs from the default for `moves`. */
   readonly asks?: Asks;
   /**
    * Staff only: one operator is enough, although it moves money or access. Give the reason next to

@@ -30,9 +30,7 @@ export async function selectPayable(sql: Sql, ids: readonly string[]): Promise<P
   return rows.map(toIntent);
 }
 
-/**
- * Reads intents by id. Concurrent reads in one process share one statement; see `read-intent.ts`.
- */
+/** Reads intents by id. Concurrent reads of a process share a statement; see `read-intent.ts`. */
 export async function selectIntents(sql: Sql, ids: readonly string[]): Promise<PaymentIntent[]> {
   return (await paymentIntents.list(sql, 'where id = any($1)', [ids])).map(toIntent);
 }
@@ -89,9 +87,7 @@ export async function selectAskedIntents(
   return rows.map(toIntent);
 }
 
-/**
- * Locks open intents past their expiry and confirmations past their deadline; skips locked rows.
- */
+/** Locks open intents past expiry and confirmations past their deadline; skips locked rows. */
 export async function lockOverdueIntents(
   tx: Tx,
   wanted: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
@@ -172,9 +168,7 @@ export async function selectNextDeadline(sql: Sql): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/**
- * Returns the oldest open intent of each terminal, for all terminals that poll at the same time.
- */
+/** Returns the oldest open intent of each terminal, for all terminals polling concurrently. */
 export async function selectNextForTerminals(
   sql: Sql,
   terminalIds: readonly string[],

@@ -104,10 +104,7 @@ export async function endDoubt(tx: Tx, livemode: boolean, now: Date): Promise<vo
   );
 }
 
-/**
- * Returns the nonces about which operators were asked; `null` if they were not. Locks the network's
- * row.
- */
+/** Locks the network's row; returns the nonces that operators were asked about, or `null`. */
 export async function lockDoubt(tx: Tx, livemode: boolean): Promise<NoncesAhead | null> {
   const rows = await tx.query<{ doubt: NoncesAhead | null }>(
     'select doubt from network_recoveries where livemode = $1 for update',
@@ -211,10 +208,7 @@ export async function markCompared(
   );
 }
 
-/**
- * Returns the modes whose database has lost something and was recovered after that time, or not
- * yet.
- */
+/** Returns the modes with a loss that was recovered after that time, or not yet. */
 export async function selectLossesSince(sql: Sql, since: Date): Promise<boolean[]> {
   const rows = await sql.query<{ livemode: boolean }>(
     `select livemode from network_recoveries

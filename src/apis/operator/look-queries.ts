@@ -60,10 +60,7 @@ export interface ChainRequestRow {
   }[];
 }
 
-/**
- * Returns each settlement job of an intent and its refunds, with sender, nonce and signed
- * transactions.
- */
+/** Returns an intent's and its refunds' jobs, with sender, nonce and signed transactions. */
 export async function selectChainRequests(
   sql: Sql,
   wanted: {

@@ -84,9 +84,7 @@ export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[
   );
 }
 
-/**
- * Finds accounts by id, by the id of a terminal, or by the email address of one of their people.
- */
+/** Finds accounts by id, by a terminal's id, or by the email address of one of their people. */
 export async function selectAccountIds(sql: Sql, text: string): Promise<string[]> {
   return idsOf(
     sql,

@@ -70,10 +70,7 @@ export async function lockCursor(
   return only(rows, 'cursor of a network');
 }
 
-/**
- * Returns the newest block of the period that a restored database had lost; `null` if nothing was
- * lost.
- */
+/** Returns the newest block of the lost period; `null` if the database lost nothing. */
 export async function selectLostTo(sql: Sql, livemode: boolean): Promise<bigint | null> {
   const rows = await sql.query<{ lost_to: bigint | null }>(
     'select lost_to from network_recoveries where livemode = $1',
@@ -180,9 +177,7 @@ const MOVEMENTS = `
   select merchant_number, -amount from chain_transfers
   where livemode = $1 and block_number between $2 and $3`;
 
-/**
- * Returns each merchant's balance according to all events up to a block; `fromBlock` is the cursor.
- */
+/** Sums each merchant's balance from all events up to a block; `fromBlock` is the cursor. */
 export async function selectExpectedBalances(
   sql: Sql,
   range: BlockRange,

@@ -85,10 +85,7 @@ export async function selectDeclined(
   );
 }
 
-/**
- * Returns the requests that must be sent alone, oldest first. Not locked, because they are
- * simulated first.
- */
+/** Returns requests to send alone, oldest first; not locked, because simulation comes first. */
 export async function selectUnbatched(
   sql: Sql,
   wanted: {

@@ -27,10 +27,7 @@ export interface RefundSums {
   elsewhere: boolean;
 }
 
-/**
- * Returns the refunded sums of each payment, in one snapshot. Refunds without a request were
- * recovered.
- */
+/** Reads the refunds of each payment in one snapshot. Those without a request were recovered. */
 export async function selectRefundSums(
   sql: Sql,
   wanted: {

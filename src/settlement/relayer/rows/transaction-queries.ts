@@ -11,9 +11,7 @@ import type {
 import { hasStatus } from '#settlement/request-queries.ts';
 import type { Hex } from '#settlement/requests.ts';
 
-/**
- * The stored data of a transaction. Without bytes, an external signer is asked after the commit.
- */
+/** A transaction to store. Without bytes, an external signer is asked after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
 /** Identifies a sender of a network. */
