@@ -4,7 +4,10 @@ import path from 'node:path';
 
 const MEMORY = '/dev/shm';
 const PREFIX = 'tapline-tests-';
-/** A run used up to 0.7 GB. Containers often offer 64 MB, in which case the disk is used. */
+/**
+ * Least free memory, because a run used up to 0.7 GB. Containers often offer 64 MB, in which case
+ * the disk is used.
+ */
 const LEAST_FREE = 3 * 2 ** 30;
 /** The usual permissions of a temporary folder, because tests start programs as other users. */
 const OPEN_TO_ALL = 0o755;
@@ -17,7 +20,7 @@ function isMemory(mounts: string): boolean {
   });
 }
 
-/** Removes what killed runs have left. */
+/** Removes the folders that killed runs have left. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     if (!name.startsWith(PREFIX)) continue;

@@ -40,7 +40,7 @@ function edgesOf(root: string, file: string): string[] {
   return [...packages, ...named.flatMap(([, name = '']) => targetOf(root, file, name) ?? [])];
 }
 
-/** A file and its parent folders, because a test may read one of them. */
+/** Returns a file and its parent folders, because a test may read one of them. */
 function withFolders(file: string): string[] {
   const parts = file.split('/');
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
@@ -57,7 +57,9 @@ export function testsReachedBy(
   const wanted = new Set(changed.flatMap(withFolders));
   const isScreen = changed.some((file) => file.startsWith('web/') && !file.includes('.test.'));
   const edges = new Map<string, readonly string[]>();
-  /** Number of files between the test and a changed one; Infinity if there is no path. */
+  /**
+   * Returns the number of files between the test and a changed one; Infinity if there is no path.
+   */
   const distanceOf = (test: string): number => {
     const seen = new Map<string, number>([[test, 0]]);
     for (const [file, distance] of seen) {
@@ -76,7 +78,7 @@ export function testsReachedBy(
     .map(({ test }) => test);
 }
 
-/** All differences from `main`, committed or not. */
+/** Returns all differences from `main`, committed or not. */
 export function changedFiles(root: string): string[] {
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);

@@ -56,7 +56,7 @@ export const product = all.filter(
   ({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'),
 );
 
-/** The deepest folder of the table that contains the file, or `null`. */
+/** Returns the deepest folder of the table that contains the file, or `null`. */
 export function folderOf(name: string): string | null {
   const parts = name
     .replace(/^src\//, '')
@@ -80,7 +80,7 @@ export function importsOf(source: Source): string[] {
   ];
 }
 
-/** The target of an import, or `null` if it is outside of `src`. */
+/** Returns the target of an import, or `null` if it is outside of `src`. */
 export function pathOf(source: Source, target: string): string | null {
   if (target.startsWith('#')) return `src/${target.slice(1)}`;
   return target.startsWith('.') ? path.join(path.dirname(source.name), target) : null;

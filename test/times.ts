@@ -21,7 +21,10 @@ interface FileTimes {
 /** Kernel ticks per second, which Linux fixes for user space. */
 const TICKS = 100;
 
-/** CPU time of all finished children and their descendants; 0 if the kernel does not report it. */
+/**
+ * Returns the CPU time of all finished children and their descendants; 0 if the kernel does not
+ * report it.
+ */
 export function childrenSeconds(): number {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
@@ -52,7 +55,7 @@ export function noteTimes(): void {
 /** Tables list this many files and sum up the rest. */
 const MOST = 60;
 
-/** The slowest files, as a table in seconds. */
+/** Returns the slowest files, as a table in seconds. */
 export function timesTable(list: string): string {
   const all = readFileSync(list, 'utf8')
     .split('\n')

@@ -327,9 +327,7 @@ describe('a watchtower', () => {
     assert.deepEqual(await alarms(), []);
   });
 
-  /**
-   * Returns an operation that grants a stranger the operator role, as a thief would schedule it.
-   */
+  /** Returns an operation by which a thief would grant a stranger the operator role. */
   function grantOf(account: Hex, salt: Hex) {
     const { settlement } = world.network.config;
     const args = [roleId('operator'), account] as const;
@@ -377,10 +375,7 @@ describe('a watchtower', () => {
     ]);
   });
 
-  /**
-   * Floods the contract with the registrar's key, for shops that the thief has registered, or for
-   * any.
-   */
+  /** Floods the contract with the registrar's key, for the thief's own shops or for any. */
   async function flood(count: number): Promise<bigint[]> {
     const merchants = [];
     for (let n = 0; n < count; n++) merchants.push(await world.network.addMerchant());

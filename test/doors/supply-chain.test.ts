@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-/** Dependencies: exact versions, few install scripts, known licenses. */
+/** Checks dependencies: exact versions, few install scripts, known licenses. */
 
 const ROOT = path.join(import.meta.dirname, '../..');
 

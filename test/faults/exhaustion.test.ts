@@ -188,7 +188,7 @@ describe('when a resource is exhausted', () => {
   });
 });
 
-/** A small file system for the test, or `null` if this user may not mount one. */
+/** Mounts a small file system for the test. @returns `null` if this user may not mount one. */
 async function mountSmall(): Promise<{ readonly path: string; unmount(): Promise<void> } | null> {
   const folder = path.join(tmpdir(), `tapline-small-${randomUUID()}`);
   await mkdir(folder);

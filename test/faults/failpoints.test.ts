@@ -24,8 +24,8 @@ import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
 /** Points inside the relayer and the webhook worker have faster tests of their own. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
 /**
- * Points that no sale reaches: see `recovery.test.ts`, `relayer-answered.test.ts`, the emails below
- * and, for keys in a remote signer, `relayer-signer.test.ts`.
+ * Points that no sale reaches. They are tested in `recovery.test.ts`, `relayer-answered.test.ts`,
+ * the emails below and, for keys in a remote signer, `relayer-signer.test.ts`.
  */
 const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
@@ -86,7 +86,9 @@ async function untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
   return answer;
 }
 
-/** A sale and a partial refund, each sent again with the same key until there is a response. */
+/**
+ * Makes a sale and a partial refund, each sent again with the same key until there is a response.
+ */
 async function payAndRefund({ merchant, terminal }: Party, point: Failpoint) {
   const created = await merchant.post('/payment_intents', {
     amount: 1_000_000,

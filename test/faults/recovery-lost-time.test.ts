@@ -30,7 +30,7 @@ let outside: OutsideService;
 let idKey: IdKey;
 let row: RecoveryRow;
 
-/** Presented or sent during the lost period. */
+/** A credential that was presented or sent during the lost period. */
 interface Credential {
   readonly type: string;
   readonly value: string;
@@ -88,7 +88,7 @@ async function selectDemo(): Promise<{ payerId: string; passId: string }> {
   return present(found, 'demo payer');
 }
 
-/** A card of the demo payer, as stored in the backup, and its messages at the next taps. */
+/** Returns a card of the demo payer, as stored in the backup, and its messages at the next taps. */
 async function addCard(payerId: string): Promise<(counter: number) => string> {
   const card = await world.db.transaction((tx) =>
     createCard(tx, {

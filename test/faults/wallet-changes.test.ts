@@ -94,7 +94,7 @@ function payouts(chain: Chain) {
   return { ...loop, chains: [chain], people };
 }
 
-/** The contract's state. */
+/** Returns the contract's state. */
 function held({ merchantNumber }: Shop) {
   return world.onChain(async (chain) => {
     const [found] = await readMerchantWallets(chain, [merchantNumber]);
@@ -103,7 +103,7 @@ function held({ merchantNumber }: Shop) {
   });
 }
 
-/** The database's state. */
+/** Returns the database's state. */
 async function inRows({ account }: Shop) {
   const [row] = await world.db.query<{ wallet: string; announced: string | null }>(
     `select m.settlement_wallet as wallet, w.wallet as announced from account_modes m
@@ -190,7 +190,7 @@ async function announce(shop: Shop): Promise<void> {
   await until('the announcement', () => isAnnounced(shop), FOLLOWED_MS);
 }
 
-/** Sent by a third party once the delay has passed. */
+/** Applies the change as a third party, once the delay has passed. */
 async function apply(shop: Shop): Promise<void> {
   const args = [Number(shop.merchantNumber)] as const;
   const data = encodeFunctionData({ abi: settlementAbi, functionName: 'applyWallet', args });
@@ -262,7 +262,7 @@ async function play(): Promise<void> {
   ]);
 }
 
-/** Ledger, contract and dashboard agree again. */
+/** Checks that ledger, contract and dashboard agree again. */
 function tableOf(): void {
   for (const step of STEPS) {
     it(`${step}: the ledger and the dashboard say what the contract holds`, async () => {

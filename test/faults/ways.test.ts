@@ -102,7 +102,7 @@ async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Prom
 
 const paymentOf = ({ told }: Play) => String(told?.payment);
 
-/** Every way of refunding, for a payment in the backup and for one that will be lost. */
+/** Refunds in every way, for a payment in the backup and for one that will be lost. */
 async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]): Promise<void> {
   const office = await openOffice(ways);
   const at = { ...ways, office };

@@ -105,7 +105,7 @@ function dropped(
   );
 }
 
-/** Every possible mutation of the file, in order. */
+/** Returns every possible mutation of the file, in order. */
 export function candidates(file: string, text: string): Candidate[] {
   return [
     ...comparisons(file, text),
@@ -116,7 +116,10 @@ export function candidates(file: string, text: string): Candidate[] {
   ].sort((a, b) => a.offset - b.offset);
 }
 
-/** Depends on its own place only, so that a change elsewhere leaves the choice unchanged. */
+/**
+ * Returns a number that depends on its own place only, so that a change elsewhere leaves the choice
+ * unchanged.
+ */
 function drawn(seed: number, text: string, one: Candidate): string {
   const nth = text.slice(0, one.offset).split(one.from).length;
   return digest([seed, one.file, one.name, one.from, one.to, nth].join('\n'));
@@ -136,7 +139,7 @@ export function generate(choice: Choice): Mutation[] {
 }
 
 /**
- * `count` mutations of these files, chosen by the seed, with equal numbers of each kind while
+ * Chooses `count` mutations of these files by the seed, with equal numbers of each kind while
  * available, so that the many comparisons do not crowd out the few locks.
  */
 export function choose(

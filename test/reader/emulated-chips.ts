@@ -43,7 +43,7 @@ function selects(bytes: Uint8Array, aid: Buffer): boolean {
   return bytes[1] === 0xa4 && bytes[2] === 0x04 && dataOf(bytes).equals(aid);
 }
 
-/** A HaLo chip: it shows a URL and takes commands through its own application. */
+/** Returns a HaLo chip: it shows a URL and takes commands through its own application. */
 export function haloChip(account: PrivateKeyAccount): Transceive {
   const key = Buffer.from(hexToBytes(account.publicKey));
   const ndef = tag({ address: `https://nfc.ethglobal.com/?av=A02&pk1=${key.toString('hex')}` });
@@ -69,7 +69,10 @@ export function keycardCash(account: PrivateKeyAccount): Transceive {
   };
 }
 
-/** `path`: its owner allowed a path without a PIN. `raw`: it responds like newer cards. */
+/**
+ * Returns a Keycard. `path`: its owner allowed a path without a PIN. `raw`: it responds like newer
+ * cards.
+ */
 export function keycard(
   account: PrivateKeyAccount,
   { path = true, raw = false }: { readonly path?: boolean; readonly raw?: boolean } = {},

@@ -115,7 +115,7 @@ const twice: Journey = {
   },
 };
 
-/** Last, because afterwards its owner has a second factor. */
+/** Must run last, because afterwards its owner has a second factor. */
 export const FORGOTTEN_PIN: Journey = {
   name: 'a forgotten PIN',
   width: 390,

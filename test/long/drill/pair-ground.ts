@@ -54,7 +54,7 @@ const SALE = 1_000_000_000n;
 const DEADLINE = 4_000_000_000n;
 const DAY_S = 86_400;
 const DELAY_S = 2 * DAY_S;
-/** Wallets or operations that a thief announces per block. */
+/** How many wallets or operations a thief announces per block. */
 const FLOOD = 8;
 /** More blocks than a pause takes. */
 export const ROUNDS = 6;
@@ -268,21 +268,21 @@ export class PairGround {
     return watchKey;
   }
 
-  /** As the registrar's thief. @returns the thief's wallet. */
+  /** Announces a wallet as the registrar's thief. @returns the thief's wallet. */
   async announceWallet(merchantNumber: bigint): Promise<Hex> {
     const [wallet, proposal] = await this.proposalFor(merchantNumber);
     await this.sendInOneBlock([proposal]);
     return wallet;
   }
 
-  /** As the operator's thief. */
+  /** Withdraws as the operator's thief. */
   withdraw(merchantNumber: bigint, wallet: Hex, amount: bigint): Promise<void> {
     const number = this.withdrawal++;
     const data = withdrawCall({ merchantNumber, wallet, amount, number });
     return this.send(this.thieves.operator, data);
   }
 
-  /** As the proposer's thief. @returns the ids of its operations. */
+  /** Floods the timelock as the proposer's thief. @returns the ids of its operations. */
   async flood(): Promise<Hex[]> {
     const operations = await this.wishes();
     const { proposer } = this.thieves;
@@ -311,7 +311,7 @@ export class PairGround {
     return this.world.network.rpc.call('anvil_setBalance', [address, COIN]);
   }
 
-  /** All in one block, in this order. @throws if any reverted. */
+  /** Sends all in one block, in this order. @throws if any reverted. */
   private async sendInOneBlock(calls: readonly Call[]): Promise<void> {
     const { rpc, chain, mine } = this.world.network;
     const hashes: Hex[] = [];
@@ -360,7 +360,7 @@ export class PairGround {
     return { from, to: this.timelock, data: scheduleCall(wanted, salt, BigInt(DELAY_S)) };
   }
 
-  /** The operations that a proposer's thief schedules repeatedly. */
+  /** Returns the operations that a proposer's thief schedules repeatedly. */
   private wishes(): Promise<Operation[]> {
     const { settlement, timelock } = this;
     const thief = this.thieves.proposer.address;
@@ -384,7 +384,7 @@ export class PairGround {
     await this.sendInOneBlock(calls);
   }
 
-  /** The calls of one thief in its first block, and in each later one. */
+  /** Returns the calls of one thief in its first block, and in each later one. */
   private async actOf(
     key: StolenKey,
     isFirst: boolean,
@@ -447,8 +447,8 @@ export class PairGround {
   }
 
   /**
-   * Revocations of the watchtower and of all guardians but the last, which is a thief's if there is
-   * one.
+   * Returns calls that revoke the watchtower and all guardians but one. The one left is the
+   * thief's, if the thief has one.
    */
   private revocations(stolen: readonly StolenKey[]): readonly Call[] {
     const { steward, guardian } = this.thieves;
@@ -469,7 +469,7 @@ export class PairGround {
     return null;
   }
 
-  /** Each thief tries once more. @returns true if everything is refused. */
+  /** Lets each thief try once more. @returns true if everything is refused. */
   private async isOver(stolen: readonly StolenKey[]): Promise<boolean> {
     const { thieves } = this;
     const nothing = await this.operationOf(this.settlement, call('pauseSettling'));
