@@ -93,13 +93,13 @@ function isWellFormedPath(url: string): boolean {
   }
 }
 
-/** The path and query; proxies may request `http://host/path` (RFC 9112 section 3.2.2). */
+/** Returns the path and query; proxies may request `http://host/path` (RFC 9112 section 3.2.2). */
 function rewriteUrl(request: { readonly url?: string | undefined }): string {
   const url = pathOfTarget(request.url ?? '/');
   return isWellFormedPath(url) ? url : BROKEN_PATH;
 }
 
-/** `/payment_intents/{id}` in the router's notation. */
+/** Returns `/payment_intents/{id}` in the router's notation. */
 function routerPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
@@ -153,7 +153,7 @@ async function unreachable(): Promise<never> {
   throw new Error('a request without a route passed the checks');
 }
 
-/** The methods of an existing path; empty for an unknown path. */
+/** Returns the methods of an existing path; empty for an unknown path. */
 function createAllowed(surface: Surface): (path: string) => string[] {
   const patterns = surface.routes.map(({ method, path }) => ({
     method,
@@ -262,7 +262,9 @@ function createApp(options: ServerOptions, connections: Connections): FastifyIns
   });
 }
 
-/** The HTTP server with all surfaces; the caller adds routes outside of surfaces and listens. */
+/**
+ * Builds the HTTP server with all surfaces; the caller adds routes outside of surfaces and listens.
+ */
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
   const connections = createConnections();
   const drain = options.drain ?? createDrain();

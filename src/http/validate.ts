@@ -65,7 +65,9 @@ interface PropertySchema {
   readonly type?: string;
 }
 
-/** One query value in the type that its schema requires; an invalid value stays a string. */
+/**
+ * Returns one query value in the type that its schema requires; an invalid value stays a string.
+ */
 function coerce(text: string, schema: PropertySchema | undefined): Json {
   if (schema?.type === 'integer' && INTEGER.test(text)) return Number(text);
   if (schema?.type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

@@ -3,7 +3,7 @@ import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
 
 export const LATEST_API_VERSION: string = API_VERSIONS.latest;
 
-/** The version of a request: its header, otherwise the one to which the key is pinned. */
+/** Returns the version of a request: its header, otherwise the one to which the key is pinned. */
 export function chooseVersion(
   versions: ApiVersions,
   header: string | undefined,

@@ -54,7 +54,7 @@ export type KnownKeys = ReadonlyMap<string, KeyRow>;
 
 export const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 
-/** The response to a request with a known key; `null` if the key is new or missing. */
+/** Returns the response to a request with a known key; `null` if the key is new or missing. */
 export function replayOf(
   known: KnownKeys,
   idempotency: IdempotentRequest | null,

@@ -76,7 +76,7 @@ export function requestInProgress(): Refusal {
   );
 }
 
-/** The response to a request while another one with its key is running. */
+/** Returns the response to a request while another one with its key is running. */
 export function meetUnderWay(first: IdempotentRequest, request: IdempotentRequest): Refusal {
   return first.fingerprint.equals(request.fingerprint) ? requestInProgress() : keyReused();
 }

@@ -87,7 +87,7 @@ const NOTHING_TO_SEAL = { secretKey: Buffer.alloc(0), factorAgeMs: 1 };
 
 const OPERATOR = { type: 'operator', requestId: 'admin command', address: '' } as const;
 
-/** Identified by password, so that one person cannot act as two operators. */
+/** Identifies the operator by password, so that one person cannot act as two operators. */
 async function operatorOf(
   db: Database,
   input: AdminInput,

@@ -28,7 +28,7 @@ export interface AnchorDeps {
 const CLAIM_MS = 300_000;
 const POST_TIMEOUT_MS = 20_000;
 
-/** One line of JSON, which `--anchors` reads. */
+/** Returns one line of JSON, which `--anchors` reads. */
 function anchorJson(heads: readonly Anchor[], now: Date): string {
   const plain = heads.map((head) => ({ ...head, sequence: Number(head.sequence) }));
   return JSON.stringify({ object: 'audit_anchor', created: now.toISOString(), heads: plain });

@@ -128,7 +128,7 @@ async function readWalletChanges({ reader, settlement }: DeployedContract) {
   return found;
 }
 
-/** One line per proposed wallet: merchant, wallet, time and proposer. */
+/** Returns one line per proposed wallet: merchant, wallet, time and proposer. */
 export async function describeWalletChanges(deployed: DeployedContract): Promise<string[]> {
   const found = await readWalletChanges(deployed);
   return found.map(
@@ -137,7 +137,7 @@ export async function describeWalletChanges(deployed: DeployedContract): Promise
   );
 }
 
-/** One line per operation that waits in the timelock. */
+/** Returns one line per operation that waits in the timelock. */
 export async function describeOperations(deployed: DeployedContract): Promise<string[]> {
   const { operations, complete } = await readOperations(deployed);
   const lines = operations.map((one) => wordsOf(deployed.settlement, one));

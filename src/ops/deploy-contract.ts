@@ -86,7 +86,7 @@ export function readAddress(text: string | undefined, name: string): Hex {
   throw new StartError(`--${name} must be a (correctly checksummed) EVM address`);
 }
 
-/** A new private key and its address. */
+/** Creates a private key and its address. */
 export function newKey(): { readonly key: Hex; readonly address: Hex } {
   const key = generatePrivateKey();
   return { key, address: privateKeyToAccount(key).address };

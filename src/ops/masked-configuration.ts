@@ -10,7 +10,7 @@ function masked(value: unknown): string | null {
   return value === null ? null : MASK;
 }
 
-/** The URL without user name, password and query, which may contain keys. */
+/** Returns the URL without user name, password and query, which may contain keys. */
 function plainUrl(url: string | null): string | null {
   if (url === null) return null;
   const { protocol, host, pathname } = new URL(url);
@@ -55,7 +55,7 @@ function maskedAnchors(target: AnchorTarget | null): string | null {
   return target.to === 'mail' ? `mail:${target.address}` : `file:${target.path}`;
 }
 
-/** The configuration that the process has read; secrets only show that they are set. */
+/** Returns the configuration that the process has read; secrets only show that they are set. */
 export function maskedConfiguration(config: Config): { readonly [key: string]: Json } {
   return {
     roles: [...config.roles],

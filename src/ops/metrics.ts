@@ -99,7 +99,7 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   };
 }
 
-/** The numbers of one process: its requests, its memory, and its sources. */
+/** Creates the metrics of one process: its requests, its memory, and its sources. */
 export function createMetrics(first: readonly SampleSource[]): Metrics {
   const sources = [...first];
   const registry = new Registry();

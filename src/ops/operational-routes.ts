@@ -73,7 +73,7 @@ function networkOf({ readiness, networks }: ProcessHealth, network: Network) {
   };
 }
 
-/** The domain that wallets sign, and a warning if it may be wrong. */
+/** Returns the domain that wallets sign, and a warning if it may be wrong. */
 function tokenOf({ usdcDomain, token }: NetworkConfig) {
   return { ...usdcDomain, problem: token.domainProblem };
 }
@@ -103,8 +103,8 @@ export function addOperationalRoutes(
 }
 
 /**
- * A server for probes and /metrics only, on a port that is not published. In production Prometheus
- * uses any name that the cluster gives to a process, and no browser runs there.
+ * Builds a server for probes and /metrics only, on a port that is not published. In production
+ * Prometheus uses any name that the cluster gives to a process, and no browser runs there.
  */
 export function buildOpsServer(
   health: ProcessHealth,

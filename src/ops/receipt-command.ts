@@ -35,7 +35,7 @@ async function readReceipt(url: string): Promise<TellingReceipt> {
   return (await response.json()) as TellingReceipt;
 }
 
-/** The sandbox's embedded chain, if the receipt belongs to it. */
+/** Returns the sandbox's embedded chain, if the receipt belongs to it. */
 async function nodeOfSandbox(chainId: number): Promise<string | null> {
   const folder = process.env.TAPLINE_DATA_DIR ?? '.tapline';
   try {

@@ -15,7 +15,7 @@ export function agentTokenStatus(row: AgentTokenRow, use: TokenUse, now: Date): 
   return row.expires_at <= now ? 'expired' : 'active';
 }
 
-/** The token as its payer sees it, without the secret. */
+/** Renders the token as its payer sees it, without the secret. */
 export function renderAgentToken(row: AgentTokenRow, status: AgentTokenStatus) {
   return {
     id: row.id,

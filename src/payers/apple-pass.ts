@@ -24,7 +24,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** A square of one color, because a pass without an icon does not open. */
+/** Creates a square of one color, because a pass without an icon does not open. */
 function png(size: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(size, 0);
@@ -44,7 +44,10 @@ const ICON_FILES = Object.fromEntries(
   Object.entries(ICONS).map(([suffix, size]) => [`icon${suffix}.png`, png(size)]),
 );
 
-/** The `.pkpass` of a pass. @throws if certificate and key do not match. */
+/**
+ * Creates the `.pkpass` of a pass.
+ * @throws if certificate and key do not match.
+ */
 export async function makeApplePass(
   signer: AppleSigner,
   pass: ShownPass,

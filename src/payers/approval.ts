@@ -105,7 +105,7 @@ export async function checkPolicy(
 /** The contract caps the fee rate of a policy at this value. Basis points. */
 const HIGHEST_FEE_RATE = 300;
 
-/** The largest charge under a policy, fees included. Atoms. */
+/** Returns the largest charge under a policy in atoms, fees included. */
 function highestCharge({ per_payment, max_fee_rate }: SignedPolicy): bigint {
   const sale = BigInt(per_payment);
   return sale + (sale * BigInt(Math.min(max_fee_rate, HIGHEST_FEE_RATE))) / 10_000n;

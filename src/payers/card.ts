@@ -64,7 +64,7 @@ export function tapUrl(
   return cardUrl(web, card.id, writeSunMessage(tap, presented.keys, randomBytes(5)));
 }
 
-/** The card without its keys. */
+/** Renders the card without its keys. */
 export function renderCard(card: CardRow, livemode: boolean) {
   return {
     id: card.id,

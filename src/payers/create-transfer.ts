@@ -38,12 +38,12 @@ export const LEAST_TRANSFER_ATOMS = 1_000_000;
  */
 const VALID_SECONDS = { least: 30, most: 3_600 };
 
-/** The start of the UTC day in which limits count. */
+/** Returns the start of the UTC day in which limits count. */
 function dayOf(now: Date): Date {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()));
 }
 
-/** How many more transfers the operator pays for today. */
+/** Returns how many more transfers the operator pays for today. */
 export async function transfersLeft(
   sql: Sql,
   { payerId, now }: { readonly payerId: string; readonly now: Date },

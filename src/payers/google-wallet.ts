@@ -71,7 +71,7 @@ function encode(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url');
 }
 
-/** A JWT (RS256) of the service account. */
+/** Creates a JWT (RS256) of the service account. */
 function jwt(signer: GoogleSigner, claims: object): string {
   const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
   const signature = sign('RSA-SHA256', Buffer.from(signed), signer.key).toString('base64url');

@@ -7,7 +7,7 @@ function optionalAtoms(value: bigint | null): number | null {
   return value === null ? null : toJsonAtoms(value);
 }
 
-/** The payer as the wallet's owner sees it. */
+/** Renders the payer as the wallet's owner sees it. */
 export function renderPayer(payer: PayerRow) {
   return {
     id: payer.id,
@@ -29,7 +29,7 @@ function lastDeclined({ declined_at: at, decline_code: code }: PassRow) {
   return at === null ? null : { declined_at: at.toISOString(), decline_code: code };
 }
 
-/** The pass without its credential. */
+/** Renders the pass without its credential. */
 export function renderPass(pass: PassRow, livemode: boolean) {
   return {
     id: pass.id,

@@ -33,7 +33,7 @@ export function stepAt(now: Date): number {
   return Math.floor(now.getTime() / STEP_MS);
 }
 
-/** The code of a step. */
+/** Computes the code of a step. */
 export function codeOf(key: Buffer, step: number, digits = CODE_DIGITS): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -43,7 +43,7 @@ export function codeOf(key: Buffer, step: number, digits = CODE_DIGITS): string 
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** The value that the customer shows: the pass's id and a code. */
+/** Returns the value that the customer shows: the pass's id and a code. */
 export function rotatingValue(passId: string, code: string): string {
   return `${passId}.${code}`;
 }
@@ -61,7 +61,7 @@ export interface JudgedCode {
   readonly after: RotatingKeyRow;
 }
 
-/** The step of the code, searched from the newest; `null` if it is not valid now. */
+/** Finds the step of the code, searched from the newest; `null` if it is not valid now. */
 function stepOf(key: Buffer, code: string, now: Date): number | null {
   const newest = stepAt(now);
   const presented = Buffer.from(code);

@@ -14,7 +14,7 @@ import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import type { Hex } from '#settlement/requests.ts';
 import { walletJson } from '#settlement/wallet-json.ts';
 
-/** The message that the settlement wallet must sign (EIP-712) before {@link goLive}. */
+/** Builds the message that the settlement wallet must sign (EIP-712) before {@link goLive}. */
 export function goLiveConsent(
   deps: Pick<PayoutDeps, 'chains'>,
   wish: { readonly tenant: Tenant; readonly wallet: string; readonly now: Date },
@@ -34,7 +34,7 @@ export interface GoLiveInput {
   readonly consent: Consent;
 }
 
-/** The wallet, after checking that it has signed this consent. */
+/** Returns the wallet, after checking that it has signed this consent. */
 export async function readConsent(
   deps: Pick<PayoutDeps, 'chains'>,
   { tenant, consent, now }: GoLiveInput,

@@ -8,7 +8,7 @@ import type { WithdrawRequest } from '#payouts/withdrawal-number.ts';
 import { selectSpokenFor } from '#payouts/withdrawal-queries.ts';
 import { selectKeptBack } from '#settlement/foreign-settlement-queries.ts';
 
-/** The contract does not pay a new merchant yet. */
+/** Returns the refusal while the contract does not pay a new merchant yet. */
 function heldByContract(until: Date): Refusal {
   const time = until.toISOString();
   return refuse('amount_too_large', `Nothing can be withdrawn before ${time}.`, 'amount');

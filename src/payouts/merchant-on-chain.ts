@@ -38,8 +38,8 @@ export interface MerchantOnChain extends WalletOnChain {
 }
 
 /**
- * The contract from which a withdrawal of this amount is paid: the oldest one that holds it, so
- * that previous contracts are emptied; if none does, the one that holds the most.
+ * Returns the contract from which a withdrawal of this amount is paid: the oldest one that holds
+ * it, so that previous contracts are emptied; if none does, the one that holds the most.
  */
 export async function readPayable(
   deps: Pick<PayoutDeps, 'db' | 'chains'>,

@@ -36,8 +36,8 @@ export async function merchantNumberOf(
 }
 
 /**
- * The message that the new wallet must sign (EIP-712) before {@link changeWallet}. @throws
- * RpcUnavailable
+ * Builds the message that the new wallet must sign (EIP-712) before {@link changeWallet}.
+ * @throws RpcUnavailable
  */
 export async function walletChangeConsent(
   deps: PayoutDeps,
@@ -65,7 +65,10 @@ export interface SignedWallet {
   readonly delaySeconds: number;
 }
 
-/** The wallet, after checking that it has signed this consent. @throws RpcUnavailable */
+/**
+ * Returns the wallet, after checking that it has signed this consent.
+ * @throws RpcUnavailable
+ */
 export async function readSignedWallet(
   deps: PayoutDeps,
   tenant: Tenant,

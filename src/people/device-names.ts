@@ -24,8 +24,8 @@ function find(names: readonly (readonly [RegExp, string])[], text: string): stri
 }
 
 /**
- * A readable name of a device: `Firefox on Windows`. It contains only our own words, because a
- * User-Agent is written by its sender, and these names appear in mails.
+ * Returns a readable name of a device: `Firefox on Windows`. It contains only our own words,
+ * because a User-Agent is written by its sender, and these names appear in mails.
  */
 export function deviceName(userAgent: string): string {
   const browser = find(BROWSERS, userAgent) ?? 'Unknown browser';

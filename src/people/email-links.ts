@@ -34,7 +34,7 @@ export interface LinkRequest {
   readonly visit: Visit;
 }
 
-/** The same for a token that never existed, was used or has expired. */
+/** Returns the same refusal for a token that never existed, was used or has expired. */
 export function linkRefused(): Refusal {
   return refuse(
     'parameter_invalid',
@@ -43,7 +43,7 @@ export function linkRefused(): Refusal {
   );
 }
 
-/** A token for the address; only its hash is stored. */
+/** Creates a token for the address; only its hash is stored. */
 async function issueToken(
   tx: Tx,
   made: { readonly purpose: TokenPurpose; readonly realm: Realm; readonly email: string },
@@ -139,7 +139,7 @@ async function sendLink(
   });
 }
 
-/** First half of signing up: verifies the address. Nothing is stored for it yet. */
+/** Begins a sign-up: verifies the address. Nothing is stored for it yet. */
 export function requestSignUp(
   deps: PeopleDeps,
   request: LinkRequest,

@@ -14,7 +14,7 @@ import { selectSessionsOf } from '#people/session-queries.ts';
 /** Audit log entries in one export: years of daily work in a single document. */
 export const MAX_ACTIONS = 10_000;
 
-/** All stored data about a person, without secrets and their hashes. */
+/** Returns all stored data about a person, without secrets and their hashes. */
 export async function exportPerson(
   db: Database,
   wanted: { readonly userId: string; readonly now: Date },

@@ -108,7 +108,7 @@ export async function noteOwnerChange(
 }
 
 /**
- * After a change of owners no wallet can be announced for 72 hours. Delaying the steps after the
+ * Refuses to announce a wallet for 72 hours after a change of owners. Delaying the steps after the
  * announcement would not suffice, because on the contract anyone can put an announced wallet into
  * force.
  */

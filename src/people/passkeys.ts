@@ -22,7 +22,7 @@ export function loadWebAuthn() {
   return import('@simplewebauthn/server');
 }
 
-/** The options for the browser to create a passkey for this user. */
+/** Returns the options for the browser to create a passkey for this user. */
 export async function beginPasskey(
   deps: PeopleDeps,
   ref: FactorRef,

@@ -76,7 +76,7 @@ function digitsOf(code: string): string | null {
   return /^\d{6}$/.test(digits) ? digits : null;
 }
 
-/** The time step of this code, or `null`. */
+/** Returns the time step of this code, or `null`. */
 function stepOf(totp: TOTP, code: string, now: Date): number | null {
   const timestamp = now.getTime();
   const token = digitsOf(code);
