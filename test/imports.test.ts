@@ -71,7 +71,7 @@ const targetsOf = new Map(
   ]),
 );
 
-/** Import cycles, each with its files in order (Tarjan's algorithm). */
+/** Returns import cycles, each with its files in order (Tarjan's algorithm). */
 function knots(): string[][] {
   const found: string[][] = [];
   const order = new Map<string, number>();

@@ -39,7 +39,7 @@ interface Flavor {
   readonly property: (whole: unknown, name: string) => unknown;
 }
 
-/** A value that has every property, can be called, and converts to 1. */
+/** Returns a value that has every property, can be called, and converts to 1. */
 function anything(flavor: Flavor): unknown {
   const whole: object = new Proxy(() => {}, {
     get(_, name) {
@@ -80,7 +80,7 @@ const FLAVORS: readonly Flavor[] = [
   })),
 ];
 
-/** The statements that a function sends with any arguments. */
+/** Returns the statements that a function sends with any arguments. */
 async function textsOf(run: Called): Promise<Set<string>> {
   const texts = new Set<string>();
   for (const flavor of FLAVORS) {

@@ -180,7 +180,7 @@ function elementOf(attribute: JSXAttribute, parents: ReadonlyMap<unknown, string
   return parents.get(attribute) ?? '';
 }
 
-/** The visible texts in a source that do not come from the catalog. */
+/** Returns the visible texts in a source that do not come from the catalog. */
 function textsIn({ name, text }: Source): string[] {
   const found: string[] = [];
   const thrown = new Set<unknown>();
@@ -316,7 +316,7 @@ test('every place of a built page names a text that there is', () => {
   assert.deepEqual(missing, []);
 });
 
-/** The values and tags that a text uses. */
+/** Returns the values and tags that a text uses. */
 function valuesIn(elements: readonly MessageFormatElement[]): string[] {
   return elements.flatMap((element) => {
     switch (element.type) {
@@ -339,7 +339,7 @@ function valuesIn(elements: readonly MessageFormatElement[]): string[] {
 
 const namesOf = (text: string) => [...new Set(valuesIn(parse(text)))].sort();
 
-/** The property names of an object literal, or `null` for other expressions. */
+/** Returns the property names of an object literal, or `null` for other expressions. */
 function propertiesOf(node: Expression | undefined): string[] | null {
   if (node?.type !== 'ObjectExpression') return null;
   if (node.properties.some(({ type }) => type === 'SpreadElement')) return null;

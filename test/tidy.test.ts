@@ -53,8 +53,8 @@ test('parameters and private functions are named after what they are', () => {
 });
 
 /**
- * Calls with a transaction that are not awaited. If such a call fails, its error is unhandled: Node
- * exits, and a deadlock is not retried.
+ * Returns calls with a transaction that are not awaited. If such a call fails, its error is
+ * unhandled: Node exits, and a deadlock is not retried.
  */
 function unawaited({ name, text }: Source): string[] {
   const found: string[] = [];
@@ -243,7 +243,9 @@ test('no object of a request has a getter, which would keep it until a full coll
   );
 });
 
-/** An element, a list of elements, or nothing: values that React may render beside others. */
+/**
+ * True for an element, a list of elements, or nothing: values that React may render beside others.
+ */
 function isDrawn(value: Expression | null): boolean {
   if (value === null || value.type.startsWith('JSX')) return true;
   if (value.type === 'ParenthesizedExpression') return isDrawn(value.expression);
@@ -258,7 +260,7 @@ function isDrawn(value: Expression | null): boolean {
 }
 
 /**
- * Components that may return a bare text, because `web/ui/text/jsx-runtime.ts` only handles
+ * Returns components that may return a bare text, because `web/ui/text/jsx-runtime.ts` only handles
  * elements.
  */
 function bareTexts({ name, text }: Source): string[] {

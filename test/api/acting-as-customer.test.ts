@@ -10,7 +10,7 @@ import { addPayer } from '#testing/store.ts';
 const BASE = '/v1/test_helpers';
 const NOBODY = 'pi_01QzXo0KcV5sVQ2pWm8Tn3';
 
-/** An intent that waits for its payer's confirmation. */
+/** Adds an intent that waits for its payer's confirmation. */
 async function addAsking(api: TestApi): Promise<string> {
   const { id } = await createTestIntent(api);
   const attempt = {

@@ -13,7 +13,7 @@ const invalid = (because: string, changes: object, param: string, code = 'parame
   param,
 });
 
-/** Invalid values of `tipping`, each with the parameter that the error names. */
+/** Returns invalid values of `tipping`, each with the parameter that the error names. */
 function wrongTippings() {
   const percentages = (value: unknown) => ({ tipping: { percentages: value } });
   const both = { percentages: [10], amounts: [1] };
@@ -30,7 +30,7 @@ function wrongTippings() {
   ];
 }
 
-/** Amounts in another currency that are invalid in one way each. */
+/** Returns amounts in another currency that are invalid in one way each. */
 function wrongPresentments() {
   const priced = (presentment: unknown, more: object = {}) => ({
     amount: undefined,
@@ -63,7 +63,7 @@ function wrongPresentments() {
   ];
 }
 
-/** Lines that cannot be, each wrong in one way. Those of the sale come to 2500000 atoms. */
+/** Returns lines that are each invalid in one way. Those of the sale amount to 2500000 atoms. */
 function wrongLines() {
   const coffee = { name: 'Coffee', quantity: 2, unit_amount: 1_250_000, tax_rate: 700 };
   const sale = (change: object, more: object = {}) => ({

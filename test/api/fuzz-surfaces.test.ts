@@ -13,7 +13,7 @@ import { FUZZ_SEED, runFuzz } from '#testing/fuzz-run.ts';
 import { TEST_ID_KEY } from '#testing/store.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 
-/** Per API; `FUZZ_REQUESTS` raises it. The merchant API has a test of its own. */
+/** Requests per API; `FUZZ_REQUESTS` raises it. The merchant API has a test of its own. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const DOCUMENTS = surfaceDocuments(declaredRoutes());
 
@@ -32,7 +32,7 @@ after(async () => {
 
 const bearer = (key: string) => () => ({ authorization: `Bearer ${key}` });
 
-/** The merchant's objects, which every API shows in its own way. */
+/** Returns the merchant's objects, which every API shows in its own way. */
 async function knownObjects(): Promise<KnownIds> {
   const intents = [];
   for (let i = 0; i < 30; i++) intents.push((await createTestIntent(api)).id);

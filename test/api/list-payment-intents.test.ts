@@ -76,7 +76,7 @@ test('a cursor holds for its own list, filters, account and mode only', async ()
   assert.equal((await api().call({ path: `${PATH}?limit=7&${cursor}` })).status, 200);
 });
 
-/** A cursor with one flipped bit. */
+/** Returns a cursor with one flipped bit. */
 function flipped(cursor: string): string {
   const bytes = Buffer.from(cursor, 'base64url');
   bytes.writeUInt8(bytes.readUInt8(12) ^ 1, 12);

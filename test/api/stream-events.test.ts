@@ -35,7 +35,7 @@ async function open({ query = '', key, lastEventId, node }: Asked = {}): Promise
   return stream;
 }
 
-/** All ids, oldest first, according to the list. */
+/** Returns all ids, oldest first, according to the list. */
 async function listed(type = ''): Promise<string[]> {
   const ids: string[] = [];
   let cursor = '';

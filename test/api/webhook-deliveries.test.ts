@@ -17,7 +17,7 @@ before(async () => {
 
 after(() => receiver.close());
 
-/** An endpoint with one delivery, and no worker that would send it. */
+/** Adds an endpoint with one delivery, and no worker that would send it. */
 async function setUp(api: TestApi): Promise<void> {
   endpointId = await addTestEndpoint(api, receiver.url);
   await createTestIntent(api);

@@ -19,7 +19,7 @@ let mail: MailServer;
 let https: Server;
 let settings: Record<string, string> = {};
 
-/** A self-signed certificate for this machine, valid for this many days. */
+/** Creates a self-signed certificate for this machine, valid for this many days. */
 function certificate(days: number): { key: string; cert: string; file: string } {
   const file = (name: string) => path.join(folder, `${days}-${name}.pem`);
   execFileSync('openssl', [

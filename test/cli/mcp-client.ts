@@ -64,7 +64,7 @@ export function checkAnswer(answer: ToolAnswer, check: ValidateFunction | undefi
   assert.deepEqual(JSON.parse(content[0]?.text ?? ''), structuredContent);
 }
 
-/** An independent protocol client with raw lines. It answers requests with `reply`. */
+/** Starts an independent protocol client with raw lines. It answers requests with `reply`. */
 export function startMcp(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

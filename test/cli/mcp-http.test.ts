@@ -38,7 +38,7 @@ interface Came {
   readonly text: string;
 }
 
-/** A request with headers that `fetch` does not allow. */
+/** Sends a request with headers that `fetch` does not allow. */
 function post(
   body: object | string,
   headers: Readonly<Record<string, string>> = {},
@@ -63,7 +63,7 @@ function post(
   });
 }
 
-/** The message of a response, sent as JSON or as a stream. */
+/** Returns the message of a response, sent as JSON or as a stream. */
 function messageOf({ text }: Came): { readonly result?: object; readonly error?: object } {
   const line = text.split('\n').find((one) => one.startsWith('data: '));
   return JSON.parse(line === undefined ? text : line.slice('data: '.length));
@@ -71,7 +71,7 @@ function messageOf({ text }: Came): { readonly result?: object; readonly error?:
 
 const MODERN = '2026-07-28';
 
-/** A request of the newest protocol version, which carries all state itself. */
+/** Sends a request of the newest protocol version, which carries all state itself. */
 async function ask(method: string, params: object = {}, capabilities: object = {}) {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': MODERN,

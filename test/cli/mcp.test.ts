@@ -121,7 +121,7 @@ test("a model's mistakes are explained to it in words, and move nothing", async 
   assert.equal(none.data.length, 0);
 });
 
-/** A paid sale. @returns its payment. */
+/** Makes a paid sale. @returns its payment. */
 async function sell(order_id: string, amount: string): Promise<string> {
   await mcp.call('create_payment', { order_id, amount });
   const { data } = await tapline.paymentIntents.list({ order_id }).page;
@@ -246,7 +246,7 @@ interface Delivery {
   readonly response_body: string | null;
 }
 
-/** The delivery as the tool shows it, once it matches. */
+/** Returns the delivery as the tool shows it, once it matches. */
 async function deliveryOf(endpoint: string, fits: (one: Delivery) => boolean): Promise<Delivery> {
   for (let look = 0; look < 100; look++) {
     const { structuredContent } = await mcp.call('list_deliveries', { endpoint });

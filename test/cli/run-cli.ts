@@ -52,7 +52,7 @@ export async function runCli(args: readonly string[], env: Env, input?: string):
   return { code, ...text, objects: lines.map((line) => JSON.parse(line)) };
 }
 
-/** A long-running command, such as `listen`. */
+/** Starts a long-running command, such as `listen`. */
 export function startCli(args: readonly string[], env: Env): Running {
   const child = start([...args, '--json'], env);
   const objects: JsonObject[] = [];

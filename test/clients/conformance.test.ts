@@ -49,7 +49,10 @@ interface Message {
 }
 
 const TIMEOUT_S = 0.3;
-/** Short if the server hangs, because the test waits for it; otherwise never reached. */
+/**
+ * Returns a short time-out if the server hangs, because the test waits for it; otherwise one that
+ * is never reached.
+ */
 const timeoutFor = ({ script }: Case) => (script.includes('hang') ? TIMEOUT_S : 5);
 
 let api: ScriptedApi;
@@ -121,7 +124,7 @@ function phpClient(language: string, ...args: readonly string[]): Client {
   return drivenClient(child, { language, agent: /^tapline-php\/\d/ });
 }
 
-/** Compiled once, from local sources without a module proxy. */
+/** Returns the Go client, compiled once from local sources without a module proxy. */
 async function goClient(): Promise<Client> {
   const folder = mkdtempSync(path.join(tmpdir(), 'tapline-go-'));
   const program = path.join(folder, 'drive');
@@ -200,7 +203,7 @@ async function hold(client: Client, one: Case): Promise<void> {
   }
 }
 
-/** Languages order parameters differently. */
+/** Sorts a URL's parameters, because languages order them differently. */
 function sorted(url: string): string {
   const { pathname, searchParams } = new URL(url, 'http://api.example');
   searchParams.sort();

@@ -27,7 +27,7 @@ const OTHER_PROGRAMS = new RegExp(
 );
 const run = promisify(execFile);
 
-/** The program's output, or `null` if it is not installed. */
+/** Returns the program's output, or `null` if it is not installed. */
 async function runIfThere(program: string, args: readonly string[], cwd = ROOT) {
   return run(program, args, { cwd }).catch((error) => {
     if (error.code === 'ENOENT') return null;

@@ -28,7 +28,10 @@ before(async () => {
   assert.ok(alerts.length >= 20, `only ${alerts.length} alerts were found`);
 });
 
-/** The names of the program's metrics, without the suffixes that Prometheus adds to histograms. */
+/**
+ * Returns the names of the program's metrics, without the suffixes that Prometheus adds to
+ * histograms.
+ */
 async function namesInSource(): Promise<ReadonlySet<string>> {
   // Written by deploy/backup/backup-age.sh.
   const names = new Set(['backup_completed_timestamp_seconds']);

@@ -6,7 +6,7 @@ import { insteadOf, STRIPE_PATHS } from '#http/foreign-paths.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
-/** Every text and name in a document: properties, paths, event types, values. */
+/** Returns every text and name in a document: properties, paths, event types, values. */
 function wordsOf(value: unknown, into = new Set<string>()): Set<string> {
   if (typeof value === 'string') into.add(value);
   if (typeof value !== 'object' || value === null) return into;

@@ -30,7 +30,7 @@ declare global {
 }
 `;
 
-/** Every TypeScript or JavaScript fence, under a file name that identifies its place. */
+/** Returns every TypeScript or JavaScript fence, under a file name that identifies its place. */
 async function allFences(): Promise<ReadonlyMap<string, string>> {
   const document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
   const site = await buildSite({ 'openapi.json': document }, { isSandbox: false });

@@ -10,12 +10,12 @@ let pages: ReadonlyMap<string, string>;
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(api.url + path, { headers });
 
-/** The links of a page within this site. */
+/** Returns the links of a page within this site. */
 function linksOf(html: string): string[] {
   return [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map(([, to = '']) => to);
 }
 
-/** Every page reachable from `/docs`. */
+/** Returns every page reachable from `/docs`. */
 async function crawl(): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const waiting = ['/docs'];

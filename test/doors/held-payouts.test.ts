@@ -103,7 +103,7 @@ async function sell(): Promise<void> {
   );
 }
 
-/** Unix seconds, according to both GET /v1/balance and the dashboard. */
+/** Returns the end of the hold in Unix seconds, the same in GET /v1/balance and the dashboard. */
 async function heldUntil(): Promise<number | null> {
   const { held_until: shown } = (await api.get('/balance')).body;
   const onDashboard = await owner.get(path('balance'));
@@ -116,7 +116,7 @@ type Call = 'withdraw' | 'withdrawOwn' | 'holdPayouts' | 'pauseSettling' | 'paus
 const dataOf = (functionName: Call, args: readonly unknown[]): Hex =>
   encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
 
-/** The contract's error if `from` calls it now, or `null` if the call would succeed. */
+/** Returns the contract's error if `from` calls it now, or `null` if the call would succeed. */
 async function refusal(from: Hex, functionName: Call, args: readonly unknown[]) {
   const to = network.config.settlement;
   try {

@@ -142,7 +142,7 @@ describe('merchant-server.mjs', () => {
   });
 });
 
-/** Events of one payment: paid, half refunded, then fully refunded. */
+/** Returns the events of one payment: paid, half refunded, then fully refunded. */
 function eventsOfPayment() {
   const states = ['succeeded', 'partially_refunded', 'refunded'];
   return states.map((status, index) => ({
@@ -153,7 +153,7 @@ function eventsOfPayment() {
   }));
 }
 
-/** All orders in which three events can arrive, each event twice. */
+/** Returns all orders in which three events can arrive, each event twice. */
 function deliveries() {
   const [paid, part, all] = eventsOfPayment();
   const orders = [

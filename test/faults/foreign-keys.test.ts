@@ -13,7 +13,8 @@ import { outsideService } from '#testing/outside-service.ts';
 import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
 
 /**
- * An attacker has an operator key and settles without the service, which itself has lost no data.
+ * Tests an attacker who has an operator key and settles outside the service, which itself has lost
+ * no data.
  */
 
 const AMOUNT = 2_500_000n;
@@ -36,7 +37,7 @@ after(() => world?.close());
 const ADMIN = path.join(import.meta.dirname, '../../src/ops/admin-command.ts');
 const PASSWORD = 'a long staff passphrase';
 
-/** @returns the command's output. Throws if it refuses. */
+/** Runs the admin command. @returns its output. @throws if it refuses. */
 function admin(...args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const env = { ...process.env, DATABASE_URL: world.ground.database.url };

@@ -71,7 +71,10 @@ async function post(real: Real, path: string, body: unknown, from = merchant): P
   return reply;
 }
 
-/** The response must be the refusal that the model expects, or the intent in the model's state. */
+/**
+ * Checks that the response is the refusal that the model expects, or the intent in the model's
+ * state.
+ */
 function checkReply(reply: Reply, expected: Expected, intent: ModelIntent): void {
   if (expected.kind === 'refused') {
     assert.deepEqual([reply.status, errorCodeOf(reply.body)], [expected.status, expected.code]);
@@ -109,7 +112,7 @@ function checkIntent({ body }: Reply, intent: ModelIntent): void {
   assert.equal(body.payment, intent.paymentId);
 }
 
-/** A command on the intent at index `at`, modulo their number. */
+/** Returns a command on the intent at index `at`, modulo their number. */
 function onIntent(
   name: string,
   at: number,

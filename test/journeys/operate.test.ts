@@ -310,7 +310,10 @@ interface Pass {
   readonly secret: string;
 }
 
-/** A customer with USDC, an allowance and a spending policy, who signs in and creates a pass. */
+/**
+ * Creates a customer with USDC, an allowance and a spending policy, who signs in and creates a
+ * pass.
+ */
 async function enrol(): Promise<Pass> {
   const key = generatePrivateKey();
   const payer = walletOn('mainnet', key);

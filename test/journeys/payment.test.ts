@@ -96,7 +96,7 @@ async function createTipped(amount: number): Promise<string> {
   return String(body.id);
 }
 
-/** The settlement event of a transaction, read from the chain and not from our tables. */
+/** Returns the settlement event of a transaction, read from the chain and not from our tables. */
 async function settledOnChain(txHash: string) {
   const receipt = await chain.getTransactionReceipt({ hash: txHash as Hash });
   assert.equal(receipt.status, 'success');
@@ -159,7 +159,7 @@ test('a payment passes every part: intent, terminal, tap, chain, balance, webhoo
   await checkWebhooks(String(endpoint.body.secret), intentId);
 });
 
-/** Every event arrived, was signed, and equals the API's response byte for byte. */
+/** Checks that every event arrived, was signed, and equals the API's response byte for byte. */
 async function checkWebhooks(secret: string, intentId: string): Promise<void> {
   const expected = [
     'payment_intent.created',
@@ -227,7 +227,7 @@ test('the metrics of the process show payments and their speed', async () => {
   assert.match(numbers, /^tapline_database_unknown_commits_total 0$/m);
 });
 
-/** A sale in euro with a line; in the sandbox a euro has a rate that is made up. */
+/** Creates a sale in euro with a line; in the sandbox a euro has a made-up rate. */
 async function createInEuro(key: string) {
   const line_items = [{ name: 'Coffee', quantity: 2, unit_amount: 125, tax_rate: 700 }];
   const presentment = { currency: 'eur', amount: 250 };
@@ -241,7 +241,7 @@ test('killing the process right after the tap ends in the same payment, once', a
   const intentId = String(created.id);
   const key = 'tap-before-the-crash';
   const lost = tap(intentId, 'ok_2', key).catch(() => null);
-  // The tap has written its row; the block that settles it has not been mined yet.
+  // Waits: the tap has written its row, but the block that settles it has not been mined yet.
   for (;;) {
     const { body } = await merchant.get(`/payment_intents/${intentId}`);
     if (body.status !== 'requires_payment_method') break;
@@ -265,7 +265,7 @@ test('killing the process right after the tap ends in the same payment, once', a
   const { logs } = await settledOnChain(String(intent.tx_hash));
   const amounts = logs.map((log) => unpackTerms(log.args.terms).amount);
   assert.equal(amounts.filter((amount) => amount === BigInt(Number(created.amount))).length, 1);
-  // The quote is the one before the crash, wherever it is read.
+  // The quote must be the one from before the crash, wherever it is read.
   const { presentment, line_items } = created;
   assert.deepEqual([intent.presentment, intent.line_items], [presentment, line_items]);
   const paid = { ...(presentment as object), tip_amount: 0 };
@@ -287,7 +287,7 @@ test('SIGTERM ends with 0 within ten seconds, and the next start knows everythin
   const startedAt = performance.now();
   assert.equal(await network.stop(), 0);
   assert.ok(performance.now() - startedAt < 10_000);
-  // Feeds that never answer, and so no rate: the quote is the intent's own.
+  // Restarts with feeds that never answer, so there is no rate: the intent's own quote counts.
   await restart({ RATES_URL: 'http://127.0.0.1:1/a,http://127.0.0.1:1/b' });
   const { body } = await merchant.get(`/payment_intents/${intentId}`);
   assert.equal(body.status, 'requires_payment_method');

@@ -124,7 +124,7 @@ async function fund({ network }: Cell, to: PrivateKeyAccount): Promise<void> {
   await node.extend(publicActions).waitForTransactionReceipt({ hash });
 }
 
-/** A payer known to every cell by its wallet; its pass belongs to its home cell. */
+/** Adds a payer whom every cell knows by wallet; the pass belongs to the home cell. */
 async function addPayer(home: number): Promise<Payer> {
   const account = privateKeyToAccount(generatePrivateKey());
   const passes: string[] = [];

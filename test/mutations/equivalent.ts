@@ -96,7 +96,7 @@ const PROOFS: readonly Proof[] = [
   },
 ];
 
-/** The proof that the mutation changes nothing, or `undefined`. */
+/** Returns the proof that the mutation changes nothing, or `undefined`. */
 export function proofOf(
   mutation: Mutation,
   source: string,

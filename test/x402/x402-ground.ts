@@ -50,7 +50,7 @@ const ABI = parseAbi([
 ]);
 /** Gas for the duration of a test. */
 const ETHER = 10n ** 18n;
-/** Replaces viem's default of four seconds. */
+/** Polling interval, in place of viem's default of four seconds. */
 const LOOK_MS = 100;
 const LIMITS = { perPayment: 100_000_000, perDay: 1_000_000_000 };
 
@@ -109,7 +109,7 @@ interface Payments {
   readonly next_cursor: string | null;
 }
 
-/** The total that this payer has paid the merchant, over all pages of its payments. */
+/** Returns the total that this payer has paid the merchant, over all pages of its payments. */
 async function received(merchant: Caller, payer: Address): Promise<bigint> {
   let sum = 0n;
   let cursor: string | null = null;

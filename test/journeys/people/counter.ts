@@ -26,7 +26,7 @@ async function tillAt({ sandbox, browser }: JourneyScene, terminal: TestTerminal
   return till;
 }
 
-/** The pay link of the terminal's open payment, as in its QR code. */
+/** Returns the pay link of the terminal's open payment, as in its QR code. */
 async function linkOfOpen({ sandbox }: JourneyScene, { deviceKey }: TestTerminal): Promise<string> {
   const response = await fetch(`${sandbox.base_url}/device/v1/payment_intents/next?wait=5`, {
     headers: { Authorization: `Bearer ${deviceKey}` },
