@@ -100,7 +100,7 @@ type Stage = {
   next: bigint;
 };
 
-/** Deploys everything anew on a separate chain and measures each operation. */
+/** Deploys all contracts to a separate chain and measures each operation. */
 export async function measureGas(): Promise<Partial<Record<MeasuredToken, GasTable>>> {
   const plain = compileContract('test/PlainToken');
   const plainData = encodeDeployData({ abi: plain.abi as Abi, bytecode: plain.bytecode });

@@ -13,7 +13,7 @@ export interface MockOptions {
   readonly script: string;
 }
 
-/** Faults that a network or a proxy causes now and then, and that a test needs on demand. */
+/** Faults that a network or a proxy causes occasionally, and that a test needs on demand. */
 const FAULTS: Readonly<Record<string, string>> = {
   ok: 'answers',
   cut: 'processes the request, but the connection breaks before the response',

@@ -30,7 +30,7 @@ function pauseOf(watching: Watching): number {
   return Math.max(watching.works() ? SAFETY_MS : POLL_MS, share) * (0.75 + Math.random() / 4);
 }
 
-/** Reads the object after every event about it, and now and then without one. */
+/** Reads the object after every event about it, and also at intervals without one. */
 export async function waitFor<T>(
   to: Connection,
   waited: Waited<T>,

@@ -60,7 +60,7 @@ interface End {
 
 interface Asked {
   readonly end: Promise<End>;
-  /** Aborts at the second signal, because whoever repeats it does not want to wait. */
+  /** Aborts at the second signal, because an operator who repeats it does not want to wait. */
   readonly hurry: AbortSignal;
 }
 

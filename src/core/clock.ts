@@ -19,7 +19,7 @@ export interface ClockReading {
  * clocks take the same decisions.
  * A reading only bounds the other clock's offset, and the bounds are as far apart as the round trip
  * took, which is long in a busy process. So the offset changes only when a reading contradicts it,
- * and by no more than needed. Estimating anew at each reading would make processes on one machine
+ * and by no more than needed. Estimating again at each reading would make processes on one machine
  * disagree by half of their round trips.
  */
 export class AlignedClock implements Clock {

@@ -85,7 +85,8 @@ async function selectNewSeries(sql: Sql): Promise<SeriesRow[]> {
 function seriesLines(series: readonly SeriesRow[]): string[] {
   if (series.length === 0) return [];
   return [
-    'Receipts of these terminals begin anew, because numbers of the lost time are on paper:',
+    'The receipts of these terminals start a new series, because printed receipts may have the ' +
+      'numbers of the lost period:',
     ...series.map(({ livemode, terminal_id, kind, prefix }) => {
       const mode = livemode ? 'live' : 'test';
       return `  ${prefix}-1  ${kind}s of ${terminal_id} (${mode})`;

@@ -239,7 +239,7 @@ async function dropWalletChanges(options: Options): Promise<ContractCall[]> {
     const functionName = 'dropWalletChangesOf';
     return [{ on: 'settlement', functionName, args, by: 'guardian or watcher', says }];
   }
-  const says = 'every wallet that is announced now is dropped, whoever announced it';
+  const says = 'every wallet that is announced now is dropped, no matter who announced it';
   const functionName = 'dropWalletChanges';
   return [{ on: 'settlement', functionName, args: [], by: 'guardian', says }];
 }

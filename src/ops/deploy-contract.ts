@@ -175,7 +175,7 @@ export function addressOf(deployment: Omit<Deployment, 'rpcUrl'>) {
 
 /**
  * Deploys the settlement contract; `key` pays for gas and gets no role. If the address already has
- * code, it is this code with these arguments, whoever deployed it, and nothing is sent.
+ * code, it is this code with these arguments, no matter who deployed it, and nothing is sent.
  */
 export async function deployContract(deployment: Deployment, key: Hex): Promise<Deployed> {
   const transport = http(deployment.rpcUrl);

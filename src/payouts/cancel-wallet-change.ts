@@ -17,7 +17,7 @@ import { requestOnChain } from '#settlement/requests.ts';
 type CancelDeps = PayoutDeps & Omit<FollowWalletsDeps, 'chain'>;
 
 /**
- * Cancels an announced wallet, whoever announced it: the contract's state is read first. The result
+ * Cancels an announced wallet of any origin: the contract's state is read first. The result
  * follows within seconds. While no node responds, the announcements in the rows are canceled. An
  * already canceled one counts as success.
  */

@@ -60,7 +60,7 @@ export async function followAllWallets(
 
 /**
  * The contract is authoritative for a merchant's current and announced wallets: the rows follow it,
- * whoever called the contract. Owners get a mail about changes that their dashboard did not
+ * no matter who called the contract. Owners get a mail about changes that their dashboard did not
  * request. Reads of a block that the rows already follow change nothing, because a lagging node is
  * no evidence.
  */

@@ -21,8 +21,8 @@ export interface WalletView {
 }
 
 /**
- * The contract's current state, whoever called it. The rows show requested and ended changes, and
- * everything while no node responds. Writes nothing: reconciliation updates the rows.
+ * Returns the contract's current state, no matter who changed it. The rows show requested and ended
+ * changes, and everything while no node responds. Writes nothing: reconciliation updates the rows.
  */
 export async function readWalletView(
   deps: Pick<PayoutDeps, 'db' | 'chains'>,

@@ -137,7 +137,7 @@ describe('a rate that jumps', () => {
     assert.equal(after([[0, '1'], ...every30(30, 300, '1.3')]), '1');
     assert.equal(after([[0, '1'], ...every30(30, 330, '1.3')]), '1.3');
   });
-  test('waits anew after it jumped further, came back, or paused for the greatest age', () => {
+  test('waits again after it jumped further, came back, or paused for the maximum age', () => {
     const jumped = every30(30, 300, '1.3');
     assert.equal(after([[0, '1'], ...jumped, ...every30(330, 600, '1.5')]), '1');
     assert.equal(after([[0, '1'], ...jumped, [330, '1.01'], [360, '1.3']]), '1.01');

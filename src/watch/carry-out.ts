@@ -257,7 +257,7 @@ async function send(
 }
 
 /**
- * Sends a transaction for the open steps, signed anew each time, until every provider reports that
+ * Sends a transaction for the open steps, signed again each time, until every provider reports that
  * the contract has them. Pausing is idempotent, so signed bytes are not stored.
  */
 export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Promise<void> {

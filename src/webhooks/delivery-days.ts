@@ -128,7 +128,7 @@ async function deleteDays(
 
 /**
  * Called before deliveries of that time are queued again, so that their days, in any zone, are
- * counted anew. A caller that also locks the endpoint against changes must take that lock
+ * counted again. A caller that also locks the endpoint against changes must take that lock
  * afterwards, in the same order as the code that stores days.
  */
 export async function forgetDeliveryDays(

@@ -140,7 +140,7 @@ test('a refund has a receipt of its own, with its number and that of the sale', 
   await window.close();
 });
 
-test('what the server says otherwise than the chain is told, whatever it is', async () => {
+test('the page reports each field in which the server differs from the chain', async () => {
   const lies: readonly (readonly [ReceiptChanges, RegExp])[] = [
     [{ sale: 2_600_000 }, /about the amount/],
     [{ order_id: 'OTHER' }, /about the order ID/],

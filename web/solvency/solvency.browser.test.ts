@@ -55,7 +55,7 @@ test('the browser adds up what each contract owes, and all of it is there', asyn
   }
 });
 
-test('programs read the same, whoever they are', async () => {
+test('any program can read the same figures', async () => {
   const response = await fetch(`${url}.json`);
   assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
   const { object, networks } = (await response.json()) as Told;

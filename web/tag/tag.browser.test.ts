@@ -86,7 +86,7 @@ test('a phone at a tag that is a chip sees the order, and its link is good once'
   await Promise.all([window.close(), other.close()]);
 });
 
-test('a page that is loaded anew while it waits for its answer still gets it', async () => {
+test('a page that is reloaded while it waits for the result still gets it', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   await askForPayment(sandbox, terminal);
@@ -104,7 +104,7 @@ test('a page that is loaded anew while it waits for its answer still gets it', a
   await window.close();
 });
 
-test('a page that is loaded anew where the network comes and goes still gets it', async () => {
+test('a page that is reloaded on an unstable network still gets the result', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   await askForPayment(sandbox, terminal);

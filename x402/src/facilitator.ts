@@ -65,7 +65,7 @@ const SWEEP_MS = 60_000;
 const TOKEN_MS = 20_000;
 /** How long a client's signature is valid, in seconds. */
 const SIGNATURE_SECONDS = 60;
-/** A policy that expires within this many days is signed anew at start. */
+/** A policy that expires within this many days is signed again at startup. */
 const LEAST_POLICY_DAYS = 30;
 const DAY_MS = 86_400_000;
 

@@ -57,7 +57,7 @@ const NEVER = 2n ** 48n - 1n;
 const SEARCHED_BLOCKS = 9_000n;
 const POLL_MS = 500;
 /**
- * Most attempts. Two processes with one wallet collide now and then; more collisions mean another
+ * Most attempts. Two processes with one wallet occasionally collide; more collisions mean another
  * problem.
  */
 const TRIES = 4;

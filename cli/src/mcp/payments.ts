@@ -40,7 +40,7 @@ const VIEW = {
   expires_at: MAYBE_TEXT,
 } as const;
 
-/** Finds an order's intent. An order has one intent, whoever created it. */
+/** Finds an order's intent. An order has one intent, no matter which client created it. */
 async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<PaymentIntent | null> {
   const { data } = await tapline.paymentIntents.list({ order_id, limit: 1 }).page;
   return data[0] ?? null;

@@ -27,7 +27,7 @@ const RECONNECT_MS = 1_000;
 const MAX_RECONNECT_MS = 60_000;
 /**
  * Reconnects after this much silence, because a dead socket may go unnoticed. It exceeds 12 s,
- * because Ethereum misses a slot now and then.
+ * because Ethereum occasionally misses a slot.
  */
 const SILENT_MS = 40_000;
 

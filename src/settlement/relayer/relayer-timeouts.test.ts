@@ -125,7 +125,7 @@ describe('how long a payment waits is decided by its sum', () => {
     assert.equal(await held(), null);
   });
 
-  it('a time counts from when its block was seen, and a lost block begins anew', async () => {
+  it('time counts from when the block was seen, and restarts after it is lost', async () => {
     await open({ countsFrom: waits('time', 900) });
     const large = await world.pay({ payer, amount: LARGE });
     await until(async () => (await held()) !== null);

@@ -11,7 +11,7 @@ import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts'
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
-/** Reads anew, as a process does that has no cached result yet. */
+/** Reads without a cache, as a process does that has no cached result yet. */
 const anew = <T>(_what: string, _maxAgeMs: number, read: () => Promise<T>) => read();
 const at = (baseFeePerGas: bigint, { tip = 0n, dataFee = 0n } = {}) => ({
   baseFeePerGas,

@@ -47,7 +47,7 @@ test('what was cut in two comes again behind the last whole row', () => {
   assert.equal(cutter.received.rows, 3);
 });
 
-test('an answer that breaks before its first row is begun anew, with one header', () => {
+test('a response that breaks before its first row is requested again, with one header', () => {
   const cutter = cutRecords('csv');
   cutter.take(CSV.slice(0, HEADER.length + 5));
   cutter.dropRest();

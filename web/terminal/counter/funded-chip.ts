@@ -21,7 +21,7 @@ function keptKey(): `0x${string}` {
 
 /**
  * Returns the virtual counter's card, funded with test USDC from the sandbox's faucet.
- * @param pin `null` for a card that signs for whoever holds it.
+ * @param pin `null` for a card that signs without a PIN.
  * @throws ApiFailure if the service refuses or cannot be reached.
  */
 export async function fundedChip(pin: string | null): Promise<Thing> {

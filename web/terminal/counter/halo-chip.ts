@@ -44,7 +44,7 @@ async function isPinProof(pin: string, digest: Uint8Array, proof: Uint8Array): P
   return toHex(await proofOf(pin, digest)) === toHex(proof);
 }
 
-/** Simulates a chip. @param pin `null` for a chip that signs for whoever holds it. */
+/** Simulates a chip. @param pin `null` for a chip that signs without a PIN. */
 export function haloChip(
   account: PrivateKeyAccount,
   page: string,

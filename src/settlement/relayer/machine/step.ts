@@ -270,7 +270,7 @@ function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
   return stay({ ...transaction, unread }, effects);
 }
 
-/** A block that survived is found again; the tier's wait begins anew from there. */
+/** A block that survived is found again; the tier's wait restarts from there. */
 function reorganized(transaction: OpenTransaction): Step {
   if (transaction.phase === 'confirming') {
     return stay(again(transaction, 'always'), [{ kind: 'clear_included' }]);

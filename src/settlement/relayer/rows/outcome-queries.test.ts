@@ -98,7 +98,7 @@ const ended = async () => {
   return rows[0];
 };
 
-test('whoever corrects an outcome waits for the one who is applying it', async () => {
+test('a correction of an outcome waits for the worker that is applying it', async () => {
   await end('succeeded', null);
   const first = await underWay(database.db, (tx) =>
     tx.query('update chain_requests set applied_at = now() where id = $1', [requestId]),
