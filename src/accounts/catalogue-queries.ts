@@ -1,7 +1,6 @@
 import { only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
-import { ofTenant } from '#db/plan-shapes.ts';
 import { type Row, table } from '#db/table.ts';
 
 export const catalogueItems = table(
@@ -22,11 +21,14 @@ export const catalogueItems = table(
 
 export type CatalogueRow = Row<typeof catalogueItems>;
 
+/** The account's items. An index begins with both columns; only the items of one mode are read. */
+const OF_CATALOGUE = 'account_id = $1 and livemode = $2';
+
 /** Returns the items in the order of the till's buttons. */
 export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<CatalogueRow[]> {
   return sql.query(
     `select ${catalogueItems.columns} from catalogue_items
-     where ${ofTenant('$1', '$2')} order by position, created, id`,
+     where ${OF_CATALOGUE} order by position, created, id`,
     [tenant.accountId, tenant.livemode],
   );
 }
@@ -38,7 +40,7 @@ export async function selectCatalogue(sql: Sql, tenant: Tenant): Promise<Catalog
 export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): Promise<void> {
   await tx.query(
     `update catalogue_items set position = position + 1
-     where ${ofTenant('$1', '$2')} and position >= $3`,
+     where ${OF_CATALOGUE} and position >= $3`,
     [tenant.accountId, tenant.livemode, position],
   );
 }

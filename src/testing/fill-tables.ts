@@ -89,6 +89,15 @@ const STATEMENTS = [
      'succeeded', 'api',
      '{}', ${HASH}
    from ${N} where n % 10 = 5`,
+  `insert into fiscal_receipts (subject_id, payment_id, account_id, livemode, receipt_number,
+     attempts, signature, signed_at)
+   select ${id('pay')}, ${id('pay')}, $2, false, 'F-' || n, 1, 'signed', ${AT}
+   from ${N} where n % 10 > 1`,
+  // Of other accounts, because one has at most 500.
+  `insert into catalogue_items (id, account_id, livemode, name, unit_amount, tax_rate,
+     tax_inclusive, position, created)
+   select ${id('item')}, 'acct_filled' || n / 100, false, 'filled', 1, 0, true, n, ${AT}
+   from ${N}`,
   `insert into mail_outbox (context, sealed, created, attempts, due_at, sent_at)
    select 'filled', '', ${AT}, 1, ${AT}, ${AT} from ${N}`,
   `insert into audit_log (chain, sequence, created, actor, action, object_id, previous_hash, hash)

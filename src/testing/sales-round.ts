@@ -56,7 +56,9 @@ const credential = (value: string | undefined) => ({ credential: { type: 'nfc_id
 
 async function sell(parties: Parties, key: string) {
   const { merchant, till, mode } = parties;
-  const order = { amount: 2_000_000, terminal: mode.terminal, order_id: key };
+  // The default of `tax_inclusive` is a setting of the account, which each create reads.
+  const line_items = [{ name: 'Flat white', quantity: 1, unit_amount: 2_000_000, tax_rate: 700 }];
+  const order = { amount: 2_000_000, terminal: mode.terminal, order_id: key, line_items };
   const intent = idOf(await ask(merchant.post('/payment_intents', order, key), 201));
   await ask(merchant.post('/payment_intents', order, key), 201);
   await ask(merchant.post('/payment_intents', order), 409);
@@ -141,7 +143,8 @@ async function readTheRest(parties: Parties): Promise<void> {
     await ask(merchant.get(`/webhook_deliveries/${delivery.id}`));
     await ask(merchant.post(`/webhook_deliveries/${delivery.id}/retry`));
   }
-  for (const read of ['/payments?limit=1', '/terminal', '/totals']) await ask(till.get(read));
+  for (const read of ['/payments?limit=1', '/terminal', '/totals', '/catalogue'])
+    await ask(till.get(read));
   for (const read of ['/payments?limit=1', '/confirmations?wait=0', '/me']) {
     await ask(payer.get(read));
   }
