@@ -143,6 +143,8 @@ const BAD: readonly (readonly [because: string, status: number, body: string])[]
   ['no signature', 200, '{"text":"thanks"}'],
   ['an empty signature', 200, '{"signature":""}'],
   ['a signature that is no text', 200, '{"signature":7}'],
+  ['a signature with NUL, which PostgreSQL cannot store', 200, '{"signature":"x\\u0000"}'],
+  ['a text with half a character', 200, '{"signature":"x","text":"\\ud83d"}'],
   ['a text that is no text', 200, '{"signature":"x","text":7}'],
 ];
 

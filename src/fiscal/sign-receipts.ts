@@ -66,12 +66,17 @@ interface Signed {
   readonly text: string | null;
 }
 
+/** True for text that PostgreSQL stores as it is: no NUL, no half of a character. */
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+}
+
 /** Parses the body; null if it is not the answer of a signer. */
 function readSigned(body: string | null): Signed | null {
   try {
     const { signature, text = null } = JSON.parse(body ?? '') as Record<string, unknown>;
-    if (typeof signature !== 'string' || signature === '') return null;
-    return text === null || typeof text === 'string' ? { signature, text } : null;
+    if (!isText(signature) || signature === '') return null;
+    return text === null || isText(text) ? { signature, text } : null;
   } catch {
     return null;
   }
