@@ -35,11 +35,14 @@ const REST_MS = 30_000;
 const DEATH_MS = 15_000;
 /** Events of the payment: succeeded, cashback_paid, refunded. */
 const WEBHOOKS = 3;
+/** Receipts of a sale and its refund. */
+const RECEIPTS = 2;
 
 let ground: ChaosGround;
 let db: Database;
 let sandbox: SandboxFile;
 let receiver: TestReceiver;
+let signer: TestReceiver;
 let endpointId: string;
 
 before(async () => {
@@ -56,11 +59,18 @@ before(async () => {
   endpointId = String(endpoint.body.id);
   await first.stop();
   db = openDatabase({ url: ground.database.url, maxConnections: 4 });
+  signer = await startReceiver();
+  signer.answer((_request, response) => void response.end('{"signature": "signed"}'));
+  await db.query('update accounts set fiscal_signer = $1 where id = $2', [
+    `${signer.url}/receipts`,
+    sandbox.account,
+  ]);
 });
 
 after(async () => {
   await db?.close();
   await receiver?.close();
+  await signer?.close();
   await ground?.close();
 });
 
@@ -166,6 +176,21 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
   assert.equal(told?.n, WEBHOOKS);
 }
 
+/**
+ * Every receipt is signed in the end, also the one whose worker died: its lease expires after 20 s.
+ * Of its requests only a repeated one has the id of another, and both have the same content.
+ */
+async function checkSigned(point: Failpoint, payment: string): Promise<void> {
+  const unsigned = 'select subject_id from fiscal_receipts where signature is null';
+  const isSigned = async () => (await db.query(unsigned)).length === 0;
+  assert.ok(await waitUntil(isSigned, REST_MS), 'a receipt is never signed');
+  const bodies = signer.received
+    .map(({ body }) => body.toString())
+    .filter((body) => body.includes(`"payment":"${payment}"`));
+  const repeated = point === 'fiscal.answered' ? 1 : 0;
+  assert.deepEqual([bodies.length, new Set(bodies).size], [RECEIPTS + repeated, RECEIPTS]);
+}
+
 /** Failpoints that a signed payment reaches. Batches (`sender_taken`) never contain one. */
 const OF_AUTHORIZATIONS = FAILPOINTS.filter(
   (name) =>
@@ -222,6 +247,7 @@ describe('a process killed between two steps', () => {
         ]);
         assert.deepEqual(payments, [{ id: paid.payment }]);
         if (point.startsWith('webhooks.')) await checkTold(String(paid.payment), before);
+        if (point.startsWith('fiscal.')) await checkSigned(point, String(paid.payment));
       } finally {
         await Promise.all([api.close(), worker.close()]);
       }
