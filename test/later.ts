@@ -29,6 +29,7 @@ export const LATER: Readonly<Record<string, string>> = {
     'web/terminal/network.browser.test.ts',
     'web/terminal/pairing.browser.test.ts',
     'web/terminal/panes.browser.test.ts',
+    'web/terminal/price-details.browser.test.ts',
     'web/terminal/printer.browser.test.ts',
     'web/terminal/readers.browser.test.ts',
     'web/terminal/refund.browser.test.ts',

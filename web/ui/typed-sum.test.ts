@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { withoutMarks } from '#core/isolates.ts';
 import { MAX_ATOMS } from './money.ts';
-import { readSum, type SumRules, writeSum } from './typed-sum.ts';
+import { decimalSeparator, readSum, type SumRules, writeSum } from './typed-sum.ts';
 
 function meant(text: string, rules: SumRules = {}): bigint | string {
   const read = readSum(text, rules);
@@ -196,4 +196,12 @@ test('what a form writes can be typed back, in every currency and language', () 
       },
     ),
   );
+});
+
+test('the key of a till has the separator with which its prices are shown', () => {
+  for (const locale of ['en', 'en-DE', 'en-AT', 'de', 'de-CH', 'fr-CH', 'es', 'ar-EG']) {
+    const euro = { style: 'currency', currency: 'EUR', numberingSystem: 'latn' } as const;
+    const [separator] = /[.,](?=50)/.exec(new Intl.NumberFormat(locale, euro).format(2.5)) ?? [];
+    assert.equal(decimalSeparator(locale), separator, locale);
+  }
 });

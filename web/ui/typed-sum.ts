@@ -64,9 +64,16 @@ function plainOf(text: string): string {
     .replaceAll(/\p{Nd}/gu, digitOf);
 }
 
-/** Returns the decimal separator of the locale, formatted with digits 0 to 9. */
+/**
+ * Returns the decimal separator of prices in the locale, formatted with digits 0 to 9. In some
+ * locales (`en-DE`), other numbers have a different one.
+ */
 export function decimalSeparator(locale: string): string {
-  const format = new Intl.NumberFormat(locale, { numberingSystem: 'latn' });
+  const format = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'EUR',
+    numberingSystem: 'latn',
+  });
   return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
 }
 

@@ -14,7 +14,7 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { tippedPrice } from '../../ui/tipped.ts';
+import { tipPrice, tippedPrice } from '../../ui/tipped.ts';
 import { usePages } from '../merchant.ts';
 import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../parts/declines.ts';
@@ -35,6 +35,7 @@ const columns = (): readonly Column<PaymentIntent>[] => [
         amount={amount + (tip ?? 0)}
         tip={tip}
         price={tippedPrice(presentment, BigInt(tip ?? 0))}
+        tipPrice={tipPrice(presentment, BigInt(tip ?? 0))}
       />
     ),
   },

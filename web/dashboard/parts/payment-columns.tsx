@@ -1,5 +1,5 @@
 import type { Payment } from '../../data/types/dashboard.ts';
-import { paidPrice } from '../../ui/quoted.ts';
+import { paidPrice, paidTip } from '../../ui/quoted.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -12,7 +12,13 @@ export const paymentColumns = (): readonly Column<Payment>[] => [
   {
     name: t('dashboard.field.amount'),
     number: true,
-    cell: (payment) => <SaleSum {...payment} price={paidPrice(payment.presentment)} />,
+    cell: (payment) => (
+      <SaleSum
+        {...payment}
+        price={paidPrice(payment.presentment)}
+        tipPrice={paidTip(payment.presentment)}
+      />
+    ),
   },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   {

@@ -12,10 +12,18 @@ export interface SaleSumProps {
   readonly tip?: number | null;
   /** The amount in the shop's currency; `null` for a sale in USDC. */
   readonly price: Price | null;
+  /** The tip in it. */
+  readonly tipPrice?: Price | null;
 }
 
 /** Shows the first cell of a row: the amount, linked to the payment's page. */
-export function SaleSum({ id, amount, tip = null, price }: SaleSumProps): ReactNode {
+export function SaleSum({
+  id,
+  amount,
+  tip = null,
+  price,
+  tipPrice = null,
+}: SaleSumProps): ReactNode {
   return (
     <>
       <RowLink id={id}>
@@ -24,7 +32,7 @@ export function SaleSum({ id, amount, tip = null, price }: SaleSumProps): ReactN
       {tip === null || tip === 0 ? null : (
         <span className="sale-tip">
           {rich('dashboard.sale_sum.with_tip', {
-            sum: () => <Amount atoms={BigInt(tip)} unit={false} still />,
+            sum: () => <Amount atoms={BigInt(tip)} price={tipPrice} unit={false} still />,
           })}
         </span>
       )}

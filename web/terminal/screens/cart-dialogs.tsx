@@ -15,6 +15,7 @@ import {
   linesTotal,
   readQuantity,
 } from '../cart.ts';
+import { quantityText } from '../quantity-text.ts';
 
 /** Shares of the price that are one tap away. */
 const SHARES = [5, 10, 20] as const;
@@ -55,7 +56,9 @@ function DiscountField({ discount, most, currency }: DiscountFieldProps): ReactN
         shows
         onText={setText}
         hint={t('till.cart.discount_hint')}
-        error={isTooMuch ? t('ui.refund_sum.at_most', { sum: formatMoney(most, currency) }) : null}
+        error={
+          isTooMuch ? t('till.cart.problem.discount', { sum: formatMoney(most, currency) }) : null
+        }
       />
       <div className="row">
         {SHARES.filter((percent) => share(percent) > 0n).map((percent) => (
@@ -81,7 +84,7 @@ export interface LineDialogProps {
 
 /** How much of an item is sold, and for how much less. */
 export function LineDialog({ line, currency, onClose, onChange }: LineDialogProps): ReactNode {
-  const [typed, setTyped] = useState(String(line.quantity));
+  const [typed, setTyped] = useState(quantityText(line.quantity));
   const quantity = readQuantity(typed);
   const discount = useDiscount(line.discount, currency);
   const most = quantity === null ? 0n : fullPriceOf({ ...line, quantity });
@@ -99,7 +102,7 @@ export function LineDialog({ line, currency, onClose, onChange }: LineDialogProp
           autoComplete="off"
           value={typed}
           onChange={(event) => setTyped(event.target.value)}
-          hint={t('till.cart.quantity_hint')}
+          hint={t('till.cart.quantity_hint', { example: quantityText('0.350') })}
           error={quantity === null ? t('till.cart.problem.quantity') : null}
         />
         <DiscountField discount={discount} most={most} currency={currency} />

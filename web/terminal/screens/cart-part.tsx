@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-
 import { Button } from '../../ui/button.tsx';
 import { Money } from '../../ui/money-text.tsx';
 import { formatMoney } from '../../ui/price.ts';
@@ -15,6 +14,7 @@ import {
 } from '../cart.ts';
 import { chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
+import { quantityText } from '../quantity-text.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
 import type { TillContext } from './shift.tsx';
 import { TillIcon } from './till-icon.tsx';
@@ -32,9 +32,9 @@ function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
   return (
     <li className="cart-line">
       <span className="cart-what">
-        <bdi>{name}</bdi>
+        <bdi className="cart-name">{name}</bdi>
         <span className="soft small">
-          {t('till.cart.line', { quantity: String(quantity), price: each })}
+          {t('till.cart.line', { quantity: quantityText(quantity), price: each })}
         </span>
         {discount === 0 ? null : (
           <span className="soft small">

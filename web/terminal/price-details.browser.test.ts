@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { present } from '#core/assert.ts';
+import { NARROW, PHONE } from '../testing/browser.ts';
+import { signInAt } from '../testing/desk.ts';
+import { fits, newTill, quotedOf, shows, usdc } from '../testing/priced.ts';
+import { ownStage } from '../testing/stage.ts';
+import {
+  addCatalogueItem,
+  intentsOf,
+  openDisplay,
+  paymentsOf,
+  postAsMerchant,
+  setShop,
+} from '../testing/till.ts';
+
+/** Of its own: the currency is the whole account's. */
+const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
+
+test('a refund of a sale in euros is typed and shown in euros', async () => {
+  const { till, terminal } = await newTill(stage());
+  const { page } = till;
+  await till.ask('2.50');
+  const [intent] = await intentsOf(stage().sandbox, terminal);
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  await page.getByRole('button', { name: 'Last payment' }).click();
+  await page.getByRole('button', { name: /^Refund/ }).click();
+  const dialog = page.getByRole('dialog');
+  const amount = dialog.getByRole('textbox', { name: 'Amount' });
+  assert.equal(await amount.inputValue(), '2.50');
+  await amount.fill('2.505');
+  await dialog
+    .getByText('At most 2 decimals.')
+    .or(dialog.getByText(/^Write 2505/))
+    .waitFor();
+  await amount.fill('1.00');
+  await dialog.getByRole('button', { name: 'Refund €1.00', exact: true }).click();
+  await page.getByText('Refunded', { exact: true }).first().waitFor();
+  const [payment] = await paymentsOf(stage().sandbox, terminal);
+  const expected = Math.floor((Number(intent?.amount) * 100) / 250);
+  assert.equal(payment?.amount_refunded, expected);
+  await shows(page, '€1.00', usdc(expected));
+  // The rest, whatever was given back before.
+  await page.getByRole('button', { name: /^Refund/ }).click();
+  await dialog.getByRole('button', { name: 'Refund €1.50', exact: true }).click();
+  await page.getByText('Refunded', { exact: true }).first().waitFor();
+  await page.getByRole('button', { name: /^Refund/ }).waitFor({ state: 'detached' });
+  const [whole] = await paymentsOf(stage().sandbox, terminal);
+  assert.equal(whole?.amount_refunded, whole?.amount);
+  await page
+    .getByRole('link', { name: 'Shift totals' })
+    .or(page.getByRole('link', { name: 'Totals' }))
+    .click();
+  await shows(page, 'Priced in EUR', '€2.50');
+  await till.checkAccessibility();
+  till.checkClean();
+  await till.close();
+});
+
+test('a tip is in the currency of its sale; the customer’s display shows both sums', async () => {
+  const { sandbox } = stage();
+  const { till, terminal } = await newTill(stage());
+  const { page } = till;
+  const display = await openDisplay(till);
+  await page.getByRole('link', { name: 'Till' }).click();
+  await postAsMerchant(sandbox, '/payment_intents', {
+    presentment: { currency: 'eur', amount: 2_000 },
+    terminal: terminal.id,
+    tipping: { percentages: [10, 15] },
+  });
+  await display.getByRole('radio', { name: /^15 %.*€3\.00/ }).check();
+  await display.getByRole('button', { name: /^Add tip.*€23\.00/ }).click();
+  await display.getByText('with your tip').waitFor();
+  const [intent] = await intentsOf(sandbox, terminal);
+  await shows(display, '€23.00');
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  const paid = quotedOf(payment);
+  assert.deepEqual([paid.amount, paid.tip_amount], [2_000, 300]);
+  await shows(display, '€23.00', usdc(payment?.amount));
+  assert.ok(Number(payment?.amount) > Number(intent?.amount));
+  const desk = await stage().browser.open();
+  await signInAt(desk, { sandbox, path: 'dashboard/payments' });
+  await desk.page.locator('.sale-tip').getByText('€3.00', { exact: true }).waitFor();
+  await desk.close();
+  await till.close();
+});
+
+test('yen have no decimals, dinars have three, and a split bill keeps its currency', async () => {
+  const { sandbox } = stage();
+  const { till, terminal } = await newTill(stage(), NARROW);
+  const { page } = till;
+  await setShop(sandbox, { currency: 'jpy' });
+  await page.reload();
+  await page.getByRole('button', { name: '7', exact: true }).waitFor();
+  await till.amount.fill('1.000');
+  await page.getByRole('button', { name: 'Charge ¥1,000', exact: true }).waitFor();
+  assert.equal(await page.getByRole('button', { name: '.', exact: true }).count(), 0);
+  await till.amount.fill('2.50');
+  await page.getByText('This currency has no decimals.').waitFor();
+  await till.amount.fill('1000');
+  await page.getByRole('button', { name: 'Split the bill' }).click();
+  await page
+    .getByRole('combobox', { name: 'People' })
+    .selectOption('3')
+    .catch(() => {});
+  await page.getByRole('button', { name: /^Equal parts/ }).click();
+  await page.getByRole('button', { name: /^Charge ¥/ }).waitFor();
+  await fits(page);
+  await till.charge.click();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await till.newPayment.click();
+  // The rest of the bill stays in yen, whatever the shop prices in by then.
+  await setShop(sandbox, { currency: 'kwd' });
+  await page.reload();
+  await page.getByRole('button', { name: /^Charge ¥/ }).waitFor();
+  await page.getByRole('button', { name: /^End/ }).click();
+  await till.amount.fill('1.250');
+  await page.getByRole('button', { name: /^Charge KWD\s1\.250$/ }).click();
+  await till.testPass.waitFor();
+  assert.equal(quotedOf((await intentsOf(sandbox, terminal))[0]).amount, 1_250);
+  await fits(page);
+  await till.cancel.click();
+  await setShop(sandbox, { currency: 'eur' });
+  await till.close();
+});
+
+test('pay page and dashboard show both sums of a sale', async () => {
+  const { sandbox, browser } = stage();
+  const { till, terminal } = await newTill(stage());
+  await till.ask('12.34');
+  const [open] = await intentsOf(sandbox, terminal);
+  const device = await fetch(`${sandbox.base_url}/device/v1/payment_intents/${open?.id}`, {
+    headers: { Authorization: `Bearer ${terminal.deviceKey}` },
+  });
+  const { payment_url: url } = (await device.json()) as { payment_url: string };
+  const pay = await browser.open(PHONE);
+  await pay.page.goto(url);
+  await shows(pay.page, '€12.34');
+  await pay.page.getByText(`${Number(open?.amount) / 1e6} USDC`).waitFor();
+  await fits(pay.page);
+  await pay.checkAccessibility();
+  await pay.close();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  const desk = await browser.open();
+  await signInAt(desk, { sandbox, path: `dashboard/payments/${payment?.id}` });
+  const { page } = desk;
+  await shows(page, '€12.34', `${Number(payment?.amount) / 1e6} USDC`);
+  await page.getByText('1 EUR = ').waitFor();
+  await page.getByRole('button', { name: /^Refund/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Amount' }).fill('2.34');
+  await dialog.getByRole('button', { name: 'Refund €2.34', exact: true }).click();
+  await dialog.getByText('Refunded', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Done' }).click();
+  for (const path of ['payments', 'refunds', 'intents', '']) {
+    await page.goto(`${sandbox.web_url}/dashboard/${path}`);
+    await page
+      .getByText(path === 'refunds' ? '€2.34' : '€12.34')
+      .first()
+      .waitFor();
+    await desk.checkAccessibility();
+  }
+  await page.getByText(/^At 1 EUR = /).waitFor();
+  await desk.close();
+  await till.close();
+});
+
+/** A text of the largest length that the catalog takes. */
+const LONG_NAME = 'Donaudampfschifffahrtsgesellschaftstorte mit Sahne '
+  .repeat(4)
+  .slice(0, 200)
+  .trim();
+
+/** Returns the words that take more than one line. */
+const BROKEN_WORDS = `[...document.querySelectorAll('.keypad-more > *')].flatMap((link) => {
+  const texts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+    for (const { 0: word, index } of text.data.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(word);
+    }
+  return broken;
+})`;
+
+/** Returns what stands outside its box. */
+const OUTSIDE = `[['.outcome', '*'], ['.result-facts', '.amount']].flatMap(([box, parts]) => {
+  const { left, right, top, bottom } = document.querySelector(box).getBoundingClientRect();
+  return [...document.querySelectorAll(box + ' ' + parts)]
+    .map((part) => ({ part, at: part.getBoundingClientRect() }))
+    .filter(({ at }) => at.top < top - 1 || at.bottom > bottom + 1 ||
+      at.left < left - 1 || at.right > right + 1)
+    .map(({ part }) => part.textContent);
+})`;
+
+test('in the double font on a narrow phone, no word breaks and items can be tapped', async () => {
+  const { sandbox } = stage();
+  await addCatalogueItem(sandbox, { name: LONG_NAME, unit_amount: 950, currency: 'eur' });
+  await addCatalogueItem(sandbox, { name: 'Water', unit_amount: 120, currency: 'eur' });
+  const { till } = await newTill(stage(), NARROW);
+  const { page } = till;
+  const twice = () => page.evaluate(`document.documentElement.style.fontSize = '200%'`);
+  await twice();
+  await till.amount.fill('2.50');
+  await page.getByRole('button', { name: 'Split the bill' }).waitFor();
+  assert.deepEqual(await page.evaluate(BROKEN_WORDS), []);
+  await page.getByRole('link', { name: /^Catalogue/ }).click();
+  await page.getByRole('button', { name: /^Donau/ }).click();
+  await page.getByRole('button', { name: /^Water/ }).click();
+  const cart = page.getByRole('region', { name: 'Cart' });
+  const { height } = present(await cart.boundingBox(), 'cart');
+  assert.ok(height <= NARROW.viewport.height * 0.61, `the cart takes ${height} px`);
+  await cart.getByRole('button', { name: `Add one: ${LONG_NAME}` }).click();
+  await page.getByRole('button', { name: 'Charge €20.20', exact: true }).waitFor();
+  await fits(page);
+  await page.evaluate(`document.documentElement.style.fontSize = ''`);
+  const name = present(await cart.locator('.cart-name').first().boundingBox(), 'name');
+  assert.ok(name.height < 60, `a long name takes ${name.height} px`);
+  await twice();
+  await till.charge.click();
+  await till.testPass.selectOption('ok');
+  await till.result('Paid').waitFor();
+  await page.getByText('Customer paid').waitFor();
+  assert.deepEqual(await page.evaluate(OUTSIDE), []);
+  await fits(page);
+  await till.close();
+});

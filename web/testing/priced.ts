@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { present } from '#core/assert.ts';
+import { PHONE } from './browser.ts';
+import type { Stage } from './stage.ts';
+import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from './till.ts';
+
+/** Sales that are priced in the shop's currency. */
+
+/** Formats atoms as the screens do. */
+export function usdc(atoms: unknown): string {
+  return `${(Number(atoms) / 1e6).toFixed(2)} USDC`;
+}
+
+interface Quoted {
+  readonly currency: string;
+  readonly amount: number;
+  readonly tip_amount?: number;
+}
+
+export function quotedOf(object: Readonly<Record<string, unknown>> | undefined): Quoted {
+  return present(object?.presentment as Quoted | null, 'presentment');
+}
+
+export async function shows(page: Page, ...texts: readonly string[]): Promise<void> {
+  for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor();
+}
+
+/** Checks that nothing scrolls sideways. */
+export async function fits(page: Page): Promise<void> {
+  const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  assert.ok(Number(wide) <= 0, `${wide} px too wide`);
+}
+
+export async function newTill(
+  { sandbox, browser }: Stage,
+  options: BrowserContextOptions = PHONE,
+): Promise<{ till: TillWindow; terminal: TestTerminal }> {
+  const terminal = await addTestTerminal(sandbox);
+  const till = await openTill(browser, sandbox, { terminal, options });
+  return { till, terminal };
+}
