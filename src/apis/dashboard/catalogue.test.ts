@@ -86,6 +86,14 @@ test('a new item is the last one, unless it has a position', async () => {
   assert.equal(new Set(positions).size, positions.length);
 });
 
+test('behind the highest position that can be asked for, there is room for more items', async () => {
+  await clear();
+  const { position } = await add({ name: 'A', unit_amount: 1, position: 1_000_000 });
+  await add({ name: 'B', unit_amount: 1 });
+  await add({ name: 'C', unit_amount: 1, position });
+  assert.deepEqual(await names(), ['C', 'A', 'B']);
+});
+
 test('an item is moved and changed under the version that was read', async () => {
   await clear();
   for (const name of ['A', 'B', 'C']) await add({ name, unit_amount: 1 });

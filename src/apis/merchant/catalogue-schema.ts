@@ -7,7 +7,10 @@ import {
 } from '#apis/merchant/line-schema.ts';
 import { idOf, nullable, objectType, text } from '#http/schema.ts';
 
-/** Far more than the items of a catalog, so that positions can be numbered in steps. */
+/**
+ * The highest position that a request can ask for: far more than the items of a catalog, so that
+ * positions can be numbered in steps. Items that move back can be behind it.
+ */
 const MAX_POSITION = 1_000_000;
 
 const itemFields = {
@@ -33,13 +36,13 @@ const itemFields = {
       examples: ['#a05a2c'],
     }),
   ),
-  position: Type.Integer({
-    minimum: 0,
-    maximum: MAX_POSITION,
-    description: 'The list is sorted by position, lowest first.',
-    examples: [1],
-  }),
 };
+
+const Position = Type.Integer({
+  minimum: 0,
+  description: 'The list is sorted by position, lowest first.',
+  examples: [1],
+});
 
 export const CatalogueItemSchema = Type.Object(
   {
@@ -51,7 +54,7 @@ export const CatalogueItemSchema = Type.Object(
     tax_rate: TaxRateOut,
     tax_inclusive: TaxInclusive,
     color: itemFields.color,
-    position: itemFields.position,
+    position: Position,
     version: Type.Integer({
       minimum: 1,
       description: 'The version of the item. Send it with your next change.',
@@ -87,7 +90,7 @@ const optional = {
   tax_rate: Type.Optional(TaxRateInput),
   tax_inclusive: Type.Optional(TaxInclusive),
   color: Type.Optional(itemFields.color),
-  position: Type.Optional(itemFields.position),
+  position: Type.Optional({ ...Position, maximum: MAX_POSITION }),
 };
 
 export const NewCatalogueItemBody = Type.Object({
