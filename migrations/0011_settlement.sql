@@ -61,7 +61,7 @@ create table relayer_senders (
   -- write with an older one changes nothing.
   lease_owner text,
   lease_until timestamptz(3),
-  fence bigint not null default 0,
+  fencing_token bigint not null default 0,
   -- When transactions of someone else were found for this key: the sender takes no new work.
   stopped_at timestamptz(3),
   primary key (livemode, sender),

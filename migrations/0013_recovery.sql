@@ -20,7 +20,7 @@ create table network_recoveries (
   -- One process at a time; a write with an older fencing token changes nothing.
   lease_owner text,
   lease_until timestamptz(3),
-  fence bigint not null default 0,
+  fencing_token bigint not null default 0,
   started timestamptz(3),
   finished timestamptz(3),
   payments integer not null default 0,

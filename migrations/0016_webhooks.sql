@@ -33,7 +33,7 @@ create table webhook_endpoint_leases (
   endpoint_id text collate "C" primary key references webhook_endpoints (id) on delete cascade,
   lease_owner text,
   lease_until timestamptz(3) not null default '-infinity',
-  fence bigint not null default 0,
+  fencing_token bigint not null default 0,
   consecutive_failures integer not null default 0,
   -- No delivery before this time: the endpoint keeps failing, or has sent Retry-After.
   not_before timestamptz(3) not null default '-infinity'

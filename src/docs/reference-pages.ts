@@ -96,7 +96,7 @@ function block(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : [`**${title}**`, lines.join('\n')];
 }
 
-function fence(language: string, text: string): string {
+function codeBlock(language: string, text: string): string {
   return `\`\`\`${language}\n${text}\n\`\`\``;
 }
 
@@ -113,7 +113,7 @@ function answers(endpoint: Endpoint): string[] {
         ...(fields.length === 0 ? [] : [fieldLines(fields, false).join('\n')]),
         ...(example === undefined
           ? []
-          : [fence(`json Answer ${status}`, JSON.stringify(example, null, 2))]),
+          : [codeBlock(`json Answer ${status}`, JSON.stringify(example, null, 2))]),
       ];
     });
 }
@@ -137,10 +137,10 @@ function operation(endpoint: Endpoint, document: ApiDocument, methods: PackageMe
     `## ${summary}`,
     `\`${method} ${path}\``,
     ...(description === summary ? [] : [description]),
-    fence('bash', curlExample(endpoint, parameters)),
-    fence('ts', typescriptExample(endpoint, parameters, methods)),
+    codeBlock('bash', curlExample(endpoint, parameters)),
+    codeBlock('ts', typescriptExample(endpoint, parameters, methods)),
     // Clients exist only for the merchant API.
-    ...(methods.size === 0 ? [] : [fence('python', pythonExample(endpoint))]),
+    ...(methods.size === 0 ? [] : [codeBlock('python', pythonExample(endpoint))]),
     ...block('Path', parameterLines(parameters, 'path')),
     ...block('Query', parameterLines(parameters, 'query')),
     ...block('Headers', parameterLines(parameters, 'header')),
@@ -167,7 +167,7 @@ function objectsOf(endpoints: readonly Endpoint[], document: ApiDocument): strin
 function messages(document: ApiDocument): string[] {
   return Object.entries(document.webhooks ?? {}).flatMap(([type, { post }]) => {
     const example = exampleOf(post.requestBody?.content[JSON_TYPE]);
-    return [`## ${type}`, post.summary, fence('json', JSON.stringify(example, null, 2))];
+    return [`## ${type}`, post.summary, codeBlock('json', JSON.stringify(example, null, 2))];
   });
 }
 
@@ -207,7 +207,7 @@ export function errorsPage(): PageSource {
     '# Errors',
     'Every refusal has this shape. Branch on `code`; handle codes that you do not know by ' +
       '`type`. The list may grow.',
-    fence(
+    codeBlock(
       'json',
       JSON.stringify(
         {

@@ -47,7 +47,7 @@ test('of two workers that recover at once one does, and a late one changes nothi
   await endLease();
   const other = first.owner === 'one' ? 'two' : 'one';
   const second = await take(other);
-  assert.ok(second !== null && second.fence > first.fence);
+  assert.ok(second !== null && second.fencing_token > first.fencing_token);
   await assert.rejects(work(first), RecoveryLost);
   assert.equal(await finish(first), false);
   await work(second);

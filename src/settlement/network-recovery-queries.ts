@@ -129,7 +129,7 @@ export async function adoptCluster(
 export interface RecoveryRun {
   readonly livemode: boolean;
   readonly owner: string;
-  readonly fence: bigint;
+  readonly fencing_token: bigint;
   readonly asked: bigint;
   readonly loss_shown: boolean;
   /** The database that the last recovery ran on. */
@@ -147,10 +147,11 @@ export async function takeRecovery(
 ): Promise<RecoveryRun | null> {
   const rows = await sql.query<RecoveryRun>(
     `update network_recoveries
-     set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond', fence = fence + 1
+     set lease_owner = $2, lease_until = now() + $3 * interval '1 millisecond',
+       fencing_token = fencing_token + 1
      where livemode = $1 and status = 'recovering'
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
-     returning livemode, lease_owner as owner, fence, asked, loss_shown,
+     returning livemode, lease_owner as owner, fencing_token, asked, loss_shown,
        cluster_id as "clusterId", read_to, started`,
     [wanted.livemode, wanted.owner, wanted.leaseMs],
   );
@@ -166,8 +167,8 @@ export class RecoveryLost extends Error {
 export async function holdRecovery(tx: Tx, run: RecoveryRun, leaseMs: number): Promise<void> {
   const rows = await tx.query(
     `update network_recoveries set lease_until = now() + $4 * interval '1 millisecond'
-     where livemode = $1 and lease_owner = $2 and fence = $3 returning livemode`,
-    [run.livemode, run.owner, run.fence, leaseMs],
+     where livemode = $1 and lease_owner = $2 and fencing_token = $3 returning livemode`,
+    [run.livemode, run.owner, run.fencing_token, leaseMs],
   );
   if (rows.length === 0) throw new RecoveryLost('another process has the recovery now');
 }
@@ -359,7 +360,7 @@ export async function finishRecovery(
        set status = 'done', cluster_id = $5, finished = $6, lease_owner = null, lease_until = null,
          compared_block = greatest(compared_block, $8),
          lost_to = case when loss_shown then greatest(lost_to, read_to) else lost_to end
-       where livemode = $1 and lease_owner = $2 and fence = $3 and asked = $4
+       where livemode = $1 and lease_owner = $2 and fencing_token = $3 and asked = $4
          and loss_shown = $7
        returning livemode
      ), told as (
@@ -372,7 +373,7 @@ export async function finishRecovery(
     [
       run.livemode,
       run.owner,
-      run.fence,
+      run.fencing_token,
       run.asked,
       finished.clusterId,
       finished.now,

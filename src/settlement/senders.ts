@@ -9,7 +9,7 @@ export const relayerSenders = table('relayer_senders', {
   role: as<SenderRole>('text'),
   address: as<Hex>('text'),
   next_nonce: 'bigint',
-  fence: 'bigint',
+  fencing_token: 'bigint',
 });
 
 /** A stopped sender takes no new work, because its key was used elsewhere. */

@@ -27,7 +27,7 @@ export interface RecoveryRow {
   readonly withdrawals: number;
   readonly canceled: number;
   readonly asked: bigint;
-  readonly fence: bigint;
+  readonly fencing_token: bigint;
 }
 
 export interface CreateOptions {

@@ -78,10 +78,10 @@ export class Dispatcher {
 
   /** Takes over an endpoint that was just leased. */
   add(row: LeasedRow): void {
-    const { endpoint_id: endpointId, fence } = row;
+    const { endpoint_id: endpointId, fencing_token: fencingToken } = row;
     const target = this.#openTarget(row);
     if (target === null) return;
-    const session = openSession({ endpointId, fence, target, health: toHealth(row) });
+    const session = openSession({ endpointId, fencingToken, target, health: toHealth(row) });
     const old = this.#sessions.get(endpointId);
     if (old !== undefined) this.#end(old);
     this.#sessions.set(endpointId, session);
@@ -146,7 +146,7 @@ export class Dispatcher {
     for (const session of asked) {
       const row = rows.get(session.endpointId);
       if (session.state === 'ended') continue;
-      if (row === undefined || row.fence !== session.fence) this.#end(session);
+      if (row === undefined || row.fencing_token !== session.fencingToken) this.#end(session);
       else if (row.status === 'disabled') this.#giveBack(session);
       else this.#refresh(session, row);
     }

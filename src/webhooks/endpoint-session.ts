@@ -17,7 +17,7 @@ import { afterFailure, afterSuccess, type Health, isBroken } from '#webhooks/sch
  */
 export interface EndpointSession {
   readonly endpointId: string;
-  readonly fence: bigint;
+  readonly fencingToken: bigint;
   target: Target;
   health: Health;
   /** Deliveries that were taken from the queue and not started. */
@@ -47,7 +47,7 @@ const LATENCY_WEIGHT = 0.25;
 
 export function openSession(leased: {
   readonly endpointId: string;
-  readonly fence: bigint;
+  readonly fencingToken: bigint;
   readonly target: Target;
   readonly health: Health;
 }): EndpointSession {

@@ -89,10 +89,10 @@ test('an endpoint that is disabled after it was leased gets nothing more', async
 
 test('each endpoint is failing since its own first failure', async () => {
   const leased = await claim();
-  const fenceOf = new Map(leased.map((row) => [row.endpoint_id, row.fence]));
+  const tokenOf = new Map(leased.map((row) => [row.endpoint_id, row.fencing_token]));
   const results = (await fetchAll()).map((row) => ({
     endpoint_id: row.endpoint_id,
-    fence: fenceOf.get(row.endpoint_id) ?? 0n,
+    fencing_token: tokenOf.get(row.endpoint_id) ?? 0n,
     event_created: row.event_created,
     event_position: row.event_position,
     status: 'pending' as const,
@@ -107,7 +107,7 @@ test('each endpoint is failing since its own first failure', async () => {
   const since = [now, addMs(now, -60_000)];
   const health = ids.map((endpoint_id, index) => ({
     endpoint_id,
-    fence: fenceOf.get(endpoint_id) ?? 0n,
+    fencing_token: tokenOf.get(endpoint_id) ?? 0n,
     consecutive_failures: 1,
     not_before: null,
     failing_since: since[index] ?? null,

@@ -6,12 +6,12 @@ import { webhookEndpoints } from '#webhooks/endpoint.ts';
 
 export const webhookLeases = table('webhook_endpoint_leases', {
   endpoint_id: 'text',
-  fence: 'bigint',
+  fencing_token: 'bigint',
   consecutive_failures: 'int',
   not_before: 'timestamptz',
 });
 
-const LEASE = webhookLeases.pick(['endpoint_id', 'fence', 'consecutive_failures'], 'l');
+const LEASE = webhookLeases.pick(['endpoint_id', 'fencing_token', 'consecutive_failures'], 'l');
 const LEASED = webhookEndpoints.pick(
   [
     'failing_since',
@@ -79,7 +79,8 @@ const CLAIM = `
       and l.lease_until <= $2
     for no key update of l skip locked
   )
-  update webhook_endpoint_leases l set lease_owner = $1, lease_until = $3, fence = l.fence + 1
+  update webhook_endpoint_leases l set lease_owner = $1, lease_until = $3,
+    fencing_token = l.fencing_token + 1
   from webhook_endpoints e
   where l.endpoint_id = any(array(select endpoint_id from picked))
     and e.id = any(array(select endpoint_id from picked))
@@ -185,7 +186,7 @@ export async function fetchDue(db: Database, asks: readonly Ask[], now: Date): P
 
 const RESULTS = columnsFrom(2, {
   endpoint_id: 'text',
-  fence: 'bigint',
+  fencing_token: 'bigint',
   event_created: 'timestamptz',
   event_position: 'bigint',
   status: as<DeliveryStatus>('text'),
@@ -213,15 +214,20 @@ function at(name: ResultColumn): string {
 
 const RECORD = `
   with leases as materialized (
-    select l.endpoint_id, l.fence from webhook_endpoint_leases l
+    select l.endpoint_id, l.fencing_token from webhook_endpoint_leases l
     where l.endpoint_id = any($1) order by l.endpoint_id for no key update
   ), input as (
     select n::int as n,
-      ${RESULTS.select(['endpoint_id', 'fence', 'event_created', 'event_position', 'status'], 'n')}
-    from unnest(${RESULTS.all('fence')}) with ordinality as t (fence, n)
+      ${RESULTS.select(
+        ['endpoint_id', 'fencing_token', 'event_created', 'event_position', 'status'],
+        'n',
+      )}
+    from unnest(${RESULTS.all('fencing_token')}) with ordinality as t (fencing_token, n)
   ), checked as materialized (
     -- With "is true" the planner uses a hash table. Without it, it would use a nested loop.
-    select i.*, ((i.endpoint_id, i.fence) in (select endpoint_id, fence from leases)) is true as ok
+    select i.*,
+      ((i.endpoint_id, i.fencing_token) in (select endpoint_id, fencing_token from leases))
+        is true as ok
     from input i
   ), fresh as materialized (
     select c.n, c.endpoint_id, c.event_created, c.event_position, c.status, w.place
@@ -265,7 +271,7 @@ const RECORD = `
 
 const HEALTH = columnsFrom(2, {
   endpoint_id: 'text',
-  fence: 'bigint',
+  fencing_token: 'bigint',
   consecutive_failures: 'int',
   not_before: 'timestamptz?',
   failing_since: 'timestamptz?',
@@ -279,7 +285,7 @@ const RECORD_HEALTH = `
     select i.* from ${HEALTH.table('i')}
     cross join lateral (
       select from webhook_endpoint_leases
-      where endpoint_id = i.endpoint_id and fence = i.fence limit 1
+      where endpoint_id = i.endpoint_id and fencing_token = i.fencing_token limit 1
     ) l
   ), leases as (
     update webhook_endpoint_leases l set consecutive_failures = i.consecutive_failures,

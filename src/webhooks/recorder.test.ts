@@ -31,7 +31,12 @@ async function delivered(): Promise<Finished> {
   const target = openTarget(endpoint.id, leased, bench);
   const answer = { succeeded: true, responseStatus: 200, responseBody: '', error: null };
   return {
-    session: openSession({ endpointId: endpoint.id, fence: leased.fence, target, health }),
+    session: openSession({
+      endpointId: endpoint.id,
+      fencingToken: leased.fencing_token,
+      target,
+      health,
+    }),
     row: only(due, 'delivery'),
     result: { ...answer, durationMs: 1, finished: now, retryAfterMs: null },
     health,

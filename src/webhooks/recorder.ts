@@ -59,7 +59,7 @@ function toRow(finished: Finished): ResultRow {
   const { session, row, result } = finished;
   return {
     endpoint_id: session.endpointId,
-    fence: session.fence,
+    fencing_token: session.fencingToken,
     event_created: row.event_created,
     event_position: row.event_position,
     status: finished.status,
@@ -76,7 +76,7 @@ function toRow(finished: Finished): ResultRow {
 function toHealth({ session, health }: Finished): HealthRow {
   return {
     endpoint_id: session.endpointId,
-    fence: session.fence,
+    fencing_token: session.fencingToken,
     consecutive_failures: health.consecutiveFailures,
     not_before: health.notBefore,
     failing_since: health.failingSince,

@@ -213,11 +213,11 @@ describe('a worker', () => {
     assert.equal(rows.length, 2);
     const later = addMs(now, 21_000);
     const theirs = (await claim('other', later)).find((row) => row.endpoint_id === endpointId);
-    assert.ok(theirs && theirs.fence > mine.fence);
+    assert.ok(theirs && theirs.fencing_token > mine.fencing_token);
 
-    const resultOf = (fence: bigint, row: (typeof rows)[number]) => ({
+    const resultOf = (fencingToken: bigint, row: (typeof rows)[number]) => ({
       endpoint_id: endpointId,
-      fence,
+      fencing_token: fencingToken,
       event_created: row.event_created,
       event_position: row.event_position,
       status: 'succeeded' as const,
@@ -231,14 +231,14 @@ describe('a worker', () => {
     });
     const broken = {
       endpoint_id: endpointId,
-      fence: mine.fence,
+      fencing_token: mine.fencing_token,
       consecutive_failures: 9,
       not_before: later,
       failing_since: later,
     };
     const stale = await recordResults(
       bench.db,
-      rows.map((row) => resultOf(mine.fence, row)),
+      rows.map((row) => resultOf(mine.fencing_token, row)),
       [broken],
     );
     assert.deepEqual([...stale], [endpointId]);
@@ -250,7 +250,7 @@ describe('a worker', () => {
     assert.equal(state?.consecutive_failures, 0);
     const fresh = await recordResults(
       bench.db,
-      rows.map((row) => resultOf(theirs.fence, row)),
+      rows.map((row) => resultOf(theirs.fencing_token, row)),
       [],
     );
     assert.equal(fresh.size, 0);

@@ -61,7 +61,7 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   {
     name: 'outcomes are written without holding the senders',
     file: 'src/settlement/relayer/follow/finish.ts',
-    by: 'src/settlement/relayer/senders/sender-fences.test.ts',
+    by: 'src/settlement/relayer/senders/fencing-token.test.ts',
     from: '      holdSenders(tx, relayer, [...new Set(resolutions.map((one) => one.sender))]),\n',
     to: '      Promise.resolve(),\n',
   },
@@ -104,10 +104,10 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
     to: '',
   },
   {
-    name: 'an older fence still works a sender',
+    name: 'an older fencing token still works a sender',
     file: 'src/settlement/relayer/rows/sender-queries.ts',
-    by: 'src/settlement/relayer/senders/sender-fences.test.ts',
-    from: ' and fence = $4 for update',
+    by: 'src/settlement/relayer/senders/fencing-token.test.ts',
+    from: ' and fencing_token = $4 for update',
     to: ' and $4::bigint is not null for update',
   },
   {

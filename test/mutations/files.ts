@@ -36,7 +36,7 @@ const OUTCOMES = [
   'src/settlement/relayer/relayer-reorders.test.ts',
   'src/settlement/relayer/relayer-finality.test.ts',
   'src/settlement/relayer/relayer-singles.test.ts',
-  'src/settlement/relayer/senders/sender-fences.test.ts',
+  'src/settlement/relayer/senders/fencing-token.test.ts',
 ];
 const DEADLINES = [
   'src/settlement/relayer/send/deadlines.test.ts',
@@ -45,7 +45,7 @@ const DEADLINES = [
 const SENDERS = [
   'src/settlement/relayer/rows/sender-queries.test.ts',
   'src/settlement/relayer/rows/outcome-queries.test.ts',
-  'src/settlement/relayer/senders/sender-fences.test.ts',
+  'src/settlement/relayer/senders/fencing-token.test.ts',
   'src/settlement/relayer/relayer-senders.test.ts',
   'src/settlement/relayer/senders/configure-senders.test.ts',
 ];
@@ -197,7 +197,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/senders/nonces.test.ts',
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-told.test.ts',
-    'src/settlement/relayer/senders/sender-fences.test.ts',
+    'src/settlement/relayer/senders/fencing-token.test.ts',
   ],
   'src/settlement/relayer/senders/foreign-key.ts': [
     'src/settlement/relayer/senders/foreign-key.test.ts',
@@ -212,7 +212,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/relayer/relayer-senders.test.ts',
     'src/settlement/relayer/relayer-singles.test.ts',
     'src/settlement/relayer/senders/nonces.test.ts',
-    'src/settlement/relayer/senders/sender-fences.test.ts',
+    'src/settlement/relayer/senders/fencing-token.test.ts',
     'src/settlement/relayer/relayer-finality.test.ts',
     'src/settlement/relayer/relayer-answered.test.ts',
     'src/settlement/relayer/relayer-faults.test.ts',

@@ -41,13 +41,13 @@ async function endShell(): Promise<void> {
   await ended;
 }
 
-interface Fence {
+interface CodeBlock {
   readonly label: string;
   readonly text: string;
 }
 
 /** The code between these headings of the guide, in order. */
-async function fences(from: string, to: string): Promise<readonly Fence[]> {
+async function codeBlocks(from: string, to: string): Promise<readonly CodeBlock[]> {
   const [, rest = ''] = (await readFile(GUIDE, 'utf8')).split(from);
   const [part = ''] = rest.split(to);
   return [...part.matchAll(/^```\w+ ?(.*)\n([\s\S]*?)^```$/gm)].map(
@@ -184,7 +184,7 @@ for (const [number, [where, machine, skip]] of MACHINES.entries()) {
     t.after(endShell);
     await type(PROOF, place.is);
     const order = `A-100${number + 1}`;
-    const guide = await fences('# Quickstart', OTHERS);
+    const guide = await codeBlocks('# Quickstart', OTHERS);
     const own = guide
       .filter(({ text }) => !text.startsWith('curl '))
       .map(({ label, text }) => ({ label, text: text.replaceAll('A-1001', order) }));
@@ -226,9 +226,9 @@ for (const [language, programs] of Object.entries(LANGUAGES)) {
     const place = await emptyFolders(language);
     const { type } = startShell({ ...place, command: ['sh'], is: /./ });
     t.after(endShell);
-    const [setUp] = await fences(OTHERS, '### Python');
-    const own = await fences(`### ${language}\n`, language === 'Go' ? OWN_NETWORK : '\n### ');
-    const [, , listen, trigger] = await fences('# Quickstart', OTHERS);
+    const [setUp] = await codeBlocks(OTHERS, '### Python');
+    const own = await codeBlocks(`### ${language}\n`, language === 'Go' ? OWN_NETWORK : '\n### ');
+    const [, , listen, trigger] = await codeBlocks('# Quickstart', OTHERS);
     const forward = listen?.text.split('\n').find((line) => line.includes('--forward-to'));
     assert.ok(setUp && trigger && forward && own.length >= 2);
     await type(withSettings(setUp.text), /added \d+ package/);

@@ -82,7 +82,7 @@ describe('relayer senders', () => {
     await world.network.pending();
     await database.db.query(
       `update relayer_senders set lease_owner = 'thief', lease_until = now() + interval '1 hour',
-         fence = fence + 1`,
+         fencing_token = fencing_token + 1`,
     );
     await world.network.mine(2);
     await headFollowed(world.nodes[0] as ProviderProxy);

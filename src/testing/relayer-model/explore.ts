@@ -274,9 +274,9 @@ function rememberThree<T>(
 
 function leaseMoves(rows: Rows, bounds: Bounds): Rows[] {
   if (bounds.workers < 2 || rows.leaseMoves >= bounds.leaseMoves) return [];
-  return rows.leases.map(({ holder, fence }, sender) => ({
+  return rows.leases.map(({ holder, fencingToken }, sender) => ({
     ...rows,
-    leases: rows.leases.with(sender, { holder: 1 - holder, fence: fence + 1 }),
+    leases: rows.leases.with(sender, { holder: 1 - holder, fencingToken: fencingToken + 1 }),
     leaseMoves: rows.leaseMoves + 1,
   }));
 }
@@ -293,7 +293,7 @@ function firstRows({ slots, jobs }: Bounds): Rows {
   return {
     transactions: slots.map(() => null),
     jobs: Array.from({ length: jobs }, () => ({ status: 'queued', slot: null })),
-    leases: Array.from({ length: senders }, () => ({ holder: 0, fence: 1 })),
+    leases: Array.from({ length: senders }, () => ({ holder: 0, fencingToken: 1 })),
     leaseMoves: 0,
   };
 }

@@ -61,7 +61,7 @@ function requireMemory(worker: Worker, rows: Rows, { slots }: Bounds, self: numb
   slots.forEach(({ sender }, slot) => {
     const held = worker.held[sender] ?? null;
     const lease = rows.leases[sender];
-    if (held === null || lease?.holder !== self || lease.fence !== held.fence) return;
+    if (held === null || lease?.holder !== self || lease.fencingToken !== held.fencingToken) return;
     const row = rows.transactions[slot] ?? null;
     const known = held.open[slot];
     promise(

@@ -136,7 +136,7 @@ export function learn(
 /** True if the worker still has the sender according to the rows. */
 export function isHolder(rows: Rows, worker: Worker, machine: Machine, sender: number): boolean {
   const lease = rows.leases[sender];
-  return lease?.holder === machine.self && lease.fence === worker.held[sender]?.fence;
+  return lease?.holder === machine.self && lease.fencingToken === worker.held[sender]?.fencingToken;
 }
 
 /** Returns the worker after a crash: memory and pending tasks are lost. */
@@ -250,7 +250,7 @@ export function takeUp(scene: Scene, machine: Machine): Scene[] {
     ).length;
     const used = nonceOn(chain, sender, machine.bounds);
     if (used > next) return [];
-    const held = worker.held.with(sender, { fence: lease.fence, open: {} });
+    const held = worker.held.with(sender, { fencingToken: lease.fencingToken, open: {} });
     const reopened = reopenedFrom(rows, machine, sender, used);
     return [load({ worker: { ...worker, held }, rows: reopened, chain }, machine, sender)];
   });

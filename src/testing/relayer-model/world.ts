@@ -83,7 +83,7 @@ export interface Rows {
   readonly transactions: readonly (Row | null)[];
   readonly jobs: readonly Job[];
   /** Leases by sender. */
-  readonly leases: readonly { readonly holder: number; readonly fence: number }[];
+  readonly leases: readonly { readonly holder: number; readonly fencingToken: number }[];
   readonly leaseMoves: number;
 }
 
@@ -104,7 +104,7 @@ export type Task =
   | { readonly kind: 'watch_finality' };
 
 export interface Held {
-  readonly fence: number;
+  readonly fencingToken: number;
   /** Open transactions by slot. */
   readonly open: Readonly<Record<number, Transaction>>;
 }

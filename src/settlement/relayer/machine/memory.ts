@@ -111,7 +111,7 @@ export interface ConfiguredSender {
 /** A sender that this process has leased. */
 export interface HeldSender extends ConfiguredSender, SenderFacts {
   readonly sender: number;
-  readonly fence: bigint;
+  readonly fencingToken: bigint;
   readonly status: SenderStatus;
   /** By nonce: transactions that are stored and, as far as is known, not mined. */
   readonly open: ReadonlyMap<bigint, OpenTransaction>;
@@ -197,7 +197,7 @@ export function createState(
 /** Creates a sender that was just leased, before its open transactions are read from its rows. */
 export function createSender(
   relayer: NowSource,
-  leased: ConfiguredSender & Pick<HeldSender, 'sender' | 'fence' | 'isStopped'>,
+  leased: ConfiguredSender & Pick<HeldSender, 'sender' | 'fencingToken' | 'isStopped'>,
 ): HeldSender {
   let sender = newSender(leased.isStopped);
   const held: Writable<HeldSender> = {

@@ -34,7 +34,7 @@ async function lease(owner: string | null): Promise<void> {
 after(() => database.close());
 
 const LEASE = { livemode: false, owner: 'worker', leaseMs: 9_000 };
-const SENDERS = { senders: [3, 2, 1], fences: [0n, 0n, 0n] };
+const SENDERS = { senders: [3, 2, 1], fencingTokens: [0n, 0n, 0n] };
 
 /** Statements that lock several senders at once. */
 const OF_SEVERAL = {
@@ -67,16 +67,16 @@ for (const [name, work] of Object.entries(OF_SEVERAL)) {
   });
 }
 
-test('only leases of the worker and network that ask are renewed, under their fences', async () => {
+test('a worker renews only its own leases, on one network, with current fencing tokens', async () => {
   const { db } = database;
   const renew = (other: object) => renewLeases(db, { ...LEASE, ...SENDERS, ...other });
   assert.deepEqual((await renew({})).sort(), [1, 2, 3]);
   assert.deepEqual(await renew({ owner: 'another' }), []);
   assert.deepEqual(await renew({ livemode: true }), []);
-  assert.deepEqual(await renew({ fences: [0n, 1n, 1n] }), [3]);
+  assert.deepEqual(await renew({ fencingTokens: [0n, 1n, 1n] }), [3]);
 });
 
-const HELD = { livemode: false, sender: 1, owner: 'worker', fence: 0n };
+const HELD = { livemode: false, sender: 1, owner: 'worker', fencingToken: 0n };
 
 test('a sender is locked for as long as the transaction that works it lasts', async () => {
   const { db } = database;

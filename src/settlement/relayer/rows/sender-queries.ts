@@ -15,15 +15,15 @@ interface Worker {
 /** Senders that a worker has leased, and the fencing token of each. */
 interface Leases extends Worker {
   readonly senders: readonly number[];
-  readonly fences: readonly bigint[];
+  readonly fencingTokens: readonly bigint[];
 }
 
 export function leasesOf(
   { livemode, owner }: Pick<RelayerState, 'livemode' | 'owner'>,
-  held: readonly Pick<HeldSender, 'sender' | 'fence'>[],
+  held: readonly Pick<HeldSender, 'sender' | 'fencingToken'>[],
 ): Leases {
   const senders = held.map(({ sender }) => sender);
-  return { livemode, owner, senders, fences: held.map(({ fence }) => fence) };
+  return { livemode, owner, senders, fencingTokens: held.map(({ fencingToken }) => fencingToken) };
 }
 
 /** Adds the worker to the sharing of senders; workers not seen for `forgetMs` are forgotten. */
@@ -114,14 +114,14 @@ export async function renewLeases(
      set lease_until = now() + $5 * interval '1 millisecond'
      from (
        select m.sender from relayer_senders m
-       join unnest($3::int[], $4::bigint[]) as held (sender, fence)
-         on m.sender = held.sender and m.fence = held.fence
+       join unnest($3::int[], $4::bigint[]) as held (sender, fencing_token)
+         on m.sender = held.sender and m.fencing_token = held.fencing_token
        where m.livemode = $1 and m.lease_owner = $2
        order by m.sender for no key update of m
      ) mine
      where l.livemode = $1 and l.sender = mine.sender
      returning l.sender`,
-    [lease.livemode, lease.owner, lease.senders, lease.fences.map(String), lease.leaseMs],
+    [lease.livemode, lease.owner, lease.senders, lease.fencingTokens.map(String), lease.leaseMs],
   );
   return rows.map((row) => row.sender);
 }
@@ -141,7 +141,7 @@ export async function takeSenders(
   return sql.query(
     `update relayer_senders l
      set lease_owner = $2, lease_until = now() + $5 * interval '1 millisecond',
-       fence = l.fence + 1
+       fencing_token = l.fencing_token + 1
      from (
        select sender from relayer_senders
        where livemode = $1 and address = any($3)
@@ -153,13 +153,16 @@ export async function takeSenders(
        order by sender limit $4 for update skip locked
      ) free
      where l.livemode = $1 and l.sender = free.sender
-     returning l.sender, l.role, l.address, l.next_nonce, l.fence,
+     returning l.sender, l.role, l.address, l.next_nonce, l.fencing_token,
        l.stopped_at is not null as stopped`,
     [wanted.livemode, wanted.owner, wanted.addresses, wanted.limit, wanted.leaseMs],
   );
 }
 
-export async function releaseSenders(sql: Sql, lease: Omit<Leases, 'fences'>): Promise<void> {
+export async function releaseSenders(
+  sql: Sql,
+  lease: Omit<Leases, 'fencingTokens'>,
+): Promise<void> {
   await sql.query(
     `update relayer_senders l set lease_owner = null, lease_until = null
      from (
@@ -179,13 +182,13 @@ export async function releaseSenders(sql: Sql, lease: Omit<Leases, 'fences'>): P
  */
 export async function lockHeldSender(
   tx: Tx,
-  held: Worker & Pick<HeldSender, 'sender' | 'fence'>,
+  held: Worker & Pick<HeldSender, 'sender' | 'fencingToken'>,
 ): Promise<bigint | null> {
   if (!tx.watch.signs(held.livemode)) return null;
   const rows = await tx.query<{ next_nonce: bigint }>(
     `select next_nonce from relayer_senders
-     where livemode = $1 and sender = $2 and lease_owner = $3 and fence = $4 for update`,
-    [held.livemode, held.sender, held.owner, held.fence],
+     where livemode = $1 and sender = $2 and lease_owner = $3 and fencing_token = $4 for update`,
+    [held.livemode, held.sender, held.owner, held.fencingToken],
   );
   return rows[0]?.next_nonce ?? null;
 }
@@ -194,11 +197,11 @@ export async function lockHeldSender(
 export async function shareHeldSenders(tx: Tx, held: Leases): Promise<number[]> {
   const rows = await tx.query<{ sender: number }>(
     `select l.sender from relayer_senders l
-     join unnest($3::int[], $4::bigint[]) as held (sender, fence)
-       on l.sender = held.sender and l.fence = held.fence
+     join unnest($3::int[], $4::bigint[]) as held (sender, fencing_token)
+       on l.sender = held.sender and l.fencing_token = held.fencing_token
      where l.livemode = $1 and l.lease_owner = $2
      order by l.sender for share of l`,
-    [held.livemode, held.owner, held.senders, held.fences.map(String)],
+    [held.livemode, held.owner, held.senders, held.fencingTokens.map(String)],
   );
   return rows.map((row) => row.sender);
 }
@@ -220,11 +223,11 @@ export class SenderLost extends Error {
  */
 export async function inSender<T>(
   { livemode, db, owner }: RelayerState,
-  { sender, fence }: HeldSender,
+  { sender, fencingToken }: HeldSender,
   work: (tx: Tx, nonce: bigint) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    const nonce = await lockHeldSender(tx, { livemode, sender, owner, fence });
+    const nonce = await lockHeldSender(tx, { livemode, sender, owner, fencingToken });
     if (nonce === null) throw new SenderLost(sender);
     return work(tx, nonce);
   });

@@ -57,7 +57,7 @@ export async function sendPayments(
 ): Promise<SentPayments> {
   const { chain, db, owner, livemode } = relayer;
   const { stored, refused } = await db.transaction(async (tx) => {
-    const held = { livemode, sender: sender.sender, owner, fence: sender.fence };
+    const held = { livemode, sender: sender.sender, owner, fencingToken: sender.fencingToken };
     const [nonce, batched, authorized] = await Promise.all([
       lockHeldSender(tx, held),
       claimPayments(tx, { livemode, authorized: false, limit: MAX_BATCH_PAYMENTS }),

@@ -126,8 +126,8 @@ async function release(relayer: RelayerState, share: number): Promise<void> {
 async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   const known = relayer.configured.find((one) => one.address === row.address);
   const own = present(known, 'configured sender');
-  const { sender: number, role, fence, stopped: isStopped } = row;
-  const sender = createSender(relayer, { ...own, sender: number, role, fence, isStopped });
+  const { sender: number, role, fencing_token: fencingToken, stopped: isStopped } = row;
+  const sender = createSender(relayer, { ...own, sender: number, role, fencingToken, isStopped });
   if (!(await catchUpNonce(relayer, sender, row.next_nonce))) return;
   const open = await loadOpen(relayer, sender);
   const asking = open.filter(({ requests }) => requests.length > 0);

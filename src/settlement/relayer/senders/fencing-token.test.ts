@@ -42,10 +42,11 @@ describe('a worker beside others', () => {
    * Takes over as another worker. The owner's name may be the same, because only the fencing token
    * counts.
    */
-  const takeOver = () => database.db.query('update relayer_senders set fence = fence + 1');
+  const takeOver = () =>
+    database.db.query('update relayer_senders set fencing_token = fencing_token + 1');
   const count = (where: string) => world.count(`select count(*) from ${where}`);
 
-  it('with an outdated fence signs nothing', async () => {
+  it('with an outdated fencing token signs nothing', async () => {
     const payment = await world.pay({ payer });
     const faucet = await world.ask({
       kind: 'faucet',
@@ -83,7 +84,7 @@ describe('a worker beside others', () => {
     await database.db.query('delete from chain_requests where subject_id = any($1)', subjects);
   });
 
-  it('with an outdated fence writes no outcome, and the one that took over does', async () => {
+  it('with an outdated fencing token writes no result, and its successor does', async () => {
     const payment = await world.pay({ payer });
     assert.equal(await sendPaymentsNow(worker, sender()), 1);
     await world.network.mine();
@@ -97,9 +98,14 @@ describe('a worker beside others', () => {
     assert.equal((await world.outcome(payment))?.succeeded, true);
   });
 
-  it('keeps its fence for as long as it writes an outcome down', async () => {
-    const { fence } = sender();
-    const held = { livemode: false, owner: worker.owner, senders: [0], fences: [fence] };
+  it('keeps its fencing token while it writes a result', async () => {
+    const { fencingToken } = sender();
+    const held = {
+      livemode: false,
+      owner: worker.owner,
+      senders: [0],
+      fencingTokens: [fencingToken],
+    };
     const writing = await underWay(database.db, async (tx) => {
       assert.deepEqual(await shareHeldSenders(tx, held), [0]);
     });
@@ -125,7 +131,7 @@ describe('a worker beside others', () => {
     assert.deepEqual(await reopened([0, 1]), [{ sender: 0 }]);
   });
 
-  it('with an outdated fence keeps no lease', async () => {
+  it('with an outdated fencing token keeps no lease', async () => {
     await takeOver();
     await database.db.query(`update relayer_senders set lease_owner = 'quick'`);
     await keepSenders(worker);

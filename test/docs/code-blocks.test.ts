@@ -30,29 +30,31 @@ declare global {
 }
 `;
 
-/** Returns every TypeScript or JavaScript fence, under a file name that identifies its place. */
-async function allFences(): Promise<ReadonlyMap<string, string>> {
+/**
+ * Returns every TypeScript or JavaScript code block, under a file name that identifies its place.
+ */
+async function allCodeBlocks(): Promise<ReadonlyMap<string, string>> {
   const document = JSON.parse(await readFile(path.join(ROOT, 'openapi.json'), 'utf8'));
   const site = await buildSite({ 'openapi.json': document }, { isSandbox: false });
   const pages = site.filter(({ path }) => PAGES.test(path)).map(({ path, text }) => [path, text]);
   for (const file of PACKAGES) pages.push([file, await readFile(path.join(ROOT, file), 'utf8')]);
-  const fences = new Map<string, string>();
+  const codeBlocks = new Map<string, string>();
   for (const [page = '', text = ''] of pages) {
     const found = text.matchAll(/^```(?:ts|js)(?: .*)?\n([\s\S]*?)^```$/gm);
     for (const [index, [, code = '']] of [...found].entries()) {
       const name = page.replace(/^\/docs\/|\.md$/g, '').replaceAll('/', '_');
-      fences.set(`${name}-${index + 1}.mts`, `${code}export {};\n`);
+      codeBlocks.set(`${name}-${index + 1}.mts`, `${code}export {};\n`);
     }
   }
-  return fences;
+  return codeBlocks;
 }
 
-test('every fence of every guide compiles in strict TypeScript', async (t) => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-fences-'));
+test('every code block of every guide compiles in strict TypeScript', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-code-blocks-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const fences = await allFences();
-  assert.ok(fences.size > 40, `${fences.size} fences`);
-  for (const [name, code] of fences) await writeFile(path.join(folder, name), code);
+  const codeBlocks = await allCodeBlocks();
+  assert.ok(codeBlocks.size > 40, `${codeBlocks.size} code blocks`);
+  for (const [name, code] of codeBlocks) await writeFile(path.join(folder, name), code);
   await writeFile(path.join(folder, 'given.mts'), GIVEN);
   await symlink(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'));
   const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck'];
@@ -67,12 +69,12 @@ test('every fence of every guide compiles in strict TypeScript', async (t) => {
 });
 
 test('each receiver in the guide accepts signed messages, and no others', async (t) => {
-  const fences = await allFences();
-  const receivers = [...fences].filter(([name, code]) => {
+  const codeBlocks = await allCodeBlocks();
+  const receivers = [...codeBlocks].filter(([name, code]) => {
     return name.startsWith('webhooks-') && code.includes('createServer(');
   });
   assert.equal(receivers.length, 2);
-  const secret = `whsec_${Buffer.alloc(32, 'fence').toString('base64')}`;
+  const secret = `whsec_${Buffer.alloc(32, 'code block').toString('base64')}`;
   const body = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', sequence: 1, data: {} });
   const now = Math.floor(Date.now() / 1000);
   const signed = new Webhook(secret).sign('evt_1', new Date(now * 1000), body);
