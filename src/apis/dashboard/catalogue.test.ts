@@ -86,7 +86,7 @@ test('a new item is the last one, unless it has a position', async () => {
   assert.equal(new Set(positions).size, positions.length);
 });
 
-test('behind the highest position that can be asked for, there is room for more items', async () => {
+test('items can stand behind the highest position that a request can name', async () => {
   await clear();
   const { position } = await add({ name: 'A', unit_amount: 1, position: 1_000_000 });
   await add({ name: 'B', unit_amount: 1 });
