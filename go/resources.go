@@ -40,7 +40,7 @@ func retrieve[T any](ctx context.Context, c *Client, path, id string) (*T, error
 	return into, nil
 }
 
-// List walks the objects of a list, newest first; pages are fetched as they are needed.
+// List iterates over the objects of a list, newest first, and fetches pages as they are needed.
 //
 //	payments := client.Payments.List(ctx, tapline.Query{"status": "succeeded"})
 //	for payments.Next() {
@@ -96,7 +96,7 @@ func (l *List[T]) fetch() {
 // Current is the object that Next went to.
 func (l *List[T]) Current() *T { return &l.page[l.at] }
 
-// Err is what ended the walk early; nil when all objects were seen.
+// Err is what ended the iteration early; nil when all objects were seen.
 func (l *List[T]) Err() error { return l.err }
 
 // PaymentIntents are wishes to be paid once.
@@ -112,7 +112,7 @@ func (r *PaymentIntents) Retrieve(ctx context.Context, id string) (*PaymentInten
 	return retrieve[PaymentIntent](ctx, r.client, "/payment_intents", id)
 }
 
-// List walks them.
+// List iterates over them, newest first.
 func (r *PaymentIntents) List(ctx context.Context, query Query) *List[PaymentIntent] {
 	return listOf[PaymentIntent](ctx, r.client, "/payment_intents", query)
 }
@@ -150,7 +150,7 @@ func (r *Payments) Retrieve(ctx context.Context, id string) (*Payment, error) {
 	return retrieve[Payment](ctx, r.client, "/payments", id)
 }
 
-// List walks them.
+// List iterates over them, newest first.
 func (r *Payments) List(ctx context.Context, query Query) *List[Payment] {
 	return listOf[Payment](ctx, r.client, "/payments", query)
 }
@@ -168,7 +168,7 @@ func (r *Refunds) Retrieve(ctx context.Context, id string) (*Refund, error) {
 	return retrieve[Refund](ctx, r.client, "/refunds", id)
 }
 
-// List walks them.
+// List iterates over them, newest first.
 func (r *Refunds) List(ctx context.Context, query Query) *List[Refund] {
 	return listOf[Refund](ctx, r.client, "/refunds", query)
 }
@@ -181,7 +181,7 @@ func (r *Terminals) Retrieve(ctx context.Context, id string) (*Terminal, error) 
 	return retrieve[Terminal](ctx, r.client, "/terminals", id)
 }
 
-// List walks them.
+// List iterates over them, newest first.
 func (r *Terminals) List(ctx context.Context, query Query) *List[Terminal] {
 	return listOf[Terminal](ctx, r.client, "/terminals", query)
 }
@@ -194,7 +194,7 @@ func (r *Events) Retrieve(ctx context.Context, id string) (*Event, error) {
 	return retrieve[Event](ctx, r.client, "/events", id)
 }
 
-// List walks them.
+// List iterates over them, newest first.
 func (r *Events) List(ctx context.Context, query Query) *List[Event] {
 	return listOf[Event](ctx, r.client, "/events", query)
 }

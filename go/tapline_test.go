@@ -104,7 +104,7 @@ func TestAmountsAndOrders(t *testing.T) {
 	}
 }
 
-func TestListsWalkTheirPages(t *testing.T) {
+func TestListsFetchTheirPages(t *testing.T) {
 	pages := []string{
 		`{"data":[{"id":"pay_3"},{"id":"pay_2"}],"has_more":true,"next_cursor":"c"}`,
 		`{"data":[],"has_more":true,"next_cursor":"d"}`,

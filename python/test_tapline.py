@@ -40,14 +40,14 @@ class Sale(unittest.TestCase):
             tapline.refunds.create(payment=paid["payment"])
         self.assertEqual(refused.exception.code, "payment_already_refunded")
 
-    def test_lists_are_walked_over_their_pages(self):
+    def test_lists_fetch_their_pages(self):
         ids = [tapline.payment_intents.create(amount=1, terminal=TERMINAL)["id"] for _ in range(3)]
-        walked = []
+        listed = []
         for intent in tapline.payment_intents.list(limit=1, terminal=TERMINAL):
-            walked.append(intent["id"])
-            if len(walked) == 3:
+            listed.append(intent["id"])
+            if len(listed) == 3:
                 break
-        self.assertEqual(walked, ids[::-1])
+        self.assertEqual(listed, ids[::-1])
 
     def test_the_same_key_is_the_same_payment(self):
         asked = dict(amount=1000000, terminal=TERMINAL, idempotency_key="python-order-1")
@@ -132,19 +132,19 @@ class Faults(unittest.TestCase):
 
 
 class Async(unittest.TestCase):
-    def test_calls_are_awaited_and_lists_walked(self):
+    def test_calls_are_awaited_and_lists_iterated(self):
         async def sell():
             client = AsyncTapline(API_KEY, base_url=BASE_URL)
             asked = [client.payment_intents.create(amount=1, terminal=TERMINAL) for _ in range(3)]
             made = {intent["id"] for intent in await asyncio.gather(*asked)}
-            walked = set()
+            listed = set()
             async for intent in client.payment_intents.list(limit=1, terminal=TERMINAL):
-                walked.add(intent["id"])
-                if len(walked) == 3:
-                    return made, walked
+                listed.add(intent["id"])
+                if len(listed) == 3:
+                    return made, listed
 
-        made, walked = asyncio.run(sell())
-        self.assertEqual(made, walked)
+        made, listed = asyncio.run(sell())
+        self.assertEqual(made, listed)
 
 
 class Environment(unittest.TestCase):

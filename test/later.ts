@@ -103,7 +103,7 @@ export const LATER: Readonly<Record<string, string>> = {
   ...because('the examples of the guides, each with the service that it needs', [
     'test/examples/examples.test.ts',
   ]),
-  ...because('a journey of the long run, which walks all of them (test/long/people.test.ts)', [
+  ...because('a journey of the long run, which runs all of them (test/long/people.test.ts)', [
     'test/journeys/people/quick.browser.test.ts',
   ]),
   ...because('it compiles the contract once more, from the input that explorers get', [

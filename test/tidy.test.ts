@@ -336,13 +336,13 @@ test('docs/where.md names files that are there', () => {
 });
 
 /** The most files that a reader may have to open to follow one refund. */
-const MOST_OF_A_WALK = 16;
+const MOST_STEPS = 16;
 /**
  * A row of the refund's path in docs/where.md: file, function, and how the next file is reached.
  */
 const STEP = /^\| \[([^\]]+)\][^|]* \| `(\w+)` \| [^|]+ \| ([^|]+) \|$/gm;
 
-test("a refund's walk in docs/where.md visits few files, each of which leads to the next", () => {
+test("a refund's path in docs/where.md visits few files, each of which leads to the next", () => {
   const text = readFileSync(path.join(ROOT, 'docs/where.md'), 'utf8');
   const steps = [...text.matchAll(STEP)].map(([, file = '', does = '', by = '']) => {
     const source = product.find(({ name }) => name === file);
@@ -351,7 +351,7 @@ test("a refund's walk in docs/where.md visits few files, each of which leads to 
     assert.match(source.text, declared, `${file} has no ${does}`);
     return { file, by, imports: importsOf(source).flatMap((one) => pathOf(source, one) ?? []) };
   });
-  assert.ok(steps.length >= 10 && steps.length <= MOST_OF_A_WALK, `${steps.length} files`);
+  assert.ok(steps.length >= 10 && steps.length <= MOST_STEPS, `${steps.length} files`);
   for (const [index, { file, by, imports }] of steps.entries()) {
     const next = steps[index + 1]?.file;
     if (next === undefined || by.startsWith('row of ')) continue;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Abi, type AbiFunction, hexToBytes, toFunctionSelector } from 'viem';
 import { compileContract } from '../compile.ts';
-import { walk } from './symbolic-evm.ts';
+import { runAllPaths } from './symbolic-evm.ts';
 import type { Term } from './terms.ts';
 
 /** The solver's result for a claim. */
@@ -76,7 +76,7 @@ async function judge(asked: Asked, code: Uint8Array, claim: AbiFunction): Promis
   const started = performance.now();
   const selector = BigInt(toFunctionSelector(claim));
   const widths = claim.inputs.map(({ type }) => widthOf(type));
-  const { terms, paths } = walk({ code, selector, widths });
+  const { terms, paths } = runAllPaths({ code, selector, widths });
   const { lines } = terms;
   const broken = paths.map(({ conditions, returned }) =>
     all([...named(conditions), `(= ${returned.name} (_ bv0 256))`]),

@@ -7,7 +7,7 @@ export interface Path {
   readonly returned: Term;
 }
 
-export interface Walked {
+export interface AllPaths {
   readonly terms: Terms;
   readonly paths: readonly Path[];
 }
@@ -48,13 +48,13 @@ const REVERTS: ReadonlySet<number> = new Set([0xfd, 0xfe]);
  * Runs the compiled code of a pure function with symbolic arguments along all paths.
  * @throws Error if the code uses an opcode that claims do not need.
  */
-export function walk(call: Omit<Call, 'terms'>): Walked {
+export function runAllPaths(call: Omit<Call, 'terms'>): AllPaths {
   const terms = new Terms(call.widths);
   const open: Machine[] = [{ pc: 0, stack: [], memory: new Map(), conditions: [] }];
   const paths: Path[] = [];
-  let walked = 0;
+  let tried = 0;
   for (let machine = open.pop(); machine !== undefined; machine = open.pop()) {
-    if (++walked > MOST_PATHS) throw new Error('a claim has too many paths');
+    if (++tried > MOST_PATHS) throw new Error('a claim has too many paths');
     const returned = run({ ...call, terms }, machine, (other) => open.push(other));
     if (returned !== null) paths.push({ conditions: machine.conditions, returned });
   }

@@ -88,7 +88,7 @@ final class Client
         return $this->request('GET', self::path('/refunds', $id));
     }
 
-    /** Walks a list, '/payments' for example; pages are fetched as they are needed. */
+    /** Iterates over a list, '/payments' for example; fetches pages as they are needed. */
     public function list(string $path, array $query = []): \Generator
     {
         do {

@@ -438,7 +438,7 @@ class _Refunds(_Readable):
 class AsyncTapline:
     """The same client for asyncio: `await tapline.payment_intents.create(...)`.
 
-    Each call runs in a thread of the loop's own pool. `async for` walks a list.
+    Each call runs in a thread of the loop's own pool. `async for` iterates over a list.
     """
 
     def __init__(self, api_key: str | None = None, base_url: str | None = None,

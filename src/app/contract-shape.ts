@@ -15,7 +15,7 @@ export interface ContractShape {
 /** The deepest nesting of our schemas; a recursive one would never end. */
 const MAX_DEPTH = 12;
 
-interface Walk {
+interface Visit {
   readonly document: Doc;
   /** The beginning of a line: the owner of the schema. */
   readonly owner: string;
@@ -41,29 +41,29 @@ function typeOf(document: Doc, value: unknown): string {
   return [...new Set(names.flatMap((name) => String(name).split(' or ')))].sort().join(' or ');
 }
 
-function walkSchema(walk: Walk, value: unknown, at: string, depth = 0): void {
-  const schema = resolve(walk.document, value);
+function visitSchema(visit: Visit, value: unknown, at: string, depth = 0): void {
+  const schema = resolve(visit.document, value);
   if (depth > MAX_DEPTH) return;
-  walk.promises.add(`${walk.owner} ${at} ${typeOf(walk.document, schema)}`);
-  walkMembers(walk, schema, at, depth);
+  visit.promises.add(`${visit.owner} ${at} ${typeOf(visit.document, schema)}`);
+  visitMembers(visit, schema, at, depth);
 }
 
-function walkMembers(walk: Walk, schema: Doc, at: string, depth: number): void {
-  if (walk.asks) {
+function visitMembers(visit: Visit, schema: Doc, at: string, depth: number): void {
+  if (visit.asks) {
     for (const choice of (schema.enum ?? []) as unknown[]) {
-      walk.promises.add(`${walk.owner} ${at} = ${choice}`);
+      visit.promises.add(`${visit.owner} ${at} = ${choice}`);
     }
     for (const name of (schema.required ?? []) as string[]) {
-      walk.demands.add(`${walk.owner} ${at}.${name}`);
+      visit.demands.add(`${visit.owner} ${at}.${name}`);
     }
   }
   for (const choice of (schema.anyOf ?? schema.oneOf ?? []) as unknown[]) {
-    walkMembers(walk, resolve(walk.document, choice), at, depth + 1);
+    visitMembers(visit, resolve(visit.document, choice), at, depth + 1);
   }
   for (const [name, member] of Object.entries((schema.properties ?? {}) as Doc)) {
-    walkSchema(walk, member, `${at}.${name}`, depth + 1);
+    visitSchema(visit, member, `${at}.${name}`, depth + 1);
   }
-  if (schema.items !== undefined) walkSchema(walk, schema.items, `${at}[]`, depth + 1);
+  if (schema.items !== undefined) visitSchema(visit, schema.items, `${at}[]`, depth + 1);
 }
 
 function schemaOf(document: Doc, holder: unknown): unknown {
@@ -71,20 +71,20 @@ function schemaOf(document: Doc, holder: unknown): unknown {
   return (content?.['application/json'] as Doc | undefined)?.schema;
 }
 
-function walkOperation(walk: Walk, operation: Doc): void {
-  const { document, owner, promises } = walk;
+function visitOperation(visit: Visit, operation: Doc): void {
+  const { document, owner, promises } = visit;
   promises.add(owner);
   for (const one of (operation.parameters ?? []) as unknown[]) {
     const { name, in: place, required, schema } = resolve(document, one);
-    walkSchema({ ...walk, asks: true }, schema, `${place} ${name}`);
-    if (required === true) walk.demands.add(`${owner} ${place} ${name}`);
+    visitSchema({ ...visit, asks: true }, schema, `${place} ${name}`);
+    if (required === true) visit.demands.add(`${owner} ${place} ${name}`);
   }
   const body = schemaOf(document, operation.requestBody);
-  if (body !== undefined) walkSchema({ ...walk, asks: true }, body, 'body');
+  if (body !== undefined) visitSchema({ ...visit, asks: true }, body, 'body');
   for (const [status, response] of Object.entries((operation.responses ?? {}) as Doc)) {
     promises.add(`${owner} ${status}`);
     const schema = schemaOf(document, response);
-    if (schema !== undefined) walkSchema({ ...walk, asks: false }, schema, status);
+    if (schema !== undefined) visitSchema({ ...visit, asks: false }, schema, status);
   }
 }
 
@@ -93,13 +93,13 @@ export function shapeOf(document: Doc): ContractShape {
   for (const [path, item] of Object.entries(document.paths as Doc)) {
     for (const [method, operation] of Object.entries(item as Doc)) {
       const owner = `${method.toUpperCase()} ${path}`;
-      walkOperation({ document, owner, asks: false, ...shape }, operation as Doc);
+      visitOperation({ document, owner, asks: false, ...shape }, operation as Doc);
     }
   }
   for (const [name, item] of Object.entries((document.webhooks ?? {}) as Doc)) {
     const event = schemaOf(document, ((item as Doc).post as Doc).requestBody);
-    const walk = { document, owner: `event ${name}`, asks: false, ...shape };
-    walkSchema(walk, event, 'body');
+    const visit = { document, owner: `event ${name}`, asks: false, ...shape };
+    visitSchema(visit, event, 'body');
   }
   return shape;
 }

@@ -39,12 +39,12 @@ export async function selectHead(
 
 export async function selectAuditLogs(sql: Sql): Promise<string[]> {
   const rows = await sql.query<{ chain: string }>(
-    `with recursive walk as (
+    `with recursive chains as (
        (select chain from audit_log order by chain limit 1)
        union all
-       select (select a.chain from audit_log a where a.chain > w.chain order by a.chain limit 1)
-       from walk w where w.chain is not null
-     ) select chain from walk where chain is not null`,
+       select (select a.chain from audit_log a where a.chain > c.chain order by a.chain limit 1)
+       from chains c where c.chain is not null
+     ) select chain from chains where chain is not null`,
   );
   return rows.map((row) => row.chain);
 }

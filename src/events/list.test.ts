@@ -116,18 +116,18 @@ describe('the list of events', () => {
       }
       const whole = (await list(filter)).map((event) => event.id);
       assert.ok(whole.length >= 2);
-      const walked: string[] = [];
+      const paged: string[] = [];
       let after: Page['after'] = null;
       for (;;) {
         const rows = await list(filter, { limit: 1, after });
         await writeTestEvents(bench, 1, { type: 'payment.succeeded' });
         const [first] = rows;
         if (first === undefined) break;
-        walked.push(first.id);
+        paged.push(first.id);
         after = first;
         if (rows.length === 1) break;
       }
-      assert.deepEqual(walked, whole);
+      assert.deepEqual(paged, whole);
     });
   }
 

@@ -8,7 +8,7 @@ import type { Page, Place } from '#db/paging.ts';
 export const DEFAULT_PAGE_SIZE = 20;
 
 /** The scope of a cursor: it is invalid for another list, account, mode or filter. */
-export interface Walk {
+export interface Pagination {
   readonly list: string;
   readonly tenant: Tenant;
   /** The query as the client sent it; `limit` and `cursor` may differ from page to page. */
@@ -20,27 +20,27 @@ const CREATED_BYTES = 8;
 const PLACE_BYTES = 16;
 const MAC_BYTES = 16;
 
-function mac(walk: Walk, place: Buffer, key: Buffer): Buffer {
-  const { limit: _limit, cursor: _cursor, ...filters } = walk.query;
+function mac(pagination: Pagination, place: Buffer, key: Buffer): Buffer {
+  const { limit: _limit, cursor: _cursor, ...filters } = pagination.query;
   const context = canonicalJson([
-    walk.list,
-    walk.tenant.accountId,
-    walk.tenant.livemode,
+    pagination.list,
+    pagination.tenant.accountId,
+    pagination.tenant.livemode,
     filters as { [key: string]: Json },
   ]);
   return createHmac('sha256', key).update(place).update(context).digest().subarray(0, MAC_BYTES);
 }
 
 /** Returns a cursor with this position, valid only for this pagination. */
-export function sealCursor(walk: Walk, place: Buffer): string {
-  return Buffer.concat([place, mac(walk, place, walk.cursorKey)]).toString('base64url');
+export function sealCursor(pagination: Pagination, place: Buffer): string {
+  return Buffer.concat([place, mac(pagination, place, pagination.cursorKey)]).toString('base64url');
 }
 
-export function encodeCursor(walk: Walk, at: Place): string {
+export function encodeCursor(pagination: Pagination, at: Place): string {
   const place = Buffer.alloc(PLACE_BYTES);
   place.writeBigInt64BE(BigInt(at.created.getTime()), 0);
   place.writeBigInt64BE(at.position, CREATED_BYTES);
-  return sealCursor(walk, place);
+  return sealCursor(pagination, place);
 }
 
 export function cursorInvalid(): Refusal {
@@ -53,21 +53,21 @@ export function cursorInvalid(): Refusal {
 }
 
 /** Returns the position in a cursor of this pagination. */
-export function openCursor(walk: Walk, cursor: string): Buffer | Refusal {
+export function openCursor(pagination: Pagination, cursor: string): Buffer | Refusal {
   const bytes = Buffer.from(cursor, 'base64url');
   // Node's decoder skips characters that it does not know, so only the canonical encoding is
   // accepted.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return cursorInvalid();
   const place = bytes.subarray(0, -MAC_BYTES);
   const sent = bytes.subarray(-MAC_BYTES);
-  const isOurs = keysOf(walk.cursorKey).some((key) =>
-    equalInConstantTime(sent, mac(walk, place, key)),
+  const isOurs = keysOf(pagination.cursorKey).some((key) =>
+    equalInConstantTime(sent, mac(pagination, place, key)),
   );
   return isOurs ? place : cursorInvalid();
 }
 
-export function decodeCursor(walk: Walk, cursor: string): Place | Refusal {
-  const place = openCursor(walk, cursor);
+export function decodeCursor(pagination: Pagination, cursor: string): Place | Refusal {
+  const place = openCursor(pagination, cursor);
   if (isRefusal(place)) return place;
   if (place.length !== PLACE_BYTES) return cursorInvalid();
   return {
@@ -92,8 +92,8 @@ export function readDate(text: string | undefined, param: string): Date | null |
 }
 
 /** Returns the page that a list request names. */
-export function readPage(walk: Walk, query: PageQuery): Page | Refusal {
-  const after = query.cursor === undefined ? null : decodeCursor(walk, query.cursor);
+export function readPage(pagination: Pagination, query: PageQuery): Page | Refusal {
+  const after = query.cursor === undefined ? null : decodeCursor(pagination, query.cursor);
   if (isRefusal(after)) return after;
   const createdGte = readDate(query.created_gte, 'created_gte');
   if (isRefusal(createdGte)) return createdGte;
@@ -106,7 +106,7 @@ export function readPage(walk: Walk, query: PageQuery): Page | Refusal {
  * Drops the extra row that shows whether there is a next page, and adds the cursor of that page.
  */
 export function answerPage<Row extends Place>(
-  walk: Walk,
+  pagination: Pagination,
   page: Page,
   rows: readonly Row[],
   render: (row: Row) => object,
@@ -117,6 +117,6 @@ export function answerPage<Row extends Place>(
     object: 'list',
     data: shown.map(render),
     has_more: last !== undefined,
-    next_cursor: last === undefined ? null : encodeCursor(walk, last),
+    next_cursor: last === undefined ? null : encodeCursor(pagination, last),
   });
 }

@@ -30,20 +30,20 @@ export async function finishAnchorDay(
 /** The heads of all audit logs that have changed since their last anchor. */
 export async function selectMovedHeads(sql: Sql): Promise<Anchor[]> {
   return sql.query(
-    `with recursive walk as (
+    `with recursive chains as (
        (select chain from audit_log order by chain limit 1)
        union all
-       select (select a.chain from audit_log a where a.chain > w.chain order by a.chain limit 1)
-       from walk w where w.chain is not null
+       select (select a.chain from audit_log a where a.chain > c.chain order by a.chain limit 1)
+       from chains c where c.chain is not null
      )
-     select w.chain, head.sequence, encode(head.hash, 'hex') as hash
-     from walk w
+     select c.chain, head.sequence, encode(head.hash, 'hex') as hash
+     from chains c
      cross join lateral (
        select a.sequence, a.hash from audit_log a
-       where a.chain = w.chain order by a.sequence desc limit 1) head
-     left join audit_anchors last on last.chain = w.chain
+       where a.chain = c.chain order by a.sequence desc limit 1) head
+     left join audit_anchors last on last.chain = c.chain
      where last.sequence is distinct from head.sequence or last.hash is distinct from head.hash
-     order by w.chain`,
+     order by c.chain`,
   );
 }
 

@@ -46,7 +46,7 @@ before(async () => {
 });
 after(() => database.close());
 
-async function walk(filters: IntentFilters, limit = 700): Promise<string[]> {
+async function readAll(filters: IntentFilters, limit = 700): Promise<string[]> {
   const ids: string[] = [];
   let place: Place | null = null;
   for (;;) {
@@ -66,7 +66,7 @@ test('a status filter shows what readers see, even before a worker has written i
   for (const status of INTENT_STATUSES) {
     const wanted = all.filter((intent) => intent.status === status);
     assert.ok(wanted.length >= 20, `${status}: ${wanted.length}`);
-    const found = await walk({ status });
+    const found = await readAll({ status });
     assert.deepEqual(
       found,
       wanted.map(({ id }) => id),
@@ -74,7 +74,7 @@ test('a status filter shows what readers see, even before a worker has written i
     );
     seen.push(...found);
     const here = wanted.filter(({ terminalId }) => terminalId === 'tml_1').map(({ id }) => id);
-    assert.deepEqual(await walk({ status, terminal_id: 'tml_1' }), here);
+    assert.deepEqual(await readAll({ status, terminal_id: 'tml_1' }), here);
   }
   assert.equal(new Set(seen).size, MANY);
 });

@@ -10,7 +10,7 @@ import {
 } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
-import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
+import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { isOfCell } from '#settlement/numbers.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/requests.ts';
@@ -62,7 +62,7 @@ function factsOf(row: LostPaymentRow, chainId: number): OutcomeFacts['payment'] 
 }
 
 interface Portion {
-  readonly range: WalkedRange;
+  readonly range: ScannedRange;
   readonly after: After;
   readonly limit: number;
 }

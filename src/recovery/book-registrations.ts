@@ -2,7 +2,7 @@ import { selectAccountIdsAfter } from '#accounts/account-queries.ts';
 import { selectUnknownMerchants } from '#payouts/go-live-queries.ts';
 import { rebuildRegistration } from '#payouts/rebuild-registration.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
-import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
+import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';
@@ -20,7 +20,7 @@ const ACCOUNTS = 5_000;
 export async function bookRegistrations(
   deps: RecoveryDeps,
   run: RecoveryRun,
-  { events }: Pick<WalkedRange, 'events'>,
+  { events }: Pick<ScannedRange, 'events'>,
 ): Promise<void> {
   const { livemode } = deps.chain.config;
   const lost = await selectLost(deps, livemode, events);

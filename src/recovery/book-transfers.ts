@@ -9,7 +9,7 @@ import {
 import type { RecoveryDeps } from '#recovery/run.ts';
 import { rebuildRefund } from '#refunds/rebuild.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
+import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import type { ChainPlace } from '#settlement/requests.ts';
 
@@ -82,7 +82,7 @@ async function bookOne(tx: Tx, deps: RecoveryDeps, row: LostTransferRow): Promis
 export async function bookTransfers(
   tx: Tx,
   deps: RecoveryDeps,
-  { fromBlock, toBlock }: WalkedRange,
+  { fromBlock, toBlock }: ScannedRange,
 ): Promise<void> {
   const { livemode, chainId } = deps.chain.config;
   const rows = await selectLostTransfers(tx, { livemode, fromBlock, toBlock });

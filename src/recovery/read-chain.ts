@@ -6,7 +6,7 @@ import { bookRegistrations } from '#recovery/book-registrations.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
 import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/run.ts';
-import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
+import { type ScannedRange, scanEvents } from '#settlement/chain/chain-scan.ts';
 import { shownBlock } from '#settlement/chain/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import {
@@ -48,7 +48,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   while (from <= goal) {
     // As deep as a payment must be before it counts.
     const to = (await newest()) - (confirmationsMs > 0 ? 1n : BigInt(confirmations));
-    for await (const range of walkEvents(chain, from, to)) await bookRange(deps, run, range);
+    for await (const range of scanEvents(chain, from, to)) await bookRange(deps, run, range);
     if (to >= from) from = to + 1n;
     else await sleep(LOOK_MS);
   }
@@ -56,7 +56,7 @@ export async function readChain(deps: RecoveryDeps, run: RecoveryRun): Promise<b
   return final < from ? final : from - 1n;
 }
 
-async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRange): Promise<void> {
+async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: ScannedRange): Promise<void> {
   const { livemode } = deps.chain.config;
   const { fromBlock, toBlock } = range;
   await inRun(deps, run, async (tx) => {
@@ -78,7 +78,7 @@ async function bookRange(deps: RecoveryDeps, run: RecoveryRun, range: WalkedRang
 }
 
 /** Results are applied by loops of their own, even while the network is closed. */
-async function awaitPayments({ db, chain }: RecoveryDeps, range: WalkedRange): Promise<void> {
+async function awaitPayments({ db, chain }: RecoveryDeps, range: ScannedRange): Promise<void> {
   const { livemode } = chain.config;
   const { fromBlock, toBlock } = range;
   const until = performance.now() + APPLIED_MS;

@@ -94,7 +94,7 @@ test('a nonce more than 64 above the highest signed one is not signed', async ()
 
 test('a thief of the token cannot make a key unusable if nodes are configured', async () => {
   for (const step of [1, 64]) {
-    const memory = await openMemory(folder, `walk-${step}`);
+    const memory = await openMemory(folder, `step-${step}`);
     const limit = { perHour: PER_HOUR, now: START, used: 100 };
     let signed = 0;
     for (let nonce = 100; memory.judge(asked(nonce), limit).kind === 'new'; nonce += step) {

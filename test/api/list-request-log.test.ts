@@ -14,7 +14,7 @@ const api = testEndpoint({
   replay: 'none',
 });
 
-test('a server finds its own refused call, and walks the log page by page', async () => {
+test('a server finds its own refused call, and reads the log page by page', async () => {
   const refused = await api().call({ path: '/v1/payment_intents', body: { amount: 0 } });
   const id = refused.headers['request-id'];
   const read = async (query: string) =>

@@ -199,7 +199,7 @@ test(`so is any page of ${MANY_OTHERS} events, deliveries, requests or changes`,
 });
 
 /** Reads all ids of a list page by page, calling `between` after each page. */
-async function walk(query: string, between: () => Promise<unknown>): Promise<string[]> {
+async function readAll(query: string, between: () => Promise<unknown>): Promise<string[]> {
   const ids: string[] = [];
   let cursor = '';
   for (;;) {
@@ -211,14 +211,14 @@ async function walk(query: string, between: () => Promise<unknown>): Promise<str
   }
 }
 
-test('a walk under concurrent creates has no duplicates and no gaps', async () => {
+test('pagination under concurrent creates has no duplicates and no gaps', async () => {
   const before: string[] = [];
   for (let i = 0; i < 60; i++) before.unshift((await createTestIntent(api)).id);
   const creates = () => Promise.all(Array.from({ length: 8 }, () => createTestIntent(api)));
-  const walked = await walk('limit=7', creates);
-  assert.equal(new Set(walked).size, walked.length, 'no duplicates');
+  const ids = await readAll('limit=7', creates);
+  assert.equal(new Set(ids).size, ids.length, 'no duplicates');
   assert.deepEqual(
-    walked.filter((id) => before.includes(id)),
+    ids.filter((id) => before.includes(id)),
     before,
     'no gaps',
   );
@@ -236,7 +236,7 @@ test('a client that polls for rows after its newest one misses nothing', async (
     while (true) {
       const isLast = !working;
       // Newest first: reads to the end of what is new, then resumes from the newest.
-      const ids = await walk(`limit=100&created_gte=${since}`, async () => {});
+      const ids = await readAll(`limit=100&created_gte=${since}`, async () => {});
       for (const id of ids) seen.add(id);
       const newest = ids[0];
       if (newest !== undefined) {

@@ -9,7 +9,7 @@ const FOLDER = path.join(import.meta.dirname, '../../go');
 const isHere = spawnSync('go', ['version']).error === undefined;
 const env = { ...process.env, GOPROXY: 'off', GOTOOLCHAIN: 'local' };
 
-test('the Go client proves webhooks, walks lists and keeps its key', async (t) => {
+test('the Go client proves webhooks, iterates over lists and keeps its key', async (t) => {
   if (!isHere) return t.skip('go: not on this machine');
   const { stdout } = await run('go', ['test', '-timeout', '60s', './...'], { cwd: FOLDER, env });
   assert.match(stdout, /^ok\s+tapline/m);

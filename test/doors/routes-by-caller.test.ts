@@ -36,7 +36,7 @@ async function ask(route: DeclaredRoute, { surface, key, ids = {} }: Asked) {
   const response = await fetch(`${api.url}/api/${surface}${path}`, {
     method: route.method,
     headers: {
-      'Idempotency-Key': `walk ${Math.random()}`,
+      'Idempotency-Key': `routes ${Math.random()}`,
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(route.bodyExample === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
@@ -110,7 +110,7 @@ test('each route of terminals ends with its key, and knows only its own payments
 
 test('each route of payers asks for the wallet’s signature where it says so', async () => {
   const routes = ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path));
-  const walk = async (
+  const askAll = async (
     signedAgo: string,
     judge: (route: DeclaredRoute, code: string | null) => void,
   ) => {
@@ -127,7 +127,7 @@ test('each route of payers asks for the wallet’s signature where it says so', 
     }
   };
   let refused = 0;
-  await walk('5 minutes', (route, code) => {
+  await askAll('5 minutes', (route, code) => {
     const asks = asksOf(route);
     const isAsked = code === 'second_factor_required';
     if (asks === 'always') assert.ok(isAsked, `${route.operationId} stale: ${code}`);
@@ -135,7 +135,7 @@ test('each route of payers asks for the wallet’s signature where it says so', 
     refused += isAsked ? 1 : 0;
   });
   assert.ok(refused >= 4, `${refused} refused`);
-  await walk('4 minutes', (route, code) =>
+  await askAll('4 minutes', (route, code) =>
     assert.notEqual(code, 'second_factor_required', `${route.operationId} fresh`),
   );
 });

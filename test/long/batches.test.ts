@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Abi, encodeFunctionData, keccak256, numberToHex, sliceHex, zeroAddress } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { walkEvents } from '#settlement/chain/chain-walk.ts';
+import { scanEvents } from '#settlement/chain/chain-scan.ts';
 import { pack } from '#settlement/contract/contract-calls.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { batchesOf, foldBatches, rootOf } from '#settlement/settled/fold-batches.ts';
@@ -95,7 +95,7 @@ test(`${BATCHES} batches are read from a node and rebuilt within a minute`, asyn
     }
     const { number: newest } = await network.chain.newest();
     const start = performance.now();
-    for await (const { events } of walkEvents(network.chain, 0n, newest)) {
+    for await (const { events } of scanEvents(network.chain, 0n, newest)) {
       await database.db.transaction((tx) => foldBatches(tx, CONTRACT.livemode, events));
     }
     const tookMs = performance.now() - start;

@@ -2,7 +2,7 @@ import { test } from 'node:test';
 import { sharedStage } from '../../web/testing/stage.ts';
 import { AT_THE_COUNTER, FORGOTTEN_PIN } from '../journeys/people/counter.ts';
 import { FIRST_PAYMENT } from '../journeys/people/first-payment.ts';
-import { walk } from '../journeys/people/journey.ts';
+import { runJourney } from '../journeys/people/journey.ts';
 import { countPresses } from '../journeys/people/presses.ts';
 import { WITH_A_WALLET } from '../journeys/people/wallets.ts';
 
@@ -13,6 +13,6 @@ const stage = sharedStage();
 for (const journey of [...AT_THE_COUNTER, ...WITH_A_WALLET, FIRST_PAYMENT, FORGOTTEN_PIN]) {
   test(`${journey.name}: at ${journey.width} pixels, in no more presses than before`, async () => {
     const { sandbox, browser } = stage();
-    await walk(journey, { sandbox, browser: countPresses(browser) });
+    await runJourney(journey, { sandbox, browser: countPresses(browser) });
   });
 }

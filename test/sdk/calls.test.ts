@@ -257,7 +257,7 @@ describe('a list', () => {
     body: { data: ids.map((id) => ({ id })), has_more: cursor !== null, next_cursor: cursor },
   });
 
-  test('is walked page by page, with the same filters', async () => {
+  test('is read page by page, with the same filters', async () => {
     api.script(page(['pay_3', 'pay_2'], 'next'), page(['pay_1'], null));
     const ids: string[] = [];
     for await (const { id } of tapline.payments.list({ limit: 2, terminal: 'tml_1' })) ids.push(id);

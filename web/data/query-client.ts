@@ -3,7 +3,7 @@ import { ApiFailure } from './api.ts';
 
 const RETRIES = 2;
 /** How long a list's scroll position is kept: an hour, so that it survives an interruption. */
-const WALK_KEPT_MS = 3_600_000;
+const PAGINATION_KEPT_MS = 3_600_000;
 
 /** Retries after any failure but a refusal, because the service would refuse again. */
 function mayRetry(failures: number, error: Error): boolean {
@@ -19,6 +19,6 @@ export function createQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: 'always' },
     },
   });
-  client.setQueryDefaults(['walk'], { gcTime: WALK_KEPT_MS });
+  client.setQueryDefaults(['pagination'], { gcTime: PAGINATION_KEPT_MS });
   return client;
 }

@@ -7,7 +7,7 @@ import { type Column, Table } from '../ui/table.tsx';
 import { t } from '../ui/text/t.ts';
 import type { Filters } from './filters.tsx';
 import { Loaded } from './loaded.tsx';
-import type { ListPage } from './walk.ts';
+import type { ListPage } from './pagination.ts';
 
 export interface ListProps<Row> {
   readonly label: string;

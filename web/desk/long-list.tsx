@@ -7,8 +7,6 @@ import { t } from '../ui/text/t.ts';
 import type { Filters } from './filters.tsx';
 import { type ListProps, NothingHere } from './list.tsx';
 import { Loaded } from './loaded.tsx';
-import type { Pages } from './reads.ts';
-import { useWalk } from './use-walk.ts';
 import {
   countNewer,
   type ListPage,
@@ -16,7 +14,9 @@ import {
   rowsBefore,
   totalRows,
   withoutGone,
-} from './walk.ts';
+} from './pagination.ts';
+import type { Pages } from './reads.ts';
+import { usePagination } from './use-pagination.ts';
 
 export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filters'> {
   readonly pages: Pages<ListPage<Row>>;
@@ -58,18 +58,20 @@ export function LongList<Row>(props: LongListProps<Row>): ReactNode {
           );
         }
         if (page.data.length === 0) return <NothingHere filters={filters} empty={empty} />;
-        return <Walked key={[...pages.scope, search].join(' ')} {...props} live={page} />;
+        return <PaginatedList key={[...pages.scope, search].join(' ')} {...props} live={page} />;
       }}
     </Loaded>
   );
 }
 
-function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> }): ReactNode {
+function PaginatedList<Row>(
+  props: LongListProps<Row> & { readonly live: ListPage<Row> },
+): ReactNode {
   const { label, columns, keyOf, inPairs = false, filters, pages, live, nextOf = nextIn } = props;
   const place = useRef<HTMLDivElement>(null);
   const { cursor } = filters;
-  const seen = useWalk({ place, scope: pages.scope, cursor, live });
-  const { head, setHead, walk, drawn, roomOf, note, isAtTop } = seen;
+  const seen = usePagination({ place, scope: pages.scope, cursor, live });
+  const { head, setHead, pagination, drawn, roomOf, note, isAtTop } = seen;
   const newer = countNewer(head.data, live.data, keyOf);
   const isWhole = nextOf(live) === null;
   useEffect(() => {
@@ -81,11 +83,11 @@ function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> 
     window.scrollTo(0, 0);
   };
   const isNew = useNewRows(head.data, keyOf);
-  const total = totalRows(walk);
+  const total = totalRows(pagination);
   const bodies = drawn.flatMap((index, at) => {
-    const before = rowsBefore(walk, index);
+    const before = rowsBefore(pagination, index);
     const shared = { columns, keyOf, index, before, note };
-    const page = walk[index];
+    const page = pagination[index];
     if (page === undefined) return [];
     return [
       <Gap key={`before ${index}`} px={roomOf((drawn[at - 1] ?? -1) + 1, index)} />,
@@ -115,7 +117,7 @@ function Walked<Row>(props: LongListProps<Row> & { readonly live: ListPage<Row> 
         rowCount={total === null ? -1 : total + 1}
       >
         {bodies}
-        <Gap key="after" px={roomOf((drawn.at(-1) ?? -1) + 1, walk.length)} />
+        <Gap key="after" px={roomOf((drawn.at(-1) ?? -1) + 1, pagination.length)} />
       </TableFrame>
       <End filters={filters} seen={seen} />
     </div>
@@ -202,12 +204,12 @@ function QueriedPage<Row>(props: QueriedPageProps<Row>): ReactNode {
 
 interface EndProps<Row> {
   readonly filters: Filters;
-  readonly seen: ReturnType<typeof useWalk<Row>>;
+  readonly seen: ReturnType<typeof usePagination<Row>>;
 }
 
 /** Ends the list. Scrolling loads more rows; the button is for users who do not scroll. */
-function End<Row>({ filters, seen: { walk, goOn, isTooLong } }: EndProps<Row>): ReactNode {
-  const { next } = walk[walk.length - 1] ?? walk[0];
+function End<Row>({ filters, seen: { pagination, goOn, isTooLong } }: EndProps<Row>): ReactNode {
+  const { next } = pagination[pagination.length - 1] ?? pagination[0];
   if (filters.cursor === undefined && (next === null || next === undefined)) return null;
   return (
     <div className="row row-apart">

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, type TestBrowser } from '../testing/browser.ts';
-import { drawnRows, walkThrough } from '../testing/long-list.ts';
+import { drawnRows, scrollThrough } from '../testing/long-list.ts';
 import { addStaff, signInAsStaff } from '../testing/staff.ts';
 
 /** Tests a list of thousands of alarms, as after a day of failures. */
@@ -39,7 +39,7 @@ test('every alarm is there once, few are drawn, and one that is resolved goes', 
   await page.getByRole('table', { name: 'Alarms' }).waitFor();
   await window.checkAccessibility();
   const list = { page, label: 'Alarms', nameAt: 'td .id' };
-  const seen = await walkThrough(list);
+  const seen = await scrollThrough(list);
   const places = [...seen].sort(([one], [other]) => one - other).map(([, name]) => name);
   const expected = Array.from({ length: ROWS }, (_, index) => `tap ${ROWS - index}`);
   assert.deepEqual(places, expected);

@@ -1,6 +1,6 @@
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import type { ListPage } from '../desk/pagination.ts';
 import type { Pages } from '../desk/reads.ts';
-import type { ListPage } from '../desk/walk.ts';
 import { usePages } from './operator.ts';
 
 /** A difference between ledger and chain. */

@@ -47,7 +47,7 @@ for (const [size, options] of Object.entries(SIZES)) {
   }
 }
 
-test('a search is links, walked by keyboard, and Enter opens the first', async () => {
+test('arrow keys move through the results of a search, and Enter opens the first', async () => {
   const window = await browser.open();
   const { page } = window;
   await page.goto(`${shared.sandbox.web_url}/docs`);

@@ -34,7 +34,7 @@ export function drawnRows({ page, label, nameAt }: ListOnPage): Promise<Drawn> {
 }
 
 /** Scrolls until the end is visible. @returns the rows seen, by position. */
-export async function walkThrough(
+export async function scrollThrough(
   list: ListOnPage,
   onSeen: (count: number) => Promise<void> = async () => {},
 ): Promise<Map<number, string>> {

@@ -33,8 +33,8 @@ export async function answerAudit(
 ): Promise<Answer | Refusal> {
   const { auditLog, query, cursorKey } = asked;
   const tenant = { accountId: auditLog, livemode: false };
-  const walk = { list: 'audit_log', tenant, query, cursorKey };
-  const page = readPage(walk, query);
+  const pagination = { list: 'audit_log', tenant, query, cursorKey };
+  const page = readPage(pagination, query);
   if (isRefusal(page)) return page;
   const rows = await selectNewest(sql, {
     auditLog,
@@ -43,7 +43,7 @@ export async function answerAudit(
     limit: page.limit + 1,
   });
   const placed = rows.map((row) => ({ ...row, position: row.sequence }));
-  return answerPage(walk, page, placed, ({ position: _position, ...row }) => entryView(row));
+  return answerPage(pagination, page, placed, ({ position: _position, ...row }) => entryView(row));
 }
 
 export function auditRoutes({ db, cursorKey }: DashboardDeps): PersonRoute[] {

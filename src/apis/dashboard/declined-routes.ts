@@ -34,12 +34,17 @@ function declinedRoute({ db, cursorKey }: DashboardDeps) {
     response: PaymentIntentList,
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
-      const walk = { list: 'declined intents', tenant, query, cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'declined intents', tenant, query, cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const { decline_code: code, terminal = null } = query;
       const wanted = { tenant, code, terminal, now };
-      return answerPage(walk, page, await selectDeclinedIntents(db, wanted, page), renderIntent);
+      return answerPage(
+        pagination,
+        page,
+        await selectDeclinedIntents(db, wanted, page),
+        renderIntent,
+      );
     },
   });
 }

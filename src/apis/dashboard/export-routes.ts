@@ -100,11 +100,11 @@ function exportRoute({ db, cursorKey, receipts }: DashboardDeps, name: ExportNam
     sends: [TYPES.csv, TYPES.jsonl],
     example: accountingHeader(name),
     handle: async ({ caller: { tenant }, query, now }) => {
-      const walk = { list: `export ${name}`, tenant, query, cursorKey };
+      const pagination = { list: `export ${name}`, tenant, query, cursorKey };
       const timeZone = await selectTimeZone(db, tenant.accountId);
       const moments = withMoments(timeZone, query);
       if (isRefusal(moments)) return moments;
-      const page = readPage(walk, moments);
+      const page = readPage(pagination, moments);
       if (isRefusal(page)) return page;
       const { table } = EXPORTS[name];
       const after =

@@ -81,11 +81,11 @@ function listRoute({ db, cursorKey }: DashboardDeps) {
     response: listOf(WithdrawalSchema),
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const walk = { list: 'withdrawals', tenant, query, cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'withdrawals', tenant, query, cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const rows = await selectWithdrawalPage(db, tenant, page);
-      return answerPage(walk, page, rows, withdrawalObject);
+      return answerPage(pagination, page, rows, withdrawalObject);
     },
   });
 }

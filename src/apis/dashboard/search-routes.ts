@@ -119,12 +119,12 @@ function searchRoute(deps: DashboardDeps) {
     response: PaymentList,
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const walk = { list: 'payment search', tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'payment search', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const search = await toSearch(deps, tenant, query);
       const rows = search === null ? [] : await searchPayments(deps.db, { tenant, search }, page);
-      return answerPage(walk, page, rows, (row) => renderPayment(row, deps.receipts));
+      return answerPage(pagination, page, rows, (row) => renderPayment(row, deps.receipts));
     },
   });
 }

@@ -101,12 +101,12 @@ function listRoute(deps: DashboardDeps) {
     response: ManagedTerminalList,
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const walk = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const wanted = { tenant, status: query.status ?? null };
       const rows = await selectTerminalPage(deps.db.standby, wanted, page);
-      return answerPage(walk, page, rows, (row) => managedTerminal(deps, row));
+      return answerPage(pagination, page, rows, (row) => managedTerminal(deps, row));
     },
   });
 }

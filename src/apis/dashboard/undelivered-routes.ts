@@ -30,8 +30,8 @@ function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
     response: DeliveryListSchema,
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const walk = { list: 'undelivered', tenant, query, cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'undelivered', tenant, query, cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const rows = await selectUndelivered(db, tenant, page);
       const placed = rows.map((row) => ({
@@ -39,7 +39,7 @@ function undeliveredRoute({ db, cursorKey }: DashboardDeps) {
         created: row.event_created,
         position: row.event_position,
       }));
-      return answerPage(walk, page, placed, ({ row }) => renderDelivery(row));
+      return answerPage(pagination, page, placed, ({ row }) => renderDelivery(row));
     },
   });
 }

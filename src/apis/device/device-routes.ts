@@ -352,12 +352,12 @@ function paymentsRoute(deps: DeviceDeps) {
         return isRefusal(found) ? found : answerWith(200, listWithoutPayer(found, deps.receipts));
       }
       const list = `payments of ${terminalId}`;
-      const walk = { list, tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list, tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filters = { terminal_id: terminalId };
       const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
-      return answerPage(walk, page, payments, (one) => renderPayment(one, deps.receipts));
+      return answerPage(pagination, page, payments, (one) => renderPayment(one, deps.receipts));
     },
   });
 }

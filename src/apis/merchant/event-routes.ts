@@ -31,8 +31,8 @@ function listRoute(deps: EventRoutesDeps) {
     responses: { 200: { schema: EventList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
-      const walk = { list: 'events', tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'events', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filter = {
         type: query.type ?? null,
@@ -41,7 +41,7 @@ function listRoute(deps: EventRoutesDeps) {
       const rows = await listEvents(deps.db, { tenant, filter, now }, page);
       const shown = rows.slice(0, page.limit);
       const last = rows.length > page.limit ? shown.at(-1) : undefined;
-      const cursor = last === undefined ? null : encodeCursor(walk, last);
+      const cursor = last === undefined ? null : encodeCursor(pagination, last);
       // Inserts the stored JSON as is, because parsing and printing it again could change bytes.
       const data = shown.map((row) => row.body).join(',');
       const rest = `"has_more":${last !== undefined},"next_cursor":${JSON.stringify(cursor)}`;

@@ -35,8 +35,8 @@ export function listRoute(deps: PaymentRoutesDeps) {
     responses: { 200: { schema: PaymentIntentList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
-      const walk = { list: 'payment_intents', tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'payment_intents', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filters = {
         terminal_id: query.terminal ?? null,
@@ -45,7 +45,7 @@ export function listRoute(deps: PaymentRoutesDeps) {
         status: query.status ?? null,
       };
       const intents = await selectIntentPage(deps.db, { tenant, filters, now }, page);
-      return answerPage(walk, page, intents, renderIntent);
+      return answerPage(pagination, page, intents, renderIntent);
     },
   });
 }

@@ -40,8 +40,8 @@ function listPaymentsRoute(deps: PaymentRoutesDeps) {
     responses: { 200: { schema: PaymentList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const walk = { list: 'payments', tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'payments', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const filters = {
         terminal_id: query.terminal ?? null,
@@ -50,7 +50,7 @@ function listPaymentsRoute(deps: PaymentRoutesDeps) {
         status: query.status ?? null,
       };
       const payments = await selectPaymentPage(deps.db, { tenant, filters }, page);
-      return answerPage(walk, page, payments, (one) => renderPayment(one, deps.receipts));
+      return answerPage(pagination, page, payments, (one) => renderPayment(one, deps.receipts));
     },
   });
 }

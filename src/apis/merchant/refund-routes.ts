@@ -91,8 +91,8 @@ function listRoute(deps: RefundRoutesDeps) {
     responses: { 200: { schema: RefundList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const walk = { list: 'refunds', tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'refunds', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const wanted = {
         tenant,
@@ -101,7 +101,7 @@ function listRoute(deps: RefundRoutesDeps) {
         status: query.status ?? null,
       };
       const refunds = await selectRefundPage(deps.db, wanted, page);
-      return answerPage(walk, page, refunds, (one) => renderRefund(one, deps.receipts));
+      return answerPage(pagination, page, refunds, (one) => renderRefund(one, deps.receipts));
     },
   });
 }

@@ -89,8 +89,8 @@ export function requestLogRoute(deps: {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
-      const walk = { list: 'request_log', tenant, query, cursorKey: deps.cursorKey };
-      const place = cursor === undefined ? null : openCursor(walk, cursor);
+      const pagination = { list: 'request_log', tenant, query, cursorKey: deps.cursorKey };
+      const place = cursor === undefined ? null : openCursor(pagination, cursor);
       if (isRefusal(place)) return place;
       const id = place?.toString() ?? null;
       const created = id === null ? null : idTime('request', id);
@@ -109,7 +109,7 @@ export function requestLogRoute(deps: {
       const rows = await selectRequests(deps.db, { tenant, filters }, { limit, after });
       const shown = rows.slice(0, limit);
       const last = rows.length > limit ? shown.at(-1) : undefined;
-      const next = last === undefined ? null : sealCursor(walk, Buffer.from(last.id));
+      const next = last === undefined ? null : sealCursor(pagination, Buffer.from(last.id));
       return answerWith(200, {
         object: 'list',
         data: shown.map((row) => ({ object: 'request', ...requestView(row) })),

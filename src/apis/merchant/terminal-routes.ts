@@ -31,12 +31,12 @@ function listTerminalsRoute(deps: TerminalRoutesDeps) {
     responses: { 200: { schema: TerminalList, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
-      const walk = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'terminals', tenant, query, cursorKey: deps.cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const wanted = { tenant, status: query.status ?? null };
       const rows = await selectTerminalPage(deps.db, wanted, page);
-      return answerPage(walk, page, rows, terminalObject);
+      return answerPage(pagination, page, rows, terminalObject);
     },
   });
 }

@@ -49,13 +49,13 @@ function listRoute(deps: WebhookRoutesDeps) {
     errors: ['resource_missing', 'cursor_invalid'],
     handle: async ({ caller: { tenant }, params, query }) => {
       const endpointId = params.id ?? '';
-      const walk = {
+      const pagination = {
         list: `deliveries of ${endpointId}`,
         tenant,
         query,
         cursorKey: deps.cursorKey,
       };
-      const page = readPage(walk, query);
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       if ((await selectEndpoint(deps.db, tenant, endpointId)) === undefined) {
         return resourceMissing('webhook endpoint');
@@ -67,7 +67,7 @@ function listRoute(deps: WebhookRoutesDeps) {
         created: row.event_created,
         position: row.event_position,
       }));
-      return answerPage(walk, page, placed, ({ row }) => renderDelivery(row));
+      return answerPage(pagination, page, placed, ({ row }) => renderDelivery(row));
     },
   });
 }

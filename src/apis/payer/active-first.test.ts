@@ -82,7 +82,7 @@ const LISTS = [
 ];
 
 /** Returns all ids in page order. */
-async function walk(me: Caller, path: string, limit: number): Promise<string[]> {
+async function readAll(me: Caller, path: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {
     const { status, body } = await me.get(`${path}?limit=${limit}${cursor && `&cursor=${cursor}`}`);
@@ -107,7 +107,7 @@ for (const { path, insert } of LISTS) {
     test('shows active ones before 246 revoked ones, and all of them page by page', async () => {
       const { me, payerId } = await newPayer();
       const wanted = expected(await insert(payerId));
-      for (const limit of [1, 7, 100]) assert.deepEqual(await walk(me, path, limit), wanted);
+      for (const limit of [1, 7, 100]) assert.deepEqual(await readAll(me, path, limit), wanted);
     });
 
     test('continues at its place when one is revoked between two pages', async () => {

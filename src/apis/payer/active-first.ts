@@ -4,8 +4,8 @@ import {
   cursorInvalid,
   DEFAULT_PAGE_SIZE,
   openCursor,
+  type Pagination,
   sealCursor,
-  type Walk,
 } from '#http/paging.ts';
 import { pageParameters } from '#http/schema.ts';
 import { type OwnPage, type OwnPlace, placeOf } from '#payers/active-first.ts';
@@ -37,10 +37,10 @@ function toPlace(bytes: Buffer): OwnPlace | Refusal {
   };
 }
 
-export function readOwnPage(walk: Walk, query: OwnQuery): OwnPage | Refusal {
+export function readOwnPage(pagination: Pagination, query: OwnQuery): OwnPage | Refusal {
   const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
   if (cursor === undefined) return { limit, after: null };
-  const bytes = openCursor(walk, cursor);
+  const bytes = openCursor(pagination, cursor);
   const after = isRefusal(bytes) ? bytes : toPlace(bytes);
   return isRefusal(after) ? after : { limit, after };
 }
@@ -49,7 +49,7 @@ export function readOwnPage(walk: Walk, query: OwnQuery): OwnPage | Refusal {
  * Drops the extra row that shows whether there is a next page, and adds the cursor of that page.
  */
 export async function answerOwnPage<Row extends Parameters<typeof placeOf>[0]>(
-  walk: Walk,
+  pagination: Pagination,
   page: OwnPage,
   rows: readonly Row[],
   render: (rows: readonly Row[]) => Promise<readonly object[]> | readonly object[],
@@ -60,6 +60,6 @@ export async function answerOwnPage<Row extends Parameters<typeof placeOf>[0]>(
     object: 'list',
     data: await render(shown),
     has_more: last !== undefined,
-    next_cursor: last === undefined ? null : sealCursor(walk, toBytes(placeOf(last))),
+    next_cursor: last === undefined ? null : sealCursor(pagination, toBytes(placeOf(last))),
   });
 }

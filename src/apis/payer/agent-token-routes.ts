@@ -65,11 +65,16 @@ function listRoute(deps: PayerDeps) {
     errors: ['cursor_invalid'],
     handle: async ({ caller, query, now }) => {
       const { cursorKey } = deps;
-      const walk = { list: 'agent tokens of a payer', tenant: caller.tenant, query, cursorKey };
-      const page = readOwnPage(walk, query);
+      const pagination = {
+        list: 'agent tokens of a payer',
+        tenant: caller.tenant,
+        query,
+        cursorKey,
+      };
+      const page = readOwnPage(pagination, query);
       if (isRefusal(page)) return page;
       const found = await selectAgentTokens(deps.db, payerOfCaller(caller).id, page);
-      return answerOwnPage(walk, page, found, (rows) => renderTokens(deps, rows, now));
+      return answerOwnPage(pagination, page, found, (rows) => renderTokens(deps, rows, now));
     },
   });
 }

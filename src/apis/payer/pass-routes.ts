@@ -47,11 +47,11 @@ function listRoute(deps: PayerDeps) {
     handle: async ({ caller, query }) => {
       const { id, livemode } = payerOfCaller(caller);
       const { cursorKey } = deps;
-      const walk = { list: 'passes of a payer', tenant: caller.tenant, query, cursorKey };
-      const page = readOwnPage(walk, query);
+      const pagination = { list: 'passes of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readOwnPage(pagination, query);
       if (isRefusal(page)) return page;
       const found = await selectPasses(deps.db, id, page);
-      return answerOwnPage(walk, page, found, (rows) =>
+      return answerOwnPage(pagination, page, found, (rows) =>
         rows.map((row) => renderPass(row, livemode)),
       );
     },

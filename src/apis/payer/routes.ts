@@ -45,8 +45,8 @@ function historyRoute(deps: PayerDeps) {
     handle: async ({ caller, query }) => {
       const payer = payerOfCaller(caller);
       const { cursorKey } = deps;
-      const walk = { list: 'payments of a payer', tenant: caller.tenant, query, cursorKey };
-      const page = readPage(walk, query);
+      const pagination = { list: 'payments of a payer', tenant: caller.tenant, query, cursorKey };
+      const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
       const found = await selectPayerPayments(deps.db, payer.id, page);
       const rows = found.map(({ payment, merchantName }) => ({
@@ -54,7 +54,7 @@ function historyRoute(deps: PayerDeps) {
         position: payment.settlementNumber,
         shown: { ...renderPayment(payment, deps.receipts), merchant_name: merchantName },
       }));
-      return answerPage(walk, page, rows, ({ shown }) => shown);
+      return answerPage(pagination, page, rows, ({ shown }) => shown);
     },
   });
 }

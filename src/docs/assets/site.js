@@ -1,4 +1,5 @@
-// Search, copy buttons, languages. Without this script every page can be read and printed all the same.
+// Search, copy buttons, languages. Without this script every page can be read and printed all the
+// same.
 
 const field = document.querySelector('#search');
 const results = document.querySelector('#results');
@@ -58,8 +59,8 @@ async function search() {
   found.textContent = `${rated.length} results`;
 }
 
-/** Arrows walk through the results; Escape closes them. */
-function walk(event) {
+/** Arrow keys move through the results; Escape closes them. */
+function moveThroughResults(event) {
   const links = [...results.querySelectorAll('a')];
   if (event.key === 'Escape') {
     results.hidden = true;
@@ -73,7 +74,7 @@ function walk(event) {
 }
 
 field.addEventListener('input', search);
-field.form.addEventListener('keydown', walk);
+field.form.addEventListener('keydown', moveThroughResults);
 field.form.addEventListener('submit', (event) => {
   event.preventDefault();
   results.querySelector('a')?.click();
@@ -179,7 +180,10 @@ function lastOfGroup(figure) {
   return isOther && languageOf(next) !== 'curl' ? lastOfGroup(next) : figure;
 }
 
-/** Every request to the merchant API. As the page came: ids that are filled in later are not of the demo. */
+/**
+ * Every request to the merchant API. As the page came: ids that are filled in later are not of the
+ * demo.
+ */
 function addTryButtons() {
   for (const figure of document.querySelectorAll('main figure.code')) {
     const text = figure.querySelector('code').textContent;

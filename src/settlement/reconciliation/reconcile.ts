@@ -22,8 +22,8 @@ import {
 import {
   least,
   readUnread,
+  type Scan,
   storeEvents,
-  type Walk,
 } from '#settlement/reconciliation/store-events.ts';
 
 export type ReconcileDeps = NoteRulesDeps;
@@ -81,12 +81,12 @@ export async function reconcileOnce(
   const fromBlock = (await selectCursor(db, livemode)) ?? firstBlockOf(chain.config);
   const compared = await selectCompared(db, livemode);
   const unread = await selectUnread(db, livemode);
-  const walked: Walk = {
+  const scan: Scan = {
     ...{ fromBlock, toBlock: head.number, final, settledBefore, unread },
     watchedFrom: options.rebuild === true ? 0n : head.number + 1n,
     lostTo: await selectLostTo(db, livemode),
   };
-  const { events, final: readTo } = await storeEvents(deps, walked);
+  const { events, final: readTo } = await storeEvents(deps, scan);
   await db.transaction((tx) => raiseAboveChain(tx, livemode));
   // An interrupted run has moved the cursor but compared nothing, so begin where the comparison
   // ended.
@@ -97,7 +97,7 @@ export async function reconcileOnce(
     ...{ chain, db, range, since, settledBefore, tokens: options.tokens !== false },
     readAgain: async () => {
       const from = (await selectCursor(db, livemode)) ?? fromBlock;
-      await storeEvents(deps, { ...walked, fromBlock: from });
+      await storeEvents(deps, { ...scan, fromBlock: from });
     },
   });
   // The next run compares the waiting payments again, wherever the cursor is by then.
@@ -110,7 +110,7 @@ export async function reconcileOnce(
   const foreignMs = Math.min(options.graceMs ?? FOREIGN_GRACE_MS, FOREIGN_GRACE_MS);
   const before = addMs(clock.now(), -foreignMs);
   await db.transaction((tx) => noteForeign(tx, { ...range, before }, clock.now()));
-  await readUnread(deps, walked);
+  await readUnread(deps, scan);
   if (!open.some(({ kind, accepted }) => !accepted && kind.endsWith('_unknown_here'))) {
     const { clusterId } = db.watch;
     await markCompared(db, { livemode, clusterId, block: least(readTo, doneTo) });

@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
-import type { WalkedRange } from '#settlement/chain/chain-walk.ts';
+import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import { toNumberColumn } from '#settlement/number-columns.ts';
 import {
@@ -19,10 +19,10 @@ import {
  * Stores the events of a range, replacing the rows of that range. Payments that a reorganization
  * has moved get their new position, and so do the batches that prove refunds.
  */
-export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange): Promise<void> {
-  const { fromBlock, toBlock, events } = walked;
+export async function stageRange(tx: Tx, livemode: boolean, scanned: ScannedRange): Promise<void> {
+  const { fromBlock, toBlock, events } = scanned;
   const range = { livemode, fromBlock, toBlock };
-  const settled = events.flatMap((event) => toSettled(event, walked));
+  const settled = events.flatMap((event) => toSettled(event, scanned));
   const numbers = settled.map(({ payment }) => payment.number);
   await deleteOtherPayments(tx, range, numbers);
   await upsertChainPayments(tx, livemode, settled);
@@ -31,16 +31,16 @@ export async function stageRange(tx: Tx, livemode: boolean, walked: WalkedRange)
   await replaceTransfers(
     tx,
     range,
-    events.flatMap((event) => toTransfer(event, walked)),
+    events.flatMap((event) => toTransfer(event, scanned)),
   );
 }
 
-function toSettled(event: SettlementEvent, { times }: WalkedRange): SettledInBlock[] {
+function toSettled(event: SettlementEvent, { times }: ScannedRange): SettledInBlock[] {
   if (event.event !== 'PaymentSettled') return [];
   return [{ payment: event, blockTime: present(times.get(event.blockNumber), 'block time') }];
 }
 
-function toTransfer(event: SettlementEvent, { times }: WalkedRange): TransferRow[] {
+function toTransfer(event: SettlementEvent, { times }: ScannedRange): TransferRow[] {
   if (event.event !== 'PaymentRefunded' && event.event !== 'Withdrawn') return [];
   const refund = event.event === 'PaymentRefunded';
   return [

@@ -1,5 +1,5 @@
 import type { Tx } from '#db/database.ts';
-import { type WalkedRange, walkEvents } from '#settlement/chain/chain-walk.ts';
+import { type ScannedRange, scanEvents } from '#settlement/chain/chain-scan.ts';
 import { type OtherEvent, readEvents } from '#settlement/contract/contract-events.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '#settlement/reconciliation/reconcile-queries.ts';
 import { stageRange } from '#settlement/reconciliation/stage-range.ts';
 
-export interface Walk {
+export interface Scan {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly final: bigint;
@@ -33,17 +33,17 @@ export interface Walk {
 /** Stores the contract's events. `final`: the last block that need not be read again. */
 export async function storeEvents(
   deps: NoteRulesDeps,
-  walk: Walk,
+  scan: Scan,
 ): Promise<{ events: number; final: bigint }> {
   let events = 0;
-  let { final } = walk;
-  for await (const range of walkEvents(deps.chain, walk.fromBlock, walk.toBlock)) {
+  let { final } = scan;
+  for await (const range of scanEvents(deps.chain, scan.fromBlock, scan.toBlock)) {
     events += range.events.length;
     // Events too recent to be compared are read again, even if the chain already calls them final.
-    const young = firstSince(range, walk.settledBefore);
+    const young = firstSince(range, scan.settledBefore);
     if (young !== null && young <= final) final = young - 1n;
     const { news } = await deps.db.transaction((tx) =>
-      storeRange(tx, deps, range, { ...walk, final }),
+      storeRange(tx, deps, range, { ...scan, final }),
     );
     logNews(deps, news);
   }
@@ -54,7 +54,7 @@ export async function storeEvents(
  * Returns the first block of the range that contains an event and is not older than `since`, or
  * `null`.
  */
-function firstSince({ times }: WalkedRange, since: Date): bigint | null {
+function firstSince({ times }: ScannedRange, since: Date): bigint | null {
   const young = [...times].flatMap(([number, time]) => (time >= since ? [number] : []));
   return young.reduce<bigint | null>((least, n) => (least === null || n < least ? n : least), null);
 }
@@ -66,16 +66,16 @@ function firstSince({ times }: WalkedRange, since: Date): bigint | null {
 async function storeRange(
   tx: Tx,
   deps: NoteRulesDeps,
-  walked: WalkedRange,
-  walk: Walk,
+  range: ScannedRange,
+  scan: Scan,
 ): Promise<NotedRules> {
   const { livemode } = deps.chain.config;
-  const { fromBlock, toBlock, events } = walked;
-  const wanted = { livemode, start: fromBlock, watchedFrom: walk.watchedFrom };
+  const { fromBlock, toBlock, events } = range;
+  const wanted = { livemode, start: fromBlock, watchedFrom: scan.watchedFrom };
   const cursor = await lockCursor(tx, wanted, deps.clock.now());
   const { next_block: start, watched_from: watchedFrom } = cursor;
-  await stageRange(tx, livemode, walked);
-  const last = least(walk.final, toBlock);
+  await stageRange(tx, livemode, range);
+  const last = least(scan.final, toBlock);
   if (last >= start) {
     await addBalances(tx, { livemode, fromBlock: start, toBlock: last });
     await moveCursor(tx, livemode, last + 1n);
@@ -83,8 +83,8 @@ async function storeRange(
   return noteRules(tx, deps, {
     events: events
       .filter(changesRules)
-      .filter(({ contractVersion }) => !walk.unread.includes(contractVersion)),
-    isOlder: (event) => event.blockNumber < watchedFrom && !isOfLostTime(deps, walk, event),
+      .filter(({ contractVersion }) => !scan.unread.includes(contractVersion)),
+    isOlder: (event) => event.blockNumber < watchedFrom && !isOfLostTime(deps, scan, event),
   });
 }
 
@@ -94,7 +94,7 @@ async function storeRange(
  */
 function isOfLostTime(
   { chain }: NoteRulesDeps,
-  { lostTo }: Pick<Walk, 'lostTo'>,
+  { lostTo }: Pick<Scan, 'lostTo'>,
   { blockNumber, contractVersion }: OtherEvent,
 ): boolean {
   const deployedAt = contractsOf(chain.config)[contractVersion]?.deployedAtBlock ?? 0n;
@@ -107,7 +107,7 @@ function isOfLostTime(
  */
 export async function readUnread(
   deps: NoteRulesDeps,
-  { unread, toBlock, lostTo }: Pick<Walk, 'unread' | 'toBlock' | 'lostTo'>,
+  { unread, toBlock, lostTo }: Pick<Scan, 'unread' | 'toBlock' | 'lostTo'>,
 ): Promise<void> {
   const { chain, db } = deps;
   const { livemode } = chain.config;

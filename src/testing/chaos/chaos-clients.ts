@@ -5,8 +5,8 @@ import {
   openChaosCaller,
 } from '#testing/chaos/chaos-caller.ts';
 import type { Journal, SeenIntent, SeenRefund } from '#testing/chaos/chaos-journal.ts';
+import { pageThrough } from '#testing/chaos/chaos-pagination.ts';
 import type { Random } from '#testing/chaos/chaos-random.ts';
-import { walkList } from '#testing/chaos/chaos-walk.ts';
 import type { ChaosWorld } from '#testing/chaos/chaos-world.ts';
 import { WAYS } from '#testing/ways/ways.ts';
 
@@ -239,9 +239,9 @@ const expireNow: Scene = async (client) => {
   await follow(client, made.id);
 };
 
-const walk: Scene = async ({ random, server, journal }) => {
+const paginate: Scene = async ({ random, server, journal }) => {
   const list = random.pick(['payment_intents', 'payments', 'refunds', 'events']);
-  if (await walkList(server, list, journal)) journal.count('walk');
+  if (await pageThrough(server, list, journal)) journal.count('pagination');
 };
 
 const switchEndpoint: Scene = async ({ random, server, endpoints, journal }) => {
@@ -264,7 +264,7 @@ const SCENES: readonly (readonly [number, Scene])[] = [
   [6, doubleTap],
   [7, agentPays],
   [4, expireNow],
-  [3, walk],
+  [3, paginate],
   [2, switchEndpoint],
 ];
 

@@ -44,7 +44,7 @@ async function openClient(timetable: Timetable, process: string) {
 }
 
 /** Writes one row after the other, with a rare statement half-way. */
-async function walk(db: Database): Promise<void> {
+async function writeSteps(db: Database): Promise<void> {
   for (let step = 1; step <= STEPS; step++) {
     await db.query(INSERT, [step]);
     if (step === STEPS / 2) await db.query(MARK);
@@ -62,7 +62,7 @@ describe('a timetable', () => {
   it('records the rarest message before a fault', async () => {
     const timetable = openTimetable(null);
     const { db, close } = await openClient(timetable, 'worker-1');
-    await walk(db);
+    await writeSteps(db);
     const targets = [processOf('worker-1')];
     await timetable.strike({ fault: FAULT, all: targets, targets, strike: async () => {} });
     await close();
@@ -85,7 +85,7 @@ describe('a timetable', () => {
       struck = { names: targets.map(({ name }) => name), after: sent() };
     };
     const blow = timetable.strike({ fault: FAULT, all, targets: all.slice(0, 1), strike });
-    await Promise.all([blow, walk(db)]);
+    await Promise.all([blow, writeSteps(db)]);
     await close();
     assert.deepEqual(struck, { names: ['worker-2'], after: STEPS / 2 });
     assert.deepEqual(timetable.met(), { hits: 1, of: 1 });

@@ -9,8 +9,8 @@ import {
   type SeenRefund,
   type SeenWithdrawal,
 } from '#testing/chaos/chaos-journal.ts';
+import { pageThrough } from '#testing/chaos/chaos-pagination.ts';
 import { createRandom } from '#testing/chaos/chaos-random.ts';
-import { walkList } from '#testing/chaos/chaos-walk.ts';
 import { type HealthyStore, openHealthyStore } from '#testing/healthy-store.ts';
 import { checkPromises } from '#testing/invariants/invariants-journal.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
@@ -333,7 +333,7 @@ describe('a client of a chaos run', () => {
   });
 
   /** Returns the complaints if a list has these ids on its pages. */
-  async function complaintsOfWalk(pages: readonly (readonly string[])[]): Promise<string[]> {
+  async function complaintsOfPagination(pages: readonly (readonly string[])[]): Promise<string[]> {
     receiver.answer(({ path }, response) => {
       const page = Number(new URL(path, receiver.url).searchParams.get('cursor'));
       const data = (pages[page] ?? []).map((id) => ({ id }));
@@ -341,14 +341,14 @@ describe('a client of a chaos run', () => {
       response.end(JSON.stringify({ data, next_cursor }));
     });
     const journal = openJournal();
-    const random = createRandom(1, 'walker');
+    const random = createRandom(1, 'pagination');
     const server = openChaosCaller({ urls: [receiver.url], key: 'sk', random, journal });
-    assert.equal(await walkList(server, 'events', journal), true);
+    assert.equal(await pageThrough(server, 'events', journal), true);
     return [...journal.complaints];
   }
 
   it('complains of an object that appears twice in one pagination of a list', async () => {
-    const twice = await complaintsOfWalk([
+    const twice = await complaintsOfPagination([
       ['evt_1', 'evt_2'],
       ['evt_2', 'evt_3'],
     ]);
@@ -356,6 +356,6 @@ describe('a client of a chaos run', () => {
   });
 
   it('does not complain of a pagination that meets everything once', async () => {
-    assert.deepEqual(await complaintsOfWalk([['evt_1'], ['evt_2'], []]), []);
+    assert.deepEqual(await complaintsOfPagination([['evt_1'], ['evt_2'], []]), []);
   });
 });

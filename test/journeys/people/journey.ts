@@ -16,7 +16,7 @@ export interface Journey {
   run(scene: JourneyScene): Promise<void>;
 }
 
-export async function walk(journey: Journey, scene: JourneyScene): Promise<void> {
+export async function runJourney(journey: Journey, scene: JourneyScene): Promise<void> {
   scene.browser.startOver();
   await journey.run(scene);
   const { name, width } = journey;

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { sharedStage } from '../../../web/testing/stage.ts';
 import { AT_THE_COUNTER } from './counter.ts';
-import { walk } from './journey.ts';
+import { runJourney } from './journey.ts';
 import { countPresses } from './presses.ts';
 import { WITH_A_WALLET } from './wallets.ts';
 
@@ -11,6 +11,6 @@ for (const journey of [...AT_THE_COUNTER, ...WITH_A_WALLET]) {
   if (journey.quick !== true) continue;
   test(`${journey.name}: at ${journey.width} pixels, in no more presses than before`, async () => {
     const { sandbox, browser } = stage();
-    await walk(journey, { sandbox, browser: countPresses(browser) });
+    await runJourney(journey, { sandbox, browser: countPresses(browser) });
   });
 }

@@ -36,7 +36,7 @@ async function opens(hands: Hands, address: string): Promise<void> {
 }
 
 /** At this width, each row and each navigation link opens its own page. */
-async function walkLists(hands: Hands, ground: Ground, width: number): Promise<void> {
+async function openLists(hands: Hands, ground: Ground, width: number): Promise<void> {
   const { sandbox, terminal } = ground;
   for (const amount of [1_000_000, 2_000_000]) {
     const { payment } = await payAt(sandbox, { terminal: terminal.id, amount });
@@ -83,9 +83,9 @@ const setDates = (value: string) => `(() => {
 
 export const DESK_JOURNEYS: Journeys = {
   'at 820 px each row and each link of the lists opens its own page': (hands, ground) =>
-    walkLists(hands, ground, 820),
+    openLists(hands, ground, 820),
   'at 1,440 px each row and each link of the lists opens its own page': (hands, ground) =>
-    walkLists(hands, ground, 1_440),
+    openLists(hands, ground, 1_440),
   'passkeys are offered where the browser has them, and nowhere else': async (hands, ground) => {
     const { web_url } = ground.sandbox;
     const named = web_url.replace('127.0.0.1', 'localhost');

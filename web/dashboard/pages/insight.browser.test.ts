@@ -52,7 +52,7 @@ test('a click on a day of failed calls leads to these calls', async () => {
   await window.close();
 });
 
-test('the chart of sales is walked by keys, says each day, and spans what is asked', async () => {
+test('arrow keys move along the sales chart, which names each day of the period', async () => {
   const { sandbox } = shared;
   await payAt(sandbox, { terminal: sandbox.test.terminal, amount: 2_500_000 });
   const window = await browser.open(DESKTOP);

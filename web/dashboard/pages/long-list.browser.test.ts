@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
 import { DESKTOP, openBrowser, PHONE, type TestBrowser } from '../../testing/browser.ts';
 import { signInAt } from '../../testing/desk.ts';
-import { drawnRows, type ListOnPage, MOST_DRAWN, walkThrough } from '../../testing/long-list.ts';
+import { drawnRows, type ListOnPage, MOST_DRAWN, scrollThrough } from '../../testing/long-list.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
 /** Scrolls a list of thousands of rows from end to end while new ones arrive. */
@@ -66,7 +66,7 @@ test('every row is there once, however many come in meanwhile, and few are drawn
   await window.checkAccessibility();
   const first = new Set(made);
   let isHalfway = false;
-  const seen = await walkThrough(listOn(page), async (count) => {
+  const seen = await scrollThrough(listOn(page), async (count) => {
     if (isHalfway || count < ROWS / 2) return;
     isHalfway = true;
     await addIntents(NEWER);

@@ -13,7 +13,7 @@ test('a scale begins at zero and ends with a round number above every value', ()
   for (let most = 1; most < 5_000; most += 7) assert.ok(scaleFor([most], true).top >= most);
 });
 
-test('keys walk along the days and stop at both ends', () => {
+test('arrow keys move along the days and stop at both ends', () => {
   assert.equal(dayAtKey('ArrowRight', 5, 7), 6);
   assert.equal(dayAtKey('ArrowRight', 6, 7), 6);
   assert.equal(dayAtKey('ArrowLeft', 0, 7), 0);

@@ -134,7 +134,7 @@ export function DayChart(props: DayChartProps): ReactNode {
   const last = Math.min(stop, days - 1);
   const said = Math.min(looked ?? days - 1, days - 1);
   const saidDay = names[said] ?? '';
-  const walk = (event: KeyboardEvent, at: number) => {
+  const moveFocus = (event: KeyboardEvent, at: number) => {
     const next = dayAtKey(event.key, at, days);
     if (next === null) return;
     event.preventDefault();
@@ -163,7 +163,7 @@ export function DayChart(props: DayChartProps): ReactNode {
                 setLooked(isLooked ? at : null);
                 if (isLooked) setStop(at);
               }}
-              onKey={(event) => walk(event, at)}
+              onKey={(event) => moveFocus(event, at)}
             />
           ))}
         </ol>

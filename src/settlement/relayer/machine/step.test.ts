@@ -445,7 +445,7 @@ const situations: Transaction[] = Object.values(SITUATIONS);
 const open = situations.filter((one): one is OpenTransaction => one.phase !== 'done');
 
 /** Returns every transaction that a sequence passes through and leaves out what is impossible. */
-function walk(start: OpenTransaction, names: readonly CaseName[]): Transaction[] {
+function replay(start: OpenTransaction, names: readonly CaseName[]): Transaction[] {
   const passed: Transaction[] = [start];
   for (const name of names) {
     const last = passed.at(-1) ?? start;
@@ -469,7 +469,7 @@ describe('any sequence of observations', () => {
   it('keeps every byte that was stored, and the nonce', () => {
     fc.assert(
       fc.property(sequences, ([start, names]) => {
-        walk(start, names).reduce((before, after) => {
+        replay(start, names).reduce((before, after) => {
           const hashes = after.attempts.map(({ hash }) => hash);
           assert(before.attempts.every(({ hash }) => hashes.includes(hash)));
           assert.deepEqual([after.id, after.nonce], [before.id, before.nonce]);
@@ -483,7 +483,7 @@ describe('any sequence of observations', () => {
   it('sends nothing but a cancellation once its jobs are queued again', () => {
     fc.assert(
       fc.property(sequences, ([start, names]) => {
-        for (const one of walk(start, names)) {
+        for (const one of replay(start, names)) {
           if (one.phase === 'done' || one.requests.length > 0 || !isSendable(one)) continue;
           assert.equal(one.attempts.at(-1)?.cancels, true);
         }

@@ -67,7 +67,7 @@ for (const [name, work] of Object.entries(OF_SEVERAL)) {
   });
 }
 
-test('a worker renews only its own leases, on one network, with current fencing tokens', async () => {
+test('only leases of this worker and network with current fencing tokens are renewed', async () => {
   const { db } = database;
   const renew = (other: object) => renewLeases(db, { ...LEASE, ...SENDERS, ...other });
   assert.deepEqual((await renew({})).sort(), [1, 2, 3]);

@@ -1,7 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { entryName } from '../ui/history-entry.ts';
-import { type ListPage, pagesWithin, startWalk, type Walk, walkOn, withPage } from './walk.ts';
+import {
+  type ListPage,
+  type Pagination,
+  pagesWithin,
+  startPagination,
+  withNextPage,
+  withPage,
+} from './pagination.ts';
 
 /**
  * Browsers clip taller elements (Firefox at 17.9 million px), so a list that reaches this height
@@ -14,7 +21,7 @@ const UNSEEN_PX = 1_000;
 /** The state kept for Back when the user leaves a list. */
 interface Kept<Row> {
   readonly head: ListPage<Row>;
-  readonly walk: Walk;
+  readonly pagination: Pagination;
   readonly heights: ReadonlyMap<number, number>;
   readonly scrolledPx: number;
 }
@@ -32,11 +39,11 @@ function focusedPage(): number | null {
   return body instanceof HTMLElement ? Number(body.dataset.page) : null;
 }
 
-export interface WalkInSight<Row> {
+export interface PaginationView<Row> {
   /** The first page as it was when its beginning was last on screen. */
   readonly head: ListPage<Row>;
   setHead(head: ListPage<Row>): void;
-  readonly walk: Walk;
+  readonly pagination: Pagination;
   /** Indexes of the rendered pages, in order. */
   readonly drawn: readonly number[];
   /** Returns the height of pages `from` up to, but not including, `to`. */
@@ -48,7 +55,7 @@ export interface WalkInSight<Row> {
   isAtTop(): boolean;
 }
 
-export interface WalkOf<Row> {
+export interface PaginationInput<Row> {
   readonly place: RefObject<HTMLElement | null>;
   readonly scope: readonly string[];
   readonly cursor: string | undefined;
@@ -64,17 +71,21 @@ function roomIn(heights: Heights, from: number, to: number): number {
 }
 
 /** Returns the pages near the screen, by the list's current position. */
-function lookAround(list: HTMLElement, walk: Walk, heights: Heights) {
+function lookAround(list: HTMLElement, pagination: Pagination, heights: Heights) {
   for (const body of list.querySelectorAll<HTMLElement>('tbody[data-page]')) {
     heights.set(Number(body.dataset.page), body.offsetHeight);
   }
   const { top } = list.getBoundingClientRect();
   const screen = window.innerHeight;
   const heightOf = (index: number) => roomIn(heights, index, index + 1);
-  const within = pagesWithin(walk, { heightOf, fromPx: -top - screen, toPx: -top + 2 * screen });
+  const within = pagesWithin(pagination, {
+    heightOf,
+    fromPx: -top - screen,
+    toPx: -top + 2 * screen,
+  });
   const focused = focusedPage();
-  if (focused !== null && focused < walk.length) within.push(focused);
-  const room = roomIn(heights, 0, walk.length);
+  if (focused !== null && focused < pagination.length) within.push(focused);
+  const room = roomIn(heights, 0, pagination.length);
   const isEndNear = top + room < 2.5 * screen && room < LONGEST_PX;
   return { drawn: [...new Set(within)].sort((one, other) => one - other), isEndNear };
 }
@@ -104,22 +115,29 @@ function useScrolled(look: () => void): RefObject<number | null> {
 }
 
 /** Renders the pages near the screen, loads the next one ahead of time, and keeps the position. */
-export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkInSight<Row> {
+export function usePagination<Row>({
+  place,
+  scope,
+  cursor,
+  live,
+}: PaginationInput<Row>): PaginationView<Row> {
   const cache = useQueryClient();
   // Each history entry has its own pagination state.
-  const [key] = useState(() => ['walk', ...scope, entryName()]);
+  const [key] = useState(() => ['pagination', ...scope, entryName()]);
   const [before] = useState(() => cache.getQueryData<Kept<Row>>(key));
   const [head, setHead] = useState(before?.head ?? live);
-  const [walk, setWalk] = useState<Walk>(before?.walk ?? startWalk(cursor));
+  const [pagination, setPagination] = useState<Pagination>(
+    before?.pagination ?? startPagination(cursor),
+  );
   const [drawn, setDrawn] = useState<readonly number[]>(before === undefined ? [0] : []);
   const heights = useRef<Heights>(new Map(before?.heights));
   const roomOf = useCallback((from: number, to: number) => roomIn(heights.current, from, to), []);
   const look = useCallback(() => {
     if (place.current === null) return;
-    const seen = lookAround(place.current, walk, heights.current);
+    const seen = lookAround(place.current, pagination, heights.current);
     setDrawn((now) => (sameNumbers(now, seen.drawn) ? now : seen.drawn));
-    if (seen.isEndNear) setWalk(walkOn);
-  }, [place, walk]);
+    if (seen.isEndNear) setPagination(withNextPage);
+  }, [place, pagination]);
   useLayoutEffect(() => {
     if (before !== undefined) window.scrollTo(0, before.scrolledPx);
     // A filter was changed far down the list: scroll to the top of the new one.
@@ -129,21 +147,26 @@ export function useWalk<Row>({ place, scope, cursor, live }: WalkOf<Row>): WalkI
   const scrolledPx = useScrolled(look);
   useEffect(
     () => () => {
-      const kept = { head, walk, heights: heights.current, scrolledPx: scrolledPx.current ?? 0 };
+      const kept = {
+        head,
+        pagination,
+        heights: heights.current,
+        scrolledPx: scrolledPx.current ?? 0,
+      };
       cache.setQueryData<Kept<Row>>(key, kept);
     },
-    [cache, key, head, walk, scrolledPx],
+    [cache, key, head, pagination, scrolledPx],
   );
   const note = useCallback(
     (index: number, page: { readonly count: number; readonly next: string | null }) =>
-      setWalk((now) => withPage(now, index, page)),
+      setPagination((now) => withPage(now, index, page)),
     [],
   );
-  const goOn = () => setWalk(walkOn);
-  const isTooLong = roomOf(0, walk.length) >= LONGEST_PX;
+  const goOn = () => setPagination(withNextPage);
+  const isTooLong = roomOf(0, pagination.length) >= LONGEST_PX;
   // After Back, the position is restored after the first effects; until then the list counts as not
   // at its top.
   const isOnTheWayBack = () => scrolledPx.current === null && (before?.scrolledPx ?? 0) > 0;
   const isAtTop = () => !isOnTheWayBack() && (place.current?.getBoundingClientRect().top ?? 0) >= 0;
-  return { head, setHead, walk, drawn, roomOf, note, goOn, isTooLong, isAtTop };
+  return { head, setHead, pagination, drawn, roomOf, note, goOn, isTooLong, isAtTop };
 }

@@ -3,46 +3,46 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   countNewer,
+  type Pagination,
   pagesWithin,
   refreshed,
   rowsBefore,
-  startWalk,
+  startPagination,
   totalRows,
-  type Walk,
-  walkOn,
+  withNextPage,
   withoutGone,
   withPage,
-} from './walk.ts';
+} from './pagination.ts';
 
 /** Tests the pagination state of a long list. */
 
 const same = (row: string) => row;
 
-function walked(...nexts: readonly (string | null)[]): Walk {
-  return nexts.reduce<Walk>((walk, next, index) => {
-    const with1 = index === 0 ? walk : walkOn(walk);
+function paginationOf(...nexts: readonly (string | null)[]): Pagination {
+  return nexts.reduce<Pagination>((pagination, next, index) => {
+    const with1 = index === 0 ? pagination : withNextPage(pagination);
     return withPage(with1, index, { count: 50, next });
-  }, startWalk(undefined));
+  }, startPagination(undefined));
 }
 
 test('a page begins where the one before ends, and the last one knows how many there are', () => {
-  const walk = walked('a', 'b', null);
+  const pagination = paginationOf('a', 'b', null);
   assert.deepEqual(
-    walk.map(({ cursor }) => cursor),
+    pagination.map(({ cursor }) => cursor),
     [undefined, 'a', 'b'],
   );
-  assert.equal(rowsBefore(walk, 2), 100);
-  assert.equal(totalRows(walk), 150);
-  assert.equal(totalRows(walked('a', 'b')), null);
-  assert.equal(walkOn(walk), walk, 'there is nothing behind the last page');
+  assert.equal(rowsBefore(pagination, 2), 100);
+  assert.equal(totalRows(pagination), 150);
+  assert.equal(totalRows(paginationOf('a', 'b')), null);
+  assert.equal(withNextPage(pagination), pagination, 'there is nothing behind the last page');
 });
 
 test('a page that ends elsewhere by now is followed by other pages', () => {
-  const walk = walked('a', 'b', 'c');
-  assert.equal(withPage(walk, 1, { count: 50, next: 'b' }), walk);
-  const moved = withPage(walk, 1, { count: 50, next: 'x' });
+  const pagination = paginationOf('a', 'b', 'c');
+  assert.equal(withPage(pagination, 1, { count: 50, next: 'b' }), pagination);
+  const moved = withPage(pagination, 1, { count: 50, next: 'x' });
   assert.deepEqual(
-    walkOn(moved).map(({ cursor }) => cursor),
+    withNextPage(moved).map(({ cursor }) => cursor),
     [undefined, 'a', 'x'],
   );
 });
@@ -51,10 +51,10 @@ test('what is shown is bounded, and holds all that is looked at', () => {
   const heights = fc.array(fc.integer({ min: 1, max: 4_000 }), { minLength: 1, maxLength: 60 });
   fc.assert(
     fc.property(heights, fc.nat(100_000), (pages, fromPx) => {
-      const walk = walked(...pages.map((_, index) => `c${index}`));
+      const pagination = paginationOf(...pages.map((_, index) => `c${index}`));
       const heightOf = (index: number) => pages[index] ?? 0;
       const toPx = fromPx + 2_400;
-      const within = pagesWithin(walk, { heightOf, fromPx, toPx });
+      const within = pagesWithin(pagination, { heightOf, fromPx, toPx });
       const ends = pages.map((_, i) => pages.slice(0, i + 1).reduce((sum, px) => sum + px, 0));
       for (const [index, end] of ends.entries()) {
         const isSeen = end >= fromPx && end - heightOf(index) <= toPx;
@@ -62,7 +62,7 @@ test('what is shown is bounded, and holds all that is looked at', () => {
       }
     }),
   );
-  const waiting = walkOn(walked('a', 'b'));
+  const waiting = withNextPage(paginationOf('a', 'b'));
   const far = { heightOf: () => 2_000, fromPx: 0, toPx: 800 };
   assert.deepEqual(pagesWithin(waiting, far), [0, 2], 'the page that is being read');
 });

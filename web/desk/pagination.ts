@@ -6,7 +6,7 @@ export interface ListPage<Row> {
 }
 
 /** A page of a list that the user has reached. */
-export interface WalkedPage {
+export interface PageState {
   /** `undefined` for the first page. */
   readonly cursor: string | undefined;
   /** `null` on the last page, `undefined` while it has not loaded. */
@@ -15,9 +15,9 @@ export interface WalkedPage {
 }
 
 /** The pages of a list that the user has reached. There is always a first one. */
-export type Walk = readonly [WalkedPage, ...WalkedPage[]];
+export type Pagination = readonly [PageState, ...PageState[]];
 
-export function startWalk(cursor: string | undefined): Walk {
+export function startPagination(cursor: string | undefined): Pagination {
   return [{ cursor, next: undefined, count: 0 }];
 }
 
@@ -27,40 +27,44 @@ export function startWalk(cursor: string | undefined): Walk {
  * duplicated.
  */
 export function withPage(
-  walk: Walk,
+  pagination: Pagination,
   index: number,
-  { count, next }: Pick<WalkedPage, 'count' | 'next'>,
-): Walk {
-  const page = walk[index];
-  if (page === undefined || (page.count === count && page.next === next)) return walk;
+  { count, next }: Pick<PageState, 'count' | 'next'>,
+): Pagination {
+  const page = pagination[index];
+  if (page === undefined || (page.count === count && page.next === next)) return pagination;
   const hasMoved = page.next !== undefined && page.next !== next;
-  const after = hasMoved ? [] : walk.slice(index + 1);
-  const [first = page, ...rest] = [...walk.slice(0, index), { ...page, count, next }, ...after];
+  const after = hasMoved ? [] : pagination.slice(index + 1);
+  const [first = page, ...rest] = [
+    ...pagination.slice(0, index),
+    { ...page, count, next },
+    ...after,
+  ];
   return [first, ...rest];
 }
 
 /** Adds the next page if there is one and its cursor is known. */
-export function walkOn(walk: Walk): Walk {
-  const next = walk.at(-1)?.next;
-  if (next === undefined || next === null) return walk;
-  return [...walk, { cursor: next, next: undefined, count: 0 }];
+export function withNextPage(pagination: Pagination): Pagination {
+  const next = pagination.at(-1)?.next;
+  if (next === undefined || next === null) return pagination;
+  return [...pagination, { cursor: next, next: undefined, count: 0 }];
 }
 
 /** Returns the number of rows before a page. */
-export function rowsBefore(walk: Walk, index: number): number {
-  return walk.slice(0, index).reduce((sum, { count }) => sum + count, 0);
+export function rowsBefore(pagination: Pagination, index: number): number {
+  return pagination.slice(0, index).reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Returns the number of rows in the list, or `null` while its end is unknown. */
-export function totalRows(walk: Walk): number | null {
-  return walk.at(-1)?.next === null ? rowsBefore(walk, walk.length) : null;
+export function totalRows(pagination: Pagination): number | null {
+  return pagination.at(-1)?.next === null ? rowsBefore(pagination, pagination.length) : null;
 }
 
 /**
  * Returns the pages that overlap this range of the list, and the next one that has not loaded yet.
  */
 export function pagesWithin(
-  walk: Walk,
+  pagination: Pagination,
   {
     heightOf,
     fromPx,
@@ -73,7 +77,7 @@ export function pagesWithin(
 ): number[] {
   let top = 0;
   const within: number[] = [];
-  for (const [index, page] of walk.entries()) {
+  for (const [index, page] of pagination.entries()) {
     const bottom = top + heightOf(index);
     const isTouched = bottom >= fromPx && top <= toPx;
     if (isTouched || page.next === undefined) within.push(index);

@@ -3,7 +3,7 @@ import type { LogPortion } from '#settlement/chain/log-portion.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 import { readEvents, type SettlementEvent } from '#settlement/contract/contract-events.ts';
 
-export interface WalkedRange {
+export interface ScannedRange {
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly events: readonly SettlementEvent[];
@@ -15,17 +15,17 @@ export interface WalkedRange {
  * Yields all events of the contracts in a range of blocks, in portions that nodes are willing to
  * return.
  */
-export async function* walkEvents(
+export async function* scanEvents(
   chain: Chain,
   from: bigint,
   to: bigint,
-): AsyncGenerator<WalkedRange> {
+): AsyncGenerator<ScannedRange> {
   for await (const portion of chain.logPortions({ fromBlock: from, toBlock: to })) {
     yield await withTimes(chain, portion);
   }
 }
 
-async function withTimes(chain: Chain, portion: LogPortion): Promise<WalkedRange> {
+async function withTimes(chain: Chain, portion: LogPortion): Promise<ScannedRange> {
   const { fromBlock, toBlock, logs } = portion;
   const events = readEvents(chain.config, logs);
   const numbers = [...new Set(events.map((event) => event.blockNumber))];

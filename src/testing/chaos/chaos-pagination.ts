@@ -8,7 +8,7 @@ const PAGES = 5;
  * Pages through a list while others write: no object may appear twice. @returns true if it reached
  * the end.
  */
-export async function walkList(
+export async function pageThrough(
   server: Pick<ChaosCaller, 'get'>,
   list: string,
   journal: Pick<Journal, 'complain'>,

@@ -22,7 +22,7 @@ const people = new Map<Role | 'foreign', PersonClient>();
 const userIds = new Map<Role, string>();
 
 async function addPerson(name: string): Promise<{ accountId: string; userId: string }> {
-  const owner = { email: `${name}@walk.test`, password: PASSWORD, name };
+  const owner = { email: `${name}@roles.test`, password: PASSWORD, name };
   const input = { accountName: `${name} shop`, owner, actor, now: server.clock.now() };
   const made = await createAccountWithOwner(server.db, input);
   assert.ok(!isRefusal(made));
@@ -31,7 +31,7 @@ async function addPerson(name: string): Promise<{ accountId: string; userId: str
 
 async function signIn(name: string): Promise<PersonClient> {
   const client = new PersonClient(server.dashboard);
-  const answer = await client.post('/session', { email: `${name}@walk.test`, password: PASSWORD });
+  const answer = await client.post('/session', { email: `${name}@roles.test`, password: PASSWORD });
   assert.equal(answer.status, 200, answer.text);
   return client;
 }
@@ -75,7 +75,7 @@ function send(client: PersonClient, route: PersonRoute) {
   const isUpload = route.upload !== undefined;
   const body = isUpload ? Buffer.from('%PDF-1.7') : route.method === 'GET' ? undefined : {};
   const headers = {
-    'Idempotency-Key': 'walk',
+    'Idempotency-Key': 'roles',
     ...(isUpload ? { 'Content-Type': 'application/pdf' } : {}),
   };
   return client.send(route.method, pathOf(route), body, headers);
@@ -180,7 +180,7 @@ test('a disabled account can be read and not changed', async () => {
 });
 
 describe('operators', () => {
-  const email = 'staff@walk.test';
+  const email = 'staff@roles.test';
   const staffRoutes = () => server.operatorRoutes.filter((route) => route.access === 'operator');
   let staff: PersonClient;
 
