@@ -135,9 +135,9 @@ test('the removed owner gets an email, too, whose link holds the payouts', async
   assert.equal(removed.status, 200, removed.text);
   assert.equal(await mailsTo(SECOND), before + 1);
   const link = await linkOf(SECOND);
-  const pressed = await fetch(link, { method: 'POST' });
-  assert.equal(pressed.status, 200);
-  assert.match(await pressed.text(), /Payouts are held/);
+  const clicked = await fetch(link, { method: 'POST' });
+  assert.equal(clicked.status, 200);
+  assert.match(await clicked.text(), /Payouts are held/);
   assert.ok(isRefusal(await checkNotHeld(server.db, account)));
   assert.equal((await fetch(link, { method: 'POST' })).status, 404, 'it works once');
   assert.equal((await fetch(link)).status, 404);

@@ -101,14 +101,14 @@ async function until<T>(what: string, look: () => Promise<T | null>): Promise<T>
 }
 
 /** Clicks the button in the email about a first factor, which activates the factor. */
-async function pressInMail(email: string): Promise<void> {
+async function clickInMail(email: string): Promise<void> {
   const link = await until('the mail about the factor', async () => {
     const message = mail.messages.map(decode).findLast((one) => one.includes(email));
     return /\/by-mail\/\S+/.exec(message ?? '')?.[0] ?? null;
   });
   const headers = { Origin: PUBLIC_URL };
-  const pressed = await fetch(`${webUrl}${link}`, { method: 'POST', headers });
-  assert.equal(pressed.status, 200, await pressed.text());
+  const clicked = await fetch(`${webUrl}${link}`, { method: 'POST', headers });
+  assert.equal(clicked.status, 200, await clicked.text());
 }
 
 /** Decodes quoted-printable, as mail clients write it. */
@@ -271,7 +271,7 @@ test('a merchant signs up and is verified by an operator who was created by comm
   const staff = new PersonClient(`${webUrl}/api/operator/v1`);
   await staff.post('/session', { email: 'otto@tapline.test', password: PASSWORD });
   await addFactorNow(staff, PASSWORD);
-  await pressInMail('otto@tapline.test');
+  await clickInMail('otto@tapline.test');
   const decision = { decision: 'approved' };
   const decided = await staff.post(`/accounts/${account}/kyb/decision`, decision);
   assert.equal(decided.body.status, 'approved', decided.text);
@@ -289,7 +289,7 @@ test('the merchant goes live on mainnet and gets a live key and terminal', async
   const { deadline } = asked.body;
   const consent = { wallet: wallet.address, deadline, signature };
   await addFactorNow(merchant, PASSWORD);
-  await pressInMail('nina@cafe.test');
+  await clickInMail('nina@cafe.test');
   assert.equal((await merchant.post(`${place}/go_live`, consent)).status, 202);
   await until('the registration', async () => {
     const { body } = await merchant.get(`${place}/go_live`);

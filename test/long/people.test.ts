@@ -1,9 +1,9 @@
 import { test } from 'node:test';
 import { sharedStage } from '../../web/testing/stage.ts';
+import { countClicks } from '../journeys/people/clicks.ts';
 import { AT_THE_COUNTER, FORGOTTEN_PIN } from '../journeys/people/counter.ts';
 import { FIRST_PAYMENT } from '../journeys/people/first-payment.ts';
 import { runJourney } from '../journeys/people/journey.ts';
-import { countPresses } from '../journeys/people/presses.ts';
 import { WITH_A_WALLET } from '../journeys/people/wallets.ts';
 
 /** All user journeys. The quick ones also run from a file of their own. */
@@ -11,8 +11,8 @@ import { WITH_A_WALLET } from '../journeys/people/wallets.ts';
 const stage = sharedStage();
 
 for (const journey of [...AT_THE_COUNTER, ...WITH_A_WALLET, FIRST_PAYMENT, FORGOTTEN_PIN]) {
-  test(`${journey.name}: at ${journey.width} pixels, in no more presses than before`, async () => {
+  test(`${journey.name}: at ${journey.width} pixels, in no more clicks than before`, async () => {
     const { sandbox, browser } = stage();
-    await runJourney(journey, { sandbox, browser: countPresses(browser) });
+    await runJourney(journey, { sandbox, browser: countClicks(browser) });
   });
 }

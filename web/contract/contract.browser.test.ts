@@ -101,7 +101,7 @@ for (const [name, options] of [
   ['desktop', { viewport: { width: 1440, height: 900 } }],
   ['phone', PHONE],
 ] as const) {
-  test(`a guardian pauses the contract in three presses, on a ${name}`, async () => {
+  test(`a guardian pauses the contract in three clicks, on a ${name}`, async () => {
     // The page was opened with the first wallet, so the second one is not accepted.
     const window = await open({ account: network.guardian, options });
     const { page } = window;

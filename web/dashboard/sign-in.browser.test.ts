@@ -100,7 +100,7 @@ test('the first load stays within its budget', async () => {
  */
 const FONTS = `[...document.fonts].map(({ family, status }) => family + ' ' + status)`;
 
-test('the font comes with the first press, is kept, and is there before a page', async () => {
+test('the font loads at the first click, is cached, and is there before a page', async () => {
   const { sandbox } = shared;
   const window = await browser.open();
   const { page } = window;

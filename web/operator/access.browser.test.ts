@@ -15,7 +15,7 @@ import { addStaff, signInAsStaff } from '../testing/staff.ts';
 const NEW_PASSWORD = 'another long passphrase';
 
 /** Buttons that support staff may use: their own access, and actions that change nothing. */
-const MAY_PRESS = [
+const MAY_CLICK = [
   ...['Verify this log', 'Menu'],
   ...['Sign out', 'Change my name', 'Change my password', 'Delete my account', 'Remove the app'],
   ...['New recovery codes', 'End all sessions', 'Set up an app', 'Add a passkey'],
@@ -113,7 +113,7 @@ for (const { name, options, pages } of [
           async (button) => (await button.textContent())?.trim() || button.getAttribute('title'),
         ),
       );
-      const more = names.filter((text) => text !== null && !MAY_PRESS.includes(text));
+      const more = names.filter((text) => text !== null && !MAY_CLICK.includes(text));
       assert.deepEqual(more, [], path);
     }
     await window.checkAccessibility();

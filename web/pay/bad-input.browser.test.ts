@@ -37,7 +37,7 @@ async function openLink(options: Parameters<TestBrowser['open']>[0] = PHONE) {
   return { url, window, page: window.page, wallet, payments };
 }
 
-test('a button that is pressed twice asks the wallet once, and pays once', async () => {
+test('a button clicked twice asks the wallet once, and pays once', async () => {
   const { url, window, page, wallet, payments } = await openLink();
   await page.goto(url);
   await payButton(page).dblclick();

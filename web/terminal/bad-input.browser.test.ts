@@ -28,7 +28,7 @@ after(async () => {
 const TAP = /\/tap$/;
 const CREATE = /device\/v1\/payment_intents$/;
 
-test('buttons that are pressed twice do what they say once', async () => {
+test('buttons clicked twice act once', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const till = await openTill(browser, sandbox, { terminal });

@@ -16,7 +16,7 @@ export interface Charging {
   readonly settings: Settings;
 }
 
-/** The payment that a press of `Charge` asks for. */
+/** The payment that a click on `Charge` requests. */
 export function createOf({ units, currency }: Chargeable, { view, settings }: Charging): Create {
   return {
     key: crypto.randomUUID(),

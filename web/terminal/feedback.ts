@@ -37,7 +37,7 @@ function unlockSound(): void {
  * Unlocks sound at the first click. Browsers require one after each load, so also after a reload
  * during a shift.
  */
-export function unlockSoundByPress(end: AbortSignal): void {
+export function unlockSoundOnClick(end: AbortSignal): void {
   if (navigator.userActivation?.isActive === true) unlockSound();
   const how = { once: true, capture: true, signal: end };
   window.addEventListener('click', unlockSound, how);

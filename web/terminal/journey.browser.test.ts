@@ -127,7 +127,7 @@ test('a sale by keyboard alone', async () => {
   await page.keyboard.type('ok');
   await till.result('Paid').waitFor();
   const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
-  // After the focused element is removed, Chromium sometimes drops the next keydown: one press in
+  // After the focused element is removed, Chromium sometimes drops the next keydown: one in
   // eight reached the page as a keyup only.
   await eventually('the next payment', async () => {
     if (await till.amount.isVisible()) return true;

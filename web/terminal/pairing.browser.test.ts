@@ -64,7 +64,7 @@ test('a link alone never makes another terminal of a paired till', async () => {
   await openLink(till, `key=${other.deviceKey}`);
   await page.getByRole('button', { name: /^Pair/ }).click();
   await till.amount.waitFor();
-  assert.equal(await keptTerminal(till), other.id, 'with a press it does');
+  assert.equal(await keptTerminal(till), other.id, 'with a click it does');
   await till.close();
 });
 

@@ -119,13 +119,13 @@ function hasOpenPayment(): boolean {
 /**
  * What a paired till requires before it becomes `to`:
  * - `nothing`: it is that terminal already, and the code was typed here.
- * - `press`: a click by the person at the till.
+ * - `click`: a click by the person at the till.
  * - `pin`: the till's PIN.
  * - `ends_pin`: a manager's fresh code for the same terminal, which removes a forgotten PIN.
  * - `manager`: a manager's code for the current terminal, because real money would go elsewhere and
  *   there is no PIN.
  */
-export type Proof = 'nothing' | 'press' | 'pin' | 'ends_pin' | 'manager';
+export type Proof = 'nothing' | 'click' | 'pin' | 'ends_pin' | 'manager';
 
 export interface Change {
   readonly pairing: Pairing;
@@ -148,7 +148,7 @@ export function proofFor(change: Change): Proof | Problem {
   const isLive = pairing.key.startsWith('tldk_live');
   if (isSame) {
     if (hasPin) return to.byFreshFactor ? 'ends_pin' : 'pin';
-    return way === 'typed' ? 'nothing' : 'press';
+    return way === 'typed' ? 'nothing' : 'click';
   }
   if (from !== null && change.hasOpenPayment) {
     return { problem: t('till.pairing.problem.open') };
@@ -157,7 +157,7 @@ export function proofFor(change: Change): Proof | Problem {
     return { problem: t('till.pairing.problem.live') };
   }
   if (hasPin) return 'pin';
-  return isLive ? 'manager' : 'press';
+  return isLive ? 'manager' : 'click';
 }
 
 /** True if the code proves that a manager of the current terminal agrees. Uses the code up. */

@@ -197,8 +197,8 @@ function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void>
     const place = /\d/.test(letter) ? `Digit${letter}` : `Key${letter.toUpperCase()}`;
     return { key, shiftKey, code: lacks ? '' : letter === '_' ? 'Minus' : place };
   });
-  return page.evaluate((pressed) => {
-    for (const key of [...pressed, { key: 'Enter', code: 'Enter', shiftKey: false }]) {
+  return page.evaluate((clicked) => {
+    for (const key of [...clicked, { key: 'Enter', code: 'Enter', shiftKey: false }]) {
       const event = { ...key, bubbles: true, cancelable: true };
       document.body.dispatchEvent(new KeyboardEvent('keydown', event));
     }

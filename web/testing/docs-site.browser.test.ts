@@ -94,20 +94,20 @@ test('one language is shown, and the choice holds for other pages', async () => 
   await page.goto(`${shared.sandbox.web_url}/docs/webhooks`);
   const python = page.getByText('def verify_webhook');
   const tabs = page.getByRole('group', { name: 'Language' });
-  const pressed = () => tabs.locator('[aria-pressed="true"]').allTextContents();
+  const chosen = () => tabs.locator('[aria-pressed="true"]').allTextContents();
   assert.equal(await python.isVisible(), false);
   await tabs.getByRole('button', { name: 'Python' }).click();
   assert.equal(await python.isVisible(), true);
-  assert.deepEqual(await pressed(), ['Python']);
+  assert.deepEqual(await chosen(), ['Python']);
   await window.checkAccessibility();
   await page.reload();
   assert.equal(await python.isVisible(), true);
   // A page without the chosen language shows its first one until the user picks another.
   await tabs.getByRole('button', { name: 'Go', exact: true }).click();
   await page.goto(`${shared.sandbox.web_url}/docs/api/refunds`);
-  assert.deepEqual(new Set(await pressed()), new Set(['curl']));
+  assert.deepEqual(new Set(await chosen()), new Set(['curl']));
   await tabs.first().getByRole('button', { name: 'TypeScript' }).click();
-  assert.deepEqual(new Set(await pressed()), new Set(['TypeScript']));
+  assert.deepEqual(new Set(await chosen()), new Set(['TypeScript']));
   window.checkClean();
   await window.close();
 });

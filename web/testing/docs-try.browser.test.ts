@@ -66,7 +66,7 @@ async function untilPaid(): Promise<void> {
 }
 
 for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, narrow: NARROW })) {
-  test(`a sale, from its request to its refund, by pressing buttons: ${size}`, async () => {
+  test(`a sale, from its request to its refund, by clicking buttons: ${size}`, async () => {
     const window = await browser.open(options);
     const { page } = window;
     const create = await formBelow(
@@ -102,7 +102,7 @@ for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, n
   });
 }
 
-test('nothing is loaded before a press, and the key goes to the merchant API alone', async () => {
+test('nothing is loaded before a click, and the key goes to the merchant API alone', async () => {
   const window = await browser.open();
   const { page } = window;
   const asked: string[] = [];

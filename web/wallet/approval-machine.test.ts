@@ -75,9 +75,9 @@ test('every state and its possible events', () => {
   const failed = 'editing: The transaction failed on the chain. Nothing has changed. Try again.';
   const notSent = 'editing: Not sent: there is no connection. Nothing has changed.';
   const table: readonly (readonly [string, Approval, ApprovalEvent, string])[] = [
-    ['pressed', NEW_APPROVAL, { type: 'submit' }, 'signing'],
-    ['pressed twice', signing, { type: 'submit' }, 'signing'],
-    ['pressed while it is on its way', sending(1), { type: 'submit' }, 'sending'],
+    ['clicked', NEW_APPROVAL, { type: 'submit' }, 'signing'],
+    ['clicked twice', signing, { type: 'submit' }, 'signing'],
+    ['clicked while it is on its way', sending(1), { type: 'submit' }, 'sending'],
     ['wrong password', signing, { type: 'not_signed', problem: 'wrong' }, 'editing: wrong'],
     ['signed', signing, { type: 'signed', signed: SIGNED }, 'sending'],
     ['signed too late', NEW_APPROVAL, { type: 'signed', signed: SIGNED }, 'editing'],

@@ -37,7 +37,7 @@ test('without a network nothing is changed and it says so; what was typed is kep
   await wallet.close();
 });
 
-test('a button that is pressed twice makes one pass', async () => {
+test('a button clicked twice makes one pass', async () => {
   const wallet = await openWallet(stage().browser, stage().sandbox);
   await createWallet(wallet);
   await wallet.goTo('Passes');

@@ -75,7 +75,7 @@ test('a chip is registered, and its limit and block hold at the till', async () 
   await wallet.close();
 });
 
-test('on an iPhone each hold of the chip begins with a press', async () => {
+test('on an iPhone each hold of the chip begins with a tap on the screen', async () => {
   const { sandbox } = shared;
   const account = privateKeyToAccount(generatePrivateKey());
   const wallet = walletOf(await browser.open(PHONE));

@@ -99,7 +99,7 @@ test('a passkey seals the wallet, and opens it again', async () => {
   await wallet.close();
 });
 
-test('a code takes one press; the passkey is required each time if so set', async () => {
+test('a code takes one click; the passkey is required each time if so set', async () => {
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const wallet = walletOf(await browser.open(PHONE));

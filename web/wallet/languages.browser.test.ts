@@ -29,7 +29,7 @@ function controlsOf(wallet: WalletWindow) {
   return {
     named,
     result: (name: string) => page.locator(`[data-result="${name}"]`),
-    press: (key: TextKey) =>
+    click: (key: TextKey) =>
       page
         .getByRole('button', { name: text(key), exact: true })
         .last()
@@ -68,7 +68,7 @@ async function createWallet({ named, wallet }: Awaited<ReturnType<typeof openPse
 test('a wallet is created, filled and allowed, and approves a payment', async () => {
   const { sandbox } = shared;
   const pseudo = await openPseudoWallet();
-  const { wallet, named, result, press, follow, fill, check } = pseudo;
+  const { wallet, named, result, click, follow, fill, check } = pseudo;
   await named('Import wallet').waitFor();
   await check();
   await named('Create wallet').click();
@@ -76,24 +76,24 @@ test('a wallet is created, filled and allowed, and approves a payment', async ()
   await wallet.page.reload();
   await createWallet(pseudo);
   await check();
-  await press('wallet.faucet.button');
+  await click('wallet.faucet.button');
   await wallet.page.getByText('100.00').first().waitFor();
-  await press('wallet.allow.button');
+  await click('wallet.allow.button');
   await check();
-  await press('wallet.allow.button');
+  await click('wallet.allow.button');
   await wallet.page.getByText(text('wallet.home.status.ready')).waitFor();
   await check();
   await follow('wallet.pages.passes');
   await check();
-  await press('wallet.passes.add.button');
+  await click('wallet.passes.add.button');
   await fill('wallet.passes.name', 'Ключи');
   await check();
-  await press('wallet.passes.add.button');
+  await click('wallet.passes.add.button');
   const pass = await wallet.page
     .getByLabel(text('wallet.passes.added.code'), { exact: true })
     .inputValue();
   await check();
-  await press('wallet.done');
+  await click('wallet.done');
   await check();
   await follow('wallet.pages.limits');
   await check();
@@ -105,7 +105,7 @@ test('a wallet is created, filled and allowed, and approves a payment', async ()
   await named('Approve').click();
   await result('Paid').waitFor();
   await check();
-  await press('wallet.done');
+  await click('wallet.done');
   await follow('wallet.pages.history');
   await check();
   wallet.checkClean();
@@ -114,31 +114,31 @@ test('a wallet is created, filled and allowed, and approves a payment', async ()
 
 test('the settings, what a wallet can do without this service, and what it signs for', async () => {
   const pseudo = await openPseudoWallet();
-  const { wallet, named, press, follow, fill, check, leave } = pseudo;
+  const { wallet, named, click, follow, fill, check, leave } = pseudo;
   await createWallet(pseudo);
-  await press('wallet.faucet.button');
+  await click('wallet.faucet.button');
   await wallet.page.getByText('100.00').first().waitFor();
-  await press('wallet.receive.open_button');
+  await click('wallet.receive.open_button');
   await check();
   await leave();
-  await press('wallet.send.open_button');
+  await click('wallet.send.open_button');
   await fill('wallet.send.recipient', '0x90F79bf6EB2c4f870365E785982E1f101E93b906');
   await named('Amount').fill('1.50');
   await check();
-  await press('wallet.send.review_button');
+  await click('wallet.send.review_button');
   await wallet.page.getByText(text('wallet.send.compare')).waitFor();
   await check();
   await leave();
   await follow('wallet.pages.settings');
   await check();
-  await press('wallet.backup.open_button');
+  await click('wallet.backup.open_button');
   await named('Wallet password').fill(WALLET_PASSWORD);
   await check();
-  await press('wallet.backup.show_button');
+  await click('wallet.backup.show_button');
   await named('Private key').waitFor();
   await check();
   await leave();
-  await press('wallet.remove.button');
+  await click('wallet.remove.button');
   await check();
   await leave();
   await follow('wallet.pages.limits');
@@ -153,31 +153,31 @@ test('the settings, what a wallet can do without this service, and what it signs
 
 test('cards with a chip, and tokens for agents', async () => {
   const pseudo = await openPseudoWallet();
-  const { wallet, named, press, follow, fill, check } = pseudo;
+  const { wallet, named, click, follow, fill, check } = pseudo;
   await createWallet(pseudo);
   await follow('wallet.pages.passes');
   await follow('wallet.passes.cards_link');
   await check();
-  await press('wallet.cards.add.button');
+  await click('wallet.cards.add.button');
   await fill('wallet.cards.name', 'Карта');
   await fill('wallet.per_payment', '20');
   await check();
-  await press('wallet.cards.add.button');
+  await click('wallet.cards.add.button');
   await wallet.page.getByLabel(text('wallet.cards.write.meta_key'), { exact: true }).waitFor();
   await check();
-  await press('wallet.done');
+  await click('wallet.done');
   await check();
   await follow('wallet.pages.passes');
   await follow('wallet.passes.agents_link');
   await check();
-  await press('wallet.agents.create.button');
+  await click('wallet.agents.create.button');
   await fill('wallet.agents.shop', shared.sandbox.account);
   await named('Amount').fill('3.50');
   await check();
-  await press('wallet.agents.create.button');
+  await click('wallet.agents.create.button');
   await wallet.page.getByLabel(text('wallet.agents.created.token'), { exact: true }).waitFor();
   await check();
-  await press('wallet.done');
+  await click('wallet.done');
   await check();
   wallet.checkClean();
   await wallet.close();

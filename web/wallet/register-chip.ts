@@ -2,8 +2,8 @@ import { hashMessage, hexToBytes } from 'viem';
 import { publicKeyToAddress } from 'viem/accounts';
 import type { ChipsApi } from '../data/payer-chips.ts';
 import { refusalText } from '../data/refusal-text.ts';
+import { needsClick, readChipAfterClick } from '../terminal/reader/chip-after-click.ts';
 import { type Chip, readNfc } from '../terminal/reader/nfc.ts';
-import { asksByPress, readChipByPress } from '../terminal/reader/press.ts';
 import { signDigest } from '../terminal/reader/sign-by-chip.ts';
 import type { ChipAsks } from '../terminal/screens/chip-asks.tsx';
 import { t } from '../ui/text/t.ts';
@@ -28,8 +28,8 @@ function chipByNfc(until: AbortSignal): Promise<Chip | null | 'not_read'> {
   });
 }
 
-function heldChip({ pressed }: ChipAsks, until: AbortSignal): Promise<Chip | null | 'not_read'> {
-  return asksByPress() ? readChipByPress(pressed, until) : chipByNfc(until);
+function heldChip({ clicked }: ChipAsks, until: AbortSignal): Promise<Chip | null | 'not_read'> {
+  return needsClick() ? readChipAfterClick(clicked, until) : chipByNfc(until);
 }
 
 /** Has a chip prove its address and registers it. @returns the problem, or `null` on success. */

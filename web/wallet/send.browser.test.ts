@@ -28,9 +28,9 @@ async function balanceOf(address: string): Promise<bigint> {
 
 /** An unused address, with a valid checksum. */
 const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
-const PRESSED = { name: /^Send 2\.50 USDC/ };
+const SEND_BUTTON = { name: /^Send 2\.50 USDC/ };
 
-test('USDC is sent out in two presses, to no wrong address and never twice', async () => {
+test('USDC is sent out in two clicks, to no wrong address and never twice', async () => {
   const { sandbox } = shared;
   const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
@@ -70,7 +70,7 @@ test('USDC is sent out in two presses, to no wrong address and never twice', asy
     lost++;
     await route.abort();
   });
-  await page.getByRole('button', PRESSED).click();
+  await page.getByRole('button', SEND_BUTTON).click();
   await wallet.sees(/^On its way/);
   while (lost === 0) await page.waitForTimeout(50);
   await wallet.context.unroute('**/transfers');
@@ -100,7 +100,7 @@ test('without a sponsor the wallet pays the gas, and reports when it has no coin
   };
   await review();
   await wallet.sees(/holds 0 of the chain’s coin/);
-  assert.equal(await page.getByRole('button', PRESSED).count(), 0);
+  assert.equal(await page.getByRole('button', SEND_BUTTON).count(), 0);
   await wallet.button(/^Edit/).click();
   assert.equal(await wallet.field('Recipient').inputValue(), FRIEND, 'what was typed is kept');
   assert.equal(await wallet.field('Amount').inputValue(), '2.50');
@@ -110,7 +110,7 @@ test('without a sponsor the wallet pays the gas, and reports when it has no coin
   await wallet.sees(/^At most 0\.\d+ of the chain’s coin/);
   await wallet.checkAccessibility();
   await wallet.field('Wallet password').fill(WALLET_PASSWORD);
-  await page.getByRole('button', PRESSED).click();
+  await page.getByRole('button', SEND_BUTTON).click();
   await wallet.sees('Sent. It has left the wallet.');
   assert.equal((await balanceOf(FRIEND)) - before, 2_500_000n);
   await wallet.close();

@@ -26,7 +26,7 @@ async function linksOf(to: string): Promise<readonly string[]> {
   return [...mail.text.matchAll(/\/by-mail\/\S+/g)].map(([path]) => path);
 }
 
-async function press(path: string | undefined): Promise<void> {
+async function click(path: string | undefined): Promise<void> {
   const url = `${server.web}${path}`;
   const page = await fetch(url);
   assert.equal(page.status, 200);
@@ -72,12 +72,12 @@ test('a factor that was enrolled with the password alone is trusted after 72 hou
 });
 
 test('a click in the mail makes it trusted at once; opening the link does not', async () => {
-  const { client, accountId, email } = await personWith('presses');
+  const { client, accountId, email } = await personWith('clicks');
   await addTotp(server, client);
   const [yes] = await linksOf(email);
   assert.equal((await fetch(`${server.web}${yes}`)).status, 200);
   assert.equal(await liftCode(client, accountId), 'second_factor_too_new');
-  await press(yes);
+  await click(yes);
   assert.equal(await liftCode(client, accountId), 'unexpected_state');
 });
 
@@ -85,7 +85,7 @@ test('“this was not me” ends a thief’s factor, sessions and password, hold
   const { client: thief, accountId, email } = await personWith('robbed');
   await addTotp(server, thief);
   const links = await linksOf(email);
-  await press(links.at(-1));
+  await click(links.at(-1));
   assert.equal((await thief.get('/session')).status, 401, 'signed out');
   const stolen = { email, password: PASSWORD };
   const again = await new PersonClient(server.dashboard).post('/session', stolen);
@@ -143,7 +143,7 @@ test('a lost factor is removed by mail and waiting, unless it is used meanwhile'
   const { code } = await addTotp(server, client);
   const halfway = await signInAs(server, email);
   assert.equal((await halfway.post('/session/factor_recovery')).status, 202);
-  await press((await linksOf(email))[0]);
+  await click((await linksOf(email))[0]);
   server.clock.advance(FACTORS_END_MS / 2);
   const used = await signInAs(server, email);
   assert.equal((await used.post('/session/second_factor', { code: code() })).status, 200);
@@ -151,7 +151,7 @@ test('a lost factor is removed by mail and waiting, unless it is used meanwhile'
   const still = await signInAs(server, email);
   assert.equal((await still.get('/session')).body.status, 'second_factor_required');
   assert.equal((await still.post('/session/factor_recovery')).status, 202);
-  await press((await linksOf(email))[0]);
+  await click((await linksOf(email))[0]);
   server.clock.advance(FACTORS_END_MS);
   const free = await signInAs(server, email);
   assert.equal((await free.get('/session')).body.status, 'signed_in');

@@ -5,9 +5,9 @@ import { newId } from '#core/ids.ts';
 import { networkOf } from '#core/mode.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
+import { holdPayouts } from '#payouts/confirm-hold-link.ts';
 import type { HoldLinkRow, WalletLinkRow } from '#payouts/payout-hold-queries.ts';
 import { findHoldLink } from '#payouts/payout-holds.ts';
-import { holdPayouts } from '#payouts/press-hold-link.ts';
 import { describeOwnerChange, HOLD_PATH } from '#people/owner-changes.ts';
 import type { PeopleDeps } from '#people/people.ts';
 

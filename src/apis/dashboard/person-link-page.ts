@@ -5,7 +5,7 @@ import { escapeHtml } from '#core/escape-html.ts';
 import { newId } from '#core/ids.ts';
 import { limitByAddress, PAGES } from '#http/page-limit.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
-import { pressPersonLink } from '#payouts/press-person-link.ts';
+import { confirmPersonLink } from '#payouts/confirm-person-link.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import type { PersonLinkKind, PersonLinkRow } from '#people/person-link-queries.ts';
 import { findPersonLink, PERSON_LINK_BUTTONS, PERSON_LINK_PATH } from '#people/person-links.ts';
@@ -86,8 +86,8 @@ function addPersonLinkPage(app: FastifyInstance, deps: PageDeps): void {
   app.post<{ Params: { token: string } }>(path, { onRequest }, async (request, reply) => {
     const { token } = request.params;
     const now = clock.now();
-    const press = { token, address: request.ip, requestId: newId('request', now), now };
-    const link = await pressPersonLink(people, press);
+    const confirmation = { token, address: request.ip, requestId: newId('request', now), now };
+    const link = await confirmPersonLink(people, confirmation);
     if (link === undefined) return gone(reply);
     const { done, doneText } = WORDS[link.kind];
     return sendPage(reply, 200, plainPage(done, `<p>${doneText}</p>`));

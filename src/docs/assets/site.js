@@ -155,7 +155,7 @@ function addTabs() {
   });
   for (const button of groups.flatMap(({ buttons }) => buttons)) {
     button.addEventListener('click', () => {
-      // What the reader pressed stays under the pointer, whatever becomes of the groups above.
+      // The button under the pointer stays there when the groups above change.
       const before = button.getBoundingClientRect().top;
       localStorage.setItem(CHOSEN, button.textContent);
       showLanguage(groups, button.textContent);

@@ -1,5 +1,5 @@
 // "Try it": sends a request of the page to the sandbox, with the test key of the demo account.
-// Loaded when somebody presses the first button.
+// Loaded at the first click on a button.
 
 /** Lists whose newest object stands in for the id of an example. */
 const LISTS = ['payment_intents', 'payments', 'refunds', 'events', 'webhook_endpoints'];
@@ -68,7 +68,7 @@ async function known(noun) {
   return { terminals: terminal, passes: pass }[noun] ?? newest(noun);
 }
 
-/** An order is paid once: each press sells another one. At most 8 characters. */
+/** An order is paid once: each click sells another one. At most 8 characters. */
 function withNewOrder(body) {
   const [drawn] = crypto.getRandomValues(new Uint32Array(1));
   return body.replace(/("order_id": )"[^"]*"/, `$1"A-${drawn % 1_000_000}"`);
@@ -127,7 +127,7 @@ function formOf(request) {
   return { form, address, body, button, outcome, code, answer };
 }
 
-async function press({ outcome, code, answer, button, ...parts }, request) {
+async function onSubmit({ outcome, code, answer, button, ...parts }, request) {
   button.disabled = true;
   const started = performance.now();
   const body = request.body === null ? null : parts.body.value;
@@ -146,15 +146,15 @@ async function press({ outcome, code, answer, button, ...parts }, request) {
   button.disabled = false;
 }
 
-/** Puts the request in the place of the button that was pressed. */
+/** Puts the request in the place of the button that was clicked. */
 export async function open(button, text) {
   const asked = requestOf(text);
-  // Without a sandbox it is shown as it stands, and a press says why it is not sent.
+  // Without a sandbox it is shown unchanged, and a click explains why it is not sent.
   const request = await filled(asked).catch(() => asked);
   const parts = formOf(request);
   parts.form.addEventListener('submit', (event) => {
     event.preventDefault();
-    void press(parts, request);
+    void onSubmit(parts, request);
   });
   button.replaceWith(parts.form);
   parts.button.focus();

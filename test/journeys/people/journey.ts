@@ -1,5 +1,5 @@
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type CountingBrowser, comparePresses } from './presses.ts';
+import { type CountingBrowser, compareClicks } from './clicks.ts';
 
 export interface JourneyScene {
   readonly sandbox: SandboxFile;
@@ -20,5 +20,5 @@ export async function runJourney(journey: Journey, scene: JourneyScene): Promise
   scene.browser.startOver();
   await journey.run(scene);
   const { name, width } = journey;
-  await comparePresses(name, { width, presses: scene.browser.pressed() });
+  await compareClicks(name, { width, clicks: scene.browser.clicked() });
 }

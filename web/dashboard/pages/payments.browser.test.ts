@@ -134,7 +134,7 @@ test('filters stand in the address, and Back undoes them', async () => {
   await window.close();
 });
 
-test('the sales of the last week are one press away; another day is a choice', async () => {
+test('the sales of the last week are one click away; another day is a choice', async () => {
   const { sandbox } = shared;
   const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 3_210_000 });
   const window = await browser.open(PHONE);
@@ -292,7 +292,7 @@ test('a session that ends leaves the page as it is, and goes on after signing in
   await window.close();
 });
 
-test('a filter is kept under a name, comes back by a press, and is forgotten', async () => {
+test('a filter is saved under a name, applied with one click, and deleted', async () => {
   const { sandbox } = shared;
   const window = await browser.open(DESKTOP);
   const { page } = window;

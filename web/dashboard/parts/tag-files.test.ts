@@ -30,7 +30,7 @@ test('the PNG holds the code of the address, each module whole', async () => {
   }
 });
 
-test('the card is a PDF whose parts are where it says, with the address to press', async () => {
+test('the card is a PDF whose parts are where it says, with a clickable address', async () => {
   const words = { width: 2, height: 2, gray: Uint8Array.from([0, 255, 255, 0]) };
   const bytes = await tableCardPdf({ url: URL, title: 'Café 日本 · Counter', words });
   const pdf = Buffer.from(bytes).toString('latin1');

@@ -46,7 +46,7 @@ export interface Chip {
    * Set if the chip is read through the phone's dialog: the user must click and hold the card
    * again.
    */
-  readonly byPress?: true;
+  readonly afterClick?: true;
 }
 
 const PUBLIC_KEY = /^04[0-9a-f]{128}$/i;

@@ -18,7 +18,7 @@ const SIGN_LIMIT_MS = 8_000;
 /** Time limit after a PIN was typed, because the user must pick the card up again. */
 const AFTER_PIN_MS = 20_000;
 /** Time limit with the phone's own dialog, which needs a click and takes longer. */
-const BY_PRESS_MS = 60_000;
+const AFTER_CLICK_MS = 60_000;
 /** Order of secp256k1. Contracts only accept the lower of the two values of `s` (EIP-2). */
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
@@ -80,8 +80,8 @@ export interface Signing {
   readonly askPin: AskPin;
 }
 
-function timeLimitOf({ byPress }: Chip, usualMs: number, until: AbortSignal): Limit {
-  return { ms: byPress === true ? BY_PRESS_MS : usualMs, until };
+function timeLimitOf({ afterClick }: Chip, usualMs: number, until: AbortSignal): Limit {
+  return { ms: afterClick === true ? AFTER_CLICK_MS : usualMs, until };
 }
 
 /**

@@ -6,7 +6,7 @@ import type { AskPin } from '../reader/sign-by-chip.ts';
 
 /** A request to the person who holds a card that signs. */
 export type Asked =
-  | { readonly for: 'press'; readonly done: () => void }
+  | { readonly for: 'click'; readonly done: () => void }
   | {
       readonly for: 'pin';
       readonly wasWrong: boolean;
@@ -18,7 +18,7 @@ export interface ChipAsks {
   readonly asked: Asked | null;
   readonly askPin: AskPin;
   /** Resolves at a click, or when it is no longer needed. */
-  readonly pressed: (until: AbortSignal) => Promise<void>;
+  readonly clicked: (until: AbortSignal) => Promise<void>;
 }
 
 /** Lets code that signs with a chip ask the user; the page shows the request. */
@@ -34,14 +34,14 @@ export function useChipAsks(): ChipAsks {
         until.addEventListener('abort', () => done(null), { once: true });
         setAsked({ for: 'pin', wasWrong, done });
       }),
-    pressed: (until: AbortSignal) =>
+    clicked: (until: AbortSignal) =>
       new Promise<void>((resolve) => {
         const done = () => {
           setAsked(null);
           resolve();
         };
         until.addEventListener('abort', done, { once: true });
-        setAsked({ for: 'press', done });
+        setAsked({ for: 'click', done });
       }),
   }));
   return { asked, ...asks };

@@ -44,7 +44,7 @@ export function loadParts(end: AbortSignal): void {
   const load = () => {
     for (const part of ALL) part.load().catch(() => {});
     const withSound = import('../feedback.ts');
-    withSound.then(({ unlockSoundByPress }) => unlockSoundByPress(end)).catch(() => {});
+    withSound.then(({ unlockSoundOnClick }) => unlockSoundOnClick(end)).catch(() => {});
   };
   const how = { once: true, capture: true, signal: end };
   window.addEventListener('pointerdown', load, how);

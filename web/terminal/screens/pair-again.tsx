@@ -111,7 +111,7 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
     endPin();
     onPaired();
   };
-  const press = () => (proof === 'pin' ? setAsksPin(true) : void act(proof === 'ends_pin'));
+  const agree = () => (proof === 'pin' ? setAsksPin(true) : void act(proof === 'ends_pin'));
   return (
     <main className="sheet">
       <title>{t('till.pair.page')}</title>
@@ -123,7 +123,7 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
           <Notice tone="info">{t('till.pair_again.text')}</Notice>
         ) : null}
         {problem === null ? null : <Notice tone="bad">{problem}</Notice>}
-        <Agreement proof={proof} busy={busy} onPress={press} />
+        <Agreement proof={proof} busy={busy} onAgree={agree} />
         {asksManager(proof) ? <ManagerForm change={change} onAgreed={agreed} /> : null}
         <Button onClick={onBack}>{t('till.pair_again.keep_button')}</Button>
       </div>
@@ -139,7 +139,7 @@ function asksManager(proof: Answer): proof is 'pin' | 'manager' {
 
 const WORDS: Record<Proof, TextKey> = {
   nothing: 'till.pair.button',
-  press: 'till.pair.button',
+  click: 'till.pair.button',
   pin: 'till.pair_again.pin_button',
   ends_pin: 'till.pair_again.remove_pin_button',
   manager: 'till.pair.button',
@@ -148,10 +148,10 @@ const WORDS: Record<Proof, TextKey> = {
 interface AgreementProps {
   readonly proof: Answer;
   readonly busy: boolean;
-  readonly onPress: () => void;
+  readonly onAgree: () => void;
 }
 
-function Agreement({ proof, busy, onPress }: AgreementProps): ReactNode {
+function Agreement({ proof, busy, onAgree }: AgreementProps): ReactNode {
   if (typeof proof !== 'string') {
     return (
       <Notice tone="bad" role="alert">
@@ -163,7 +163,7 @@ function Agreement({ proof, busy, onPress }: AgreementProps): ReactNode {
     return <p>{t('till.pair_again.needs_manager')}</p>;
   }
   return (
-    <Button data-name="Pair" kind="primary" large busy={busy} onClick={onPress}>
+    <Button data-name="Pair" kind="primary" large busy={busy} onClick={onAgree}>
       {t(WORDS[proof])}
     </Button>
   );

@@ -5,10 +5,10 @@ import { keptSettings, keptUsbReader } from '../kept.ts';
 import { takesPasses } from '../machine.ts';
 import type { Open, Phase } from '../phases.ts';
 import { goTo } from '../place.ts';
+import { needsClick, readChipAfterClick } from '../reader/chip-after-click.ts';
 import { type Read, readText, type Unread } from '../reader/credential.ts';
 import { readKeyboard } from '../reader/keyboard.ts';
 import { type Chip, readNfc } from '../reader/nfc.ts';
-import { asksByPress, readChipByPress } from '../reader/press.ts';
 import type { UsbState } from '../reader/usb.ts';
 import type { TillRunner } from '../till.ts';
 import { strayWords, unreadWords } from '../words.ts';
@@ -111,11 +111,11 @@ function useChips(runner: TillRunner, api: DeviceApi, { askPin }: ChipAsks): Chi
  */
 function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): () => void {
   const [isRefused, setIsRefused] = useState(false);
-  const [presses, setPresses] = useState(0);
+  const [clicks, setClicks] = useState(0);
   // After a refusal, each new payment asks again, because the cashier has just clicked a button.
   const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
   // Another payment or another click is a reason to ask again.
-  const wanted = isShift || asking !== null ? `${asking} ${presses}` : null;
+  const wanted = isShift || asking !== null ? `${asking} ${clicks}` : null;
   useEffect(() => {
     if (wanted === null) return;
     const end = new AbortController();
@@ -124,7 +124,7 @@ function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): () =
     });
     return () => end.abort();
   }, [onRead, wanted]);
-  return () => setPresses((before) => before + 1);
+  return () => setClicks((before) => before + 1);
 }
 
 interface Holding extends Pick<Readers, 'onRead'> {
@@ -136,11 +136,11 @@ interface Holding extends Pick<Readers, 'onRead'> {
  * Reads one card through the browser's dialog, which lacks NFC otherwise and needs a click for each
  * card.
  */
-function holdByPress({ runner, asks, onRead }: Holding): void {
+function holdAfterClick({ runner, asks, onRead }: Holding): void {
   const intent = waiting(runner);
   if (intent === null) return;
   const end = endWith(runner, intent);
-  readChipByPress(asks.pressed, end.signal)
+  readChipAfterClick(asks.clicked, end.signal)
     .then((chip) => onRead(chip === null ? { is: 'unreadable' } : { is: 'chip', chip }))
     .catch(() => {
       if (waiting(runner) === intent) onRead({ is: 'left_early' });
@@ -195,14 +195,14 @@ export function useReaders(
     return () => end.abort();
   }, [own]);
   const scanAgain = useNfc(own.onRead, phase, settings.shiftSince !== null);
-  const byPress = () => holdByPress({ runner, asks, onRead: own.onRead });
+  const afterClick = () => holdAfterClick({ runner, asks, onRead: own.onRead });
   const usb = useUsbReader(own.onRead, api);
   return {
     onRead: own.onRead,
     unread: phase.since === unread?.since ? unread.read : null,
     signing: isSigning,
     asked: asks.asked,
-    holdCard: asksByPress() ? byPress : scanAgain,
+    holdCard: needsClick() ? afterClick : scanAgain,
     usb,
   };
 }

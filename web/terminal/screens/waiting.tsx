@@ -13,9 +13,9 @@ import { tipPrice, tippedPrice } from '../../ui/tipped.ts';
 import { signal } from '../feedback.ts';
 import type { Open } from '../phases.ts';
 import { hasCamera } from '../reader/camera.ts';
+import { needsClick } from '../reader/chip-after-click.ts';
 import { type Read, readText } from '../reader/credential.ts';
 import { hasNfc } from '../reader/nfc.ts';
-import { asksByPress } from '../reader/press.ts';
 import { cashierDecline, formatLeft, remarkWords, unreadWords, WORDS } from '../words.ts';
 import { ChipAsksPart } from './chip-asks.tsx';
 import { Counter, Qr, ScanDialog } from './lazy.ts';
@@ -174,7 +174,7 @@ function Signing(): ReactNode {
 /** Shows a button in browsers that read a card only after a click. */
 function HoldCard({ readers }: WaitingProps): ReactNode {
   const [isTold, setIsTold] = useState(false);
-  if (readers.signing || (!hasNfc() && !asksByPress())) return null;
+  if (readers.signing || (!hasNfc() && !needsClick())) return null;
   return (
     <>
       <Button

@@ -3,8 +3,8 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import { valueIn } from '../../data/api.ts';
 import { chipsOf } from '../../data/payer-chips.ts';
 import type { Chip } from '../../data/types/payer.ts';
+import { needsClick } from '../../terminal/reader/chip-after-click.ts';
 import { hasNfc } from '../../terminal/reader/nfc.ts';
-import { asksByPress } from '../../terminal/reader/press.ts';
 import { ChipAsksPart, useChipAsks } from '../../terminal/screens/chip-asks.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -187,7 +187,7 @@ export function ChipsPart(): ReactNode {
     queryKey: keyOf(here, 'chips'),
     queryFn: async () => valueIn(await chipsOf(here.api).chips()),
   });
-  const canHold = hasNfc() || asksByPress();
+  const canHold = hasNfc() || needsClick();
   const rows = chips.data?.data ?? [];
   return (
     <section className="stack" aria-labelledby="chips">

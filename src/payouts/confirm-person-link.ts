@@ -11,7 +11,7 @@ import { type PersonLinkRow, takePersonLink } from '#people/person-link-queries.
 import { findPersonLink } from '#people/person-links.ts';
 import { lockUser, type UserRow } from '#people/user-queries.ts';
 
-interface Press {
+interface Confirmation {
   readonly token: string;
   readonly address: string;
   readonly requestId: string;
@@ -21,9 +21,9 @@ interface Press {
 async function hold(
   tx: Tx,
   accountId: string,
-  { link, press }: { readonly link: PersonLinkRow; readonly press: Press },
+  { link, confirmation }: { readonly link: PersonLinkRow; readonly confirmation: Confirmation },
 ): Promise<void> {
-  const { now, address, requestId } = press;
+  const { now, address, requestId } = confirmation;
   // Takes the same lock as the account's withdrawals, so that those after this commit are held.
   await lockOwnAccount(tx, accountId);
   const id = newId('payoutHold', now);
@@ -41,29 +41,33 @@ async function hold(
   });
 }
 
-async function stop(tx: Tx, user: UserRow, act: { link: PersonLinkRow; press: Press }) {
-  const { link, press } = act;
-  await putOut(tx, user, { endsPassword: link.account_id === null, now: press.now });
+async function stop(
+  tx: Tx,
+  user: UserRow,
+  act: { link: PersonLinkRow; confirmation: Confirmation },
+) {
+  const { link, confirmation } = act;
+  await putOut(tx, user, { endsPassword: link.account_id === null, now: confirmation.now });
   const accounts = link.account_id === null ? await ownedAccounts(tx, user.id) : [link.account_id];
   for (const accountId of accounts) await hold(tx, accountId, act);
 }
 
 /** Carries out the link's action, once. Undefined for an invalid link. */
-export async function pressPersonLink(
+export async function confirmPersonLink(
   people: PeopleDeps,
-  press: Press,
+  confirmation: Confirmation,
 ): Promise<PersonLinkRow | undefined> {
-  const { now } = press;
-  const pressed = await people.db.transaction(async (tx) => {
-    const found = await findPersonLink(tx, press);
+  const { now } = confirmation;
+  const confirmed = await people.db.transaction(async (tx) => {
+    const found = await findPersonLink(tx, confirmation);
     if (found === undefined) return undefined;
     const user = present(await lockUser(tx, found.user_id), 'user of a link');
-    const link = await takePersonLink(tx, { hash: hashSecret(press.token), now });
+    const link = await takePersonLink(tx, { hash: hashSecret(confirmation.token), now });
     if (link === undefined) return undefined;
-    if (link.kind === 'not_me') await stop(tx, user, { link, press });
+    if (link.kind === 'not_me') await stop(tx, user, { link, confirmation });
     if (link.kind === 'trust_factor') await trustFactor(tx, user);
     if (link.kind === 'recover_factor') await loseFactors(tx, people, { user, now });
     return link;
   });
-  return pressed;
+  return confirmed;
 }

@@ -14,7 +14,7 @@ const HOLD_MS = 60_000;
  * True on iPhones only: iPads have no reader, and other browsers only accept keys that they can
  * verify.
  */
-export function asksByPress(): boolean {
+export function needsClick(): boolean {
   return (
     /iPhone/.test(navigator.userAgent) &&
     isSecureContext &&
@@ -42,19 +42,19 @@ function hexOf(bytes: Uint8Array): string {
 
 /**
  * Reads the chip at its first hold, which only identifies it. Must be called from a click.
- * @param pressed Resolves at the next click, without which the phone opens no dialog.
+ * @param clicked Resolves at the next click, without which the phone opens no dialog.
  * @returns `null` if the item is not such a chip.
  * @throws the phone's error.
  */
-export async function readChipByPress(
-  pressed: (until: AbortSignal) => Promise<void>,
+export async function readChipAfterClick(
+  clicked: (until: AbortSignal) => Promise<void>,
   until: AbortSignal,
 ): Promise<Chip | null> {
   const publicKey = firstKeyOf(hexOf(await ask(LIST_KEYS, until)));
   if (publicKey === null) return null;
   const sign: Chip['sign'] = async (digest, signal, proof) => {
-    await pressed(signal);
+    await clicked(signal);
     return ask(signCommand(digest, proof ?? null), signal);
   };
-  return { publicKey, sign, byPress: true };
+  return { publicKey, sign, afterClick: true };
 }

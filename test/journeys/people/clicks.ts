@@ -4,20 +4,20 @@ import type { BrowserContextOptions } from 'playwright-core';
 import type { TestBrowser } from '../../../web/testing/browser.ts';
 
 /** Number of clicks per journey. A journey that needs more fails. */
-const TABLE = new URL('presses.md', import.meta.url);
-const HEADING = `# Presses of each journey
+const TABLE = new URL('clicks.md', import.meta.url);
+const HEADING = `# Clicks of each journey
 
-A press is a tap or a click on a control, a choice in a list, or Enter. Typing does not count.
-A journey that takes more presses than this fails;
-\`WRITE_PRESSES=1 npm run test:long -- test/long/people.test.ts\` rewrites the table.
+A click is a tap or a click on a control, a choice in a list, or Enter. Typing does not count.
+A journey that takes more clicks than this fails;
+\`WRITE_CLICKS=1 npm run test:long -- test/long/people.test.ts\` rewrites the table.
 
-| journey | width | presses |
+| journey | width | clicks |
 |---|---|---|
 `;
 
 /** A string, because the server's tests have no `document` type. */
-const NOTE_PRESSES = `{
-  const note = () => window.notePress();
+const NOTE_CLICKS = `{
+  const note = () => window.noteClick();
   addEventListener('pointerdown', note, true);
   addEventListener('keydown', ({ key }) => { if (key === 'Enter') note(); }, true);
   addEventListener('change', ({ target }) => { if (target.tagName === 'SELECT') note(); }, true);
@@ -25,24 +25,24 @@ const NOTE_PRESSES = `{
 
 /** A browser that counts clicks and taps in its windows. */
 export interface CountingBrowser extends TestBrowser {
-  pressed(): number;
+  clicked(): number;
   /** Resets the counter after a journey's preparation. */
   startOver(): void;
 }
 
-export function countPresses(browser: TestBrowser): CountingBrowser {
-  let presses = 0;
+export function countClicks(browser: TestBrowser): CountingBrowser {
+  let clicks = 0;
   return {
-    pressed: () => presses,
+    clicked: () => clicks,
     startOver: () => {
-      presses = 0;
+      clicks = 0;
     },
     open: async (options?: BrowserContextOptions) => {
       const window = await browser.open(options);
-      await window.context.exposeBinding('notePress', () => {
-        presses++;
+      await window.context.exposeBinding('noteClick', () => {
+        clicks++;
       });
-      await window.context.addInitScript(NOTE_PRESSES);
+      await window.context.addInitScript(NOTE_CLICKS);
       return window;
     },
     close: () => browser.close(),
@@ -51,32 +51,32 @@ export function countPresses(browser: TestBrowser): CountingBrowser {
 
 interface Row {
   readonly width: number;
-  readonly presses: number;
+  readonly clicks: number;
 }
 
 async function readTable(): Promise<Map<string, Row>> {
   const text = await readFile(TABLE, 'utf8').catch(() => '');
   const rows = [...text.matchAll(/^\| (.+?) \| (\d+) \| (\d+) \|$/gm)];
   return new Map(
-    rows.map(([, name = '', width, presses]) => [
+    rows.map(([, name = '', width, clicks]) => [
       name,
-      { width: Number(width), presses: Number(presses) },
+      { width: Number(width), clicks: Number(clicks) },
     ]),
   );
 }
 
 /** Fails if the journey took more clicks than the table allows or is not in the table. */
-export async function comparePresses(name: string, found: Row): Promise<void> {
+export async function compareClicks(name: string, found: Row): Promise<void> {
   const table = await readTable();
-  if (process.env.WRITE_PRESSES !== undefined) {
+  if (process.env.WRITE_CLICKS !== undefined) {
     const rows = [...table.set(name, found)].map(
-      ([one, { width, presses }]) => `| ${one} | ${width} | ${presses} |\n`,
+      ([one, { width, clicks }]) => `| ${one} | ${width} | ${clicks} |\n`,
     );
     await writeFile(TABLE, HEADING + rows.join(''));
     return;
   }
   const known = table.get(name);
-  assert.ok(known !== undefined, `${name} stands in presses.md`);
+  assert.ok(known !== undefined, `${name} is in clicks.md`);
   assert.equal(found.width, known.width, `${name}: the width where it happens`);
-  assert.ok(found.presses <= known.presses, `${name}: ${found.presses} presses, ${known.presses}`);
+  assert.ok(found.clicks <= known.clicks, `${name}: ${found.clicks} clicks, ${known.clicks}`);
 }
