@@ -11,12 +11,12 @@ import { median } from './report.ts';
 /**
  * `node bench/clients.ts`: compares the packages `tapline` and `tapline-cli`, as they install, with
  * well-known ones. The others are in bench/clients, with their own lockfile. The table goes between
- * the marks of docs/clients.md.
+ * the markers of docs/clients.md.
  */
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '..');
 const DOCUMENT = path.join(ROOT, 'docs/clients.md');
-const MARKS = ['<!-- measured by bench/clients.ts -->', '<!-- end -->'] as const;
+const MARKERS = ['<!-- measured by bench/clients.ts -->', '<!-- end -->'] as const;
 const ROUNDS = 15;
 const VERIFICATIONS = 20_000;
 const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
@@ -227,7 +227,7 @@ async function main(): Promise<void> {
   await writeTables(libraries, commands);
 }
 
-/** Writes the tables between the marks; the text around them was written by hand. */
+/** Writes the tables between the markers; the text around them was written by hand. */
 async function writeTables(libraries: readonly Row[], commands: readonly Row[]): Promise<void> {
   const sizes = ['installed', 'packages', 'whole', 'webhooks alone'];
   const parts = [
@@ -236,11 +236,11 @@ async function writeTables(libraries: readonly Row[], commands: readonly Row[]):
     tableOf(['command', 'installed', 'packages', 'start, s'], commands),
   ];
   const text = await readFile(DOCUMENT, 'utf8');
-  const [head = '', rest = ''] = text.split(MARKS[0]);
-  // Other tables of the document end with the same mark.
-  const tail = rest.slice(rest.indexOf(MARKS[1]) + MARKS[1].length);
+  const [head = '', rest = ''] = text.split(MARKERS[0]);
+  // Other tables of the document end with the same marker.
+  const tail = rest.slice(rest.indexOf(MARKERS[1]) + MARKERS[1].length);
   const measured = parts.join('\n\n');
-  await writeFile(DOCUMENT, `${head}${MARKS[0]}\n\n${measured}\n\n${MARKS[1]}${tail}`);
+  await writeFile(DOCUMENT, `${head}${MARKERS[0]}\n\n${measured}\n\n${MARKERS[1]}${tail}`);
   console.log(measured);
 }
 

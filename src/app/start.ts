@@ -21,10 +21,10 @@ import { requireSameDirect } from '#db/direct.ts';
 import { requireDurability } from '#db/durability.ts';
 import { DatabaseUnavailable } from '#db/faults.ts';
 import { openIdKey } from '#db/id-key.ts';
-import { keepMark, readMark } from '#db/mark.ts';
 import { migrate, requireMigrated } from '#db/migrate.ts';
 import { reportDifferingZones } from '#db/time-zones.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { keepWatermark, readWatermark } from '#db/watermark.ts';
 import { createDrain, type Drain } from '#http/drain.ts';
 import { buildOpsServer } from '#ops/operational-routes.ts';
 import { createProcessHealth } from '#ops/process-health.ts';
@@ -244,7 +244,7 @@ async function prepareDatabase(
   const cell = config.cells.own;
   const db = openDatabase({ url, maxConnections, readUrl, directUrl, cell });
   stops.push(db.close);
-  const mark = await readMark(folder, db.watch);
+  const watermark = await readWatermark(folder, db.watch);
   await checkDatabase(db, config);
   if (config.roles.has('watch')) await requireMigrated(db);
   else {
@@ -253,8 +253,8 @@ async function prepareDatabase(
     await keepCell(db);
     await checkPeers(config.cells);
   }
-  const marking = await keepMark({ db, folder, log }, mark);
-  stops.push(marking.stop);
+  const keeping = await keepWatermark({ db, folder, log }, watermark);
+  stops.push(keeping.stop);
   return db;
 }
 

@@ -98,8 +98,8 @@ function objectType(schema: Schema, indent: string): string {
     const type = typeOf(property as Schema, inner);
     const key = /^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name);
     const space = type.startsWith('\n') ? '' : ' ';
-    const mark = required.includes(name) ? '' : '?';
-    return `${wordsOf(property as Schema, inner)}${inner}${key}${mark}:${space}${type};`;
+    const suffix = required.includes(name) ? '' : '?';
+    return `${wordsOf(property as Schema, inner)}${inner}${key}${suffix}:${space}${type};`;
   });
   const own = `{\n${members.join('\n')}\n${indent}}`;
   return more === true ? `${own} & Record<string, unknown>` : own;

@@ -9,6 +9,6 @@ export const HIGHEST_CELL = 9;
 export const FIRST_CELL = 0;
 
 /** Returns the cell of a cell digit; null if it is not one. */
-export function cellOfMark(mark: string): number | null {
-  return /^[0-9]$/.test(mark) ? Number(mark) : null;
+export function cellOfDigit(digit: string): number | null {
+  return /^[0-9]$/.test(digit) ? Number(digit) : null;
 }

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomFillSync } from 'node:crypto';
 import { base62, fromBase62 } from './base62.ts';
-import { cellOfMark, FIRST_CELL } from './cell.ts';
+import { cellOfDigit, FIRST_CELL } from './cell.ts';
 import { networkOf, type Tenant } from './mode.ts';
 
 /** Prefixes of ids (behavior.md 3.7). */
@@ -82,7 +82,7 @@ export function newId(kind: IdKind, at: Date, cell = FIRST_CELL): string {
 
 /** Returns the cell of such an id; null if the format is wrong. */
 export function cellOfId(kind: IdKind, id: string): number | null {
-  return isId(kind, id) ? cellOfMark(id.charAt(ID_PREFIXES[kind].length)) : null;
+  return isId(kind, id) ? cellOfDigit(id.charAt(ID_PREFIXES[kind].length)) : null;
 }
 
 /** True if `text` has the format of such an id. It need not exist. */
@@ -124,7 +124,7 @@ export function toIdKey(bytes: Buffer, cell = FIRST_CELL): IdKey {
  * Returns the cell digit of a link that contains no other one; empty in the first cell, whose links
  * had none.
  */
-export function linkMark({ cell }: IdKey): string {
+export function linkPrefix({ cell }: IdKey): string {
   return cell === FIRST_CELL ? '' : String(cell);
 }
 
@@ -269,7 +269,7 @@ export function refundReceiptToken(
 ): string {
   const body = refund.id.slice(ID_PREFIXES.refund.length);
   const parts = ['refundReceipt', networkOf(refund.livemode), refund.id];
-  return linkMark(key) + body + digits(mac(key, parts), PROOF_LENGTH);
+  return linkPrefix(key) + body + digits(mac(key, parts), PROOF_LENGTH);
 }
 
 /**
@@ -280,7 +280,7 @@ export function refundOfReceiptToken(
   key: IdKey,
   named: { readonly livemode: boolean; readonly token: string },
 ): string | null {
-  const body = named.token.slice(linkMark(key).length);
+  const body = named.token.slice(linkPrefix(key).length);
   const id = ID_PREFIXES.refund + body.slice(0, BODY_LENGTH);
   if (!isId('refund', id)) return null;
   return refundReceiptToken(key, { livemode: named.livemode, id }) === named.token ? id : null;

@@ -9,7 +9,7 @@ export function named(name: string): string {
   return `\u2068${name}\u2069`;
 }
 
-/** Removes the marks, for places that hold text and no elements. */
-export function withoutMarks(text: string): string {
+/** Removes the isolates, for places that hold text and no elements. */
+export function withoutIsolates(text: string): string {
   return text.replace(ISOLATES, '');
 }

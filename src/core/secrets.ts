@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, timingSafeEqual } from 'node:crypto';
 import { assert } from './assert.ts';
 import { base62 } from './base62.ts';
-import { cellOfMark, FIRST_CELL } from './cell.ts';
+import { cellOfDigit, FIRST_CELL } from './cell.ts';
 import { sha256 } from './sha256.ts';
 
 /** Bearer secrets by their prefix (behavior.md 3.1). */
@@ -30,13 +30,13 @@ const RANDOM_LENGTH = 32;
 /** 6 base62 digits of a SHA-256: one made-up secret in 56 billion passes this check. */
 const CHECKSUM_LENGTH = 6;
 const BODY = /^[0-9A-Za-z]{38}$/;
-const MARKED_BODY = /^[0-9A-Za-z]{39}$/;
+const BODY_WITH_CELL = /^[0-9A-Za-z]{39}$/;
 /**
  * Keys of merchants and terminals contain the cell of their account as one digit right after the
  * prefix, so that a load balancer can route a request before reading anything else. Older keys have
  * no digit, and belong to the first cell.
  */
-const WRITTEN_WITH_MARK: ReadonlySet<SecretKind> = new Set([
+const WRITTEN_WITH_CELL: ReadonlySet<SecretKind> = new Set([
   'apiKeyTest',
   'apiKeyLive',
   'deviceKeyTest',
@@ -48,8 +48,8 @@ const WRITTEN_WITH_MARK: ReadonlySet<SecretKind> = new Set([
  * release before it is written; otherwise processes of the previous release would refuse it during
  * a rolling update (docs/going-back.md). No other cell is older than this release.
  */
-const READ_WITH_MARK: ReadonlySet<SecretKind> = new Set([
-  ...WRITTEN_WITH_MARK,
+const READ_WITH_CELL: ReadonlySet<SecretKind> = new Set([
+  ...WRITTEN_WITH_CELL,
   'agentToken',
   'pass',
   'passCode',
@@ -65,8 +65,8 @@ function checksum(text: string): string {
 }
 
 function markOf(kind: SecretKind, cell: number): string {
-  if (WRITTEN_WITH_MARK.has(kind)) return String(cell);
-  return READ_WITH_MARK.has(kind) && cell !== FIRST_CELL ? String(cell) : '';
+  if (WRITTEN_WITH_CELL.has(kind)) return String(cell);
+  return READ_WITH_CELL.has(kind) && cell !== FIRST_CELL ? String(cell) : '';
 }
 
 /**
@@ -83,7 +83,7 @@ export function newSecret(kind: SecretKind, cell = FIRST_CELL): string {
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = SECRET_PREFIXES[kind];
   const body = text.slice(prefix.length);
-  const fits = BODY.test(body) || (READ_WITH_MARK.has(kind) && MARKED_BODY.test(body));
+  const fits = BODY.test(body) || (READ_WITH_CELL.has(kind) && BODY_WITH_CELL.test(body));
   if (!text.startsWith(prefix) || !fits) return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
@@ -95,7 +95,7 @@ export function isSecret(kind: SecretKind, text: string): boolean {
 export function cellOfSecret(kind: SecretKind, text: string): number | null {
   if (!isSecret(kind, text)) return null;
   const body = text.slice(SECRET_PREFIXES[kind].length);
-  return BODY.test(body) ? FIRST_CELL : cellOfMark(body.charAt(0));
+  return BODY.test(body) ? FIRST_CELL : cellOfDigit(body.charAt(0));
 }
 
 /**

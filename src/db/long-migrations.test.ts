@@ -140,7 +140,7 @@ with part as (
 ), rest as (
   select pg_sleep(0.05)
 )
-select max(part.n)::text as mark from part, rest;
+select max(part.n)::text as cursor from part, rest;
 `;
 
 async function makeTable(table: string): Promise<void> {
@@ -163,11 +163,11 @@ test('a backfill runs in batches, and resumes where it was interrupted', async (
   assert.deepEqual(await migrate(database.db, { folder }), [name(2)]);
   assert.equal(await count('from m1 where twice = n * 2'), 95);
   assert.equal(await count('from m1_runs'), 10, 'no batch ran twice');
-  assert.equal(await count('from migration_marks'), 0);
+  assert.equal(await count('from migration_cursors'), 0);
 });
 
 test('a backfill that makes no progress ends with its name', async () => {
-  await put(1, `-- batched\nselect 'here' as mark where coalesce($1::text, '') is not null`);
+  await put(1, `-- batched\nselect 'here' as cursor where coalesce($1::text, '') is not null`);
   await assert.rejects(migrate(database.db, { folder }), (error: Error) =>
     /its cursor stays at here/.test(String(error.cause)),
   );

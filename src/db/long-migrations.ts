@@ -123,37 +123,37 @@ export async function buildConcurrently(client: pg.Client, migration: Migration)
 }
 
 /** Reads the cursor of a batched migration, as text; null at its beginning. */
-async function readMark(client: pg.Client, name: string): Promise<string | null> {
+async function readCursor(client: pg.Client, name: string): Promise<string | null> {
   await client.query(`
-    create table if not exists migration_marks (
+    create table if not exists migration_cursors (
       name text collate "C" primary key,
-      mark text not null,
+      cursor text not null,
       moved timestamptz(3) not null default now()
     )`);
-  const { rows } = await client.query<{ mark: string }>(
-    'select mark from migration_marks where name = $1',
+  const { rows } = await client.query<{ cursor: string }>(
+    'select cursor from migration_cursors where name = $1',
     [name],
   );
-  return rows[0]?.mark ?? null;
+  return rows[0]?.cursor ?? null;
 }
 
 /** Runs one batch and commits it with its cursor. @returns the next cursor; null if it is done. */
 export async function runBatch(
   client: pg.Client,
   migration: Migration,
-  mark: string | null,
+  cursor: string | null,
 ): Promise<string | null> {
-  const { rows } = await client.query<{ mark: string | null }>(migration.text, [mark]);
-  const next = rows[0]?.mark ?? null;
+  const { rows } = await client.query<{ cursor: string | null }>(migration.text, [cursor]);
+  const next = rows[0]?.cursor ?? null;
   if (next === null) {
-    await client.query('delete from migration_marks where name = $1', [migration.name]);
+    await client.query('delete from migration_cursors where name = $1', [migration.name]);
     await noteApplied(client, migration);
     return null;
   }
-  if (next === mark) throw new Error(`its cursor stays at ${next}`);
+  if (next === cursor) throw new Error(`its cursor stays at ${next}`);
   await client.query(
-    `insert into migration_marks (name, mark) values ($1, $2)
-     on conflict (name) do update set mark = excluded.mark, moved = now()`,
+    `insert into migration_cursors (name, cursor) values ($1, $2)
+     on conflict (name) do update set cursor = excluded.cursor, moved = now()`,
     [migration.name, next],
   );
   return next;
@@ -165,11 +165,11 @@ export async function runBatched(
   migration: Migration,
   inTransaction: <T>(work: () => Promise<T>) => Promise<T>,
 ): Promise<void> {
-  let mark = await readMark(client, migration.name);
+  let cursor = await readCursor(client, migration.name);
   for (;;) {
     const started = performance.now();
-    mark = await inTransaction(() => runBatch(client, migration, mark));
-    if (mark === null) return;
+    cursor = await inTransaction(() => runBatch(client, migration, cursor));
+    if (cursor === null) return;
     await sleep(Math.max(LEAST_REST_MS, performance.now() - started));
   }
 }

@@ -64,18 +64,19 @@ function fieldsOf(schema: Schema): Field[] {
   }));
 }
 
-function fieldLines(fields: readonly Field[], marked: boolean, depth = 0): string[] {
+function fieldLines(fields: readonly Field[], showsRequired: boolean, depth = 0): string[] {
   return fields.flatMap((field) => {
     const { name, schema, required, description = '' } = field;
     const values = withoutNull(schema).enum?.filter((value) => value !== null);
-    const mark = marked && required ? ', **required**' : '';
+    const suffix = showsRequired && required ? ', **required**' : '';
     const parts = [
-      `${'  '.repeat(depth)}- \`${name}\` ${typeOf(schema)}${mark}.`,
+      `${'  '.repeat(depth)}- \`${name}\` ${typeOf(schema)}${suffix}.`,
       description.replaceAll('\n', ' '),
       ...(values === undefined ? [] : [`One of ${values.map((v) => `\`${v}\``).join(', ')}.`]),
       ...(schema.default === undefined ? [] : [`Default: \`${schema.default}\`.`]),
     ];
-    const inner = depth + 1 < MAX_DEPTH ? fieldLines(fieldsOf(schema), marked, depth + 1) : [];
+    const inner =
+      depth + 1 < MAX_DEPTH ? fieldLines(fieldsOf(schema), showsRequired, depth + 1) : [];
     return [parts.filter((part) => part !== '').join(' '), ...inner];
   });
 }

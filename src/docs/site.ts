@@ -86,8 +86,8 @@ function navigation(pages: readonly Page[], current: string): string {
   const items = groups.map((group) => {
     const own = pages.filter((page) => page.group === group);
     const links = own.map(({ name, title }) => {
-      const mark = name === current ? ' aria-current="page"' : '';
-      return `<li><a href="/docs/${name}"${mark}>${escapeHtml(title)}</a></li>`;
+      const attribute = name === current ? ' aria-current="page"' : '';
+      return `<li><a href="/docs/${name}"${attribute}>${escapeHtml(title)}</a></li>`;
     });
     const isOpen = own.some(({ name }) => name === current) || group === 'Guides';
     return `<details${isOpen ? ' open' : ''}><summary>${escapeHtml(group)}</summary>

@@ -1,5 +1,5 @@
 import type { CellAddress, CellSettings } from '#cells/peers.ts';
-import { cellOfMark, FIRST_CELL, HIGHEST_CELL } from '#core/cell.ts';
+import { cellOfDigit, FIRST_CELL, HIGHEST_CELL } from '#core/cell.ts';
 import { StartError } from '#core/start-error.ts';
 
 const CELL_SETTINGS = ['CELL', 'CELL_ADDRESSES', 'CELL_SECRET'] as const;
@@ -18,7 +18,7 @@ function toAddress(text: string): CellAddress {
 }
 
 function ownCell(text: string | null): number {
-  const cell = text === null ? FIRST_CELL : cellOfMark(text);
+  const cell = text === null ? FIRST_CELL : cellOfDigit(text);
   if (cell !== null) return cell;
   throw new StartError(`CELL=${text} must be an integer from 0 to ${HIGHEST_CELL}`);
 }

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { type Actor, recordEntry } from '#audit/audit.ts';
 import { type Refusal, resourceMissing } from '#core/answer.ts';
 import { base62, fromBase62 } from '#core/base62.ts';
-import { type IdKey, linkMark } from '#core/ids.ts';
+import { type IdKey, linkPrefix } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 import { lockTerminal, renewTag } from '#terminals/provisioning-queries.ts';
@@ -42,13 +42,13 @@ function encipher(idKey: IdKey, tag: string): Buffer {
 /** The token of the tag with this number (a uuid). */
 export function tagToken(idKey: IdKey, tag: string): string {
   const value = BigInt(`0x${encipher(idKey, tag).toString('hex')}`);
-  return linkMark(idKey) + base62(value, LENGTH);
+  return linkPrefix(idKey) + base62(value, LENGTH);
 }
 
 /** The number that a token decodes to, whether or not it exists; `null` for an invalid token. */
 export function tagOfToken(idKey: IdKey, token: string): string | null {
-  const mark = linkMark(idKey);
-  const body = token.startsWith(mark) ? token.slice(mark.length) : '';
+  const prefix = linkPrefix(idKey);
+  const body = token.startsWith(prefix) ? token.slice(prefix.length) : '';
   const value = TOKEN.test(body) ? fromBase62(body) : null;
   if (value === null || value >= 1n << BITS) return null;
   const block = Buffer.from(value.toString(16).padStart(32, '0'), 'hex');

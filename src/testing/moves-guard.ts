@@ -22,7 +22,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
 };
 
 /** Prefix of such a route's statements, so that a trigger recognizes them. */
-const MARK = '/* moves nothing */ ';
+const COMMENT = '/* moves nothing */ ';
 
 /** Statements that create the triggers, run once in the template of the tests' databases. */
 export const MOVES_TRIGGERS = [
@@ -33,23 +33,23 @@ export const MOVES_TRIGGERS = [
     (table) =>
       `create trigger refuse_unsaid_move
          after insert or delete or update ${COLUMNS[table] ?? ''} on ${table}
-       for each row when (starts_with(current_query(), '${MARK.trim()}'))
+       for each row when (starts_with(current_query(), '${COMMENT.trim()}'))
        execute function refuse_unsaid_move()`,
   ),
 ];
 
 const atRest = new AsyncLocalStorage<boolean>();
 
-function marked(text: string): string {
-  return atRest.getStore() === true ? `${MARK}${text}` : text;
+function withComment(text: string): string {
+  return atRest.getStore() === true ? `${COMMENT}${text}` : text;
 }
 
 function guardedSql<T extends Sql>(sql: T): T {
-  const query: Sql['query'] = (text, values) => sql.query(marked(text), values);
+  const query: Sql['query'] = (text, values) => sql.query(withComment(text), values);
   return { ...sql, query };
 }
 
-/** Returns the same database, with statements marked by their route. */
+/** Returns the same database, whose statements carry the comment of their route. */
 export function guardedDatabase(db: Database): Database {
   return {
     ...guardedSql(db),

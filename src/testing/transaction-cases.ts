@@ -97,7 +97,7 @@ export const NOW: Now = {
   head: HEAD,
   fees: fees(10n),
   feeCeiling: 10n ** 15n,
-  marks: { safe: 0n, finalized: 0n },
+  finality: { safe: 0n, finalized: 0n },
   depth: { blocks: 1n, ms: 0 },
   timeouts: { overdueBlocks: 2n, foreignHeads: 5, unreadablePolls: 3 },
 };

@@ -26,7 +26,7 @@ test('every text can be written in every language', () => {
   }
 });
 
-test('values are marked as language-independent, also in HTML', () => {
+test('values are isolated as language-independent, also in HTML', () => {
   const values = { sum: '2.51 USDC', merchant: '<b>Café</b>' };
   const { text, html } = writerFor('en');
   assert.equal(text('pay.button', values), 'Pay 2.51 USDC to <b>Café</b>');
@@ -38,9 +38,9 @@ test('values are marked as language-independent, also in HTML', () => {
   assert.match(writerFor('qps').text('pay.button', values), /^Ƥ.* 2\.51 USDC .* <b>Café<\/b>$/);
 });
 
-test('a choice between words is made, and nothing around it is marked', () => {
-  const { marked } = writerFor('en');
-  const words = marked('receipt.check.differs', { what: 'amount' });
+test('a choice between words is made, and nothing around it is isolated', () => {
+  const { isolated } = writerFor('en');
+  const words = isolated('receipt.check.differs', { what: 'amount' });
   assert.equal(words, '✗ The chain does not agree about the amount. Do not trust this receipt.');
   const many = formatText(messageOf('en', 'sum.too_many_decimals'), 'en', { count: 6 });
   assert.equal(many, 'At most 6 decimals.');

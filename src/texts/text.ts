@@ -1,6 +1,6 @@
 import { digitsOf, minorText } from '#core/currency-digits.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { localeOf, type TextLanguage } from '#core/languages.ts';
 import { readableUsdc } from '#core/money.ts';
 import {
@@ -25,7 +25,7 @@ export interface Writer {
   /** Returns plain text, for places that hold no HTML. */
   text(key: TextKey, values?: TextValues): string;
   /** Returns plain text with Unicode isolates around language-independent parts (see `named`). */
-  marked(key: TextKey, values?: TextValues): string;
+  isolated(key: TextKey, values?: TextValues): string;
   /** `2.50 USDC`: every digit. */
   usdc(atoms: bigint): string;
   /** `€2.50`: minor units of an ISO 4217 currency. */
@@ -38,13 +38,13 @@ export interface Writer {
   html(key: TextKey, values?: TextValues, tags?: Tags): string;
 }
 
-const MARKED = /\u2068([^\u2069]*)\u2069/g;
+const ISOLATED = /\u2068([^\u2069]*)\u2069/g;
 
 /**
  * Escapes the text for HTML and marks its untranslatable values with `<bdi translate="no">`.
  */
-export function markedHtml(text: string): string {
-  return escapeHtml(text).replace(MARKED, '<bdi translate="no">$1</bdi>');
+export function isolatedHtml(text: string): string {
+  return escapeHtml(text).replace(ISOLATED, '<bdi translate="no">$1</bdi>');
 }
 
 /** English is used for all regions, so its dates have the day before the month. */
@@ -65,7 +65,7 @@ interface Drawn {
 }
 
 function htmlOf(parts: readonly (string | Drawn)[]): string {
-  return parts.map((part) => (typeof part === 'string' ? markedHtml(part) : part.drawn)).join('');
+  return parts.map((part) => (typeof part === 'string' ? isolatedHtml(part) : part.drawn)).join('');
 }
 
 function writeHtml(
@@ -104,7 +104,7 @@ export function writerFor(language: TextLanguage): Writer {
   return {
     language,
     locale,
-    marked: write,
+    isolated: write,
     usdc: (atoms) => `${readableUsdc(atoms, locale)} USDC`,
     money: (minor, currency) => moneyText(minor, { currency, locale }),
     percent: (basisPoints) => {
@@ -115,7 +115,7 @@ export function writerFor(language: TextLanguage): Writer {
       const options = { ...RECEIPT_TIME, timeZone } as const;
       return new Intl.DateTimeFormat(TIME_LOCALES[locale] ?? locale, options).format(new Date(at));
     },
-    text: (key, values) => withoutMarks(write(key, values)),
+    text: (key, values) => withoutIsolates(write(key, values)),
     html: (key, values = {}, tags = {}) =>
       writeHtml(messageOf(language, key), locale, { values, tags }),
   };

@@ -28,12 +28,12 @@ const COMPRESSION = {
  * @throws StartError if the command fails
  */
 export async function ensureCompressed(folder: string): Promise<void> {
-  const mark = path.join(folder, '.compressed');
-  const isDone = await access(mark).then(
+  const done = path.join(folder, '.compressed');
+  const isDone = await access(done).then(
     () => true,
     () => false,
   );
   if (isDone) return;
   await runBuild(COMPRESSION, folder);
-  await writeFile(mark, '');
+  await writeFile(done, '');
 }

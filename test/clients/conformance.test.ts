@@ -16,7 +16,7 @@ import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 const GUZZLE = '/usr/share/php/GuzzleHttp/autoload.php';
 const run = promisify(execFile);
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
-const MARKS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
+const MARKERS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
 
 interface Asked {
   readonly call: Call;
@@ -285,10 +285,10 @@ test('docs/clients.md shows the results of each client', (t) => {
   const head = `| promise | ${languages.join(' | ')} |\n${rule}`;
   const table = `\n${[head, ...rows].join('\n')}\n\n`;
   const text = readFileSync(DOCUMENT, 'utf8');
-  const wanted = text.replace(MARKS, (_, begin, end) => `${begin}${table}${end}`);
+  const wanted = text.replace(MARKERS, (_, begin, end) => `${begin}${table}${end}`);
   if (process.env.UPDATE === '1') writeFileSync(DOCUMENT, wanted);
   else assert.equal(text, wanted, 'UPDATE=1 writes the table');
-  assert.match(text, MARKS);
+  assert.match(text, MARKERS);
 });
 
 test('the PHP client sends a live key over plain HTTP to this machine only', async (t) => {

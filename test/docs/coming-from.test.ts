@@ -48,8 +48,8 @@ test('the added lines of the diff are those of the example', () => {
   const guide = readFileSync(path.join(ROOT, 'docs/guides/coming-from.md'), 'utf8');
   const example = readFileSync(path.join(ROOT, 'examples/server-driven.mjs'), 'utf8').split('\n');
   const [, codeBlock = ''] = /```diff\n(.*?)```/s.exec(guide) ?? [];
-  const lines = (mark: string) =>
-    codeBlock.split('\n').flatMap((line) => (line.startsWith(mark) ? [line.slice(1)] : []));
+  const lines = (prefix: string) =>
+    codeBlock.split('\n').flatMap((line) => (line.startsWith(prefix) ? [line.slice(1)] : []));
   for (const line of lines('+')) assert.ok(example.includes(line), line);
   // The port adds fewer lines than it removes, and shows each Tapline call of the example.
   assert.ok(lines('+').length < lines('-').length && lines('-').length <= 22, codeBlock);

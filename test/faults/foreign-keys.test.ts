@@ -224,7 +224,7 @@ describe('a start finds a nonce that the database lacks, and cannot know why', (
   });
 });
 
-describe('a start finds such a nonce, and its mark shows that nothing was lost', () => {
+describe('a start finds such a nonce, and its watermark shows that nothing was lost', () => {
   let asked: bigint;
   let questions: number;
   const QUESTIONS = `select count(*) from chain_alarms where kind = 'restored_or_not'`;

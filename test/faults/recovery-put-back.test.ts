@@ -37,7 +37,7 @@ async function newestSequence(): Promise<number> {
 }
 
 describe('a copy that is restored while every process is stopped', () => {
-  it('shows a loss by its stored marks, and assigns no id twice', async () => {
+  it('shows a loss by its stored watermarks, and assigns no id twice', async () => {
     await world.pay('BEFORE');
     const open = await world.create(0, 'OPEN');
     const { asked } = await world.recovery();
@@ -57,13 +57,13 @@ describe('a copy that is restored while every process is stopped', () => {
     await world.comeToRest();
   });
 
-  it('without marks, too: new intents do not get the ids of lost ones', async () => {
+  it('without watermarks, too: new intents do not get the ids of lost ones', async () => {
     await world.ground.database.copy('unshown');
     const lost = new Set<unknown>();
     for (let n = 0; n < 20; n++) lost.add((await world.create(n % 2, `LOST-${n}`)).body.id);
     await putBack('unshown', async () => {
       for (const { name } of PROCESSES) {
-        await rm(path.join(world.ground.folder, name, 'database-mark.json'));
+        await rm(path.join(world.ground.folder, name, 'database-watermark.json'));
       }
     });
     const again: unknown[] = [];

@@ -60,7 +60,7 @@ with part as (
   update payment_intents set of_next_release = 'filled' from part
   where payment_intents.id = part.id
 )
-select max(id) as mark from part;
+select max(id) as cursor from part;
 `,
 };
 

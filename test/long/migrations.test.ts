@@ -31,7 +31,7 @@ with part as (
 ), filled as (
   update payment_intents set of_migration = amount from part where payment_intents.id = part.id
 )
-select max(id) as mark from part;
+select max(id) as cursor from part;
 `,
 };
 

@@ -138,7 +138,7 @@ class Follower {
   #now(): Now {
     return {
       ...{ ms: performance.now(), head: this.#head, fees: FEES, feeCeiling: FEE_CEILING },
-      marks: { safe: 0n, finalized: 0n },
+      finality: { safe: 0n, finalized: 0n },
       depth: { blocks: CONFIRMATIONS, ms: 0 },
       timeouts: { overdueBlocks: 2n, foreignHeads: 5, unreadablePolls: 8 },
     };

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Result } from './mutation.ts';
 
-const MARK = '<!-- The rest is written by ';
+const MARKER = '<!-- The rest is written by ';
 
 /** Writes the results table at the end of a README.md. */
 export function writeTable(
@@ -10,7 +10,7 @@ export function writeTable(
   run: { readonly seed: number; readonly left: number },
 ): void {
   const text = readFileSync(readme, 'utf8');
-  const head = text.slice(0, text.indexOf('\n', text.indexOf(MARK)));
+  const head = text.slice(0, text.indexOf('\n', text.indexOf(MARKER)));
   writeFileSync(readme, `${head}\n\n${render(results, run)}`);
 }
 

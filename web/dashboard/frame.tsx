@@ -25,7 +25,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
       pages={pages().map(withIcon)}
       current={location.slice(1)}
       onNavigate={(path) => navigate(`/${path}`)}
-      mark={
+      badge={
         isTest ? (
           <span className="test-chip" title={t('dashboard.test_chip.title')}>
             {t('dashboard.test_chip')}

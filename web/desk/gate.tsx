@@ -38,7 +38,7 @@ type Place =
  * Returns the storage key that marks a session. Without an entry, no request is sent, because it
  * would only be refused.
  */
-function markOf(people: PeopleApi): string {
+function sessionEntryOf(people: PeopleApi): string {
   return `tapline ${people.realm} signed in`;
 }
 
@@ -57,14 +57,14 @@ function useSession(people: PeopleApi) {
   const [place, setPlace] = useState<Place>({ is: 'asking' });
   const enter = useCallback(
     (session: Session) => {
-      localStorage.setItem(markOf(people), 'yes');
+      localStorage.setItem(sessionEntryOf(people), 'yes');
       showFont();
       setPlace(placeOf(session));
     },
     [people],
   );
   const ask = useCallback(async () => {
-    if (localStorage.getItem(markOf(people)) === null) {
+    if (localStorage.getItem(sessionEntryOf(people)) === null) {
       // Loads the form's code first, so that the form appears with its page. If that fails,
       // rendering shows the error.
       await Promise.all([fontLooked, SignInForm.load().catch(() => undefined)]);
@@ -84,7 +84,7 @@ function useSession(people: PeopleApi) {
     const answer = await people.call('DELETE /session');
     // On a shared computer the user must learn that sign-out failed.
     if (answer.is !== 'done' && placeAfter(answer).is !== 'signed_out') return false;
-    localStorage.removeItem(markOf(people));
+    localStorage.removeItem(sessionEntryOf(people));
     setPlace({ is: 'signed_out' });
     return true;
   }, [people]);

@@ -11,7 +11,7 @@ export function Sheet({
   return (
     <main className="sheet stack">
       <title>{`${title} · Tapline`}</title>
-      <img className="desk-mark" src="icons/tapline.svg" alt="" />
+      <img className="desk-logo" src="icons/tapline.svg" alt="" />
       <h1>{title}</h1>
       {children}
     </main>

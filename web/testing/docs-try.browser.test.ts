@@ -88,7 +88,7 @@ for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, n
     const tap = await formBelow(
       window,
       'api/test-helpers',
-      'as-if-a-customer-tapped-a-pass-on-the-terminal',
+      'simulate-a-customer-who-taps-a-pass-on-the-terminal',
     );
     const tapped = await tap.send();
     assert.match(tapped.status, /^20\d after/, tapped.text);

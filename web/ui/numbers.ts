@@ -1,4 +1,4 @@
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { t, textLocale } from './text/t.ts';
 
 /** Formats a number, for example `1,200`. */
@@ -16,5 +16,5 @@ export function formatTenths(number: number): string {
  * formatTenths}.
  */
 export function percentText(number: string): string {
-  return withoutMarks(t('ui.percent', { number }));
+  return withoutIsolates(t('ui.percent', { number }));
 }

@@ -27,7 +27,7 @@ export interface ShellProps {
   /** Opens a link's page without reloading. */
   readonly onNavigate: (path: string) => void;
   /** A short note that applies to every page. */
-  readonly mark?: ReactNode;
+  readonly badge?: ReactNode;
   /** Signed-in user, mode switch and sign-out. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
@@ -59,7 +59,7 @@ function useIsNarrow(): boolean {
   return useSyncExternalStore(onWidthChanged, () => matchMedia(NARROW).matches);
 }
 
-interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 'mark' | 'foot'> {
+interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 'badge' | 'foot'> {
   readonly id: string;
   readonly isSheet: boolean;
   readonly currentPath: string | undefined;
@@ -71,7 +71,7 @@ interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 
  * sheet.
  */
 function Side(props: SideProps): ReactNode {
-  const { id, isSheet, brand, pages, currentPath, onNavigate, mark, foot } = props;
+  const { id, isSheet, brand, pages, currentPath, onNavigate, badge, foot } = props;
   return (
     <aside
       id={id}
@@ -85,7 +85,7 @@ function Side(props: SideProps): ReactNode {
         <div className="shell-brand">
           <img src="icons/tapline.svg" alt="" />
           {brand}
-          {mark}
+          {badge}
         </div>
       )}
       <nav className="shell-nav" aria-label={brand}>
@@ -116,7 +116,7 @@ function Side(props: SideProps): ReactNode {
 
 /** The frame of an app with several pages. The navigation shows a link to every page. */
 export function Shell(props: ShellProps): ReactNode {
-  const { brand, pages, current, onNavigate, mark, foot, children } = props;
+  const { brand, pages, current, onNavigate, badge, foot, children } = props;
   const currentPath = pathAbove(pages, current);
   const main = useRef<HTMLElement>(null);
   const isNarrow = useIsNarrow();
@@ -130,7 +130,7 @@ export function Shell(props: ShellProps): ReactNode {
   const side = (
     <Side
       key="side"
-      {...{ id, brand, pages, currentPath, onNavigate, mark, foot }}
+      {...{ id, brand, pages, currentPath, onNavigate, badge, foot }}
       isSheet={isNarrow}
     />
   );
@@ -151,7 +151,7 @@ export function Shell(props: ShellProps): ReactNode {
             <img src="icons/tapline.svg" alt="" />
             {brand}
           </div>
-          {mark}
+          {badge}
           <button type="button" className="shell-menu" popoverTarget={id}>
             <Icon name="menu" /> {t('ui.shell.menu')}
           </button>

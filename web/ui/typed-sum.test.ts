@@ -2,7 +2,7 @@ import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { MAX_ATOMS } from './money.ts';
 import { decimalSeparator, readSum, type SumRules, writeSum } from './typed-sum.ts';
 
@@ -11,7 +11,7 @@ function meant(text: string, rules: SumRules = {}): bigint | string {
   return read.is === 'sum'
     ? read.units
     : read.is === 'refused'
-      ? withoutMarks(read.words)
+      ? withoutIsolates(read.words)
       : 'empty';
 }
 

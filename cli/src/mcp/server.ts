@@ -152,7 +152,7 @@ interface Called {
  */
 async function call(tool: Tool, { deps, given, person }: Called) {
   try {
-    const result = marked(await tool.run(deps, given, person)) as Record<string, unknown>;
+    const result = withBrackets(await tool.run(deps, given, person)) as Record<string, unknown>;
     const { status, what, link } = result;
     if (status === 'needs_a_person' && person.opensLinks) {
       const asked = inputRequired.elicitUrl({ message: String(what), url: String(link) });
@@ -170,19 +170,19 @@ const TEXT_OF_OTHERS: ReadonlySet<string> = new Set([
   ...['description', 'label', 'name', 'reason', 'url', 'response_body'],
 ]);
 
-function mark(text: string): string {
+function bracketed(text: string): string {
   // Removes brackets within the text, so that it cannot close them.
   return `⟦${text.replaceAll(/[⟦⟧]/g, '')}⟧`;
 }
 
 /** Wraps text of third parties in brackets, and every value of `metadata`. */
-function marked(value: unknown, isText = false): unknown {
-  if (typeof value === 'string') return isText ? mark(value) : value;
-  if (Array.isArray(value)) return value.map((one) => marked(one, isText));
+function withBrackets(value: unknown, isText = false): unknown {
+  if (typeof value === 'string') return isText ? bracketed(value) : value;
+  if (Array.isArray(value)) return value.map((one) => withBrackets(one, isText));
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([key, one]) => [
     key,
-    marked(one, isText || key === 'metadata' || TEXT_OF_OTHERS.has(key)),
+    withBrackets(one, isText || key === 'metadata' || TEXT_OF_OTHERS.has(key)),
   ]);
   return Object.fromEntries(entries);
 }

@@ -11,7 +11,7 @@ import type { Sql } from '#db/database.ts';
 import { idOf, nullable, objectType, oneOf, Timestamp } from '#http/schema.ts';
 import { byAccountClock, type PaymentIntent } from '#payments/payment-intent.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { marksOf } from '#settlement/chain/final-block.ts';
+import { finalityOf } from '#settlement/chain/final-block.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc.ts';
 
 /**
@@ -81,37 +81,38 @@ export const TimelineSchema = Type.Object(
   { title: 'Timeline', description: 'The history of a payment intent beyond its own fields.' },
 );
 
-function attemptView({ applied_at, block_number, ...row }: AttemptRow, marks: Marks | null) {
+function attemptView({ applied_at, block_number, ...row }: AttemptRow, finality: Finality | null) {
   const block = block_number === null ? null : Number(block_number);
-  const certainty = block_number === null ? null : certaintyOf(block_number, row.final_at, marks);
+  const certainty =
+    block_number === null ? null : certaintyOf(block_number, row.final_at, finality);
   return { ...row, block_number: block, certainty, booked_at: applied_at };
 }
 
-type Marks = Awaited<ReturnType<typeof marksOf>>;
+type Finality = Awaited<ReturnType<typeof finalityOf>>;
 
-function certaintyOf(block: bigint, finalAt: Date | null, marks: Marks | null) {
+function certaintyOf(block: bigint, finalAt: Date | null, finality: Finality | null) {
   if (finalAt !== null) return 'final';
-  if (marks === null) return null;
-  if (block <= marks.finalized) return 'final';
-  return block <= marks.safe ? 'safe' : 'included';
+  if (finality === null) return null;
+  if (block <= finality.finalized) return 'final';
+  return block <= finality.safe ? 'safe' : 'included';
 }
 
 /** Cached, because many people may view their payments at once. */
-const MARKS_AGE_MS = 5_000;
+const FINALITY_AGE_MS = 5_000;
 
 /**
  * Reads the safe and the final block, only while an attempt is in a block and not final. `null` if
  * no node responds.
  */
-async function readMarks(
+async function readFinality(
   chain: Chain | undefined,
   attempts: readonly AttemptRow[],
-): Promise<Marks | null> {
+): Promise<Finality | null> {
   const isOpen = attempts.some((one) => one.block_number !== null && one.final_at === null);
   if (chain === undefined || !isOpen) return null;
   try {
-    return await chain.remember('marks', MARKS_AGE_MS, async () => {
-      return marksOf(chain, (await chain.newest()).number);
+    return await chain.remember('finality', FINALITY_AGE_MS, async () => {
+      return finalityOf(chain, (await chain.newest()).number);
     });
   } catch (error) {
     if (error instanceof RpcUnavailable) return null;
@@ -149,12 +150,12 @@ export async function readTimeline(
     selectEventsOf(db, tenant, { ...span, objects }),
   ]);
   const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
-  const marks = await readMarks(chain, attempts);
+  const finality = await readFinality(chain, attempts);
   const deliveries = await selectDeliveriesOf(db, tenant, events);
   const view = {
     object: 'timeline',
     payment_intent: intent.id,
-    settlements: attempts.map((attempt) => attemptView(attempt, marks)),
+    settlements: attempts.map((attempt) => attemptView(attempt, finality)),
     events: events.map(({ id, type, created }) => ({ id, type, created })),
     deliveries: deliveries.map(deliveryView),
   };

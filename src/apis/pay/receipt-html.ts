@@ -2,7 +2,7 @@ import { encode } from 'uqr';
 import { dataOf, type FinishedPage } from '#apis/pay/finished-page.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import { markedHtml, type Writer } from '#texts/text.ts';
+import { isolatedHtml, type Writer } from '#texts/text.ts';
 
 /** Stops a browser's translator from changing amounts, ids and names. */
 const AS_IT_IS = 'translate="no"';
@@ -19,8 +19,8 @@ function given(value: string, isCode: boolean | undefined): string {
 function row(line: ReceiptLine): string {
   const { name, value, also, isNamed, isTotal, isCode, isWords, href } = line;
   const title = isNamed === true ? given(name, false) : escapeHtml(name);
-  const below = also === undefined ? '' : `<span class="at">${markedHtml(also)}</span>`;
-  const text = isWords === true ? `<span>${markedHtml(value)}</span>` : given(value, isCode);
+  const below = also === undefined ? '' : `<span class="at">${isolatedHtml(also)}</span>`;
+  const text = isWords === true ? `<span>${isolatedHtml(value)}</span>` : given(value, isCode);
   const shown = href == null ? text : `<a href="${escapeHtml(href)}" rel="noreferrer">${text}</a>`;
   return (
     `<div class="row${isTotal === true ? ' total' : ''}"><dt>${title}</dt>` +
@@ -73,7 +73,7 @@ export function receiptPage(
   const body = `<main>
 <p class="soft">${kind}</p>
 <h1 dir="auto" class="branded" ${AS_IT_IS}>${name}</h1>
-${slip.seller.map((line) => `<p class="soft" dir="auto">${markedHtml(line)}</p>`).join('\n')}
+${slip.seller.map((line) => `<p class="soft" dir="auto">${isolatedHtml(line)}</p>`).join('\n')}
 <p class="sum"><bdi ${AS_IT_IS}>${escapeHtml(slip.headline)}</bdi></p>
 ${slip.headlineAlso === null ? '' : `<p class="also">${given(slip.headlineAlso, false)}</p>`}
 ${slip.state === null ? '' : `<p class="state">${escapeHtml(slip.state)}</p>`}

@@ -95,9 +95,9 @@ function factLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
   return [...lines, ...rateLines(receipt, writer)];
 }
 
-function chainLines({ proof }: ShownReceipt, { text, marked }: Writer): ReceiptLine[] {
+function chainLines({ proof }: ShownReceipt, { text, isolated }: Writer): ReceiptLine[] {
   const { tx_hash: value, explorer_url: href, block_number, event, log_index } = proof;
-  const entry = marked('receipt.chain.event_value', {
+  const entry = isolated('receipt.chain.event_value', {
     event,
     entry: String(log_index),
   });

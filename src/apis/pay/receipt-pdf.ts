@@ -4,7 +4,7 @@ import { encode } from 'uqr';
 import { fontRuns, PDF_FONTS, pdfText } from '#apis/pay/receipt-fonts.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { wrapped } from '#apis/pay/receipt-text.ts';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { directionOf, languageTag } from '#core/languages.ts';
 
 /** The package declares types of an ES module, but its code is CommonJS. */
@@ -99,7 +99,7 @@ function textsOf(slip: Slip): string[] {
 
 /** True if the fonts have every letter of this receipt. */
 export function hasPdf(slip: Slip): boolean {
-  return textsOf(slip).every((text) => fontRuns(pdfText(withoutMarks(text))) !== null);
+  return textsOf(slip).every((text) => fontRuns(pdfText(withoutIsolates(text))) !== null);
 }
 
 /** Draws lines from the top, on as many pages as they need. */
@@ -145,7 +145,7 @@ class Sheet {
   }
 
   #linesOf(text: string, size: Size, width = WIDTH): string[] {
-    return wrapped(pdfText(withoutMarks(text)), width, (part) => this.#widthOf(part, size));
+    return wrapped(pdfText(withoutIsolates(text)), width, (part) => this.#widthOf(part, size));
   }
 
   #next(size: Size): void {

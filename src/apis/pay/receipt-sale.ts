@@ -27,11 +27,14 @@ export function sumWriter(
 
 function itemLines(item: LineItem, sum: (value: number) => string, writer: Writer): ReceiptLine[] {
   const { name, quantity, unit_amount, tax_rate, tax_inclusive, discount } = item;
-  const detail = writer.marked(tax_inclusive ? 'receipt.line.with_tax' : 'receipt.line.plus_tax', {
-    quantity: new Intl.NumberFormat(writer.locale).format(Number(quantity)),
-    price: sum(unit_amount),
-    rate: writer.percent(tax_rate),
-  });
+  const detail = writer.isolated(
+    tax_inclusive ? 'receipt.line.with_tax' : 'receipt.line.plus_tax',
+    {
+      quantity: new Intl.NumberFormat(writer.locale).format(Number(quantity)),
+      price: sum(unit_amount),
+      rate: writer.percent(tax_rate),
+    },
+  );
   const line = {
     name,
     value: sum(Number(fullPrice(item))),
@@ -58,7 +61,7 @@ export function taxesOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   return sale.taxes.map(({ rate, net, tax, gross }) => ({
     name: writer.text('receipt.tax', { rate: writer.percent(rate) }),
     value: sum(tax),
-    also: writer.marked('receipt.tax_of', { net: sum(net), gross: sum(gross) }),
+    also: writer.isolated('receipt.tax_of', { net: sum(net), gross: sum(gross) }),
   }));
 }
 
@@ -85,9 +88,10 @@ export function sellerOf(
     readonly address: string | null;
     readonly tax_number: string | null;
   },
-  { marked }: Writer,
+  { isolated }: Writer,
 ): string[] {
   const { legal_name, address, tax_number } = merchant;
-  const number = tax_number === null ? null : marked('receipt.tax_number', { number: tax_number });
+  const number =
+    tax_number === null ? null : isolated('receipt.tax_number', { number: tax_number });
   return [legal_name, address, number].filter((line) => line !== null && line !== '') as string[];
 }

@@ -47,7 +47,7 @@ export async function finalBlock(
 /**
  * Returns the newest safe and the newest final block; the head for both if blocks cannot be undone.
  */
-export async function marksOf(
+export async function finalityOf(
   chain: Pick<Chain, 'block' | 'config'>,
   head: bigint,
 ): Promise<{ readonly safe: bigint; readonly finalized: bigint }> {

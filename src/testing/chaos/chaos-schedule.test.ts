@@ -9,7 +9,7 @@ import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
 const STEPS = 20;
 const INSERT = 'insert into steps (step) values ($1)';
-const MARK = 'update marks set at = 1';
+const RARE = 'update rare set at = 1';
 const FAULT = 'kill -9 of a process';
 
 let own: TestDatabase;
@@ -17,7 +17,7 @@ let own: TestDatabase;
 before(async () => {
   own = await testDatabase();
   await own.db.query('create table steps (step integer)');
-  await own.db.query('create table marks (at integer)');
+  await own.db.query('create table rare (at integer)');
 });
 after(() => own.close());
 
@@ -47,7 +47,7 @@ async function openClient(timetable: Timetable, process: string) {
 async function writeSteps(db: Database): Promise<void> {
   for (let step = 1; step <= STEPS; step++) {
     await db.query(INSERT, [step]);
-    if (step === STEPS / 2) await db.query(MARK);
+    if (step === STEPS / 2) await db.query(RARE);
   }
 }
 
@@ -73,7 +73,7 @@ describe('a timetable', () => {
   });
 
   it('strikes again at the recorded message, and holds later ones', async () => {
-    const moment = { process: 'worker-1', wire: 'database', way: 'answered', text: MARK } as const;
+    const moment = { process: 'worker-1', wire: 'database', way: 'answered', text: RARE } as const;
     const recorded: Strike[] = [{ fault: FAULT, moment: { ...moment, thenMs: 0 } }];
     const timetable = openTimetable(recorded);
     // Lets the other worker send it this time.

@@ -81,8 +81,8 @@ function commits(
     }
     case 'mark_included':
     case 'clear_included': {
-      const isMarked = task.kind === 'mark_included';
-      return [{ ...scene, rows: withRow(rows, slot, { ...rowOf(rows, slot), isMarked }) }];
+      const isIncluded = task.kind === 'mark_included';
+      return [{ ...scene, rows: withRow(rows, slot, { ...rowOf(rows, slot), isIncluded }) }];
     }
     case 'ask_signer':
       return [scene, ...signatures(scene, machine, slot, transaction)];

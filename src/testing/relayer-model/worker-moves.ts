@@ -281,7 +281,7 @@ export function flush(scene: Scene, machine: Machine): Scene[] {
     const offer = bounds.signsElsewhere ? FIRST_OFFER : null;
     const row: Row = {
       ...{ status: 'signed', attempts: offer === null ? [FIRST_OFFER] : [], wanted: offer },
-      ...{ jobs: [job], carried: [job], retired: false, block: null, isMarked: false },
+      ...{ jobs: [job], carried: [job], retired: false, block: null, isIncluded: false },
       validUntil: height + bounds.validBlocks,
     };
     const submitted = rows.jobs.with(job, { status: 'submitted', slot });

@@ -70,7 +70,7 @@ export interface Row {
   readonly carried: readonly number[];
   readonly retired: boolean;
   readonly block: { readonly at: number; readonly hash: Hex } | null;
-  readonly isMarked: boolean;
+  readonly isIncluded: boolean;
   readonly validUntil: number;
 }
 
@@ -153,7 +153,7 @@ export function nowAt(height: number | null, { confirmations }: Bounds): Now {
       height === null ? null : { number: BigInt(height), time: timeOf(height), baseFeePerGas: 1n },
     fees: OFFERED,
     feeCeiling: FEE_CEILING,
-    marks: { safe: BigInt((height ?? 0) - SAFE_BLOCKS), finalized: -1n },
+    finality: { safe: BigInt((height ?? 0) - SAFE_BLOCKS), finalized: -1n },
     depth: { blocks: BigInt(confirmations), ms: 0 },
     timeouts: { overdueBlocks: 2n, foreignHeads: 2, unreadablePolls: 2 },
   };

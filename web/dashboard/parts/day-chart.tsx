@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
 import { dayBefore } from './days.ts';
 import './day-chart.css';
@@ -73,7 +73,7 @@ function Bar(props: BarProps): ReactNode {
     <li>
       <Link
         href={pathOf(day)}
-        aria-label={withoutMarks(saidOf(day, labelOf(day, value)))}
+        aria-label={withoutIsolates(saidOf(day, labelOf(day, value)))}
         tabIndex={isStop ? 0 : -1}
         onPointerEnter={() => onLook(true)}
         onFocus={() => onLook(true)}

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { fromRoot } from '../../data/root.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -131,7 +131,7 @@ function Download({ url, format, onClose }: DownloadProps): ReactNode {
           {words ??
             t('dashboard.export.rows', {
               count: rows,
-              size: withoutMarks(sizeWords(bytes)),
+              size: withoutIsolates(sizeWords(bytes)),
             })}
         </p>
       </Notice>

@@ -1,7 +1,7 @@
 import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { readSearch, searchProblem } from './search-text.ts';
 
 test('search texts are recognized by their form', () => {
@@ -22,8 +22,8 @@ test('digits alone are an order and a sum', () => {
 });
 
 test('a sum with two readings is not looked for, and both are said', () => {
-  assert.equal(withoutMarks(searchProblem(' 1,500 ') ?? ''), 'Write 1500 or 1.50');
-  assert.equal(withoutMarks(searchProblem('12 5') ?? ''), 'Enter an amount such as 2.50.');
+  assert.equal(withoutIsolates(searchProblem(' 1,500 ') ?? ''), 'Write 1500 or 1.50');
+  assert.equal(withoutIsolates(searchProblem('12 5') ?? ''), 'Enter an amount such as 2.50.');
   for (const fine of ['700', '0', '0,70', 'table-7', `0x${'1c'.repeat(20)}`, '']) {
     assert.equal(searchProblem(fine), null, fine);
   }

@@ -1,21 +1,21 @@
 import '../../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 test('today is compared with the whole same weekday of last week', () => {
   const before = { payments: 1_204, volume: 12_345_678_000n };
   assert.equal(weekdayOf('2026-11-20'), 'Friday');
   assert.equal(
-    withoutMarks(salesNote(before, 'Friday') ?? ''),
+    withoutIsolates(salesNote(before, 'Friday') ?? ''),
     '12,345.68 USDC all day last Friday',
   );
-  assert.equal(withoutMarks(paymentsNote(before, 'Friday') ?? ''), '1,204 all day last Friday');
+  assert.equal(withoutIsolates(paymentsNote(before, 'Friday') ?? ''), '1,204 all day last Friday');
 });
 
 test('a day without sales is said once', () => {
   const none = { payments: 0, volume: 0n };
-  assert.equal(withoutMarks(salesNote(none, 'Sunday') ?? ''), 'No sales last Sunday');
+  assert.equal(withoutIsolates(salesNote(none, 'Sunday') ?? ''), 'No sales last Sunday');
   assert.equal(paymentsNote(none, 'Sunday'), null);
 });

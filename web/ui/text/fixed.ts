@@ -1,4 +1,4 @@
-import { named, withoutMarks } from '#core/isolates.ts';
+import { named, withoutIsolates } from '#core/isolates.ts';
 
 /**
  * Part of a text: either translatable words, or something that is the same in every language, such
@@ -35,7 +35,7 @@ export function partsOf(text: string): TextPart[] {
     const start = index + before.length;
     if (start > end) parts.push({ is: 'words', text: text.slice(end, start) });
     end = index + match.length;
-    parts.push({ is: 'fixed', text: withoutMarks(text.slice(start, end)) });
+    parts.push({ is: 'fixed', text: withoutIsolates(text.slice(start, end)) });
   }
   if (end < text.length) parts.push({ is: 'words', text: text.slice(end) });
   return parts;

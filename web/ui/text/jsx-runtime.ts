@@ -1,6 +1,6 @@
 import type { ElementType, Key, ReactElement, ReactNode } from 'react';
 import { jsx as draw, jsxs as drawAll, Fragment, type JSX } from 'react/jsx-runtime';
-import { withoutMarks } from '#core/isolates.ts';
+import { withoutIsolates } from '#core/isolates.ts';
 import { partsOf, type TextPart } from './fixed.ts';
 
 /**
@@ -38,7 +38,7 @@ function isText(slot: unknown): slot is string | number | bigint {
   return typeof slot === 'string' || typeof slot === 'number' || typeof slot === 'bigint';
 }
 
-function isMarked(value: unknown): boolean {
+function hasIsolates(value: unknown): boolean {
   return typeof value === 'string' && value.includes('\u2068');
 }
 
@@ -99,16 +99,16 @@ function childrenOf(type: unknown, children: unknown, isFixed: boolean): unknown
   if (text === '') return children;
   // A fragment has no element of its own to hold a single text.
   if (type === Fragment) return [sentence(partsOf(text), 'text')];
-  return isFixed ? withoutMarks(text) : alone(text);
+  return isFixed ? withoutIsolates(text) : alone(text);
 }
 
 /** Attributes that users see or hear, which hold text only. */
 const TOLD = ['aria-label', 'title', 'placeholder', 'alt', 'value'] as const;
 
 function plainAttributes(props: Props): Props {
-  const marked = TOLD.filter((name) => isMarked(props[name]));
-  if (marked.length === 0) return props;
-  const plain = marked.map((name) => [name, withoutMarks(String(props[name]))]);
+  const isolated = TOLD.filter((name) => hasIsolates(props[name]));
+  if (isolated.length === 0) return props;
+  const plain = isolated.map((name) => [name, withoutIsolates(String(props[name]))]);
   return { ...props, ...Object.fromEntries(plain) };
 }
 
@@ -135,7 +135,7 @@ function textOnly(props: Props): Props {
   if (text === '') return props;
   const isFixed = partsOf(text).some(({ is }) => is !== 'words');
   const own = isFixed ? { translate: 'no', ...props } : props;
-  return { ...own, children: withoutMarks(text) };
+  return { ...own, children: withoutIsolates(text) };
 }
 
 function drawHeld(type: ElementType, props: Props, key?: Key): ReactElement {

@@ -49,8 +49,8 @@ export function messageOf(key: TextKey): CompiledMessage {
 }
 
 /**
- * Returns a catalog text in the page's language. Values that are strings are marked as the same in
- * every language; rendering removes the marks (see `named`).
+ * Returns a catalog text in the page's language. Values that are strings are isolated as the same
+ * in every language; rendering removes the isolates (see `named`).
  */
 export function t(key: TextKey, values: TextValues = {}): string {
   return formatText(messageOf(key), textLocale(), values);

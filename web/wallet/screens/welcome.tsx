@@ -107,7 +107,7 @@ export function Welcome(): ReactNode {
   return (
     <main className="sheet stack welcome">
       <title>{t('wallet.page')}</title>
-      <img className="welcome-mark" src="icons/tapline.svg" alt="" />
+      <img className="welcome-logo" src="icons/tapline.svg" alt="" />
       <h1>{t('wallet.welcome.heading')}</h1>
       <p className="soft">{t('wallet.welcome.text')}</p>
       <HeldBefore end={held} />

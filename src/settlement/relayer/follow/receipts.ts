@@ -1,6 +1,6 @@
 import { blockInterval } from '#settlement/chain/block-rhythm.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
-import { marksOf } from '#settlement/chain/final-block.ts';
+import { finalityOf } from '#settlement/chain/final-block.ts';
 import { askSecond, believe } from '#settlement/chain/second-provider.ts';
 import { finish } from '#settlement/relayer/follow/finish.ts';
 import { ancestorOf } from '#settlement/relayer/follow/head.ts';
@@ -18,7 +18,7 @@ import type { Hex } from '#settlement/requests.ts';
  * @returns how many had enough confirmations to be read.
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
-  await readMarks(relayer, head);
+  await readFinality(relayer, head);
   const asked = whomToAsk(relayer, head);
   if (asked.length === 0) return 0;
   const answers = await askForReceipts(relayer, asked, head);
@@ -109,19 +109,19 @@ function observeMissing(answers: readonly Answered[], head: Block): Owing[] {
 }
 
 /** Reads the safe and the final block, if something waits for them. */
-async function readMarks(relayer: RelayerState, head: Block): Promise<void> {
-  const { marks, chain } = relayer;
-  if (performance.now() - marks.readAt < chain.config.idleHeadMs * MARKS_SHARE) return;
+async function readFinality(relayer: RelayerState, head: Block): Promise<void> {
+  const { finality, chain } = relayer;
+  if (performance.now() - finality.readAt < chain.config.idleHeadMs * FINALITY_SHARE) return;
   const isWaiting = openOf(relayer).some(({ transaction: one }) => {
     return one.phase === 'confirming' && one.rule.waitsFor !== 'time';
   });
   if (!isWaiting) return;
-  const read = { ...(await marksOf(chain, head.number)), readAt: performance.now() };
-  relayer.see({ kind: 'read', values: { marks: read } });
+  const read = { ...(await finalityOf(chain, head.number)), readAt: performance.now() };
+  relayer.see({ kind: 'read', values: { finality: read } });
 }
 
 /** Share of an idle poll's interval: a safe block comes every few seconds at most. */
-const MARKS_SHARE = 1 / 3;
+const FINALITY_SHARE = 1 / 3;
 
 async function withBlocks(
   relayer: RelayerState,

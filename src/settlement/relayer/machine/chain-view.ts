@@ -30,7 +30,7 @@ export interface ChainView {
   /** The newest block that a node has announced; `null` if no node announces any. */
   readonly announced: bigint | null;
   /** Blocks up to which the chain is safe and final, read (process time) while that matters. */
-  readonly marks: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
+  readonly finality: { readonly safe: bigint; readonly finalized: bigint; readonly readAt: number };
   /** The estimate of when the next block comes. */
   readonly rhythm: BlockRhythm;
   /** Process time of the last poll that was answered; `null` if none was. */
@@ -54,7 +54,7 @@ export interface HeadConflict {
 
 export type HourlyAlarm = 'ceiling_near' | 'outflow_near';
 
-type ReadValues = Pick<ChainView, 'tips' | 'fees' | 'marks' | 'paused' | 'nearCeiling'>;
+type ReadValues = Pick<ChainView, 'tips' | 'fees' | 'finality' | 'paused' | 'nearCeiling'>;
 
 export type ChainObservation =
   | {
@@ -80,7 +80,7 @@ export const NOTHING_SEEN: ChainView = {
   fees: null,
   tips: [],
   announced: null,
-  marks: { safe: -1n, finalized: -1n, readAt: Number.NEGATIVE_INFINITY },
+  finality: { safe: -1n, finalized: -1n, readAt: Number.NEGATIVE_INFINITY },
   rhythm: NO_RHYTHM,
   answeredAt: null,
   failedPolls: 0,
@@ -171,7 +171,7 @@ export function nowOf(relayer: NowSource, head: Block | null = relayer.head): No
     head,
     fees: feesNow(relayer),
     feeCeiling: maxFeePerGasCeiling,
-    marks: relayer.marks,
+    finality: relayer.finality,
     depth: {
       blocks: confirmationsMs > 0 ? 1n : BigInt(confirmations),
       ms: confirmationsMs,

@@ -221,8 +221,8 @@ function receiptMissing(
   // The head lists it but the node has no receipt, so the node lags: the next poll asks again.
   const query = isListed ? 'always' : 'if_listed';
   if (isInBlock(transaction)) {
-    const isMarked = transaction.phase === 'confirming';
-    return stay(again(transaction, query), isMarked ? [{ kind: 'clear_included' }] : []);
+    const wasIncluded = transaction.phase === 'confirming';
+    return stay(again(transaction, query), wasIncluded ? [{ kind: 'clear_included' }] : []);
   }
   if (!isSending(transaction)) return stay(transaction);
   return stay({ ...withoutUsedReceipt(transaction, now), query });
@@ -255,10 +255,10 @@ function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: 
 /** True if the wait that its confirmation tier requires is over. */
 export function hasWaited(
   { rule, block }: Pick<In<'confirming'>, 'rule' | 'block'>,
-  { ms, marks }: Pick<Now, 'ms' | 'marks'>,
+  { ms, finality }: Pick<Now, 'ms' | 'finality'>,
 ): boolean {
   if (rule.waitsFor === 'time') return ms - block.sinceMs >= rule.ms;
-  return marks[rule.waitsFor === 'safe' ? 'safe' : 'finalized'] >= block.number;
+  return finality[rule.waitsFor === 'safe' ? 'safe' : 'finalized'] >= block.number;
 }
 
 function resultUnreadable(transaction: OpenTransaction, now: Now): Step {

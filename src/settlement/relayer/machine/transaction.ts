@@ -310,7 +310,7 @@ export interface Now {
   readonly fees: Fees;
   readonly feeCeiling: bigint;
   /** Blocks up to which the chain is safe and finalized. */
-  readonly marks: { readonly safe: bigint; readonly finalized: bigint };
+  readonly finality: { readonly safe: bigint; readonly finalized: bigint };
   /** The least confirmations of a result: blocks on top of its own, and time. */
   readonly depth: { readonly blocks: bigint; readonly ms: number };
   readonly timeouts: Timeouts;

@@ -2,7 +2,7 @@ import { zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { marksOf } from '#settlement/chain/final-block.ts';
+import { finalityOf } from '#settlement/chain/final-block.ts';
 import {
   enrolCall,
   merchantReference,
@@ -403,7 +403,7 @@ export async function countsYet(
     // Both times are whole seconds, so the difference may be nearly a second too long.
     return head.time.getTime() - Date.parse(blockTime) >= rule.ms + SECOND_MS;
   }
-  const { safe, finalized } = await marksOf(chain, head.number);
+  const { safe, finalized } = await finalityOf(chain, head.number);
   return BigInt(blockNumber) <= (rule.waitsFor === 'safe' ? safe : finalized);
 }
 

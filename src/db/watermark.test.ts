@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
-import { keepMark, readMark } from '#db/mark.ts';
+import { keepWatermark, readWatermark } from '#db/watermark.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';
 
-const FILE = 'database-mark.json';
+const FILE = 'database-watermark.json';
 
-interface WrittenMark {
+interface StoredWatermark {
   readonly id: string;
   readonly generation: number;
   readonly system: string;
@@ -23,7 +23,7 @@ before(async () => {
   database = await testDatabase();
 });
 beforeEach(async (t) => {
-  const temporary = await openTemporaryFolder('tapline-mark');
+  const temporary = await openTemporaryFolder('tapline-watermark');
   folder = temporary.folder;
   (t as TestContext).after(() => temporary.remove());
 });
@@ -33,26 +33,26 @@ after(() => database.close());
 async function live(url = database.url): Promise<boolean> {
   const db = openDatabase({ url, maxConnections: 2 });
   try {
-    const mark = await readMark(folder, db.watch);
+    const watermark = await readWatermark(folder, db.watch);
     await db.query('select 1 as one');
-    const marking = await keepMark({ db, folder, log: silentLog }, mark);
+    const keeping = await keepWatermark({ db, folder, log: silentLog }, watermark);
     const lost = db.watch.trust(false) === 'confirmed';
     assert.equal(db.watch.trust(true) === 'confirmed', lost);
     await db.transaction((tx) =>
       tx.query('create temporary table written on commit drop as select 1'),
     );
-    await marking.stop();
+    await keeping.stop();
     return lost;
   } finally {
     await db.close();
   }
 }
 
-const written = () => folder.readJson(FILE) as Promise<WrittenMark>;
-const change = async (changed: Partial<WrittenMark>) =>
+const written = () => folder.readJson(FILE) as Promise<StoredWatermark>;
+const change = async (changed: Partial<StoredWatermark>) =>
   folder.writeJson(FILE, { ...(await written()), ...changed });
 
-describe('the mark that a process keeps in its data folder', () => {
+describe('the watermark that a process keeps in its data folder', () => {
   it('shows nothing at the next start if nothing was lost, and continues', async () => {
     assert.equal(await live(), false);
     const first = await written();
@@ -75,13 +75,13 @@ describe('the mark that a process keeps in its data folder', () => {
 
   it('shows a copy whose log has come as far, but not its generation', async () => {
     await live();
-    await database.db.query('update database_marks set generation = generation - 1');
+    await database.db.query('update database_watermarks set generation = generation - 1');
     assert.equal(await live(), true);
   });
 
-  it('shows a copy that is older than the mark itself', async () => {
+  it('shows a copy that is older than the watermark itself', async () => {
     await live();
-    await database.db.query('delete from database_marks');
+    await database.db.query('delete from database_watermarks');
     assert.equal(await live(), true);
   });
 

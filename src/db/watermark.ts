@@ -7,11 +7,14 @@ import type { DatabasePlace, DatabaseWatch } from '#db/watch.ts';
 
 /**
  * A process's last known state of its database, stored in its data folder. If the database is
- * restored to an earlier copy while the process is stopped, the next start detects it by this mark.
+ * restored to an earlier copy while the process is stopped, the next start detects it by this
+ * watermark.
  */
-interface Mark {
+interface Watermark {
   readonly id: string;
-  /** Number of times that the row in `database_marks` had been raised when this was written. */
+  /**
+   * Number of times that the row in `database_watermarks` had been raised when this was written.
+   */
   readonly generation: number;
   readonly system: string;
   readonly timeline: string;
@@ -25,13 +28,13 @@ interface Folder {
   writeJson(file: string, value: unknown): Promise<void>;
 }
 
-interface MarkDeps {
+interface WatermarkDeps {
   readonly db: Database;
   readonly folder: Folder;
   readonly log: Log;
 }
 
-const FILE = 'database-mark.json';
+const FILE = 'database-watermark.json';
 /**
  * Interval between writes. A copy made within the last second before a process was killed is not
  * detected.
@@ -39,21 +42,24 @@ const FILE = 'database-mark.json';
 const WRITE_MS = 1_000;
 /**
  * Interval between new generations. Log positions of two servers are not comparable, and a copy
- * that runs for long reaches the mark's position. Its generation is lower, unless the copy is
+ * that runs for long reaches the watermark's position. Its generation is lower, unless the copy is
  * younger than this.
  */
 const GENERATION_MS = 60_000;
 
-/** Reads the mark. Call it before the first connection. */
-export async function readMark(folder: Folder, watch: DatabaseWatch): Promise<Mark | null> {
-  const mark = ((await folder.readJson(FILE)) ?? null) as Mark | null;
-  if (mark !== null) watch.expect({ ...mark, position: BigInt(mark.position) });
-  return mark;
+/** Reads the watermark. Call it before the first connection. */
+export async function readWatermark(
+  folder: Folder,
+  watch: DatabaseWatch,
+): Promise<Watermark | null> {
+  const watermark = ((await folder.readJson(FILE)) ?? null) as Watermark | null;
+  if (watermark !== null) watch.expect({ ...watermark, position: BigInt(watermark.position) });
+  return watermark;
 }
 
 async function selectGeneration(sql: Sql, id: string): Promise<number | null> {
   const rows = await sql.query<{ generation: bigint }>(
-    'select generation from database_marks where id = $1',
+    'select generation from database_watermarks where id = $1',
     [id],
   );
   return rows[0] === undefined ? null : Number(rows[0].generation);
@@ -61,30 +67,35 @@ async function selectGeneration(sql: Sql, id: string): Promise<number | null> {
 
 async function raiseGeneration(sql: Sql, id: string): Promise<number> {
   const rows = await sql.query<{ generation: bigint }>(
-    `insert into database_marks as m (id, generation) values ($1, 1)
+    `insert into database_watermarks as m (id, generation) values ($1, 1)
      on conflict (id) do update set generation = m.generation + 1 returning generation`,
     [id],
   );
-  return Number(present(rows[0], 'mark of a database').generation);
+  return Number(present(rows[0], 'watermark of a database').generation);
 }
 
 /**
- * Compares generations. A different database that has never had the mark is not an earlier copy.
+ * Compares generations. A different database that has never had the watermark is not an earlier
+ * copy.
  */
-async function compareGeneration({ db }: MarkDeps, mark: Mark): Promise<void> {
-  const generation = await selectGeneration(db, mark.id);
-  const isSame = db.watch.clusterId?.startsWith(`${mark.system}/`) ?? false;
-  if (generation === null ? isSame : generation < mark.generation) db.watch.showLoss();
+async function compareGeneration({ db }: WatermarkDeps, watermark: Watermark): Promise<void> {
+  const generation = await selectGeneration(db, watermark.id);
+  const isSame = db.watch.clusterId?.startsWith(`${watermark.system}/`) ?? false;
+  if (generation === null ? isSame : generation < watermark.generation) db.watch.showLoss();
 }
 
 /**
- * Compares the database with the mark, if there is one, and keeps the mark up to date from then on.
- * It stops while a loss has not been handled, so that the next start detects it again.
+ * Compares the database with the watermark, if there is one, and keeps the watermark up to date
+ * from then on. It stops while a loss has not been handled, so that the next start detects it
+ * again.
  */
-export async function keepMark(deps: MarkDeps, mark: Mark | null): Promise<Pick<Loop, 'stop'>> {
+export async function keepWatermark(
+  deps: WatermarkDeps,
+  watermark: Watermark | null,
+): Promise<Pick<Loop, 'stop'>> {
   const { db, folder, log } = deps;
-  const id = mark?.id ?? randomBytes(16).toString('hex');
-  if (mark !== null) await compareGeneration(deps, mark);
+  const id = watermark?.id ?? randomBytes(16).toString('hex');
+  if (watermark !== null) await compareGeneration(deps, watermark);
   let generation = 0;
   let raisedMs = Number.NEGATIVE_INFINITY;
   let written: DatabasePlace | null = null;
@@ -101,7 +112,7 @@ export async function keepMark(deps: MarkDeps, mark: Mark | null): Promise<Pick<
     return false;
   };
   const loop = startLoop({
-    name: 'mark of the database',
+    name: 'database watermark',
     pollMs: WRITE_MS,
     run: write,
     onError: (name, error) => log.warn(`the ${name} failed`, { error: describeError(error) }),
