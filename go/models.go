@@ -66,7 +66,7 @@ type PaymentIntent struct {
 	// The step that the customer must take before the payment can continue.
 	NextAction *PaymentIntentNextAction `json:"next_action"`
 
-	// Why the last payment was declined.
+	// The reason why the last payment was declined.
 	LastPaymentError *PaymentIntentLastPaymentError `json:"last_payment_error"`
 
 	// The list may grow.
@@ -123,10 +123,10 @@ type PaymentIntentLineItemsItem struct {
 	// As it was sent: an integer, or decimal text.
 	Quantity json.RawMessage `json:"quantity"`
 
-	// The price of one, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	UnitAmount int64 `json:"unit_amount"`
 
-	// The rate of tax in basis points: 700 is 7 %.
+	// The tax rate in basis points: 700 is 7 %.
 	TaxRate int64 `json:"tax_rate"`
 
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
@@ -154,7 +154,7 @@ type PaymentIntentNextAction struct {
 	ExpiresAt string `json:"expires_at"`
 }
 
-// Why the last payment was declined.
+// The reason why the last payment was declined.
 type PaymentIntentLastPaymentError struct {
 	// The type of the error.
 	Type string `json:"type"`
@@ -327,10 +327,10 @@ type PaymentLineItemsItem struct {
 	// As it was sent: an integer, or decimal text.
 	Quantity json.RawMessage `json:"quantity"`
 
-	// The price of one, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	UnitAmount int64 `json:"unit_amount"`
 
-	// The rate of tax in basis points: 700 is 7 %.
+	// The tax rate in basis points: 700 is 7 %.
 	TaxRate int64 `json:"tax_rate"`
 
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
@@ -342,10 +342,10 @@ type PaymentLineItemsItem struct {
 
 // Paid by the payer on top of the amount.
 type PaymentFees struct {
-	// What the acquirer earns. USDC atoms.
+	// The fee of the acquirer. USDC atoms.
 	Acquirer int64 `json:"acquirer"`
 
-	// What the network earns, cashback included. USDC atoms.
+	// The fee of the network, including the cashback. USDC atoms.
 	Protocol int64 `json:"protocol"`
 
 	// The part of the protocol fee that the payer gets back. USDC atoms.
@@ -540,7 +540,7 @@ type Balance struct {
 	// Settled and not yet withdrawn, by currency.
 	Available []BalanceAvailableItem `json:"available"`
 
-	// About what `available` is worth in the account’s currency now. `null` if the account has none, or if there is no usable rate.
+	// The approximate value of `available` in the account’s currency now. `null` if the account has none, or if there is no usable rate.
 	Presentment *BalancePresentment `json:"presentment"`
 
 	// Nothing can be withdrawn before this time, because the merchant is new on this network. `null` if withdrawals are possible.
@@ -559,9 +559,9 @@ type BalanceAvailableItem struct {
 	Currency string `json:"currency"`
 }
 
-// About what `available` is worth in the account’s currency now. `null` if the account has none, or if there is no usable rate.
+// The approximate value of `available` in the account’s currency now. `null` if the account has none, or if there is no usable rate.
 type BalancePresentment struct {
-	// The account’s currency: ISO 4217, in small letters.
+	// The account’s currency: ISO 4217, in lowercase.
 	Currency string `json:"currency"`
 
 	// Minor units of that currency.
@@ -570,10 +570,10 @@ type BalancePresentment struct {
 	// USDC for one unit of the currency, as text.
 	Rate string `json:"rate"`
 
-	// When the rate held.
+	// The time of the rate.
 	QuotedAt string `json:"quoted_at"`
 
-	// Where the rate comes from.
+	// The source of the rate.
 	Source string `json:"source"`
 }
 
@@ -631,7 +631,7 @@ type EventList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// Where events are sent, without the secret.
+// The webhook endpoint, without its secret.
 type WebhookEndpoint struct {
 	// The id of a webhook endpoint: we_…
 	ID string `json:"id"`
@@ -645,7 +645,7 @@ type WebhookEndpoint struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// Where events are sent.
+	// The URL that events are sent to.
 	URL string `json:"url"`
 
 	// The event types that it subscribes to.
@@ -687,7 +687,7 @@ type WebhookEndpointWithSecret struct {
 	// The network of the mode.
 	Network string `json:"network"`
 
-	// Where events are sent.
+	// The URL that events are sent to.
 	URL string `json:"url"`
 
 	// The event types that it subscribes to.
@@ -1775,13 +1775,13 @@ type CreatePaymentIntentBodyLineItemsItem struct {
 	// An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`, `"0.350"`.
 	Quantity json.RawMessage `json:"quantity"`
 
-	// The price of one, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	UnitAmount int64 `json:"unit_amount"`
 
-	// The rate of tax in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`. Responses have the basis points.
+	// The tax rate in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`. Responses have the basis points.
 	TaxRate json.RawMessage `json:"tax_rate"`
 
-	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. By default as the account’s prices_include_tax.
+	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the account’s `prices_include_tax`.
 	TaxInclusive *bool `json:"tax_inclusive,omitempty"`
 
 	// The discount on this line, at most its amount. Default 0.

@@ -58,10 +58,10 @@ export function addPlayCommands(program: Command, run: Run): void {
     .action((id: string) => run((settings) => expire(settings, id)));
   program
     .command('probe')
-    .description('buys in test mode, as a customer would: for monitoring from outside')
-    .option('--amount <usdc>', 'what to pay', '0.01')
-    .option('--listen <address>', 'buys again and again; [host:]port where Prometheus reads')
-    .option('--every <seconds>', 'how often', '60')
+    .description('pays in test mode, as a customer would, for external monitoring')
+    .option('--amount <usdc>', 'the amount to pay', '0.01')
+    .option('--listen <address>', 'pays repeatedly; [host:]port for Prometheus to scrape')
+    .option('--every <seconds>', 'the interval', '60')
     .action(({ amount, ...options }) =>
       run((settings) => {
         // A secret, so it comes from the environment like keys, never from the command line.
@@ -153,7 +153,7 @@ export function addCheckCommands(program: Command, run: Run, end: (code: number)
     settingsOfNetwork(command, { ...program.opts<GlobalOptions>(), folder }).then(end);
   program
     .command('whoami')
-    .description('shows the network, mode and key in use, and whether they work')
+    .description('shows and checks the network, mode and key in use')
     .action(() => run(whoami));
   program
     .command('mock')

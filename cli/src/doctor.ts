@@ -101,7 +101,7 @@ async function checkKey({ tapline, apiKey }: Settings): Promise<Finding> {
   const check = 'key';
   try {
     await tapline.events.list({ limit: 1 }).page;
-    return { check, ok: true, detail: `${apiKey.slice(0, 9)}…, may read events` };
+    return { check, ok: true, detail: `${apiKey.slice(0, 9)}…, can read events` };
   } catch (error) {
     return failed(check, error);
   }

@@ -151,7 +151,7 @@ async function tillOf(values: Values, file: string): Promise<Till> {
     throw new SettingError('Not paired with a till. Use --till --server URL --pair XXXX-XXXX.');
   }
   if (values.server === undefined || !URL.canParse(values.server)) {
-    throw new SettingError('Pass the URL of the network with --server.');
+    throw new SettingError('Set the URL of the network with --server.');
   }
   const code = values.pair.toUpperCase();
   if (!CODE.test(code)) throw new SettingError('The code has the form XXXX-XXXX.');
@@ -211,7 +211,7 @@ function readerWords(event: Exclude<ReaderEvent, { status: 'tapped' }>): string 
 }
 
 async function pair(code: string, server: string | undefined, file: string): Promise<void> {
-  if (server === undefined) throw new SettingError('Pass the URL of the network with --server.');
+  if (server === undefined) throw new SettingError('Set the URL of the network with --server.');
   const { key, terminal } = await DeviceApi.pair(server, code);
   await savePairing(file, { server, device_key: key, terminal });
 }

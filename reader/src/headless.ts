@@ -52,7 +52,7 @@ const WORDS: Readonly<Record<Exclude<Tap['status'], 'read' | 'signed'> | 'two_ca
   tap_again: 'Unlock the phone, then tap again.',
   not_a_payment_card: 'This is not a payment card of this network.',
   gone: 'Hold it there a little longer.',
-  unreadable: 'It could not be read. Tap again.',
+  unreadable: 'The card could not be read. Tap again.',
   two_cards: 'Hold only one card to the reader.',
 };
 

@@ -66,11 +66,11 @@ export interface PaymentIntent {
     /** As it was sent: an integer, or decimal text. */
     quantity: number | string;
     /**
-     * The price of one, in minor units of the presentment currency, or in USDC atoms for a sale
+     * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
      * without `presentment`.
      */
     unit_amount: number;
-    /** The rate of tax in basis points: 700 is 7 %. */
+    /** The tax rate in basis points: 700 is 7 %. */
     tax_rate: number;
     /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
     tax_inclusive: boolean;
@@ -129,7 +129,7 @@ export interface PaymentIntent {
     /** ISO 8601 UTC with milliseconds. */
     expires_at: string;
   } | null;
-  /** Why the last payment was declined. */
+  /** The reason why the last payment was declined. */
   last_payment_error: {
     /** The type of the error. */
     type: 'payment_error';
@@ -240,11 +240,11 @@ export interface Payment {
     /** As it was sent: an integer, or decimal text. */
     quantity: number | string;
     /**
-     * The price of one, in minor units of the presentment currency, or in USDC atoms for a sale
+     * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
      * without `presentment`.
      */
     unit_amount: number;
-    /** The rate of tax in basis points: 700 is 7 %. */
+    /** The tax rate in basis points: 700 is 7 %. */
     tax_rate: number;
     /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
     tax_inclusive: boolean;
@@ -270,9 +270,9 @@ export interface Payment {
   customer_message: string;
   /** Paid by the payer on top of the amount. */
   fees: {
-    /** What the acquirer earns. USDC atoms. */
+    /** The fee of the acquirer. USDC atoms. */
     acquirer: number;
-    /** What the network earns, cashback included. USDC atoms. */
+    /** The fee of the network, including the cashback. USDC atoms. */
     protocol: number;
     /** The part of the protocol fee that the payer gets back. USDC atoms. */
     cashback: number;
@@ -496,19 +496,19 @@ export interface Balance {
     currency: 'usdc';
   }>;
   /**
-   * About what `available` is worth in the account’s currency now. `null` if the account has none,
-   * or if there is no usable rate.
+   * The approximate value of `available` in the account’s currency now. `null` if the account has
+   * none, or if there is no usable rate.
    */
   presentment: {
-    /** The account’s currency: ISO 4217, in small letters. */
+    /** The account’s currency: ISO 4217, in lowercase. */
     currency: string;
     /** Minor units of that currency. */
     amount: number;
     /** USDC for one unit of the currency, as text. */
     rate: string;
-    /** When the rate held. */
+    /** The time of the rate. */
     quoted_at: string;
-    /** Where the rate comes from. */
+    /** The source of the rate. */
     source: string;
   } | null;
   /**
@@ -562,7 +562,7 @@ export interface EventList {
   next_cursor: string | null;
 }
 
-/** Where events are sent, without the secret. */
+/** The webhook endpoint, without its secret. */
 export interface WebhookEndpoint {
   /** The id of a webhook endpoint: we_… */
   id: string;
@@ -572,7 +572,7 @@ export interface WebhookEndpoint {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** Where events are sent. */
+  /** The URL that events are sent to. */
   url: string;
   /** The event types that it subscribes to. */
   enabled_events: string[];
@@ -605,7 +605,7 @@ export interface WebhookEndpointWithSecret {
   livemode: boolean;
   /** The network of the mode. */
   network: 'testnet' | 'mainnet';
-  /** Where events are sent. */
+  /** The URL that events are sent to. */
   url: string;
   /** The event types that it subscribes to. */
   enabled_events: string[];
@@ -1487,18 +1487,18 @@ export interface CreatePaymentIntentBody {
      */
     quantity: number | string;
     /**
-     * The price of one, in minor units of the presentment currency, or in USDC atoms for a sale
+     * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
      * without `presentment`.
      */
     unit_amount: number;
     /**
-     * The rate of tax in basis points, 0 to 10000, or the name of one of the account’s
-     * `tax_rates`. Responses have the basis points.
+     * The tax rate in basis points, 0 to 10000, or the name of one of the account’s `tax_rates`.
+     * Responses have the basis points.
      */
     tax_rate: number | string;
     /**
-     * Whether `unit_amount` includes the tax. If not, the tax is added to the price. By default as
-     * the account’s prices_include_tax.
+     * Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the
+     * account’s `prices_include_tax`.
      */
     tax_inclusive?: boolean;
     /**
@@ -1591,7 +1591,7 @@ export interface ListRefundsQuery {
   payment?: string;
   /** The id of a payment intent: pi_… */
   payment_intent?: string;
-  /** Of the refund. */
+  /** The status of the refund. */
   status?: 'pending' | 'succeeded' | 'failed';
 }
 
@@ -2319,7 +2319,7 @@ export interface Operations {
     response: PhoneTap;
   };
   /**
-   * The test clock of this account's test mode
+   * Retrieve the test clock of this account's test mode
    *
    * Needs a key with the scope `payments:read`.
    */

@@ -88,7 +88,7 @@ async function readEdit(
   const settings = await selectShopSettings(tx, tenant.accountId);
   const { currency = settings.currency, tax_rate: rate = 0 } = edit;
   if (currency !== null && minorDigits(currency) === undefined) {
-    const message = `currency: ISO 4217 has no ${currency}. Send a lower-case code, or null.`;
+    const message = `currency: ISO 4217 has no ${currency}. Send a lowercase code, or null.`;
     return refuse('parameter_invalid', message, 'currency');
   }
   const points = basisPointsOf(rate, settings);

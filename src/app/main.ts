@@ -92,7 +92,7 @@ async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<n
   const lost = running.lost.then((reason): End => ({ code: 1, reason }));
   const end = await Promise.race([asked.end, lost]);
   if (end.code === 0) log.info(`stopping: ${end.reason}`);
-  else log.error(`stopping, because a part has died: ${end.reason}`);
+  else log.error(`stopping because a component failed: ${end.reason}`);
   endInTime(end, drainSeconds);
   // If the database or the chains are lost, there is nothing to serve meanwhile.
   const serves = end.code === 0 && drainSeconds > 0;

@@ -63,6 +63,6 @@ function table(routes: SurfaceRoutes): string {
 export function withMovesTable(text: string, routes: SurfaceRoutes): string {
   const [before, rest] = text.split(BEGIN);
   const [, after] = rest?.split(END) ?? [];
-  if (after === undefined) throw new Error('SECURITY.md has lost the place of its table of routes');
+  if (after === undefined) throw new Error('SECURITY.md lacks the markers of its table of routes');
   return `${before}${BEGIN}${table(routes)}${END}${after}`;
 }

@@ -290,7 +290,7 @@ async function requireSafety(
 ): Promise<void> {
   await Promise.all(chains.map((chain) => requireSafeContract(chain, log)));
   if (!roles.has('worker') || !roles.has('registrar')) return;
-  log.warn('one process holds the keys of the relayers and of the registrar', {
+  log.warn('one process holds both relayer keys and the registrar key', {
     remedy: 'run --roles api,worker and --roles registrar apart',
   });
 }
@@ -432,7 +432,7 @@ async function finishBuilds(webFolder: string, config: Config): Promise<void> {
  */
 function finishBuildsLater(webFolder: string, { config, log }: Pick<ApiDeps, 'config' | 'log'>) {
   finishBuilds(webFolder, config).catch((error) =>
-    log.warn('a build could not be finished', { error: describeError(error) }),
+    log.warn('a background build failed', { error: describeError(error) }),
   );
 }
 

@@ -62,7 +62,7 @@ export async function startWatchtowers(deps: WatchRoleDeps): Promise<{ stop(): P
       const chains = await Promise.all(byAddress(ofNetwork).map((one) => openChain(one, log)));
       opened.push(...chains);
       const [first, ...others] = chains;
-      if (first === undefined) throw new StartError(`${network} has no address of a node`);
+      if (first === undefined) throw new StartError(`${network} has no node address`);
       const { key: watchKey, pauseFrom } = config.watch[network];
       log.info(tellWatch({ network, addresses: chains.length, stops: watchKey !== null }));
       const own = { watchKey, pauseFrom, tellMerchant, tellOwners, tellOperators };
@@ -84,9 +84,9 @@ function mailOperators(secretKey: Buffer) {
     const does =
       steps.length === 0
         ? 'It stops nothing by itself.'
-        : `It does this now: ${steps.map((step) => STEP_WORDS[step]).join(', ')}.`;
+        : `It is doing this now: ${steps.map((step) => STEP_WORDS[step]).join(', ')}.`;
     const text =
-      `The watchtower of ${network} has read what this service did not do:\n\n` +
+      `The watchtower of ${network} found activity that this service did not cause:\n\n` +
       `${lines.join('\n')}\n\n${does} The alarms name each event. Section 9 of operate.md says ` +
       'what to do.\n';
     const subject = `Activity outside Tapline on ${network}`;

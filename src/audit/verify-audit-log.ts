@@ -142,7 +142,7 @@ export function parseAnchors(text: string): Anchor[] {
       const anchor = parseAnchor(line);
       const anchors = anchor === null ? parseAnchorJson(line) : [anchor];
       if (anchors !== null) return anchors;
-      throw new StartError(`--anchors: not a head: ${line.slice(0, 100)}`);
+      throw new StartError(`--anchors: not an anchor: ${line.slice(0, 100)}`);
     });
 }
 

@@ -123,7 +123,7 @@ async function toVisit(
 
 function credentialOf(type: Tapped['type'], id: string): Tapped {
   if (type === 'nfc_sun') return { type, cardId: id };
-  assert(id.startsWith('pass_'), 'a tap of a pass that is no pass');
+  assert(id.startsWith('pass_'), 'the tapped credential is not a pass');
   return { type, passId: id };
 }
 

@@ -18,8 +18,8 @@ async function requireClosedWay({ url }: CellAddress): Promise<void> {
   const outside = addresses.find((address) => !isOwnAddress(address));
   if (outside === undefined) return;
   throw new StartError(
-    `CELL_ADDRESSES: ${url} leads to ${outside}, and CELL_SECRET is sent there: use https, which ` +
-      'only private networks do without',
+    `CELL_ADDRESSES: ${url} leads to ${outside}, and CELL_SECRET is sent there: use https ` +
+      '(http is for private networks only)',
   );
 }
 

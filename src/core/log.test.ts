@@ -71,8 +71,8 @@ test('another fault, another place and another level are never omitted', (contex
     log.error('the sender failed', { network: 'mainnet', error: 'refused' });
     log.error('the sender failed', { network: 'testnet', error: 'reset' });
     log.warn('the sender failed', { network: 'testnet', error: 'reset' });
-    log.warn('a sender runs low on coin for gas', { network: 'testnet', sender: 1 });
-    log.warn('a sender runs low on coin for gas', { network: 'testnet', sender: 2 });
+    log.warn('a sender is running low on gas funds', { network: 'testnet', sender: 1 });
+    log.warn('a sender is running low on gas funds', { network: 'testnet', sender: 2 });
   });
   assert.equal(lines.length, 6);
 });

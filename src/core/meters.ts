@@ -84,7 +84,7 @@ export const connectionWait = new Histogram({
 
 export const unknownCommits = new Counter({
   name: 'tapline_database_unknown_commits_total',
-  help: 'Commits whose connection broke before they were answered.',
+  help: 'Commits whose connection broke before they were acknowledged.',
   registers,
 });
 

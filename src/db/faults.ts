@@ -62,7 +62,7 @@ export function commitUnknown(message: string, cause: unknown): CommitUnknown {
 export function requireCommitted({ command }: { readonly command: string }): void {
   assert(
     command === 'COMMIT',
-    "a statement's failure went unnoticed: the transaction was rolled back",
+    'a failed statement was ignored, so the transaction was rolled back',
   );
 }
 

@@ -67,7 +67,7 @@ export async function reportDifferingZones(sql: Sql, log: Log, now: Date): Promi
   try {
     const zones = await differingZones(sql, now);
     if (zones.length === 0) return;
-    log.info('PostgreSQL has other rules for time zones than the runtime', { zones });
+    log.info('PostgreSQL and the runtime differ in time-zone rules', { zones });
   } catch (error) {
     // Only informational, because an unreachable database is reported elsewhere.
     log.info('time zones could not be compared', { error: describeError(error) });

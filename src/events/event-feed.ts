@@ -58,7 +58,7 @@ export class EventFeed {
       void this.#loop.stop();
     });
     this.#catchUp(reader).catch((error: unknown) => {
-      this.#deps.log.warn('a stream was cut', { error: describeError(error) });
+      this.#deps.log.warn('an event stream was ended early', { error: describeError(error) });
       reader.cut();
     });
   }

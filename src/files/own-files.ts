@@ -37,7 +37,7 @@ export async function requireOwnFolder(folder: string): Promise<void> {
   const who = `mode ${modeOf(stats)}, owner ${stats.uid}`;
   throw new StartError(
     `${folder} is not used, because others may write to it (${who}): ` +
-      `run chown to this user, and chmod go-w ${folder}`,
+      `change its owner to this user, and run chmod go-w ${folder}`,
   );
 }
 
@@ -50,7 +50,7 @@ export async function requireClosedFolder(folder: string): Promise<void> {
   if ((stats.mode & ALL_MAY_WRITE) === 0) return;
   const mode = `mode ${modeOf(stats)}`;
   throw new StartError(
-    `${folder} is not used, because others may write to it (${mode}): chmod o-w ${folder}`,
+    `${folder} is not used, because others may write to it (${mode}): run chmod o-w ${folder}`,
   );
 }
 
@@ -87,7 +87,7 @@ export async function requireClosedFile(file: string, isSecret: boolean): Promis
   const verb = (wrong & READABLE_BY_ALL) === 0 ? 'write' : 'read';
   const mode = `mode ${modeOf(stats)}`;
   throw new StartError(
-    `${file} is not used, because others may ${verb} it (${mode}): chmod o-rwx it`,
+    `${file} is not used, because others may ${verb} it (${mode}): run chmod o-rwx on it`,
   );
 }
 

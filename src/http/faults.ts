@@ -43,15 +43,15 @@ export function refusalOfFault(error: FastifyError, log: Log, requestId: string)
     return serviceUnavailable();
   }
   if (error instanceof Unavailable) {
-    log.warn('what a request needs is unavailable', fields);
+    log.warn('a dependency of a request is unavailable', fields);
     return serviceUnavailable();
   }
   if (isConflict(error)) {
-    log.warn('conflicts with other transactions at every try', fields);
+    log.warn('a transaction conflicted with others at every attempt', fields);
     return serviceUnavailable();
   }
   if (error instanceof CommitUnknown) {
-    log.error('outcome of a commit unknown', fields);
+    log.error('the result of a commit is unknown', fields);
     return refuse(
       'request_timeout',
       'The response was lost. Send the request again with the same Idempotency-Key.',

@@ -29,7 +29,8 @@ export async function foreignSettlements(db: Database, input: AdminInput): Promi
 
 async function list(db: Database): Promise<Outcome> {
   const rows = await selectForeign(db);
-  if (rows.length === 0) return { lines: ['Nothing was settled that the service does not know.'] };
+  if (rows.length === 0)
+    return { lines: ['There are no settlements that the service did not request.'] };
   return { lines: [...rows.map(lineOf), `To decide: ${FORMS}`] };
 }
 
@@ -73,13 +74,13 @@ async function decideBy(
     const wish = { kind, livemode, subject: accountId, payload: { up_to: Number(newest) } };
     const made = await propose(tx, { ...wish, reason: REASON }, by);
     if (made instanceof Abandon || isRefusal(made)) return made;
-    return { lines: [`${made.id}: a second operator has to run the same command, or approve it`] };
+    return { lines: [`${made.id}: a second operator must run the same command, or approve it`] };
   });
 }
 
 const DONE = {
-  accept: 'accepted, a worker books them now',
-  refuse: 'refused, they stay apart',
+  accept: 'accepted: a worker is booking them',
+  refuse: 'refused: they stay unbooked',
 } as const;
 
 /** These two kinds of proposals send no mail, seal nothing, and always need two operators. */

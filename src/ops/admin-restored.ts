@@ -16,7 +16,7 @@ const ACTOR: Actor = { type: 'system', name: 'admin command' };
 export async function sayRestored(db: Database, input: AdminInput): Promise<Outcome> {
   const [, answer] = input.args;
   if (answer !== 'yes' && answer !== 'no') {
-    return refuse('parameter_invalid', 'Write: restored yes|no');
+    return refuse('parameter_invalid', 'Usage: restored yes|no');
   }
   return db.transaction<Outcome>(async (tx) => {
     const lines: string[] = [];
@@ -44,7 +44,7 @@ async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<
   await deleteUndecided(tx, livemode);
   await endDoubt(tx, livemode, now);
   await askForRecovery(tx, { livemode, asked: null, reason: 'command', lossShown: true });
-  return 'a worker books what the database lacks; meanwhile the network takes no payment';
+  return 'a worker books what the database lacks; until then the network takes no payments';
 }
 
 /** The database was not restored, so someone else has used the keys whose nonces are ahead. */
@@ -58,5 +58,5 @@ async function stopSenders(tx: Tx, { now }: AdminInput, livemode: boolean): Prom
     await insertAlarms(tx, livemode, [alarm], now);
   }
   await endDoubt(tx, livemode, now);
-  return `stopped the senders of ${ahead.map(([address]) => address).join(', ')}; others go on`;
+  return `stopped the senders of ${ahead.map(([address]) => address).join(', ')}; others continue`;
 }

@@ -71,8 +71,8 @@ test('errors are one line, with exit code 1', async () => {
 test('after-restore lists what was recovered and what cannot be', async () => {
   const { code, stdout } = await admin(['after-restore']);
   assert.equal(code, 0);
-  assert.match(stdout, /^testnet: nothing had to be recovered yet$/m);
-  assert.match(stdout, /What follows cannot come back/);
+  assert.match(stdout, /^testnet: no recovery was needed so far$/m);
+  assert.match(stdout, /These cannot be recovered/);
   assert.match(stdout, /^ {2}\d{4}-\d\d-\d\dT\S+ {2}every change by people \(audit log\)$/m);
   assert.match(stdout, /^ {2}none {2}payers blocked$/m);
   assert.match(stdout, /^ {2}none {2}chips registered$/m);
@@ -111,13 +111,13 @@ test('settlements that two operators refuse are kept apart, and are decided once
   const undecided = () => selectNewestForeign(db, tenant);
   assert.equal((await decide('refuse', 'rita', 'a guessed password')).code, 1);
   const asked = await decide('refuse', 'rita');
-  assert.match(asked.stdout, /a second operator has to run the same command/, asked.stderr);
+  assert.match(asked.stdout, /a second operator must run the same command/, asked.stderr);
   const own = await decide('refuse', 'rita');
   assert.match(own.stderr, /a colleague must approve it/);
   assert.notEqual(await undecided(), null, 'one alone decides nothing');
   assert.equal(await selectKeptBack(db, tenant), 6_000n);
   const done = await decide('refuse', 'rolf');
-  assert.match(done.stdout, /refused, they stay apart \(rita@demo.test, rolf@demo.test\)/);
+  assert.match(done.stdout, /refused: they stay unbooked \(rita@demo.test, rolf@demo.test\)/);
   assert.equal(await undecided(), null);
   const { stdout } = await admin(['foreign-settlements']);
   for (const kind of kinds) assert.match(stdout, new RegExp(`testnet acct_\\w+ refused ${kind} `));

@@ -34,12 +34,12 @@ export const USAGE = `npm run admin -- <command>
   enable-operator <email>
   reset-operator <email>              a new password, all second factors removed
   reset-second-factor <email>         of a merchant's user who has lost the app and all codes
-  after-restore                       what a restored database has got back, and what it cannot
+  after-restore                       what was recovered after a restore, and what cannot be
   restored yes|no                     whether the database is an earlier copy, where a start asks
-  foreign-settlements                 what was settled with a key of ours, but not by us
+  foreign-settlements                 what was settled with our keys, but not by this service
   foreign-settlements accept|refuse <testnet|mainnet> <account> <your email address>
                                       books it, or keeps it apart, once a second operator
-                                      has said the same; asks for your password
+                                      has done the same; asks for your password
 
 The password is read from the terminal, or from a pipe.
 Every change is in the audit log of the network.`;

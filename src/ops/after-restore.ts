@@ -59,16 +59,16 @@ async function selectRecoveries(sql: Sql): Promise<NetworkRow[]> {
 
 function linesOf(row: NetworkRow): string[] {
   const name = row.livemode ? 'mainnet' : 'testnet';
-  if (row.started === null) return [`${name}: nothing had to be recovered yet`];
+  if (row.started === null) return [`${name}: no recovery was needed so far`];
   const state = row.finished === null ? 'is being recovered' : 'was recovered';
-  const loss = row.loss_shown ? 'a loss was shown' : 'no loss was shown';
+  const loss = row.loss_shown ? 'data was lost' : 'no loss was found';
   const booked = `${row.payments} payments, ${row.refunds} refunds, ${row.withdrawals} withdrawals`;
   return [
-    `${name}: ${state}, begun ${row.started.toISOString()} (${row.reason}): ${loss}`,
+    `${name}: ${state}, started ${row.started.toISOString()} (${row.reason}): ${loss}`,
     `  booked from the chain: ${booked}`,
     `  ended: ${row.canceled} unpaid intents`,
     ...Object.entries(row.ended).map(([kind, count]) => `  ended: ${count} ${kind}`),
-    `  alarms that need a person: ${row.alarms} (GET /relayers)`,
+    `  open alarms that need a decision: ${row.alarms} (GET /relayers)`,
   ];
 }
 
@@ -101,9 +101,9 @@ export async function listAfterRestore(sql: Sql): Promise<string[]> {
   return [
     ...networks.flatMap(linesOf),
     ...seriesLines(await selectNewSeries(sql)),
-    'What follows cannot come back. The newest change that this database knows of:',
+    'These cannot be recovered. The newest change of each in this database:',
     ...kinds.map(({ kind, newest }) => `  ${newest?.toISOString() ?? 'none'}  ${kind}`),
-    'Ask merchants and staff for what they changed later, above all: keys, passes and roles that',
-    'were taken away, payers that were blocked, limits, spending policies, webhook endpoints.',
+    'Ask merchants and staff what they changed after that, above all: keys, passes and roles that',
+    'were revoked, payers that were blocked, limits, spending policies, webhook endpoints.',
   ];
 }

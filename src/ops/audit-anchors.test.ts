@@ -184,7 +184,7 @@ test('the setting accepts a mailbox, an https address or a file, and nothing els
   }
 });
 
-test('a line that is no head is rejected', () => {
+test('a line that is not an anchor is rejected', () => {
   const hash = 'ab'.repeat(32);
   assert.equal(parseAnchors(`# words\n\nacct_0 1 ${hash}\n`).length, 1);
   for (const wrong of [
@@ -194,6 +194,6 @@ test('a line that is no head is rejected', () => {
     'null',
     '{}',
   ]) {
-    assert.throws(() => parseAnchors(wrong), /not a head/);
+    assert.throws(() => parseAnchors(wrong), /not an anchor/);
   }
 });

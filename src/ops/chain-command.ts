@@ -17,7 +17,7 @@ import type { Hex } from '#settlement/requests.ts';
 const USAGE = `npm run chain -- <command>
 
   new-keys <count>      private keys and their addresses: keep the keys, fund the addresses
-  deploy                deploys the settlement contract; asks for the private key that pays
+  deploy                deploys the settlement contract; asks for the private key that pays for it
     --network testnet|mainnet   whose settings are printed
     --rpc-url <url> --usdc <address>
     --proposers <address>,…                    schedule operations of the timelock, the admin
@@ -31,11 +31,11 @@ const USAGE = `npm run chain -- <command>
     --payout-hold-hours <hours>                default 48, at least 24, at most 720
     --hourly-ceiling <USDC>                    whole USDC that may settle per hour
     --usdc-name <name>, --usdc-version <version>   default Circle's: USD Coin or USDC, 2
-    --test-network             lifts the floors, takes any name: for networks without real money
+    --test-network             lifts the minimums, allows any name: for networks without real money
     --rates <acquirer>,<protocol>,<cashback>   basis points, default 30,20,5
-    --salt <number or 0x and 64 digits>        another address for the same, default 0
-  address               the address that deploy gives the contract, by the same options without
-                        --network and --rpc-url, and what an explorer verifies the source with
+    --salt <number or 0x and 64 digits>        gives another address, default 0
+  address               the address that deploy would give the contract, with the same options but
+                        --network and --rpc-url, and the data with which an explorer verifies it
 
 ${CONTRACT_USAGE}`;
 
@@ -135,7 +135,7 @@ async function deploy(args: readonly string[]): Promise<void> {
   if (deployed.blockNumber !== null) {
     console.log(`${prefix}DEPLOYED_AT_BLOCK=${deployed.blockNumber}`);
   } else {
-    console.error(`it was there already; an explorer knows its ${prefix}DEPLOYED_AT_BLOCK`);
+    console.error(`it already existed; a block explorer shows its ${prefix}DEPLOYED_AT_BLOCK`);
   }
 }
 

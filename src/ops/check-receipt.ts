@@ -152,7 +152,7 @@ export async function checkReceipt(receipt: TellingReceipt, rpcUrl: string): Pro
   const chainId = await client.getChainId();
   const isChain = { holds: chainId === proof.chain_id, what: `chain ${proof.chain_id}` };
   if (!isChain.holds)
-    return [{ ...isChain, what: `${isChain.what}, but the node is of ${chainId}` }];
+    return [{ ...isChain, what: `${isChain.what}, but the node is on chain ${chainId}` }];
   const found = await client
     .getTransactionReceipt({ hash: proof.tx_hash as Hash })
     .catch(() => null);

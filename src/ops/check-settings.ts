@@ -83,7 +83,7 @@ async function lookAtDatabase(config: Config): Promise<Finding[]> {
       }),
       await finding('durability', async () => {
         if (production) await requireDurability(db, durability);
-        return durability ?? 'commits wait for a standby, or this is no production';
+        return durability ?? 'commits wait for a standby, or this is not production';
       }),
     ];
   } finally {
@@ -138,7 +138,7 @@ async function lookAtChain(
   if (opened === null) return findings;
   try {
     const { chainId, rpcUrls, lowBalance, token, usdcDomain } = opened.config;
-    const permits = token.hasPermit ? 'with permit' : 'without permit: payers approve themselves';
+    const permits = token.hasPermit ? 'with permit' : 'payers approve by transaction';
     findings.push({ check: `${network}: profile`, ok: true, detail: tellProfile(opened.config) });
     findings.push({
       check: `${network}: chain`,
@@ -162,13 +162,13 @@ async function lookAtChain(
       }),
       await finding(`${network}: cell of the contract`, async () => {
         await requireOwnContract(opened, cells.own, strictLog());
-        return `cell ${cells.own}, or nobody’s yet`;
+        return `cell ${cells.own}, or none yet`;
       }),
       await finding(`${network}: roles of the keys`, async () => {
         await requireRoles(opened);
-        return `${configuredSenders(opened.config).length} keys have theirs`;
+        return `${configuredSenders(opened.config).length} keys have their roles`;
       }),
-      await finding(`${network}: coin for gas`, async () => {
+      await finding(`${network}: gas funds`, async () => {
         const addresses = configuredSenders(opened.config).map(({ address }) => address);
         const balances = await opened.balances(addresses);
         const price = await presentPrice(opened, await opened.newest());
@@ -194,7 +194,7 @@ async function lookAtSigners(
   if (elsewhere.length === 0) return [];
   const look = async () => {
     for (const key of elsewhere) await checkSigner(key);
-    return `keys of ${elsewhere.length} addresses are there`;
+    return `the signers have the keys of ${elsewhere.length} addresses`;
   };
   return [await finding(`${network}: signer`, look)];
 }
@@ -222,13 +222,13 @@ function lookAtTls(publicUrl: string): Promise<string> {
       const days = Math.floor((Date.parse(until) - Date.now()) / DAY_MS);
       socket.end();
       if (days >= CERTIFICATE_DAYS)
-        resolve(`the certificate of ${hostname} is good for ${days} days`);
+        resolve(`the certificate of ${hostname} is valid for ${days} days`);
       else reject(new Error(`the certificate of ${hostname} ends in ${days} days: renew it`));
     });
     socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error(`${hostname} does not answer`)));
     socket.once('error', (error: NodeJS.ErrnoException) => {
       const isAway = error.code === 'ECONNREFUSED' || error.code === 'ENOTFOUND';
-      const hint = isAway ? ': start the proxy, and look at the DNS entry' : '';
+      const hint = isAway ? ': start the proxy, and check the DNS entry' : '';
       reject(new Error(`${hostname}: ${describeError(error)}${hint}`));
     });
   });
@@ -243,7 +243,7 @@ function readRoles(envs: EnvOfRole): { findings: Finding[]; configs: Map<Service
   for (const [role, env] of Object.entries(envs) as [ServiceRole, Env][]) {
     try {
       configs.set(role, readConfig(env, ['--roles', role]));
-      findings.push({ check: `settings of ${role}`, ok: true, detail: 'a start takes them' });
+      findings.push({ check: `settings of ${role}`, ok: true, detail: 'they are valid' });
     } catch (error) {
       findings.push({ check: `settings of ${role}`, ok: false, detail: describeError(error) });
     }
@@ -267,7 +267,7 @@ export async function checkSettings(envs: EnvOfRole): Promise<Finding[]> {
     const whole = { ...settings, relayerKeys, registrarKey, sponsorKey };
     findings.push(...(await lookAtChain(whole, config)));
     if (config.production && worker !== null && registrar !== null) {
-      const check = `${network}: keys apart`;
+      const check = `${network}: separate keys`;
       findings.push(await finding(check, async () => describeKeysApart(worker, registrar)));
     }
     const keys = [...relayerKeys, registrarKey, sponsorKey];

@@ -80,7 +80,7 @@ export const CONTRACT_ACTIONS = {
 function given(options: Options, name: string): string {
   const value = options[name];
   if (typeof value === 'string' && value !== '') return value;
-  throw new StartError(`--${name} is needed`);
+  throw new StartError(`--${name} is required`);
 }
 
 function integer(text: string, name: string): number {
@@ -156,7 +156,7 @@ async function grant(options: Options, view: ContractView): Promise<ContractCall
 /** The steward revokes at once, except stewards and the timelock's roles. */
 async function revoke(options: Options, view: ContractView): Promise<ContractCall[]> {
   const { name, on, args, account } = roleOf(options);
-  const says = `${account} is no ${name} any more`;
+  const says = `${account} is no longer ${name}`;
   if (on === 'timelock' || name === 'steward') {
     return throughTimelock(view, { on, functionName: 'revokeRole', args, says });
   }

@@ -37,26 +37,26 @@ import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 /** Commands for a running contract: in an emergency there is no time to read an ABI. */
 export const CONTRACT_USAGE = `  status|operations|wallet-changes|pause|unpause|grant|revoke|rates|
   ceiling|restore-ceiling|cancel|cancel-wallet|drop-wallet-changes|collect|hold
-    --rpc-url <url> --settlement <address>, or --network testnet|mainnet for those of the settings
+    --rpc-url <url> --settlement <address>, or --network testnet|mainnet, from the settings
     pause, unpause          --only settling|refunding, default both
     grant, revoke           --role operator|registrar|guardian|watch|steward|treasurer|proposer
                             --account <address> (revoke: at once, by the steward; grant, and
                             revoke of a steward or proposer, wait in the timelock)
     rates                   --rates <acquirer>,<protocol>,<cashback>: waits in the timelock
     ceiling                 --usdc-per-hour <USDC>: lower at once, higher waits in the timelock
-                            (what waits: the same command schedules, and executes after the delay)
-    restore-ceiling         --usdc-per-hour <USDC>, default the last one that had waited: at once
-    operations              shows what waits in the timelock, by id
-    cancel                  --operation <id>,<id>,… or --all: cancels what waits there
+                            (for those that wait: run the command to schedule, and again to execute)
+    restore-ceiling         --usdc-per-hour <USDC>, default the last one approved: at once
+    operations              shows the operations of the timelock, by id
+    cancel                  --operation <id>,<id>,… or --all: cancels operations
     wallet-changes          shows every settlement wallet that is announced
     cancel-wallet           --merchant <number>: drops the announced one
     drop-wallet-changes     drops all that are announced now; --registrar <address>: its own
     collect                 --to <address>: all booked fees
     hold                    --merchant <number> --until <time>
-    --key-file <path>       the private key; without it, it is asked for or read from a pipe
-    --signer https://<signer>/<address>   a signer keeps the key; its token is asked for
+    --key-file <path>       the private key; default: asked for, or read from a pipe
+    --signer https://<signer>/<address>   the signer that keeps the key; asks for its token
     --unsigned --from <address>   prints the transaction for another wallet and sends nothing
-    --yes                   does not ask`;
+    --yes                   sends without asking`;
 
 const TEXTS = [
   ...['network', 'rpc-url', 'settlement', 'only', 'role', 'account', 'rates', 'usdc-per-hour'],
@@ -102,12 +102,12 @@ export async function runContractCommand(name: string, args: readonly string[]):
     return typeof value === 'string' ? value : undefined;
   };
   const rpcUrl = setting('rpc-url', 'RPC_URL')?.split(',')[0];
-  if (rpcUrl === undefined) throw new StartError('--rpc-url or --network is needed');
+  if (rpcUrl === undefined) throw new StartError('--rpc-url or --network is required');
   const settlement = readAddress(setting('settlement', 'SETTLEMENT'), 'settlement');
   const reader = createPublicClient({ transport: http(rpcUrl), pollingInterval: POLL_MS });
   const deployment = { reader, settlement, rpcUrl };
   if (isLook(name)) return LOOKS[name](deployment);
-  if (!isAction(name)) throw new StartError(`there is no command ${name}`);
+  if (!isAction(name)) throw new StartError(`unknown command: ${name}`);
   const calls = await CONTRACT_ACTIONS[name](options, await readView(deployment));
   if (options.unsigned === true) return printUnsigned(deployment, calls, options);
   return sendAll(deployment, calls, options);
@@ -241,7 +241,7 @@ async function requireAllowed(
         : cause.shortMessage;
     throw new StartError(
       `nothing was sent: ${functionName} from ${from} would be refused (${why}); ` +
-        `it is for ${call.by === 'anyone' ? ANYONE_LATER : `the ${call.by}`}`,
+        `it may be sent by ${call.by === 'anyone' ? ANYONE_LATER : `the ${call.by}`}`,
       { cause },
     );
   }
@@ -278,7 +278,7 @@ async function readKey(options: Options): Promise<SigningKey> {
 async function requireYes(options: Options): Promise<void> {
   if (options.yes === true) return;
   if (!process.stdin.isTTY) {
-    throw new StartError('nothing was sent: without a terminal to ask on, --yes is needed');
+    throw new StartError('nothing was sent: without a terminal, --yes is required');
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await lines.question('Type yes to send: ');

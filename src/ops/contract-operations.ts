@@ -141,7 +141,7 @@ export async function describeWalletChanges(deployed: DeployedContract): Promise
 export async function describeOperations(deployed: DeployedContract): Promise<string[]> {
   const { operations, complete } = await readOperations(deployed);
   const lines = operations.map((one) => wordsOf(deployed.settlement, one));
-  const incomplete = 'only a part: the node did not answer for all blocks';
+  const incomplete = 'incomplete: the node did not answer for all blocks';
   return complete ? lines : [incomplete, ...lines];
 }
 

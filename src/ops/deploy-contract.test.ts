@@ -154,7 +154,7 @@ describe('npm run chain -- deploy', () => {
     assert.match(await refusal(name), /has the version "1", not "2"/);
     const other = { 'usdc-name': 'USD Coin' };
     assert.match(await refusal(other, '--test-network'), /not "USD Coin": --usdc-name allows it/);
-    assert.match(await refusal({ usdc: newKey().address }), /there is no contract/);
+    assert.match(await refusal({ usdc: newKey().address }), /has no code/);
     const watchers = [newKey().address, newKey().address];
     const proposers = [newKey().address, newKey().address];
     const named = { watchers: watchers.join(','), proposers: proposers.join(',') };
@@ -236,7 +236,7 @@ describe('npm run chain -- deploy', () => {
     assert.equal(code, 0, out);
     assert.match(out, /settles in "USD Coin", version 2, of 6 decimals/);
     const former = await deployFiatToken(sending, roles, withoutBytesSignatures);
-    const complaint = /no permit that takes a signature as bytes.*V2_2 has, V2_1 has not/;
+    const complaint = /no permit that takes a signature as bytes.*V2_2 has one, V2_1 does not/;
     assert.match(await refusal({ usdc: former }), complaint);
     // A test network accepts any name, but no token that the contract cannot use.
     assert.match(await refusal({ usdc: former }, '--test-network'), complaint);

@@ -55,13 +55,13 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   const shown = new Map<string, Gauge | Counter>();
   const failures = new Counter({
     name: 'tapline_metrics_source_failures_total',
-    help: 'Times that a source of numbers could not be read.',
+    help: 'Failed reads of a source of metrics.',
     labelNames: ['source'],
     registers: [registry],
   });
   const up = new Gauge({
     name: 'tapline_metrics_source_up',
-    help: '1: its numbers are of now. 0: it cannot be read, and its numbers are the last known.',
+    help: '1 if its numbers are current; 0 if it cannot be read, so that they are the last known.',
     labelNames: ['source'],
     registers: [registry],
   });
@@ -129,7 +129,7 @@ export function createMetrics(first: readonly SampleSource[]): Metrics {
   });
   const build = new Gauge({
     name: 'tapline_build_info',
-    help: '1, with the release that this process is of.',
+    help: 'Always 1; the label is the release of this process.',
     labelNames: ['version', 'node'],
     registers: [registry],
   });

@@ -30,7 +30,7 @@ function readArguments(args: readonly string[]): Asked {
 async function readReceipt(url: string): Promise<TellingReceipt> {
   const response = await fetch(url).catch(() => null);
   if (response === null) throw new StartError(`${new URL(url).origin} does not answer`);
-  if (response.status === 404) throw new StartError('there is no such receipt');
+  if (response.status === 404) throw new StartError('no such receipt');
   if (!response.ok) throw new StartError(`the server answered ${response.status}`);
   return (await response.json()) as TellingReceipt;
 }
@@ -67,6 +67,6 @@ try {
   process.exitCode = await printFindings(process.argv.slice(2));
 } catch (error) {
   const isOurs = error instanceof StartError;
-  console.error(`tapline: ${isOurs ? error.message : `the node could not be asked: ${error}`}`);
+  console.error(`tapline: ${isOurs ? error.message : `the node did not respond: ${error}`}`);
   process.exitCode = UNKNOWN;
 }

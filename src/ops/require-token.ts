@@ -65,7 +65,7 @@ export async function requireToken(
   const contract = { address: place.usdc, abi: TOKEN_ABI } as const;
   const refuse = (what: string) => new StartError(`--usdc ${place.usdc}: ${what}`);
   const code = await reader.getCode({ address: place.usdc });
-  if (code === undefined) throw refuse('there is no contract');
+  if (code === undefined) throw refuse('has no code');
   const told = async <T>(read: Promise<T>) => read.catch(() => null);
   const decimals = await told(reader.readContract({ ...contract, functionName: 'decimals' }));
   if (decimals !== DECIMALS) throw refuse(`has ${decimals ?? 'no'} decimals, not ${DECIMALS}`);
@@ -73,7 +73,7 @@ export async function requireToken(
   const name = own?.[1] ?? (await told(reader.readContract({ ...contract, functionName: 'name' })));
   const version =
     own?.[2] ?? (await told(reader.readContract({ ...contract, functionName: 'version' })));
-  if (name === null || version === null) throw refuse('does not tell its name and version');
+  if (name === null || version === null) throw refuse('does not report its name and version');
   const { names } = expected;
   if (names !== null && !names.includes(name)) {
     throw refuse(`calls itself "${name}", not "${names.join('" or "')}": --usdc-name allows it`);
@@ -88,13 +88,13 @@ export async function requireToken(
     reader.readContract({ ...contract, functionName: 'DOMAIN_SEPARATOR' }),
   );
   if (separator !== domainSeparator({ domain })) {
-    throw refuse(`its DOMAIN_SEPARATOR is not made of "${name}", "${version}", chain ${chainId}`);
+    throw refuse(`its DOMAIN_SEPARATOR does not match "${name}", "${version}", chain ${chainId}`);
   }
   const lacks = await missingCall(reader, place.usdc);
   if (lacks !== null) {
     throw refuse(
       `has no ${lacks} that takes a signature as bytes, so the contract cannot use it. ` +
-        'FiatTokenV2_2 has, V2_1 has not',
+        'FiatTokenV2_2 has one, V2_1 does not',
     );
   }
   return { name, version };

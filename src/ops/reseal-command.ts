@@ -21,7 +21,7 @@ await runCommand(async (db) => {
   const reports = await reseal(db, keys);
   for (const { column, resealed, current, lost } of reports) {
     console.log(
-      `${column}: ${resealed} sealed again, ${current} already, ${lost} not to be opened`,
+      `${column}: ${resealed} sealed again, ${current} already current, ${lost} undecryptable`,
     );
   }
   return reports.some(({ lost }) => lost > 0) ? 1 : 0;

@@ -33,18 +33,22 @@ export function databaseSamples(db: Database): SampleSource {
         selectArchiveAge(db),
       ]);
       const queues = work.flatMap(({ queue, count, oldest_seconds }) => [
-        sample('queue_depth', 'Work that is due and not done.', count, { queue }),
-        sample('queue_oldest_seconds', 'How long the oldest has been due.', oldest_seconds, {
+        sample('queue_depth', 'Items of work that are due.', count, { queue }),
+        sample('queue_oldest_seconds', 'How long the oldest item has been due.', oldest_seconds, {
           queue,
         }),
       ]);
       const looks = watched.map(({ livemode, seconds }) =>
-        sample('watchtower_look_seconds', 'Since a watchtower has looked.', seconds, {
+        sample('watchtower_look_seconds', 'Time since the last poll of a watchtower.', seconds, {
           network: networkOf(livemode),
         }),
       );
       const archives = archived.map(({ seconds }) =>
-        sample('database_archived_seconds', 'Since a file of the log was archived.', seconds ?? 0),
+        sample(
+          'database_archived_seconds',
+          'Time since the last file of the write-ahead log was archived.',
+          seconds ?? 0,
+        ),
       );
       const told = [...queues, ...looks, ...archives];
       if (ages === undefined) return told;
@@ -53,7 +57,7 @@ export function databaseSamples(db: Database): SampleSource {
         sample('database_connections', 'Connections of all processes.', ages.connections),
         sample(
           'database_oldest_transaction_seconds',
-          'The longest transaction under way: it holds back the cleaning of the queues.',
+          'Age of the oldest open transaction, which delays the vacuum of the queues.',
           ages.oldest_transaction_seconds,
         ),
         sample(
@@ -90,17 +94,17 @@ function samplesOfSender(network: string, sender: Sender, now: number): Sample[]
   const labels = { network, sender: String(sender.sender), role: sender.role };
   const unmined = secondsSince(sender.oldestUnmined, now);
   const own = [
-    sample('relayer_unmined', 'Transactions that are sent and not mined.', sender.unmined, labels),
+    sample('relayer_unmined', 'Transactions that were sent but not mined.', sender.unmined, labels),
     sample('relayer_oldest_unmined_seconds', 'Age of the oldest of them.', unmined, labels),
-    sample('relayer_low', '1: the sender needs coin soon.', sender.low ? 1 : 0, labels),
+    sample('relayer_low', '1 if the sender needs gas funds soon.', sender.low ? 1 : 0, labels),
   ];
   if (sender.balanceWei === null) return own;
   const coins = Number(sender.balanceWei) / WEI_PER_COIN;
   const left = sender.paymentsLeft;
-  const help = 'Payments, each sent alone, that the coin of the sender pays for.';
+  const help = 'Payments, each sent alone, that the gas balance of the sender covers.';
   return [
     ...own,
-    sample('relayer_balance', 'Coin of the sender.', coins, labels),
+    sample('relayer_balance', 'Gas balance of the sender.', coins, labels),
     ...(left === null ? [] : [sample('relayer_payments_left', help, Number(left), labels)]),
   ];
 }
@@ -144,13 +148,14 @@ function relayerSamplesOf(status: RelayerStatus): Sample[] {
     ...ofSenders,
     ...daysSamples(status),
     ...ofQueues,
-    sample('chain_alarms', 'What waits for a person.', status.alarms.length, { network }),
+    sample('chain_alarms', 'Open alarms.', status.alarms.length, { network }),
     sample('reconciliation_differences', 'Open differences.', status.openDifferences, { network }),
   ];
 }
 
 function daysSamples({ network, daysLeft }: RelayerStatus): Sample[] {
-  const help = "Days that the coin of all senders at work lasts at last week's rate, at least.";
+  const help =
+    "Minimum number of days that the gas balance of all active senders lasts at last week's rate.";
   return daysLeft === null ? [] : [sample('coin_days_left', help, daysLeft, { network })];
 }
 
@@ -167,7 +172,7 @@ export function relayerSamples(db: Database, chain: Chain): SampleSource {
 /** Read from memory, so that it is available while the database is unreachable. */
 export function readinessSamples(readiness: Readiness): SampleSource {
   const help = 'Whether the network takes payments now.';
-  const why = 'Reasons why the network takes no payments: 1 for those that hold.';
+  const why = '1 for each reason why the network takes no payments.';
   return {
     name: 'readiness',
     read: async () =>
@@ -218,14 +223,14 @@ export function durabilitySamples(watch: DurabilityWatch): SampleSource {
         ),
         sample(
           'database_durability_short',
-          '1: commits are less durable than DATABASE_DURABILITY says.',
+          '1 if commits are less durable than DATABASE_DURABILITY says.',
           watch.isShort() ? 1 : 0,
         ),
         sample('database_standbys', 'Standbys that follow the primary.', row.standbys),
-        sample('database_synchronous_standbys', 'Those that commits wait for.', row.synchronous),
+        sample('database_synchronous_standbys', 'Standbys that commits wait for.', row.synchronous),
         sample(
           'database_replication_lag_bytes',
-          'How far behind the farthest standby is.',
+          'Lag of the standby that is farthest behind.',
           row.lag_bytes,
         ),
       ];

@@ -38,7 +38,7 @@ async function run(): Promise<number> {
     const { files, addresses } = await makeSettings(values.folder);
     for (const file of files) show({ check: 'made', ok: true, detail: `${values.folder}/${file}` });
     for (const address of addresses) {
-      const detail = `${address}: give it its role (chain -- deploy) and send coin to it`;
+      const detail = `${address}: grant it its role (chain -- deploy) and fund it with gas`;
       show({ check: 'key', ok: true, detail });
     }
   }

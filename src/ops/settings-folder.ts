@@ -102,7 +102,7 @@ export async function readSettingsOf(folder: string, role: ServiceRole): Promise
   for (const name of FILES_OF_ROLE[role]) {
     const file = path.join(folder, name);
     const text = await readFile(file, 'utf8').catch(() => {
-      throw new StartError(`${file} cannot be read: tapline init --folder ${folder} makes it`);
+      throw new StartError(`${file} cannot be read: tapline init --folder ${folder} creates it`);
     });
     Object.assign(env, parseEnv(text));
   }

@@ -36,7 +36,7 @@ export async function keepSignerCertificate(
   if (key === null || certificate === null) {
     const [there, missing] = key === null ? [certificate, files.key] : [key, files.certificate];
     const other = there === key ? files.key : files.certificate;
-    throw new StartError(`${other} exists and ${missing} does not: remove it, to create both`);
+    throw new StartError(`${other} exists but ${missing} does not: remove it to create both`);
   }
   const read = new X509Certificate(certificate);
   if (!read.checkPrivateKey(createPrivateKey(key))) {

@@ -29,7 +29,7 @@ async function serve(file: string): Promise<void> {
   for (const { address, limits, usedNonces } of settings.accounts) {
     if (usedNonces !== null) continue;
     const where = `${address}: the settings name no nodes of chain ${limits.chainId}`;
-    console.error(`${where}, so its nonces are judged by what this folder says alone`);
+    console.error(`${where}, so only this folder decides which nonces it signs`);
   }
   const stop = () => server.close();
   process.once('SIGTERM', stop).once('SIGINT', stop);

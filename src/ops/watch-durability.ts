@@ -51,7 +51,7 @@ export function watchDurability(deps: {
     await db.transaction((tx) => insertAlarms(tx, true, [alarm], clock.now()));
   };
   const loop: Loop = startLoop({
-    name: 'look at the standbys',
+    name: 'check the standbys',
     pollMs: LOOK_EVERY_MS,
     run: async () => {
       await look();

@@ -42,7 +42,7 @@ function pushOne(session: ClientHttp2Session, topic: string, token: string): Pro
     request.on('error', reject);
     request.on('close', () =>
       status === 0
-        ? reject(new Error('Apple gave no answer'))
+        ? reject(new Error('Apple did not respond'))
         : resolve({ status, reason: reasonOf(body) }),
     );
     request.end('{}');

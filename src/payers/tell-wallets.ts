@@ -64,7 +64,7 @@ async function tell(deps: TellWalletsDeps, copy: DueCopy): Promise<void> {
     const at = addMs(deps.clock.now(), retryMs(copy.tries));
     await updateCopyLater(deps.db, copy, at);
     const { wallet, tries } = copy;
-    deps.log.warn('a wallet could not be updated with a pass', {
+    deps.log.warn('a pass could not be updated in a wallet', {
       wallet,
       tries,
       error: describeError(error),

@@ -96,7 +96,7 @@ async function answer(
   }
   const merchantNumber = await findMerchantNumber(tx, before);
   if (approve && merchantNumber === null) {
-    return refuse('account_not_live', 'The merchant takes no payments at the moment.');
+    return refuse('account_not_live', 'The merchant cannot take payments at the moment.');
   }
   const command = approve ? await decideApproval(tx, current, now) : ({ type: 'reject' } as const);
   const full = command.type === 'approve' ? await checkHourShare(tx, deps.readiness, before) : null;

@@ -71,7 +71,7 @@ export async function chooseOrderIds(
   const inBatch = new Set(given.map((request) => orderKey(request, orderIdOf(idKey, request))));
   let open = requests;
   for (let clash = 0; open.length > 0; clash++) {
-    assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many order ids in use');
+    assert(clash < MAX_CLASHES, 'too many order ids derived from one Idempotency-Key are in use');
     const tried = open.map((request) => ({ request, orderId: orderIdOf(idKey, request, clash) }));
     const inUse = await selectInUse(tx, tried);
     const known = await batch.keys;

@@ -120,11 +120,11 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
   if (status !== 'requires_payment_method') {
     return refuse(
       'payment_intent_unexpected_state',
-      `This payment is ${status} and cannot be paid by this link now.`,
+      `This payment is ${status} and cannot be paid with this link.`,
     );
   }
   if (row.account_status !== 'active' || row.merchant_number === null) {
-    return refuse('account_not_live', 'The merchant takes no payments at the moment.');
+    return refuse('account_not_live', 'The merchant cannot take payments at the moment.');
   }
   if (row.terminal_status === 'active') return null;
   return refuse('terminal_inactive', 'The terminal of this payment is switched off.');

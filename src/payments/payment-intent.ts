@@ -192,7 +192,7 @@ function unpayable(
   intent: Exclude<PaymentIntent, { readonly status: 'requires_payment_method' }>,
 ): Refusal {
   if (intent.status === 'requires_action') {
-    return unexpectedState(intent, 'paid again while its payer is asked');
+    return unexpectedState(intent, 'paid again while it waits for its payer’s confirmation');
   }
   return unexpectedState(intent, intent.status === 'processing' ? 'paid again' : 'paid');
 }

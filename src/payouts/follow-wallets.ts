@@ -110,7 +110,7 @@ async function isOurs(
   const alarm = { kind: 'registration_differs', subject: row.account_id, details };
   await db.transaction((tx) => insertAlarms(tx, livemode, [alarm], clock.now()));
   const what = { network, account: row.account_id, merchantNumber: merchantNumber.toString() };
-  log.error('the contract knows a merchant by another number', what);
+  log.error('a merchant has a different number on the contract', what);
   return false;
 }
 

@@ -60,10 +60,10 @@ export async function mailWalletChanged(
     subject: 'The settlement wallet of your account has changed',
     what:
       `Payouts on ${networkOf(proposed.livemode)} go to ${proposed.wallet} from now on, no ` +
-      `longer to ${previousWallet}. The contract says so; your dashboard did not ask for it.`,
+      `longer to ${previousWallet}. The contract says so; your dashboard did not request it.`,
     also:
       'If you did not want this, tell the operator of the network at once: a key may be stolen. ' +
-      'The wallet is in force, so only another change replaces it.',
+      'The wallet is in effect, so only another change replaces it.',
     isInForce: true,
     now,
   });
@@ -85,12 +85,12 @@ export function tellOfMovements(secretKey: Buffer) {
       tx,
       { accountId, secretKey, now },
       {
-        subject: 'The contract moved money of yours that Tapline did not ask for',
+        subject: 'The contract moved your money without a request from Tapline',
         text:
           `On ${networkOf(livemode)} the settlement contract shows what your dashboard does not:` +
-          `\n\n${lines.join('\n')}\n\nA key of the network may be stolen. Its operators have ` +
-          'been told. Deliver nothing for a payment that your dashboard does not show. What is ' +
-          'found later that day is not mailed again.\n',
+          `\n\n${lines.join('\n')}\n\nA key of the network may be stolen. Its operators were ` +
+          'alerted. Deliver nothing for a payment that your dashboard does not show. Further ' +
+          'findings of the same day are not mailed.\n',
       },
     );
   };

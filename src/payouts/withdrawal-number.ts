@@ -36,7 +36,7 @@ export async function findNumber(
   const { tenant, idempotency, amount } = request;
   const { livemode } = tenant;
   for (let clash = 0; ; clash++) {
-    assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many numbers in use');
+    assert(clash < MAX_CLASHES, 'too many numbers derived from one Idempotency-Key are in use');
     const number = withdrawalNumber(idKey, idempotency, clash);
     const row = await selectNumberedWithdrawal(tx, { livemode, number });
     if (row === undefined) return { number, id: withdrawalId(idKey, { livemode, number }) };

@@ -18,7 +18,8 @@ const WHAT = {
   totp_removed: 'The authenticator app of your Tapline sign-in was removed.',
   passkey_added: 'A passkey was added to your Tapline sign-in.',
   passkey_removed: 'A passkey of your Tapline sign-in was removed.',
-  codes_renewed: 'New recovery codes were made for your Tapline sign-in. The old ones are void.',
+  codes_renewed:
+    'New recovery codes were created for your Tapline sign-in. The old ones no longer work.',
   code_used: 'A recovery code of your Tapline sign-in was used. It does not work again.',
 } as const;
 
@@ -68,8 +69,8 @@ async function tell(
 ): Promise<void> {
   const { user, change, trustedFrom, now } = made;
   const words =
-    'If it was you, open this link and click the button. Your factor then counts at once for ' +
-    'money and access; without it, it counts after 72 hours.';
+    'If it was you, open this link and click the button. Your factor is then trusted at once for ' +
+    'money and access; otherwise it is trusted after 72 hours.';
   await mailChange(tx, people, {
     userId: user.id,
     accountId: null,

@@ -29,7 +29,7 @@ export function isFactorTrusted(trustedFrom: Date | null, now: Date): boolean {
 export function factorTooNew(trustedFrom: Date): Refusal {
   return refuse(
     'second_factor_too_new',
-    'Your second factor was set up with the password alone, so it does not count for this yet: ' +
+    'Your second factor was set up with the password alone, so it is not trusted for this yet: ' +
       `from ${trustedFrom.toISOString()} on, or as soon as you click the button in the mail ` +
       'about it.',
   );

@@ -93,8 +93,8 @@ function createReporter({ log, rates }: RefreshDeps) {
       if ((last.get(index) ?? '') === problem) continue;
       last.set(index, problem);
       const feed = hosts[index] ?? '';
-      if (problem === '') log.info('a feed of rates answers again', { feed });
-      else log.warn('a feed of rates gave no answer', { feed, problem });
+      if (problem === '') log.info('an exchange-rate feed responds again', { feed });
+      else log.warn('an exchange-rate feed failed', { feed, problem });
     }
   };
 }

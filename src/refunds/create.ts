@@ -187,7 +187,7 @@ async function referenceFor(
 ): Promise<Buffer | Refund> {
   const { livemode } = tenant;
   for (let clash = 0; ; clash++) {
-    assert(clash < MAX_CLASHES, 'an Idempotency-Key has derived to too many references in use');
+    assert(clash < MAX_CLASHES, 'too many references derived from one Idempotency-Key are in use');
     const reference = refundReference(idKey, idempotency, clash);
     const refund = await selectReferencedRefund(tx, { livemode, reference });
     if (refund === null) return reference;
@@ -228,7 +228,9 @@ async function checkManager(
   const isLarge = add(payment.amountReserved, amount) > TILL_LIMIT;
   if (payment.terminalId === terminalId && !isLarge) return null;
   if (managerCode === null) {
-    const why = isLarge ? 'More than 500 USDC of one sale' : 'A sale of another till';
+    const why = isLarge
+      ? 'Refunding more than 500 USDC of one sale'
+      : 'Refunding a sale of another till';
     const message = `${why} needs a manager's code, created in the dashboard.`;
     return refuse('manager_required', message, 'manager_code');
   }

@@ -72,7 +72,8 @@ export function createRequestLog(deps: { readonly db: Database; readonly log: Lo
     const count = appender.waiting;
     try {
       const refused = await appender.flush();
-      if (refused > 0) deps.log.error('requests were refused by the log', { count: refused });
+      if (refused > 0)
+        deps.log.error('the database refused request-log entries', { count: refused });
       dropped += refused;
     } catch (error) {
       dropped += count;

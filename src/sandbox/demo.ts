@@ -189,7 +189,9 @@ async function waitForChains(deps: DemoDeps, subjects: readonly string[]): Promi
   const deadline = performance.now() + CHAIN_WAIT_MS;
   while ((await selectUnfinished(deps.db, subjects)) > 0) {
     if (performance.now() > deadline) {
-      throw new StartError('the chains did not take the demo data within a minute: see the logs');
+      throw new StartError(
+        'the chains did not confirm the demo data within a minute: see the logs',
+      );
     }
     await sleep(CHAIN_POLL_MS);
   }
@@ -205,8 +207,8 @@ async function waitForChains(deps: DemoDeps, subjects: readonly string[]): Promi
 /** Warns that the demo passes work only once their wallets are funded. */
 function withoutMoney({ network, chainId }: NetworkConfig): string {
   return (
-    `the demo wallets of ${network} hold no USDC: the token of chain ${chainId} is not ours to ` +
-    `make more of (${CIRCLE_FAUCET} has test USDC)`
+    `the demo wallets of ${network} hold no USDC: the token of chain ${chainId} cannot be minted ` +
+    `here (${CIRCLE_FAUCET} has test USDC)`
   );
 }
 

@@ -89,8 +89,9 @@ export async function checkClusterVersion(
   const version = await programsVersion(programs);
   if (version.split('.')[0] === ofFiles) return;
   throw new StartError(
-    `The database in ${folder} is of PostgreSQL ${ofFiles}, this is PostgreSQL ${version}: ` +
-      'move the data with pg_dump, or choose another TAPLINE_DATA_DIR to start over.',
+    `The database in ${folder} belongs to PostgreSQL ${ofFiles}, but this is ` +
+      `PostgreSQL ${version}: move the data with pg_dump, or choose another TAPLINE_DATA_DIR ` +
+      'to start over.',
   );
 }
 

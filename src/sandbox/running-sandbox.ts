@@ -48,8 +48,8 @@ async function readJson<T>(folder: string, name: string): Promise<T> {
     return JSON.parse(await readFile(path.join(folder, name), 'utf8'));
   } catch (cause) {
     throw new StartError(
-      `nothing runs on ${folder}: start it with npm start, name another TAPLINE_DATA_DIR, or ` +
-        'set DATABASE_URL and CHAIN_TESTNET_RPC_URL, CHAIN_MAINNET_RPC_URL, …',
+      `no sandbox runs in ${folder}: start one with npm start, choose another TAPLINE_DATA_DIR, ` +
+        'or set DATABASE_URL and CHAIN_TESTNET_RPC_URL, CHAIN_MAINNET_RPC_URL, …',
       { cause },
     );
   }

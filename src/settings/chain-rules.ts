@@ -97,7 +97,7 @@ function readCountsFrom(read: Read, refuse: Refuse): readonly CountsRule[] {
   if (rules.every((rule) => rule !== null) && isRising && rules.length <= MOST_RULES) return rules;
   return refuse(
     'CONFIRMATION_TIERS',
-    'must be rising atoms, each with inclusion, a time, safe or finalized: ' +
+    'must be increasing atoms, each with inclusion, a time, safe or finalized: ' +
       '0:inclusion,500000000:1s,10000000000:safe',
   );
 }

@@ -52,7 +52,7 @@ export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boo
 export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   const contract = contractsOf(contracts)[contractVersionOf(merchantNumber)];
   if (contract !== undefined) return contract.settlement;
-  throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
+  throw new RpcUnavailable('the settings of this process omit the contract of a merchant');
 }
 
 /** Returns the merchant's number on its contract. */

@@ -179,10 +179,10 @@ export function profileFor(asked: ProfileName | null, chainId: number): ChainPro
 }
 
 const FINAL_WORDS: Readonly<Record<Finality, string>> = {
-  sequencer: "a block is the sequencer's word until it is safe",
+  sequencer: 'a block depends on the sequencer until it is safe',
   slots: 'the newest blocks may change until they are final',
-  deterministic: 'a block is final when it is there',
-  unknown: 'what is final is asked of the node',
+  deterministic: 'a block is final once it exists',
+  unknown: 'the node says which block is final',
 };
 
 /** Describes the profile in one log line. */
@@ -194,7 +194,7 @@ export function tellProfile(chain: {
 }): string {
   const { network, chainId, profile, maxFeePerGasCeiling } = chain;
   const { blockMs, coin, usdc, gasPerSecond } = profile;
-  const permits = usdc?.permit === true ? 'has permit' : 'is asked for permit';
+  const permits = usdc?.permit === true ? 'has permit' : 'is checked for permit';
   const facts = [
     blockMs === null ? 'the time between blocks is measured' : `a block every ${blockMs} ms`,
     FINAL_WORDS[profile.finality],

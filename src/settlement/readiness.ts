@@ -85,7 +85,7 @@ export async function watchReadiness(deps: {
   };
   await refresh();
   const loop = startLoop({
-    name: 'look at the networks',
+    name: 'check the networks',
     pollMs: REFRESH_MS,
     run: async () => {
       await refresh();

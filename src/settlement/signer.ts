@@ -115,7 +115,7 @@ function remoteAccount(key: RemoteKey): LocalAccount {
  */
 async function ask(key: RemoteKey, request: SignRequest): Promise<Hex> {
   const { isOk, status, answer } = await post(key, request).catch((cause) => {
-    throw new SignerUnavailable(`the signer gave no answer: ${describeError(cause)}`, { cause });
+    throw new SignerUnavailable(`the signer did not respond: ${describeError(cause)}`, { cause });
   });
   const { signed, error, code } = answer;
   if (isOk && typeof signed === 'string' && /^0x[0-9a-f]+$/i.test(signed)) return signed as Hex;
@@ -144,7 +144,7 @@ export async function requireSame(signed: Hex, request: SignRequest): Promise<vo
   });
   const isSame = serializeTransaction(transaction as TransactionSerializableEIP1559);
   if (keccak256(isSame as AnyHex) !== keccak256(request.unsigned)) {
-    throw new Error('the signer signed another transaction than it was asked to');
+    throw new Error('the signer signed a different transaction');
   }
   if (from.toLowerCase() !== request.address.toLowerCase()) {
     throw new Error(`the signer signed for ${from}, not for ${request.address}`);

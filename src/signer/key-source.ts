@@ -66,7 +66,7 @@ function readDer(der: Buffer): { readonly r: bigint; readonly s: bigint } {
   }
   const [r, s] = integers;
   if (r === undefined || s === undefined || integers.length !== 2) {
-    throw new Error('the program printed no signature in DER');
+    throw new Error('the program printed no DER signature');
   }
   return { r, s };
 }

@@ -138,7 +138,7 @@ function farReason(state: State, nonce: number, used: number | null): string | n
     return `nonce ${nonce} is more than ${MOST_AHEAD} above ${next}`;
   }
   if (used !== null && floorWith(state, nonce) > used) {
-    return `the chain has used ${used} nonces, and ${KEPT_NONCES} are signed already`;
+    return `${KEPT_NONCES} nonces are signed, and the chain has used only ${used}`;
   }
   return null;
 }
@@ -161,17 +161,23 @@ function memoryOf(disk: Disk, state: State): Memory {
       const last = state.newest.get(nonce);
       if (last?.unsigned === unsigned) return { kind: 'again', signed: last.signed };
       if (nonce < state.floor) {
-        return { kind: 'refused', reason: `nonce ${nonce} is below those that are remembered` };
+        return { kind: 'refused', reason: `nonce ${nonce} is older than those that are kept` };
       }
       const far = last === undefined ? farReason(state, nonce, used) : null;
       if (far !== null) return { kind: 'far', reason: far };
       const least = last === undefined ? 0n : raised(BigInt(last.maxFeePerGas));
       if (maxFeePerGas < least) {
-        return { kind: 'outbid', reason: `nonce ${nonce} was signed, and this offers no more` };
+        return {
+          kind: 'outbid',
+          reason: `nonce ${nonce} was signed, and the new fee is not higher`,
+        };
       }
       const recent = state.times.filter((at) => now - at < HOUR_MS).length;
       if (recent >= perHour) {
-        return { kind: 'refused', reason: `this key signs ${perHour} transactions in an hour` };
+        return {
+          kind: 'refused',
+          reason: `this key signs at most ${perHour} transactions an hour`,
+        };
       }
       return { kind: 'new' };
     },

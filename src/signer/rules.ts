@@ -65,7 +65,7 @@ export function check(unsigned: Hex, address: Hex, limits: Limits): Checked {
   const { chainId, to, value = 0n, data = '0x', gas = 0n, maxFeePerGas = 0n } = parsed;
   if (chainId !== limits.chainId) return no(`chain ${chainId} is not allowed for this key`);
   if (value > 0n) return no('this key may not send native coin');
-  if ((parsed.accessList ?? []).length > 0) return no('access lists are not signed');
+  if ((parsed.accessList ?? []).length > 0) return no('access lists are not allowed');
   const isCancellation = to?.toLowerCase() === address.toLowerCase() && data === '0x';
   if (!isCancellation && !limits.to.some((one) => one.toLowerCase() === to?.toLowerCase())) {
     return no(`${to ?? 'a new contract'} is not an address that this key may call`);

@@ -90,7 +90,7 @@ async function answer(
   const malformed = checkFraming(request, request.url ?? '');
   if (malformed !== null) return refuse(BAD_REQUEST, malformed.message);
   if (!equalInConstantTime(hashSecret(request.headers.authorization ?? ''), expected)) {
-    return refuse(UNAUTHORIZED, 'the token is not this signer’s');
+    return refuse(UNAUTHORIZED, 'the token is wrong');
   }
   if (request.method !== 'POST' || request.url !== '/sign') return refuse(NOT_FOUND, 'POST /sign');
   const length = Number(request.headers['content-length'] ?? Number.NaN);
@@ -98,7 +98,7 @@ async function answer(
   const asked = readRequest(await text(request));
   if (asked === null) return refuse(BAD_REQUEST, 'address and unsigned are required');
   const desk = desks.get(asked.address.toLowerCase());
-  if (desk === undefined) return refuse(REFUSED, `${asked.address} is no account of this signer`);
+  if (desk === undefined) return refuse(REFUSED, `this signer has no account ${asked.address}`);
   const done = desk.turn.then(() => signAt(desk, asked));
   desk.turn = done.catch(() => null);
   return done;

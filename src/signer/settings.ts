@@ -72,7 +72,7 @@ function readNodes(value: unknown): Nodes {
   for (const [chain, urls] of chains) {
     const named = new Set(Array.isArray(urls) ? urls.map(String) : []);
     if (named.size < 2 || ![...named].every((url) => /^https?:\/\/[^/]/.test(url))) {
-      throw new StartError(`nodes of chain ${chain} must be the addresses of two nodes or more`);
+      throw new StartError(`nodes of chain ${chain} must be the URLs of two or more nodes`);
     }
   }
   return Object.fromEntries(chains) as Nodes;

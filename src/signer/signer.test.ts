@@ -138,11 +138,11 @@ describe('npm run signer', () => {
     const other = unsigned(1, { gas: 90_000n });
     await assert.rejects(
       again.signTransaction(other),
-      /nonce 1 was signed, and this offers no more/,
+      /nonce 1 was signed, and the new fee is not higher/,
     );
     const more = unsigned(1, { gas: 90_000n, maxFeePerGas: 11n * GWEI });
     const replaced = await again.signTransaction(more);
-    await assert.rejects(again.signTransaction(unsigned(1)), /offers no more/);
+    await assert.rejects(again.signTransaction(unsigned(1)), /new fee is not higher/);
     assert.equal(await again.signTransaction(more), replaced);
     const lines = (await readFile(file, 'utf8')).trim().split('\n');
     for (const line of lines) JSON.parse(line);
@@ -364,7 +364,7 @@ describe('npm run signer', () => {
       await accountAt(fileAddress).signTransaction(unsigned(nonce));
     }
     const next = accountAt(fileAddress).signTransaction(unsigned(PER_HOUR));
-    await assert.rejects(next, /signs 7 transactions in an hour/);
+    await assert.rejects(next, /signs at most 7 transactions an hour/);
   });
 
   it('is not trusted if it signs something else, or for another account', async () => {

@@ -240,7 +240,7 @@ async function send(
     };
     const raw = await account.signTransaction(unsigned).catch((error: unknown) => {
       // The signer does not answer or refuses: the next poll asks again.
-      log.warn('a step of the watchtower was not signed', { ...what, error: describeError(error) });
+      log.warn('a watchtower transaction was not signed', { ...what, error: describeError(error) });
       return null;
     });
     if (raw === null) return;
@@ -251,7 +251,7 @@ async function send(
     for (const one of sent) {
       if (one.status === 'fulfilled') continue;
       const error = describeError(one.reason);
-      log.warn('a transaction of the watchtower was refused', { ...what, error });
+      log.warn('a watchtower transaction was refused', { ...what, error });
     }
   }
 }
@@ -275,7 +275,7 @@ export async function carryOut(deps: CarryOutDeps, key: SigningKey | null): Prom
     clock.now(),
   );
   for (const { step, reason } of ended) {
-    log.error('the watchtower has stopped something', { network, step, reason });
+    log.error('the watchtower has acted on the contract', { network, step, reason });
   }
   const all = known.filter(({ done }) => !done);
   const left = await notTooOften(deps, all);
@@ -331,7 +331,7 @@ export async function checkCoin(deps: CarryOutDeps, key: SigningKey | null): Pro
   const price = GAS * (await feesOf(chains, 0)).maxFeePerGas;
   if (coin >= TRANSACTIONS_TO_TELL * price) return;
   const transactions = Number(coin / price);
-  log.warn('the watchtower runs low on coin for gas', { network, address, transactions });
+  log.warn('the watchtower is running low on gas funds', { network, address, transactions });
   const alarm = { kind: 'watchtower_low_coin', subject: address, details: { coin, transactions } };
   await db.transaction((tx) => insertAlarms(tx, livemode, [alarm], clock.now()));
 }

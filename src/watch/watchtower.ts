@@ -233,7 +233,7 @@ async function mayJudge(deps: WatchDeps, sql: Sql, memory: Memory): Promise<bool
     memory.changes = changes;
     memory.changedAt = clock.now();
     db.watch.toldOfLoss(livemode);
-    log.warn('the watchtower waits: another database answers than before', { network });
+    log.warn('the watchtower waits: the database was replaced', { network });
   }
   const { brokeAt, changedAt } = memory;
   const ledger = await readLedgerState(sql, { livemode, clusterId, changedAt });
@@ -289,7 +289,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   if (moves) memory.nextBlock = sight.toBlock + 1n;
   logNews({ ...deps, chain: chains[0] }, judged.rules.news);
   for (const { kind, tx_hash } of judged.moved) {
-    deps.log.error('the contract was used past this service', { network, kind, tx_hash });
+    deps.log.error('the contract was used outside this service', { network, kind, tx_hash });
   }
 }
 

@@ -69,7 +69,7 @@ function firstOf(value: string | string[] | undefined): string | null {
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-const ended = new Error('the exchange is over');
+const ended = new Error('the exchange has ended');
 
 /**
  * One request to a receiver that may be slow, broken or hostile. Ends exactly once: with the whole

@@ -47,7 +47,7 @@ test('every log message is in the reference, and no other', async () => {
   }
 });
 
-/** Texts for operators that quote messages: "the log says `a signer gave no signature`". */
+/** Texts for operators that quote messages: "the log says `a signer did not respond`". */
 const RUNBOOKS = [
   'docs/alerts.md',
   'docs/operate.md',

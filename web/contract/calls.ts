@@ -83,7 +83,7 @@ export function operationWords(settlement: string, target: Hex, data: Hex): stri
     ([name]) => hash(name).slice(0, 10) === data.slice(0, 10),
   );
   if (own.includes(target.toLowerCase()) && known !== undefined) return known[1]();
-  return `Calls ${target} with ${data.slice(0, 10)}, which is not known.`;
+  return `Calls ${target} with ${data.slice(0, 10)}, which is unknown.`;
 }
 
 export function wordsOf(answer: string): bigint[] {

@@ -12,7 +12,7 @@ function words(verdict: Verdict): readonly [string, string] {
     case 'covered':
       return [
         'good',
-        `✓ Added up by your browser at block ${verdict.holdings.block}: all of the money is there.`,
+        `✓ Added up by your browser at block ${verdict.holdings.block}: all the money is there.`,
       ];
     case 'short':
       return [

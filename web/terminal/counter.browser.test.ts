@@ -74,7 +74,7 @@ test('a card signs at the till; one that leaves too early pays nothing', async (
   await noteColors(page);
   await till.ask('2.50');
   await drag(page, /^Hold the card/, '.pad');
-  await page.getByText('Keep the card there').waitFor();
+  await page.getByText('Hold the card in place').waitFor();
   await page.mouse.move(5, 5);
   await page.mouse.up();
   await page.getByText('The card was taken away too early.').waitFor();

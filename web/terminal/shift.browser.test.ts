@@ -68,7 +68,7 @@ test('a bill by amount: each person says one, and nobody pays more than is left'
   await page.getByRole('button', { name: 'Split the bill' }).click();
   await page.getByRole('button', { name: 'By amount' }).click();
   await till.amount.fill('10.01');
-  await page.getByText('More than is left to pay.').waitFor();
+  await page.getByText('This is more than is left to pay.').waitFor();
   assert.equal(await till.charge.isDisabled(), true);
   await till.amount.fill('7.25');
   await payPart(till);

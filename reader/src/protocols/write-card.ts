@@ -107,7 +107,7 @@ export function readSettings(settings: CardSettings): PassOfCard {
   const page = PLACES.exec(address)?.[1];
   const [beginning, code] = BEGINNINGS.find(([start]) => address.startsWith(start)) ?? [];
   if (page === undefined || beginning === undefined || code === undefined) {
-    throw new RangeError('The URL is not that of a card.');
+    throw new RangeError('This is not the URL of a card.');
   }
   const rest = Buffer.from(address.slice(beginning.length), 'latin1');
   const payload = Buffer.concat([Uint8Array.from([code]), rest]);

@@ -58,7 +58,7 @@ export const LanguageOut = nullable(
 );
 
 const ShopText = (description: string) =>
-  nullable(text(200, `${description} Up to 200 characters; \`null\`: none.`));
+  nullable(text(200, `${description} Up to 200 characters, or \`null\`.`));
 
 /** The currency and taxes of the shop's prices, and the business details on its receipts. */
 export const shopFields = {

@@ -39,7 +39,7 @@ function listRoute({ db }: DashboardDeps) {
     operationId: 'listCatalogue',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The items that tills sell at a tap, by their position',
+    summary: 'List the items of the catalog, by position',
     access: 'viewer',
     response: CatalogueList,
     handle: async ({ caller }) => {

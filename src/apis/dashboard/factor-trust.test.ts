@@ -117,7 +117,7 @@ test('every change of factors and codes sends a mail with a way to stop it', asy
   assert.deepEqual(texts.toSorted(), [
     'A recovery code of your Tapline sign-in was used. It does not work again.',
     'An authenticator app was set up for your Tapline sign-in.',
-    'New recovery codes were made for your Tapline sign-in. The old ones are void.',
+    'New recovery codes were created for your Tapline sign-in. The old ones no longer work.',
     'The authenticator app of your Tapline sign-in was removed.',
   ]);
 });

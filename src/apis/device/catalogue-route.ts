@@ -13,7 +13,7 @@ export function catalogueRoute({ db }: { readonly db: Sql }) {
     operationId: 'listDeviceCatalogue',
     moves: 'nothing',
     tag: 'Terminal protocol',
-    summary: 'The items that this till sells at a tap',
+    summary: 'List the items of the till’s catalog',
     description:
       'The catalog of the account and mode, by position. A sale of its items is created with ' +
       'their names, prices and taxes as `line_items`.',

@@ -110,14 +110,15 @@ function nextRoute(deps: DeviceDeps) {
     operationId: 'nextPaymentIntent',
     moves: 'nothing',
     tag: TAG,
-    summary: 'The oldest open payment intent addressed to this terminal',
-    description: 'A long poll: it answers as soon as there is one, or 204 after `wait` seconds.',
+    summary: 'Retrieve the oldest open payment intent addressed to this terminal',
+    description:
+      'A long poll: the response is sent as soon as there is one, or 204 after `wait` seconds.',
     scope: null,
     idempotency: 'ignored',
     query: NextQuery,
     responses: {
       200: intentResponse('The intent to show.'),
-      204: { schema: null, description: 'None came.' },
+      204: { schema: null, description: 'No intent arrived in time.' },
     },
     errors: ['terminal_inactive'],
     handle: async ({ caller, query, whenGone }) => {
@@ -146,7 +147,7 @@ function watchRoute(deps: DeviceDeps) {
     operationId: 'watchPaymentIntent',
     moves: 'nothing',
     tag: TAG,
-    summary: 'A payment intent of this terminal',
+    summary: 'Retrieve a payment intent of this terminal',
     description:
       'With `wait` this is a long poll: the response is sent as soon as the status differs from ' +
       '`status`.',
@@ -185,7 +186,7 @@ function cashierRoute(deps: DeviceDeps) {
     moves: 'money',
     checksCredential: true,
     tag: TAG,
-    summary: 'A payment that the cashier starts on this terminal',
+    summary: 'Create a payment intent on this terminal',
     scope: null,
     idempotency: 'required',
     body: CashierIntentBody,

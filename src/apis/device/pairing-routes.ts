@@ -90,7 +90,7 @@ function previewRoute(deps: { readonly db: Database }) {
     operationId: 'previewPairing',
     moves: 'nothing',
     tag: 'Terminal protocol',
-    summary: 'Which terminal a pairing code belongs to',
+    summary: 'Retrieve the terminal that a pairing code belongs to',
     description:
       'Without authentication. The code is not consumed. A paired device shows this ' +
       'before it becomes another terminal.',

@@ -63,7 +63,7 @@ export function readDeviceRoute(deps: TagPlace & { readonly db: Database }) {
     operationId: 'retrieveDevice',
     moves: 'nothing',
     tag: TAG,
-    summary: 'This terminal, its merchant and network',
+    summary: 'Retrieve this terminal, its merchant and network',
     scope: null,
     idempotency: 'ignored',
     responses,

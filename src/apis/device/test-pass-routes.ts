@@ -10,7 +10,7 @@ const TestPassesSchema = Type.Object(
   {
     passes: Type.Array(
       Type.Object({
-        name: Type.String({ description: 'As in sandbox.json.' }),
+        name: Type.String({ description: 'The name of the pass in sandbox.json.' }),
         credential: Type.String({
           description: 'The credential that the reader would read: nfc_…',
         }),
@@ -33,7 +33,7 @@ export function testPassesRoute(deps: { readonly testPasses?: TestPasses | null 
     operationId: 'listTestPasses',
     moves: 'nothing',
     tag: 'Terminal protocol',
-    summary: 'The passes of the sandbox, for playing the customer',
+    summary: 'List the passes of the sandbox, for acting as the customer',
     description: 'In test mode of a sandbox only; 404 anywhere else.',
     scope: null,
     idempotency: 'ignored',

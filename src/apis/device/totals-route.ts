@@ -11,7 +11,7 @@ export function totalsRoute({ db }: { readonly db: Database }) {
     operationId: 'retrieveDeviceTotals',
     moves: 'nothing',
     tag: 'Terminal protocol',
-    summary: "This terminal's totals by cashier: sales, tips, refunds, declines",
+    summary: "Retrieve this terminal's totals by cashier: sales, tips, refunds, declines",
     description:
       "For days in the account's time zone, or for a shift. With `format=csv` the response is a " +
       'CSV file.',

@@ -36,16 +36,16 @@ const BalanceSchema = Type.Object(
         {
           currency: Type.String({
             pattern: '^[a-z]{3}$',
-            description: 'The account’s currency: ISO 4217, in small letters.',
+            description: 'The account’s currency: ISO 4217, in lowercase.',
           }),
           amount: Type.Integer({ minimum: 0, description: 'Minor units of that currency.' }),
           rate: Type.String({ description: 'USDC for one unit of the currency, as text.' }),
-          quoted_at: { ...Timestamp, description: 'When the rate held.' },
-          source: Type.String({ description: 'Where the rate comes from.' }),
+          quoted_at: { ...Timestamp, description: 'The time of the rate.' },
+          source: Type.String({ description: 'The source of the rate.' }),
         },
         {
           description:
-            'About what `available` is worth in the account’s currency now. `null` if the ' +
+            'The approximate value of `available` in the account’s currency now. `null` if the ' +
             'account has none, or if there is no usable rate.',
         },
       ),

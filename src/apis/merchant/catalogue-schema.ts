@@ -25,7 +25,7 @@ const itemFields = {
   currency: nullable(
     Type.String({
       pattern: '^[a-z]{3}$',
-      description: 'The currency of the price: a lower-case ISO 4217 code; `null` for USDC.',
+      description: 'The currency of the price: an ISO 4217 code, in lowercase; `null` for USDC.',
       examples: ['eur'],
     }),
   ),

@@ -31,7 +31,7 @@ const UNIT =
 export const UnitAmount = Type.Integer({
   minimum: 0,
   maximum: MAX_MINOR_UNITS,
-  description: `The price of one, ${UNIT}.`,
+  description: `The unit price, ${UNIT}.`,
   examples: [250],
 });
 
@@ -40,7 +40,7 @@ const MAX_TAX_RATE = 10_000;
 export const TaxRateOut = Type.Integer({
   minimum: 0,
   maximum: MAX_TAX_RATE,
-  description: 'The rate of tax in basis points: 700 is 7 %.',
+  description: 'The tax rate in basis points: 700 is 7 %.',
   examples: [700],
 });
 
@@ -54,7 +54,7 @@ export const TaxRateInput = Type.Unsafe<number | string>({
   minLength: 1,
   maxLength: MAX_TAX_NAME,
   description:
-    'The rate of tax in basis points, 0 to 10000, or the name of one of the account’s ' +
+    'The tax rate in basis points, 0 to 10000, or the name of one of the account’s ' +
     '`tax_rates`. Responses have the basis points.',
   examples: [700, 'Food'],
 });
@@ -64,7 +64,7 @@ const INCLUSIVE = 'Whether `unit_amount` includes the tax. If not, the tax is ad
 export const TaxInclusive = Type.Boolean({ description: INCLUSIVE });
 
 export const TaxInclusiveInput = Type.Boolean({
-  description: `${INCLUSIVE} By default as the account’s prices_include_tax.`,
+  description: `${INCLUSIVE} Default: the account’s \`prices_include_tax\`.`,
 });
 
 const LineDiscount = Type.Integer({

@@ -66,7 +66,7 @@ const PaymentErrorSchema = Type.Object(
     created: Timestamp,
     customer_message: CustomerMessage,
   },
-  { description: 'Why the last payment was declined.' },
+  { description: 'The reason why the last payment was declined.' },
 );
 
 const SplitGroup = nullable(text(64, 'Intents of one split bill carry the same value.'));
@@ -165,8 +165,8 @@ export const PaymentSchema = Type.Object(
     customer_message: CustomerMessage,
     fees: Type.Object(
       {
-        acquirer: fee('What the acquirer earns.'),
-        protocol: fee('What the network earns, cashback included.'),
+        acquirer: fee('The fee of the acquirer.'),
+        protocol: fee('The fee of the network, including the cashback.'),
         cashback: fee('The part of the protocol fee that the payer gets back.'),
       },
       { description: 'Paid by the payer on top of the amount.' },

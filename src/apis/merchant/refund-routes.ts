@@ -74,7 +74,7 @@ const ListQuery = Type.Object({
   ...createdParameters,
   payment: Type.Optional(idOf('pay_', 'payment')),
   payment_intent: Type.Optional(idOf('pi_', 'payment intent')),
-  status: Type.Optional(oneOf(REFUND_STATUSES, 'Of the refund.')),
+  status: Type.Optional(oneOf(REFUND_STATUSES, 'The status of the refund.')),
 });
 
 function listRoute(deps: RefundRoutesDeps) {

@@ -58,7 +58,7 @@ export function createStreamKeys(deps: {
     try {
       await look();
     } catch (error) {
-      log.warn('keys of event streams could not be read', { error: describeError(error) });
+      log.warn('the keys of event streams could not be read', { error: describeError(error) });
     }
     isLooking = false;
   };

@@ -59,8 +59,8 @@ export const DeviceSchema = Type.Object(
       Type.String({
         pattern: '^[a-z]{3}$',
         description:
-          'What the merchant prices in: ISO 4217, in small letters; `null` for USDC. The cashier ' +
-          'types sums in it.',
+          'The currency in which the merchant prices and the cashier types sums: ISO 4217, in ' +
+          'lowercase; `null` for USDC.',
       }),
     ),
     tag_url: Type.String({

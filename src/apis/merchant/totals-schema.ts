@@ -6,7 +6,7 @@ import { AtomsOut, commonFields, Day, nullable, oneOf, Timestamp } from '#http/s
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const figures = {
-  payments: Count('Paid payments.'),
+  payments: Count('The number of payments.'),
   sales: {
     ...AtomsOut,
     description: 'The sum of their amounts without tips: USDC atoms (6 decimals).',
@@ -27,7 +27,7 @@ const figuresOut = {
     Type.Object({
       currency: Type.String({
         pattern: '^[a-z]{3}$',
-        description: 'A lower-case ISO 4217 currency code.',
+        description: 'An ISO 4217 currency code, in lowercase.',
         examples: ['eur'],
       }),
       sales: Minor('Sales without tips'),

@@ -24,7 +24,7 @@ const EnabledEvents = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), 
 const endpointFields = {
   id: idOf('we_', 'webhook endpoint'),
   ...commonFields('webhook_endpoint'),
-  url: Type.String({ description: 'Where events are sent.' }),
+  url: Type.String({ description: 'The URL that events are sent to.' }),
   enabled_events: Type.Array(Type.String(), {
     description: 'The event types that it subscribes to.',
   }),
@@ -53,7 +53,7 @@ const Secret = Type.String({
 
 export const EndpointSchema = Type.Object(endpointFields, {
   title: 'WebhookEndpoint',
-  description: 'Where events are sent, without the secret.',
+  description: 'The webhook endpoint, without its secret.',
 });
 
 export const EndpointWithSecretSchema = Type.Object(

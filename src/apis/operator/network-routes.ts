@@ -25,7 +25,7 @@ const RecoverySchema = Type.Object({
   network: Network,
   status: oneOf(
     ['done', 'recovering'] as const,
-    'recovering: no payment is accepted until it is done.',
+    'recovering: no payments are accepted until it ends.',
   ),
   reason: nullable(textOut('The reason why the recovery began, or null.')),
   loss_shown: Type.Boolean({
@@ -94,8 +94,8 @@ const Hourly = Type.Object(
 
 const StateSchema = Type.Object(
   {
-    settling_paused: Type.Boolean({ description: 'True: no sale settles.' }),
-    refunding_paused: Type.Boolean({ description: 'True: no refund is paid.' }),
+    settling_paused: Type.Boolean({ description: 'True if settling is paused.' }),
+    refunding_paused: Type.Boolean({ description: 'True if refunds are paused.' }),
     sales: Hourly,
     outflow: Hourly,
     admin: textOut('The address of the admin.'),
@@ -114,7 +114,7 @@ const StateSchema = Type.Object(
     rates_until: nullable({
       ...Timestamp,
       description:
-        'When the first scheduled change of rates can be executed; `null` if none waits.',
+        'When the first scheduled change of rates can be executed; `null` if none is scheduled.',
     }),
     announced: Type.Array(
       Type.Object({
@@ -135,7 +135,7 @@ const ContractSchema = Type.Object({
   settlement: textOut('The address of the settlement contract.'),
   former: Type.Boolean({
     description:
-      'True: merchants and payers join a later contract; old payments are refunded here.',
+      'True if merchants and payers join a later contract; old payments are refunded here.',
   }),
   accounts: Type.Integer({ description: 'The number of accounts that sell on it now.' }),
   rates: nullable(

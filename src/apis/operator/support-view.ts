@@ -23,9 +23,9 @@ import { selectEndpoints } from '#webhooks/endpoint-queries.ts';
 const AttemptSchema = Type.Object({
   tx_hash: textOut('The transaction that was signed.'),
   cancels: Type.Boolean({
-    description: 'true: a cancellation transaction, which only consumes the nonce.',
+    description: 'true for a cancellation transaction, which only consumes the nonce.',
   }),
-  mined: Type.Boolean({ description: 'true: this one is in a block.' }),
+  mined: Type.Boolean({ description: 'true if this transaction is in a block.' }),
   max_fee_per_gas: textOut('The price offered per unit of gas, in wei.'),
   created: Timestamp,
 });
@@ -38,7 +38,7 @@ const ChainRequestSchema = Type.Object({
   created: Timestamp,
   booked_at: nullable(Timestamp),
   failure: nullable(textOut('The reason why nothing moved, or null.')),
-  blocked_by: nullable(textOut('The reason for which it is held up, or null.')),
+  blocked_by: nullable(textOut('The reason for its delay, or null.')),
   sender: nullable(Type.Integer({ description: 'The sender that carries it.' })),
   address: nullable(textOut('The address of that sender.')),
   nonce: nullable(textOut('The nonce, in decimal digits.')),
@@ -50,7 +50,7 @@ const ChainRequestSchema = Type.Object({
 });
 
 const FindingSchema = Type.Object({
-  code: oneOf(FINDINGS, 'The state of the payment, or the reason that holds it up.'),
+  code: oneOf(FINDINGS, 'The state of the payment, or the cause of its delay.'),
   since: nullable(Timestamp),
   about: nullable(textOut("An id, a code, or a third party's words.")),
 });

@@ -54,7 +54,7 @@ function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): Fa
 const WRONG_WIDTH = refuse('parameter_invalid', 'width must be 32 or 48.', 'width');
 const NO_PDF = refuse(
   'resource_missing',
-  'This receipt has letters that no font of the PDF has. The page and .txt have them.',
+  'The fonts of the PDF lack characters of this receipt. Use the page or .txt instead.',
   'token',
 );
 const MISSING = refuse('resource_missing', 'No such receipt.', 'token');

@@ -13,7 +13,7 @@ import {
 const { tx_hash: TxHash, chain_id, block_number, log_index } = PaymentSchema.properties;
 const HexAddress = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
-  description: 'On the chain.',
+  description: 'An address on the chain.',
 });
 
 const ProofSchema = Type.Object(
@@ -66,13 +66,13 @@ const MerchantSchema = Type.Object(
   {
     name: Type.String({
       minLength: 1,
-      description: 'The name that the payer knows.',
+      description: 'The name that payers see.',
     }),
     legal_name: ShopText('The registered name of the business, or null.'),
     address: ShopText('The address of the business, or null.'),
     tax_number: ShopText('The tax number of the business, or null.'),
   },
-  { description: 'Who was paid.' },
+  { description: 'The merchant that was paid.' },
 );
 
 const minor = (description: string) =>
@@ -89,17 +89,17 @@ const BasisPoints = Type.Integer({
 
 const LineSchema = Type.Object(
   {
-    name: Type.String({ minLength: 1, description: 'What was sold.' }),
+    name: Type.String({ minLength: 1, description: 'The name of the item.' }),
     quantity: Type.Unsafe<number | string>({
       type: ['integer', 'string'],
       description: 'An integer, or decimal text with up to three decimals.',
     }),
-    unit_amount: minor('The price of one.'),
+    unit_amount: minor('The unit price.'),
     tax_rate: BasisPoints,
     tax_inclusive: Type.Boolean({
       description: 'Whether the price includes its tax.',
     }),
-    discount: minor('Taken from this line.'),
+    discount: minor('The discount on this line.'),
   },
   { description: 'A line of the sale.' },
 );
@@ -107,11 +107,11 @@ const LineSchema = Type.Object(
 const TaxSchema = Type.Object(
   {
     rate: BasisPoints,
-    net: minor('Before tax.'),
+    net: minor('The sum before tax.'),
     tax: minor('The tax.'),
-    gross: minor('With tax.'),
+    gross: minor('The sum with tax.'),
   },
-  { description: 'What was sold at one rate of tax.' },
+  { description: 'The lines with one tax rate, added up.' },
 );
 
 export const ReceiptSchema = Type.Object(
@@ -123,9 +123,9 @@ export const ReceiptSchema = Type.Object(
       Type.Object(
         {
           signature: ShopText('The signature, or null until the signer has answered.'),
-          text: ShopText('What the signer wants on the receipt, or null.'),
+          text: ShopText('The signer’s text for the receipt, or null.'),
         },
-        { description: 'Of the account’s fiscal signer; null if it has none.' },
+        { description: 'The response of the account’s fiscal signer; `null` if it has none.' },
       ),
     ),
     order_id: PaymentSchema.properties.order_id,
@@ -140,12 +140,12 @@ export const ReceiptSchema = Type.Object(
     presentment: PaymentSchema.properties.presentment,
     line_items: nullable(
       Type.Array(LineSchema, {
-        description: 'What was sold, in the order of the sale.',
+        description: 'The lines of the sale, in its order.',
       }),
     ),
     discount: Type.Integer({
       minimum: 0,
-      description: 'Taken from all lines together, in minor units or atoms.',
+      description: 'The discount on the whole sale, in minor units or atoms.',
     }),
     taxes: Type.Array(TaxSchema, {
       description:
@@ -162,7 +162,7 @@ export const ReceiptSchema = Type.Object(
     refunds: Type.Array(
       Type.Object({
         amount: Amount,
-        presentment: nullable(openObject('The same in the shop’s currency, as on the refund.')),
+        presentment: nullable(openObject('The amount in the shop’s currency, as on the refund.')),
         status: oneOf(['pending', 'succeeded'] as const, 'Failed refunds are omitted.'),
         tx_hash: nullable(TxHash),
         receipt_number: PaymentSchema.properties.receipt_number,

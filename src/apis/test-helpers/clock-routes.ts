@@ -62,7 +62,7 @@ function readRoute(deps: ClockDeps) {
     operationId: 'testReadClock',
     moves: 'nothing',
     tag: TAG,
-    summary: "The test clock of this account's test mode",
+    summary: "Retrieve the test clock of this account's test mode",
     scope: 'payments:read',
     idempotency: 'ignored',
     responses: { 200: clockResponse },

@@ -34,6 +34,7 @@ async function withTimes(chain: Chain, portion: LogPortion): Promise<ScannedRang
   for (const block of blocks) {
     if (block) times.set(block.number, block.time);
   }
-  if (times.size < numbers.length) throw new RpcUnavailable('blocks left the chain while read');
+  if (times.size < numbers.length)
+    throw new RpcUnavailable('blocks were reorganized while they were read');
   return { fromBlock, toBlock, events, times };
 }

@@ -96,7 +96,7 @@ export async function requireTimelock(chain: Chain): Promise<void> {
   const broken = rules.find(([holds]) => !holds);
   if (broken === undefined) return;
   throw new StartError(
-    `the settlement contract of ${network} is not governed as it should: ${broken[1]}`,
+    `the settlement contract of ${network} is not governed as required: ${broken[1]}`,
   );
 }
 

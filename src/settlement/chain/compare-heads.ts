@@ -71,7 +71,7 @@ export function createHeadComparison(
       const isStale = stale.includes(address.index);
       if (isStale && !address.isStale) {
         const node = { node: address.host, address: address.index + 1 };
-        log.warn('a chain node does not follow the chain: others are asked first', node);
+        log.warn('a chain node is behind the chain: others are used first', node);
       }
       address.isStale = isStale;
     }

@@ -12,7 +12,7 @@ export function decodeView<T>(answer: CallAnswer | undefined, decode: (data: Hex
   try {
     return decode(answer.data);
   } catch (cause) {
-    throw new RpcUnavailable('a node answered what no view returns', { cause });
+    throw new RpcUnavailable('a node returned a malformed result of a view', { cause });
   }
 }
 

@@ -48,7 +48,8 @@ export function subscribeHeads(
     if (!stopped) timer = setTimeout(run, ms).unref();
   };
   const again = () => {
-    if (live && !stopped) log.warn('the node tells of no blocks any more: polling', { node });
+    if (live && !stopped)
+      log.warn('the connection that announces new blocks broke: polling', { node });
     pauseMs = live ? RECONNECT_MS : Math.min(pauseMs * 2, MAX_RECONNECT_MS);
     live = false;
     later(connect, pauseMs);
@@ -145,7 +146,7 @@ export function headsAdvice(config: {
   if (config.headsUrl !== null) return null;
   const setting = `CHAIN_${config.network.toUpperCase()}_WS_URL`;
   return (
-    `${setting} is not set: the head is polled. With "auto" outcomes are seen sooner and with ` +
-    'fewer requests, if the provider tells of new blocks'
+    `${setting} is not set: new blocks are polled for. With "auto", results arrive ` +
+    'sooner and with fewer requests, if the provider announces new blocks'
   );
 }

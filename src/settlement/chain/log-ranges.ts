@@ -42,7 +42,7 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
   }
   const isKnown = rpc.inOrder().some((address) => performance.now() < address.noLogsUntil);
   if (!isKnown && refusing.length === 0) {
-    throw new RpcUnavailable('no node of the chain gives logs', { cause });
+    throw new RpcUnavailable('no node of the chain returned the logs', { cause });
   }
   const portion = await readReceiptLogs(rpc, question);
   // The node has the block, so it refuses only the logs.
@@ -78,7 +78,8 @@ async function askHalving(
       return { ...portion, logs: logs.result as RawLog[] };
     }
     const fault = faultOf(logs) ?? faultOf(last);
-    if (fault === null) throw new RpcUnavailable('a node refused logs as if it had run them');
+    if (fault === null)
+      throw new RpcUnavailable('a node answered a request for logs with a revert');
     if (fault.kind === 'slow') {
       // Check that the node is up: if it is down, halving would only cost more time.
       const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });

@@ -63,7 +63,7 @@ export async function openChain(config: NetworkSettings, log: Log): Promise<Chai
     Object.assign(chain.config.usdcDomain, domain);
     Object.assign(chain.config.token, { hasPermit });
     if (!hasPermit)
-      log.info('the token has no permit: payers approve by a transaction', { network });
+      log.info('the token has no permit: payers approve it with a transaction', { network });
     later.isChecked = true;
   };
   try {
@@ -155,13 +155,13 @@ async function requireContracts(
     const code = await rpc.call('eth_getCode', [address, 'latest']);
     if (code === '0x') {
       if ((await readCodeSize(rpc, address)) > 0n) {
-        throw new RpcUnavailable('a node does not give the code of a contract that is there');
+        throw new RpcUnavailable('a node returned no code for a contract that exists');
       }
       throw new StartError(`there is no contract at ${address} on the chain of ${setting}`);
     }
     if (!settlements.includes(address) || isCurrentContract(code as Hex)) continue;
     throw new StartError(
-      `the contract at ${address} on the chain of ${setting} is no settlement contract of ` +
+      `the contract at ${address} on the chain of ${setting} is not a settlement contract of ` +
         'this release: deploy one with npm run chain -- deploy',
     );
   }

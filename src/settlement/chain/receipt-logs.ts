@@ -54,7 +54,7 @@ interface RawReceipt {
 }
 
 function missing(): RpcUnavailable {
-  return new RpcUnavailable('no node of the chain gives logs, nor all receipts of a block');
+  return new RpcUnavailable('no node of the chain returned the logs, or all receipts of a block');
 }
 
 async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceipt[]> {

@@ -80,7 +80,8 @@ export function openAddress(options: AddressOptions): Address {
     isResting: pause.isResting,
     ask: async (calls, { urgent }) => {
       const all = (fault: NodeFault) => calls.map(() => passed(fault));
-      if (pause.isClosed()) return all(new NodeFault('closed', 'the node asked for a pause'));
+      if (pause.isClosed())
+        return all(new NodeFault('closed', 'the node asked the service to slow down'));
       const replies = await chain
         .require()
         .then(() => ask(calls, urgent))
@@ -162,7 +163,7 @@ function createBatches(options: AddressOptions, post: Post, name: Name): AskAll 
     if (smaller >= size) return;
     size = smaller;
     shrunkAt = performance.now();
-    options.log.info('a chain node takes fewer calls at once', { ...name, size });
+    options.log.info('a chain node allows fewer concurrent calls', { ...name, size });
   };
   const askPortion = async (calls: readonly RpcCall[], urgent: boolean): Promise<Reply[]> => {
     const posted = await post.send(calls, urgent);

@@ -207,7 +207,7 @@ function readResult(call: RpcCall, answer: RawAnswer, got: Exchanged): Reply {
   if (good && isWellFormed(call, result) && call.accepts?.(result) !== false) {
     return { status: 'answered', result };
   }
-  return passed(new NodeFault('malformed', `an answer that ${call.method} cannot have`));
+  return passed(new NodeFault('malformed', `a malformed result of ${call.method}`));
 }
 
 interface RawError {

@@ -59,7 +59,9 @@ export function createCeiling(perSecond: number | null, now: () => number): Ceil
       new Promise((resolve, reject) => {
         const late = setTimeout(() => {
           waiting.splice(waiting.indexOf(one), 1);
-          reject(new NodeFault('ceiling', 'our own ceiling of requests per second is reached'));
+          reject(
+            new NodeFault('ceiling', 'the configured limit of requests per second is reached'),
+          );
         }, withinMs);
         const go = () => {
           clearTimeout(late);

@@ -190,7 +190,9 @@ export async function readToken(
   }
   if (name === null || version === null) {
     const missing = name === null ? 'USDC_NAME' : 'USDC_VERSION';
-    throw new StartError(`${prefix}${missing} must be set: the token at ${usdc} does not tell it`);
+    throw new StartError(
+      `${prefix}${missing} must be set: the token at ${usdc} does not report it`,
+    );
   }
   if (told.separator !== separatorOf(config, { name, version })) {
     throw new StartError(

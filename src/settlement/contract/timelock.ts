@@ -57,7 +57,7 @@ export function describeOperation(
   const call = isOurs ? decode(onTimelock ? timelockAbi : settlementAbi, data) : null;
   const says = call === null ? null : wordsOf(call.functionName, call.args ?? []);
   if (says !== null) return { says, known: true };
-  return { says: `Calls ${target} with ${data.slice(0, 10)}, which is not known.`, known: false };
+  return { says: `Calls ${target} with ${data.slice(0, 10)}, which is unknown.`, known: false };
 }
 
 type Rates = { readonly acquirer: number; readonly protocol: number; readonly cashback: number };

@@ -152,7 +152,7 @@ describe('a step on the contract that this service did not make', () => {
       [
         `${guardian.address} becomes operator.`,
         'Rates become 40, 20 and 5 basis points.',
-        `Calls ${guardian.address} with 0x12345678, which is not known.`,
+        `Calls ${guardian.address} with 0x12345678, which is unknown.`,
       ],
     );
     assert.deepEqual(await told(), [], 'the same blocks are read again');

@@ -197,6 +197,6 @@ export function logNews(
   const { network } = chain.config;
   for (const { name, txHash } of news) {
     const what = { network, event: name, tx_hash: txHash };
-    log.error('the contract was changed past this service', what);
+    log.error('the contract was changed outside this service', what);
   }
 }

@@ -34,7 +34,9 @@ async function askToBook(
 ): Promise<void> {
   const { livemode, network } = chain.config;
   await askForRecovery(db, { livemode, asked: null, reason: 'command', lossShown: false });
-  print(`${network}: a worker books what the ledger lacks; meanwhile the network takes no payment`);
+  print(
+    `${network}: a worker books what the ledger lacks; until then the network takes no payments`,
+  );
 }
 
 function toLines({ network, fromBlock, toBlock, events, differences }: Reconciliation): string[] {

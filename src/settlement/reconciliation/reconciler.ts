@@ -47,7 +47,7 @@ export async function askIfUnknown(
   if (unknown === 0) return;
   const asked = { livemode, asked: null, reason: 'reconciliation', lossShown: false } as const;
   await askForRecovery(db, asked);
-  log.warn('the chain has paid what the ledger does not know', { network, unknown });
+  log.warn('the chain has payments that the ledger lacks', { network, unknown });
   wakeups.send(RECOVERY_TOPIC, network);
 }
 

@@ -141,7 +141,7 @@ function hourAt(time: Date): string {
   return new Date(ms - (ms % HOUR_MS)).toISOString();
 }
 
-/** Tells all processes how much of the hourly ceiling is used; alerts once per hour and level. */
+/** Tells all processes how most of the hourly ceiling is used; alerts once per hour and level. */
 async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefined): Promise<void> {
   const [perHour, settled] = readHourly(answer, 'ceiling');
   const headTime = relayer.head?.time ?? relayer.clock.now();
@@ -157,7 +157,7 @@ async function watchCeiling(relayer: RelayerState, answer: CallAnswer | undefine
       return { perHour, settled, accounts: await selectLargestUsers(relayer.db, largest) };
     },
   });
-  if (isNew) relayer.log.error('much of the hourly ceiling is used', { level, perHour, settled });
+  if (isNew) relayer.log.error('most of the hourly ceiling is used', { level, perHour, settled });
 }
 
 /**
@@ -170,7 +170,7 @@ async function watchOutflow(relayer: RelayerState, answer: CallAnswer | undefine
   const subject = hourAt(relayer.head?.time ?? relayer.clock.now());
   const details = async () => ({ perHour, paid });
   const isNew = await alertOnce(relayer, 'outflow_near', { subject, details });
-  if (isNew) relayer.log.error('much of what may leave in an hour has left', { perHour, paid });
+  if (isNew) relayer.log.error('most of the hourly outflow ceiling is used', { perHour, paid });
 }
 
 /** @returns `false` if the last alarm that this process raised was the same. */

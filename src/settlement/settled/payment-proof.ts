@@ -110,7 +110,7 @@ export async function rereadPayment(deps: ProofDeps, wanted: PaymentPlace): Prom
   const block = await chain.block(settled.blockNumber);
   if (receipt === null || receipt === undefined || block === null) {
     // The event exists, so a node without its receipt lags.
-    throw new RpcUnavailable('the receipt of a settled payment is not there at present');
+    throw new RpcUnavailable('the receipt of a settled payment is currently missing');
   }
   const rows = readEvents(chain.config, receipt.logs)
     .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
@@ -143,7 +143,7 @@ async function findSettled(
 function placeOf({ config }: Chain, contractVersion: number) {
   const place = contractsOf(config)[contractVersion];
   if (place !== undefined) return place;
-  throw new RpcUnavailable('the settings of this process leave out the contract of a merchant');
+  throw new RpcUnavailable('the settings of this process omit the contract of a merchant');
 }
 
 /** Updates the rows of batches to the newest block, from the last block that both have. */
@@ -182,7 +182,7 @@ async function forgetLostBatches(
     const index = rows.findIndex((row, at) => {
       const block = shown[at];
       if (block) return block.hash === row.blockHash;
-      throw new RpcUnavailable('a node does not show the block of a known batch');
+      throw new RpcUnavailable('no node returned the block of a known batch');
     });
     const kept = rows[index];
     const lowest = rows.at(-1);

@@ -209,7 +209,7 @@ export function load(scene: Scene, machine: Machine, sender: number): Scene {
       const offer = cancellation(loaded, nowAt(null, machine.bounds));
       const stored = storeOffer(rows, loaded, { slot, offer, requeue: true }, machine);
       const next = machine.step(loaded, stored.observation, nowAt(null, machine.bounds));
-      assert(next.transaction.phase !== 'done', 'what was loaded is open');
+      assert(next.transaction.phase !== 'done', 'a loaded transaction is done');
       rows = stored.rows;
       loaded = next.transaction;
     }

@@ -111,7 +111,7 @@ for (const { name, options } of [
       await page.getByRole('status').getByRole('link', { name: /^pay_/ }).waitFor();
     }
     await goToOverview(window);
-    await page.getByText('Your first test payment is there').waitFor();
+    await page.getByText('Your first test payment has arrived').waitFor();
     for (const step of ['A till', 'A device for it', 'A sale', 'The payment']) {
       await waitForStep(window, step, 'Done');
     }

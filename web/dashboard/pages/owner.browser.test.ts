@@ -222,7 +222,7 @@ test('the verification form is saved, stays, and names what is missing', async (
     ['Registration number', 'HRB 1'],
     ['Business address', 'Weg 1, 10115 Berlin'],
     ['What you sell', 'Coffee.'],
-    ['Who may sign for the business', 'Nina New'],
+    ['Authorized signatory', 'Nina New'],
   ] as const) {
     await page.getByLabel(label).fill(value);
   }

@@ -178,7 +178,7 @@ export function Contract(): ReactNode {
           service does not hold the contract’s keys: the person who holds one sends the transactions
           that were approved. A guardian’s wallet need not wait for it: the contract’s page shows
           roles, pauses, balances and what is announced, and stops it. Keep{' '}
-          <a href="contract.html">that page as a file</a> for the day when this service is down.
+          <a href="contract.html">that page as a file</a> for when this service is down.
         </p>
         <LongList
           label="Proposals"

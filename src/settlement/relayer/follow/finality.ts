@@ -147,7 +147,7 @@ async function resend(
   const reopened = await relayer.db.transaction((tx) =>
     reopenBlocks(tx, { livemode, senders, blockHashes }),
   );
-  relayer.log.error('blocks with transactions of ours left the chain: sending them again', {
+  relayer.log.error('blocks with our transactions were reorganized: sending these again', {
     head: head.number,
     blocks: gone.map((row) => row.block_number),
     transactions: reopened.length,
@@ -189,9 +189,12 @@ async function watchAnswered(
   if (gone.length === 0) return;
   for (const row of gone) await requeueAnswered(db, row);
   failpoint('reorganizations.queued_again');
-  log.error('what was booked left the chain, and no bytes are left: sending it again', {
-    transactions: gone.map((row) => row.tx_hash),
-  });
+  log.error(
+    'a booked result was reorganized and its transaction is not stored: sending the job again',
+    {
+      transactions: gone.map((row) => row.tx_hash),
+    },
+  );
   relayer.wakeSenders();
 }
 

@@ -112,7 +112,7 @@ async function tellUnreadable(
     details: { kind, txHash, blockNumber, error },
   }));
   await relayer.db.transaction((tx) => relayer.raise(tx, alarms));
-  const what = 'no node says what a transaction has done';
+  const what = 'no node returned the result of a transaction';
   relayer.log.error(what, { txHash, blockNumber, error });
 }
 

@@ -137,7 +137,7 @@ async function carryOut(
     case 'alert':
       if (effect.about === 'fee_ceiling') {
         const fields = { sender: sender.sender, nonce: transaction.nonce };
-        relayer.log.error('a sender is stuck: the chain asks for more than the ceiling', fields);
+        relayer.log.error('a sender is stuck: the chain costs more than the fee ceiling', fields);
       }
       return [];
     // `receipts.ts` has read the result and writes it; nothing is left to do here.
@@ -160,7 +160,7 @@ async function offerInstead(
   const stored = await storeOffer(relayer, { sender, transaction, offer }, isRequeued);
   if (effect.kind === 'replace') {
     const fields = { sender: sender.sender, nonce: transaction.nonce, ...offer.fees };
-    relayer.log.warn('offered more for a stuck transaction', fields);
+    relayer.log.warn('raised the fee of a stuck transaction', fields);
   }
   return sender.observe(transaction, stored);
 }

@@ -40,7 +40,7 @@ export interface ChainView {
   readonly headOffMs: number | null;
   /** True if the contract settles nothing at present. */
   readonly paused: boolean;
-  /** True if much of the hourly ceiling is used, so that it may soon be reached. */
+  /** True if most of the hourly ceiling is used, so that it may soon be reached. */
   readonly nearCeiling: boolean;
   /** Subjects of the last alarms about the hourly ceilings. */
   readonly alerts: { readonly [Kind in HourlyAlarm]?: string };

@@ -34,7 +34,7 @@ type InBlock = In<'included' | 'confirming'>;
  * table of all pairs; `explore.test.ts` explores the states that they lead to.
  */
 export function step(transaction: Transaction, observation: Observation, now: Now): Step {
-  assert(transaction.phase !== 'done', 'what is done is observed no more');
+  assert(transaction.phase !== 'done', 'a finished transaction was observed');
   const hasBytes = transaction.attempts.length > 0;
   switch (observation.kind) {
     case 'sent':
@@ -51,13 +51,13 @@ export function step(transaction: Transaction, observation: Observation, now: No
     case 'ask_again':
       return stay(askingAlways(transaction));
     case 'receipt':
-      assert(hasBytes, 'a receipt has bytes');
+      assert(hasBytes, 'a receipt without stored bytes');
       return receiptFound(transaction, observation, now);
     case 'no_receipt':
-      assert(hasBytes, 'a receipt is asked for bytes');
+      assert(hasBytes, 'a receipt was queried without stored bytes');
       return receiptMissing(transaction, observation, now);
     case 'receipt_unanswered':
-      assert(hasBytes, 'a receipt is asked for bytes');
+      assert(hasBytes, 'a receipt was queried without stored bytes');
       return stay(receiptUnanswered(transaction, now));
     case 'result_read':
       return resultRead(transaction, observation.rule, now);
@@ -123,7 +123,7 @@ function again(
 
 function sent(transaction: OpenTransaction, atBlock: bigint): OpenTransaction {
   if (!isSending(transaction)) return transaction;
-  assert(isSendable(transaction), 'bytes that may not go out were sent');
+  assert(isSendable(transaction), 'bytes that must not be sent were sent');
   const { wanted, query } = transaction;
   const overdue = 'overdue' in transaction ? transaction.overdue : 0;
   const early = transaction.phase === 'broadcast' ? transaction.early : null;
@@ -242,7 +242,7 @@ function withoutUsedReceipt(transaction: Sending, { head }: Now): Sending {
 }
 
 function resultRead(transaction: OpenTransaction, rule: CountsRule | null, now: Now): Step {
-  assert(isInBlock(transaction), 'a result was read of what is in no block');
+  assert(isInBlock(transaction), 'a result was read for a transaction in no block');
   if (rule === null || hasWaited({ ...transaction, rule }, now)) {
     return stay(transaction, [{ kind: 'apply_result' }]);
   }
@@ -262,7 +262,7 @@ export function hasWaited(
 }
 
 function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
-  assert(isInBlock(transaction), 'a result is unreadable of what is in no block');
+  assert(isInBlock(transaction), 'a result is unreadable for a transaction in no block');
   const polls = transaction.unread.polls + 1;
   const isDue = !transaction.unread.isAlerted && polls >= now.timeouts.unreadablePolls;
   const unread = { polls, isAlerted: transaction.unread.isAlerted || isDue };
@@ -344,7 +344,7 @@ function tendStuck(
 /** Handles the transaction that all others of its sender wait for. */
 function tendNext(transaction: In<'signed' | 'broadcast'>, now: Now): Step {
   const last = transaction.attempts.at(-1);
-  assert(last !== undefined, 'there are bytes');
+  assert(last !== undefined, 'a transaction without stored bytes');
   const overdue = transaction.overdue + 1;
   const isTooCheap = now.head !== null && last.fees.maxFeePerGas < now.head.baseFeePerGas;
   if (!isTooCheap && overdue < REPLACE_AFTER) {
@@ -377,7 +377,7 @@ function attemptStored(
   transaction: OpenTransaction,
   { attempt, isRequeued }: Observed<'attempt_stored'>,
 ): Step {
-  assert(transaction.wanted === null, 'what a signer owes has no other bytes');
+  assert(transaction.wanted === null, 'an attempt was stored while a signature is outstanding');
   requireLastOffer(transaction, attempt);
   return bytesStored(withAttempt(withoutJobs(transaction, isRequeued), attempt), attempt);
 }
@@ -398,7 +398,7 @@ function signatureStored(
 function requireLastOffer(transaction: OpenTransaction, offer: Offer): void {
   assert(
     offer.cancels || newestOffer(transaction)?.cancels !== true,
-    'a cancellation is the last offer',
+    'a cancellation was followed by another offer',
   );
 }
 

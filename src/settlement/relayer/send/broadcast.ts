@@ -43,7 +43,7 @@ export async function broadcast(
     });
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
-    relayer.log.warn('a broadcast got no answer', { error: describeError(error) });
+    relayer.log.warn('a broadcast got no response', { error: describeError(error) });
   }
 }
 
@@ -94,7 +94,7 @@ function noteRefusal(
 }
 
 const COMPLAINTS = {
-  underpriced: 'a transaction offers too little',
+  underpriced: 'the fee of a transaction is too low',
   unfunded: 'a sender cannot pay for its transaction',
-  unsendable: 'no node takes a transaction',
+  unsendable: 'no node accepts a transaction',
 } as const satisfies Record<Refusal, string>;

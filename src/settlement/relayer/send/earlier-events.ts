@@ -57,7 +57,7 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
   for await (const event of eventsBackwards(chain, { address, topics: eventTopics(expected) })) {
     return answers(event, request) ? resultOf(chain, event) : null;
   }
-  throw new RpcUnavailable('no node has the event of what the contract says was done');
+  throw new RpcUnavailable('no node returned the event of an action that the contract has done');
 }
 
 /**
@@ -84,7 +84,7 @@ async function resultOf(chain: Chain, event: SettlementEvent): Promise<Result> {
 
 async function timeOfBlock(chain: Chain, number: bigint): Promise<Date> {
   const block = await chain.block(number);
-  if (block === null) throw new RpcUnavailable('the block of an event is gone');
+  if (block === null) throw new RpcUnavailable('the block of an event was reorganized');
   return block.time;
 }
 
@@ -155,7 +155,7 @@ export async function endOfTransfer(chain: Chain, request: OpenRequest): Promise
   }
   const endsAt = Number(transfer.validBefore) * 1000;
   if (head.time.getTime() < endsAt + DEAD_AFTER_MS) {
-    throw new RpcUnavailable('the token refuses it, and could still accept it');
+    throw new RpcUnavailable('the token refuses the transfer now, but could still accept it');
   }
   return failed('transaction_reverted', null);
 }
@@ -180,7 +180,7 @@ async function resultOfTransfer(
       return { succeeded: true, facts: placeOf(place, await timeOfBlock(chain, blockNumber)) };
     }
   }
-  throw new RpcUnavailable('no node has the event of an authorization that is used');
+  throw new RpcUnavailable('no node returned the event of a used authorization');
 }
 
 /** Returns the event's name; `null` if it is unknown. */

@@ -59,7 +59,7 @@ export async function prepareRefund(
     const tried = proof && (await tryRefund(relayer, sender, request, { proof, refunded }));
     if (tried !== null) return tried;
   }
-  throw new RpcUnavailable('the payment moves to another batch at present');
+  throw new RpcUnavailable('the payment is moving to another batch');
 }
 
 /** A payment's number, and the contract that settled it. */
@@ -117,9 +117,9 @@ async function unknownPayment(relayer: RelayerState, request: OpenRequest): Prom
   const mayFail = !request.owed && askedMs >= MISSING_PAYMENT_MS;
   // A payment that is being resent may take longer, because USDC may be paused.
   if (!mayFail || (await isBeingPaidAgain(relayer.db, paymentId))) {
-    throw new RpcUnavailable('the payment is not in the chain at present');
+    throw new RpcUnavailable('the payment is currently not on the chain');
   }
-  const details = { kind: request.kind, reason: 'the chain knows no such payment' };
+  const details = { kind: request.kind, reason: 'the chain has no such payment' };
   const alarm = { kind: 'payment_missing', subject: request.subjectId, details };
   return { status: 'decided', result: failed('transaction_reverted', null), alarm };
 }

@@ -213,10 +213,10 @@ async function prepareOne(
     deferRequest(relayer, request);
     const fields = { kind: request.kind, subject: request.subjectId, error: describeError(error) };
     if (passes(error)) {
-      relayer.log.warn('a request waits', fields);
+      relayer.log.warn('a settlement job waits', fields);
       return [];
     }
-    relayer.log.error('a request cannot be prepared', fields);
+    relayer.log.error('a settlement job cannot be prepared', fields);
     const { kind, subject, error: why } = fields;
     const alarm = { kind: 'request_stuck', subject, details: { kind, error: why } };
     return [{ request, next: { status: 'stuck', alarm } }];

@@ -165,7 +165,7 @@ export function askElsewhere(
     .then(() => broadcast(relayer, sender, waiting))
     .catch((error) => {
       const fields = { sender: sender.sender, error: describeError(error) };
-      relayer.log.warn('what a signer gave was not stored', fields);
+      relayer.log.warn('a signature from a signer was not stored', fields);
       // The rows are authoritative, so forget the sender and let the keeper read it again.
       if (relayer.senders.get(sender.sender) === sender) relayer.letGo(sender.sender);
     })
@@ -215,7 +215,7 @@ async function noteNoSignature(relayer: RelayerState, asked: Asked, error: unkno
   const why = describeError(error);
   const fields = { sender: sender.sender, nonce: transaction.nonce, error: why };
   if (error instanceof SignerUnavailable) {
-    relayer.log.warn('a signer gave no signature', fields);
+    relayer.log.warn('a signer did not respond', fields);
     return;
   }
   // Treat a signer that returns something else than requested as refusing.

@@ -135,8 +135,9 @@ export async function refusedBy(
   }
   if (revert.kind !== 'done_before') {
     if (request.owed && request.kind === 'payment') return { status: 'postponed' };
-    if (request.owed) throw new RpcUnavailable(`what is owed is refused: ${revert.error}`);
-    relayer.log.warn('the contract would refuse a request', {
+    if (request.owed)
+      throw new RpcUnavailable(`a job that must be resent is refused: ${revert.error}`);
+    relayer.log.warn('the contract would refuse a settlement job', {
       kind: request.kind,
       subject: request.subjectId,
       error: revert.error,
@@ -146,7 +147,7 @@ export async function refusedBy(
   }
   const { result, alarm } = await doneBefore(relayer.chain, request, null);
   if (!(await countsYet(relayer.chain, request, result))) {
-    throw new RpcUnavailable('it is in a block, and waits for more');
+    throw new RpcUnavailable('it is in a block, and waits for confirmations');
   }
   return { status: 'decided', result, alarm };
 }

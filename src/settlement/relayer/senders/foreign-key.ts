@@ -62,7 +62,7 @@ export async function stopIfShown(
   const shown = await showUsedNonce(relayer, sender, nextNonce);
   const fields = { sender: sender.sender, chainNonce, nextNonce };
   if (shown === null) {
-    relayer.log.error('the chain has used more nonces of a sender than we know of', fields);
+    relayer.log.error('the chain has used nonces of a sender that the database lacks', fields);
     const details = { chainNonce, nextNonce };
     const alarm = { kind: 'nonce_ahead', subject: `sender ${sender.sender}`, details };
     await inSender(relayer, sender, (tx) => relayer.raise(tx, [alarm]));
@@ -116,7 +116,10 @@ async function stopForForeignKey(
   });
   sender.see({ kind: 'foreign_key' });
   const fields = { sender: number, address, nonce, txHash: hash };
-  relayer.log.error('somebody else has used the key of a sender: the sender is stopped', fields);
+  relayer.log.error(
+    'the key of a sender was used outside this service: the sender is stopped',
+    fields,
+  );
 }
 
 /**

@@ -101,8 +101,9 @@ export async function checkBalances(
     sender.see({ kind: 'balance', isStarved, paymentsLeft });
     const low = isLow(paymentsLeft, lowBalance);
     const fields = low ? { ...told, daysLeft: await daysOf(relayer, sender) } : told;
-    if (isStarved && !wasStarved) log.error('a sender cannot pay for gas: send coin to it', fields);
-    else if (low) log.warn('a sender runs low on coin for gas', fields);
+    if (isStarved && !wasStarved)
+      log.error('a sender cannot pay for gas: fund its address', fields);
+    else if (low) log.warn('a sender is running low on gas funds', fields);
   }
 }
 

@@ -106,7 +106,7 @@ async function renew(relayer: RelayerState): Promise<void> {
   for (const sender of held) {
     if (kept.has(sender.sender)) continue;
     relayer.letGo(sender.sender);
-    relayer.log.warn('a sender was lost', { sender: sender.sender });
+    relayer.log.warn('the lease of a sender was lost', { sender: sender.sender });
   }
 }
 
@@ -133,7 +133,7 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   const asking = open.filter(({ requests }) => requests.length > 0);
   const fields = { sender: number };
   if (!asking.every(({ target }) => isKnown(relayer.chain.config, target))) {
-    const what = 'a sender has transactions for a contract that the settings leave out';
+    const what = 'a sender has transactions for a contract that the settings omit';
     relayer.log.error(what, fields);
     return;
   }
@@ -141,7 +141,7 @@ async function open(relayer: RelayerState, row: SenderRow): Promise<void> {
   askElsewhere(relayer, sender, open);
   await broadcast(relayer, sender, open);
   if (sender.open.size === 0) return;
-  relayer.log.info('took up unfinished transactions', { ...fields, count: sender.open.size });
+  relayer.log.info('resumed unfinished transactions', { ...fields, count: sender.open.size });
 }
 
 /** What a contract says in its events can be read only where the settings name it. */

@@ -63,7 +63,7 @@ export async function fillGap(
     await storeCancellations(tx, { relayer, sender, nonce }, missing);
     if (reopened + missing.length === 0) return;
     const fields = { sender: sender.sender, from, reopened, filled: missing.length };
-    relayer.log.warn('the chain is behind a sender: sending again', fields);
+    relayer.log.warn('the chain lacks transactions of a sender: sending them again', fields);
   });
 }
 
@@ -88,7 +88,7 @@ export async function surestNonce(
     const nonce = BigInt(reply.result as Hex);
     if (highest === null || nonce > highest) highest = nonce;
   }
-  if (highest === null) throw new RpcUnavailable('no node tells the nonce of a sender');
+  if (highest === null) throw new RpcUnavailable('no node returned the nonce of a sender');
   return highest < known ? highest : known;
 }
 
@@ -110,7 +110,7 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
   for (const sender of forgotten) {
     await loadOpen(relayer, sender);
     const fields = { sender: sender.sender };
-    relayer.log.info('read the open transactions of a sender again', fields);
+    relayer.log.info('reloaded the open transactions of a sender', fields);
   }
 }
 
@@ -144,7 +144,7 @@ async function barOldBytes(
   const offer = cancellation(loaded, nowOf(relayer));
   const stored = await storeOffer(relayer, { sender, transaction: loaded, offer }, true);
   const { transaction } = step(loaded, stored, nowOf(relayer));
-  assert(transaction.phase !== 'done', 'what was loaded is open');
+  assert(transaction.phase !== 'done', 'a loaded transaction is done');
   return transaction;
 }
 
