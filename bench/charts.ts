@@ -38,7 +38,10 @@ interface Ground {
   readonly accountId: string;
 }
 
-/** Adds as many calls, one in fifty of them refused, and deliveries, one in a hundred given up. */
+/**
+ * Adds as many API calls, one in fifty of them refused, and deliveries, one in a hundred of them
+ * given up.
+ */
 async function addCalls(
   connection: Connection,
   values: readonly unknown[],

@@ -84,7 +84,7 @@ async function medianOf(measure: () => Promise<number>): Promise<number> {
   return median(rounds);
 }
 
-/** Returns the milliseconds until the package is imported, without those of Node itself. */
+/** Returns the milliseconds until the package is imported, without the start of Node itself. */
 async function importMs(folder: string, code: string): Promise<number> {
   const start = (text: string) =>
     secondsOf(process.execPath, ['--input-type=module', '-e', text], folder);

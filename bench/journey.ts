@@ -90,7 +90,10 @@ function atTwoAddresses(ground: ChaosGround): ChaosGround {
   return { ...ground, testnet: { ...testnet, config: { ...testnet.config, rpcUrls } } };
 }
 
-/** Adds this distance to the chain. @returns a function that removes it. */
+/**
+ * Adds this round-trip time to the node.
+ * @returns a function that removes it.
+ */
 async function atDistance(ground: ChaosGround, roundTripMs: number) {
   if (roundTripMs === 0) return { ground, end: () => {} };
   const { config } = ground.testnet;

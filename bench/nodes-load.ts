@@ -31,7 +31,7 @@ export interface Seller {
 export interface NodesResult {
   readonly done: number;
   readonly seconds: number;
-  /** How often each response other than success arrived. */
+  /** The number of responses other than success, by response. */
   readonly others: Readonly<Record<string, number>>;
   /** For creates: the created intents, seller by seller. */
   readonly intents: readonly string[];
@@ -69,7 +69,7 @@ function sender(job: NodesJob, pools: readonly Pool[]): Send {
     return ask(turn, { method: 'POST', path, headers, body: JSON.stringify(body) });
   };
   return (turn) => {
-    // An intent belongs to its seller: they were created in the order of the sellers.
+    // Intents were created in the order of their sellers, so the position identifies the seller.
     const place = job.kind === 'create' ? turn : turn % job.intents.length;
     const seller = job.sellers[place % job.sellers.length];
     if (seller === undefined) throw new Error('no seller');

@@ -63,8 +63,8 @@ export interface DueReceipt {
 }
 
 /**
- * Takes receipts that are due, oldest first. If this process dies before it records the answer,
- * they are due again at `again`.
+ * Claims due receipts, oldest first. If this process dies before it records the response, they are
+ * due again at `again`.
  */
 export async function takeDueReceipts(
   sql: Sql,
@@ -72,7 +72,7 @@ export async function takeDueReceipts(
     readonly now: Date;
     readonly again: Date;
     readonly limit: number;
-    /** Accounts whose signer has as many requests as it may have. */
+    /** Accounts whose signer already has its maximum number of requests in flight. */
     readonly except: readonly string[];
   },
 ): Promise<DueReceipt[]> {
@@ -99,7 +99,7 @@ export async function takeDueReceipts(
   );
 }
 
-/** Keeps the first signature of a receipt: whatever a signer answers later changes nothing. */
+/** Stores the first signature of a receipt. Later responses change nothing. */
 export async function updateSigned(
   sql: Sql,
   subjectId: string,
@@ -113,7 +113,7 @@ export async function updateSigned(
   );
 }
 
-/** Only the newest request of a receipt says when the next one is due. */
+/** Stores a failed attempt. Only the newest request of a receipt sets when the next one is due. */
 export async function updateUnsigned(
   sql: Sql,
   { subject_id: subjectId, attempts }: DueReceipt,
@@ -126,7 +126,7 @@ export async function updateUnsigned(
   );
 }
 
-/** After the signer was changed: the new one is asked at once, none is not asked. */
+/** Makes an account's unsigned receipts due at this time; `null` if it has no signer any more. */
 export async function rescheduleUnsigned(
   tx: Tx,
   accountId: string,
@@ -139,13 +139,16 @@ export async function rescheduleUnsigned(
   );
 }
 
-/** The answer of a receipt's signer; both fields are null until it has answered. */
+/** The response of a receipt's signer; both fields are `null` until it responds. */
 export interface Fiscal {
   readonly signature: string | null;
   readonly text: string | null;
 }
 
-/** By payment or refund. Receipts that no signer was asked to sign are missing. */
+/**
+ * Returns the signers' responses by payment or refund, without receipts that no signer was asked to
+ * sign.
+ */
 export async function selectFiscal(
   sql: Sql,
   subjectIds: readonly string[],

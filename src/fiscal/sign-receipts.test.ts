@@ -216,7 +216,7 @@ test('a database that was restored asks again with the same number and id', asyn
   const payment = await sell();
   const loop = sign();
   await until(() => isSigned(payment));
-  // Restores the row as it was before the answer, which the backup did not have.
+  // Restores the row to its state before the response, as a backup would.
   await store.db.query(
     `update fiscal_receipts set signature = null, text = null, signed_at = null, attempts = 0,
        due_at = $2 where subject_id = $1`,

@@ -19,13 +19,13 @@ import { MAX_BODY_BYTES, type Reply } from '#webhooks/exchange.ts';
 import { nextAttemptAt, parseRetryAfter } from '#webhooks/schedule.ts';
 import { type Network, openTransport } from '#webhooks/transport.ts';
 
-/** The longest delay of a signature after a lost hint. */
+/** Poll interval: the longest delay of a signature after a lost wake-up. */
 const POLL_MS = 1_000;
 /** Longer than a request may take, so that no receipt is sent twice by two processes at once. */
 const LEASE_MS = 20_000;
-/** The most requests in flight from this process. */
+/** The maximum number of requests in flight from this process. */
 const MAX_IN_FLIGHT = 64;
-/** The most of them in flight to one account's signer, which may be slow. */
+/** The maximum number of them to one account's signer, which may be slow. */
 const MAX_PER_ACCOUNT = 4;
 
 export interface SignDeps extends LoopDeps {
@@ -41,7 +41,7 @@ function requestId({ account_id, livemode, receipt_number }: DueReceipt): string
   return `fis_${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
 }
 
-/** The data that the signer gets. Lines and taxes of a part of a sale are unknown. */
+/** Returns the body for the signer. The lines and taxes of a part of a sale are unknown. */
 function requestBody(due: DueReceipt) {
   const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
   const isWhole = refunded === null || refunded === due.amount;
@@ -66,12 +66,12 @@ interface Signed {
   readonly text: string | null;
 }
 
-/** True for text that PostgreSQL stores as it is: no NUL, no half of a character. */
+/** True for text that PostgreSQL can store: no NUL, and no half of a surrogate pair. */
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 }
 
-/** Parses the body; null if it is not the answer of a signer. */
+/** Parses the body; `null` if it is not a signer's response. */
 function readSigned(body: string | null): Signed | null {
   try {
     const { signature, text = null } = JSON.parse(body ?? '') as Record<string, unknown>;
@@ -104,7 +104,7 @@ async function send({ network }: SignDeps, due: DueReceipt): Promise<Reply | nul
   }
 }
 
-/** Asks for one signature, outside any transaction, and records the answer. */
+/** Requests one signature, outside of any transaction, and records the result. */
 async function signOne(deps: SignDeps, due: DueReceipt): Promise<void> {
   const { db, clock } = deps;
   failpoint('fiscal.taken');
@@ -162,5 +162,5 @@ export function startSigning(deps: SignDeps): Loop {
   };
 }
 
-/** Sent after the commit of a transaction that left receipts to sign. */
+/** The wake-up that is sent after the commit of a transaction that left receipts to sign. */
 export const FISCAL_WAKEUP = 'fiscal';

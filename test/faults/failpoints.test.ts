@@ -177,8 +177,8 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
 }
 
 /**
- * Every receipt is signed in the end, also the one whose worker died: its lease expires after 20 s.
- * Of its requests only a repeated one has the id of another, and both have the same content.
+ * Every receipt is signed in the end, even if its worker died, whose lease expires after 20 s.
+ * Requests with one id are repeats and have the same content.
  */
 async function checkSigned(point: Failpoint, payment: string): Promise<void> {
   const unsigned = 'select subject_id from fiscal_receipts where signature is null';

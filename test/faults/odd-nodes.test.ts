@@ -164,7 +164,7 @@ describe('the chain', () => {
     const { body } = await readFirst();
     const [row] = (await places('payments')).filter(({ id }) => id === first.payment);
     assert.equal(body.tx_hash, row?.tx_hash);
-    // Its place is another one; its price and its lines are those of the sale.
+    // The payment has another block; its price and lines are still those of the sale.
     assert.notEqual(paid.presentment, null);
     assert.deepEqual([body.presentment, body.line_items], [paid.presentment, paid.line_items]);
     await world.comeToRest();

@@ -51,7 +51,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
 
 export interface Played {
   readonly broken: readonly string[];
-  /** How many faults were injected at their recorded moment, and how many had one. */
+  /** The number of faults injected at their recorded moment, out of those that have one. */
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 

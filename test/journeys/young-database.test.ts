@@ -24,7 +24,7 @@ import { startReceiver } from '#testing/webhook-receiver.ts';
 const ROWS = Number(process.env.YOUNG_ROWS ?? 2_000);
 const SIZES = [0, 50, 100, 200, 400, 1_000, 3_000, 10_000, 30_000, 100_000];
 const ANALYZED_AT = 100;
-/** Two rounds: the second one meets what the first one left. */
+/** Two rounds: the second one finds the rows that the first one left. */
 const ROUNDS = 2;
 /** Limit of rows that a statement may read: a page of a list, or everything open. */
 const MOST_ROWS = 150;
@@ -39,7 +39,7 @@ const MUST_RUN: Readonly<Record<string, RegExp>> = {
   'the till has read its catalog': /from catalogue_items/,
 };
 
-/** These perform their purpose in one step, whatever the plan. */
+/** Statements that take one step, whatever the plan. */
 const EXEMPT: Readonly<Record<string, RegExp>> = {
   'a sandbox’s first start': /kind = 'merchant_registration'|subject_id = any\(\$1\) and status/,
   'a reconciliation compares what has changed, at first all': /reconciliation_differences/,

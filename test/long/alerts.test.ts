@@ -13,8 +13,8 @@ import { freePort, waitUntil } from '#sandbox/processes.ts';
 import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
 
 /**
- * Whether alerts reach a person: deploy/prometheus with Debian's Prometheus and Alertmanager, a
- * network, a probe that buys in it, and a pager that the test reads. Only addresses are replaced.
+ * Tests that alerts reach a person: deploy/prometheus with Debian's Prometheus and Alertmanager, a
+ * network, a probe that pays in it, and a pager that the test reads. Only addresses are replaced.
  */
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -54,7 +54,7 @@ after(async () => {
   for (const step of undo.reverse()) await step();
 });
 
-/** Stopped at the end of the test. */
+/** Starts a program, which is stopped at the end of the test. */
 function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
   const child: ChildProcess = spawn(program, args, { cwd: ROOT, env, stdio: 'ignore' });
   undo.push(async () => {

@@ -27,7 +27,7 @@ let folder: string;
 let network: SpawnedNetwork;
 let browser: TestBrowser;
 
-/** The operator's contracts file, before the build. */
+/** Writes the operator's contracts file, before the build. */
 async function name(testnet: Readonly<Record<string, unknown>>): Promise<void> {
   await writeFile(path.join(folder, 'web/contracts.json'), JSON.stringify({ testnet }));
 }

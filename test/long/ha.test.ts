@@ -58,7 +58,7 @@ before(async () => {
 
 after(async () => {
   if (why !== null) return;
-  // Those of a failed test would otherwise continue to sell.
+  // Stops the shops of a failed test, which would otherwise continue to sell.
   for (const shop of shops) void shop.stop();
   await Promise.all(processes.map((one) => one.close()));
   processes = [];

@@ -100,7 +100,7 @@ before(async () => {
 });
 
 after(async () => {
-  // Those of a failed test would otherwise continue to sell.
+  // Stops the shops of a failed test, which would otherwise continue to sell.
   for (const shop of shops) void shop.stop();
   for (const step of undo.reverse()) await step();
   await db?.close();
@@ -401,7 +401,7 @@ async function strike({ what, hit, heal, told }: Strike): Promise<string> {
   return `${what}: ${shop.sales.length} sales, writes back after ${seconds.toFixed(1)} s${after}`;
 }
 
-/** The leading machine, according to Patroni. */
+/** Returns the leading machine, according to Patroni. */
 async function leader(): Promise<GuideMachine> {
   const said = await first().type(LIST);
   const [, name] = /^\| (db\d) .*Leader/m.exec(said) ?? [];
@@ -410,7 +410,7 @@ async function leader(): Promise<GuideMachine> {
   return found;
 }
 
-/** The machine that holds the shared address. */
+/** Returns the machine that holds the shared address. */
 async function holder(): Promise<GuideMachine> {
   for (const machine of room.machines) {
     if ((await machine.type('ip addr show eth0')).includes(SHARED_ADDRESS)) return machine;
@@ -485,7 +485,10 @@ const STRIKES: Readonly<Record<string, () => Promise<Strike>>> = {
   },
 };
 
-/** An event that affects the whole room. @param run Returns a line that describes the result. */
+/**
+ * Declares a test of an event that affects the whole room.
+ * @param run Returns a line that describes the result.
+ */
 function happens(name: string, run: () => Promise<string>): void {
   if (!WANTED.test(name)) return;
   test(name, async (t) => {

@@ -104,7 +104,7 @@ function keepCreating() {
   };
 }
 
-/** Takes sorted milliseconds. */
+/** Writes workerd's configuration, which lists modules by name. */
 function p99Of(took: readonly number[]): number {
   return took[Math.floor(took.length * 0.99)] ?? Number.POSITIVE_INFINITY;
 }

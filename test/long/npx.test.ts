@@ -25,7 +25,7 @@ interface Manifest {
   readonly version: string;
 }
 
-/** A registry's response for a package with one version. */
+/** Returns a registry's response for a package with one version. */
 function packumentOf(manifest: Manifest): object {
   const { name, version } = manifest;
   const dist = { tarball: `${address}/${name}-${version}.tgz` };

@@ -49,7 +49,10 @@ export function writeResults(file: string, results: readonly Result[]): void {
   writeFileSync(file, `[\n${lines.join(',\n')}\n]\n`);
 }
 
-/** The source with the bug. @throws if its place is missing or ambiguous. */
+/**
+ * Returns the source with the bug.
+ * @throws if its place is missing or ambiguous.
+ */
 export function mutate(source: string, mutation: Mutation): string {
   const { from, to, name, file } = mutation;
   if (mutation.offset === undefined) {
@@ -68,13 +71,13 @@ export function lineOf(source: string, mutation: Mutation): number {
   return source.slice(0, offset).split('\n').length;
 }
 
-/** Stable as long as the file is, so that results can be found again. */
+/** Returns an id that is stable as long as the file is, so that results can be found again. */
 export function mutationId(mutation: Mutation, fileHash: string): string {
   const text = [mutation.file, mutation.offset ?? '', mutation.from, mutation.to, fileHash];
   return digest(text.join('\n'));
 }
 
-/** The source up to `end`, without comments and with collapsed white space. */
+/** Returns the source up to `end`, without comments and with collapsed white space. */
 export function codeOf(source: string, end = source.length): string {
   const comments = parseSync('source.ts', source).comments.filter((one) => one.end <= end);
   const starts = [0, ...comments.map((comment) => comment.end)];

@@ -71,7 +71,7 @@ async function productionClone(name: string): Promise<string> {
 const at = (clone: string, file: string, ...args: string[]) =>
   run(process.execPath, [path.join(clone, file), ...args]);
 
-/** Names and contents. Links to installed packages are not part of a package. */
+/** Returns names and contents. Links to installed packages are not part of a package. */
 async function contentOf(place: string): Promise<Map<string, string>> {
   const entries = await readdir(place, { recursive: true, withFileTypes: true });
   const files = entries

@@ -46,7 +46,7 @@ interface CodeBlock {
   readonly text: string;
 }
 
-/** The code between these headings of the guide, in order. */
+/** Returns the code between these headings of the guide, in order. */
 async function codeBlocks(from: string, to: string): Promise<readonly CodeBlock[]> {
   const [, rest = ''] = (await readFile(GUIDE, 'utf8')).split(from);
   const [part = ''] = rest.split(to);

@@ -272,7 +272,7 @@ test('a strict type checker accepts the installed Python client', async (t) => {
 
 const ZIP_ENTRY = 0x04034b50;
 
-/** The entries of a zip archive, according to their local headers. */
+/** Returns the entries of a zip archive, according to their local headers. */
 function unzipped(bytes: Buffer): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (let at = 0; bytes.readUInt32LE(at) === ZIP_ENTRY; ) {

@@ -169,7 +169,9 @@ class Chip {
     return Buffer.concat([bytes.subarray(at, at + le), ISO_OK]);
   }
 
-  /** The file's content as read: the first read after a selection increments the counter. */
+  /**
+   * Returns the file's content as read: the first read after a selection increments the counter.
+   */
   #mirrored(): Buffer {
     const { bytes, settings } = this.#file;
     if (((settings[0] ?? 0) & 0x40) === 0 || this.#session !== null) return bytes;
@@ -233,8 +235,8 @@ class Chip {
   }
 
   /**
-   * The decrypted data of a session's command, or `null` if its MAC is wrong, which ends the
-   * session.
+   * Returns the decrypted data of a session's command, or `null` if its MAC is wrong, which ends
+   * the session.
    */
   #opened(session: Session, ins: number, data: Buffer): Buffer | null {
     const body = data.subarray(0, -8);

@@ -154,7 +154,7 @@ test('a card that stops answering ends the tap, not the till', async (t) => {
   assert.equal((await tapped).status, 'unreadable');
 });
 
-/** Bytes that a broken or hostile card might send instead. */
+/** Returns bytes that a broken or hostile card might send instead. */
 function mutated(bytes: Uint8Array, random: () => number): Uint8Array {
   const copy = Uint8Array.from(bytes);
   const at = Math.floor(random() * copy.length);
@@ -167,7 +167,7 @@ function mutated(bytes: Uint8Array, random: () => number): Uint8Array {
   return copy;
 }
 
-/** Reproducible, so that a failure can name its round. */
+/** Returns reproducible random numbers, so that a failure can name its round. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -13,13 +13,13 @@ const WHOLE_BYTES = 10_000;
 /** Budget for two signature formats and the key cache. */
 const WEBHOOKS_BYTES = 1_500;
 
-/** Size of the published modules. */
+/** Returns the size of the published modules. */
 function gzipped(files: readonly string[]): number {
   const text = files.map((file) => readFileSync(path.join(DIST, file), 'utf8')).join('');
   return gzipSync(text, { level: 9 }).length;
 }
 
-/** A module and its imports. */
+/** Returns a module and its imports. */
 function withImports(file: string, seen = new Set<string>()): Set<string> {
   seen.add(file);
   const text = readFileSync(path.join(DIST, file), 'utf8');

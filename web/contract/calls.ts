@@ -50,8 +50,8 @@ export function roleName(role: string): string {
 }
 
 /**
- * Returns address of a contract that the settlement contract created in its constructor, derived
- * from its address and nonce.
+ * Returns the address of a contract that the settlement contract created in its constructor,
+ * derived from its address and nonce.
  */
 function creationOf(settlement: string, nonce: '01' | '02'): Hex {
   return toHex(keccak_256(fromHex(`0xd694${settlement.slice(2)}${nonce}`)).slice(12));

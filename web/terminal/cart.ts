@@ -1,6 +1,6 @@
 import { fullPrice, type LineItem, linePrice, type SaleLines, salePrice } from '#prices/lines.ts';
 
-/** What of an item of the catalogue a cart takes. */
+/** The fields of a catalog item that a cart keeps. */
 export interface Sellable {
   readonly id: string;
   readonly name: string;
@@ -9,37 +9,43 @@ export interface Sellable {
   readonly tax_inclusive: boolean;
 }
 
-/** A line of the sale. It keeps the price at which it was put into the cart. */
+/** A line of the sale. It keeps the price that the item had when it was added. */
 export interface CartLine extends LineItem {
   readonly item: string;
 }
 
-/** What is sold next. Its sums are minor units of the currency; `null`: atoms of USDC. */
+/**
+ * The items of the next sale. Its sums are in minor units of `currency`, or in atoms of USDC if
+ * that is `null`.
+ */
 export interface Cart {
   readonly currency: string | null;
   readonly lines: readonly CartLine[];
-  /** Taken from the whole sale. */
+  /** The discount on the whole sale. */
   readonly discount: number;
 }
 
-/** behavior.md 23: as many lines as a sale has at most. */
+/** The most lines that a sale may have (behavior.md 23). */
 export const MOST_LINES = 100;
 const QUANTITY = /^(?![0.,]+$)\d{1,6}(?:[.,]\d{1,3})?$/;
 
-/** Decimal text with a point, of what a person typed; `null`: no quantity. */
+/**
+ * Parses a typed quantity.
+ * @returns decimal text with a point, or `null` if it is not a quantity.
+ */
 export function readQuantity(typed: string): string | null {
   const text = typed.trim();
   return QUANTITY.test(text) ? text.replace(',', '.') : null;
 }
 
-/** One more, also of what is weighed. */
+/** Returns the quantity plus one, also for a weighed item. */
 export function plusOne(quantity: LineItem['quantity']): LineItem['quantity'] {
   const [whole = '0', fraction] = String(quantity).split('.');
   const more = Number(whole) + 1;
   return fraction === undefined ? more : `${more}.${fraction}`;
 }
 
-/** A discount is never more than what it is taken from. */
+/** Limits discounts to the amounts that they reduce. */
 function within(cart: Cart): Cart {
   const lines = cart.lines.map((line) => {
     const most = Number(fullPrice(line));
@@ -49,7 +55,10 @@ function within(cart: Cart): Cart {
   return { ...cart, lines, discount: Math.min(cart.discount, most) };
 }
 
-/** A cart in another currency than the till's starts over: its prices mean nothing there. */
+/**
+ * Adds an item. A cart in another currency than the till's starts over, because its prices are in
+ * the old currency.
+ */
 export function addItem(cart: Cart | null, item: Sellable, currency: string | null): Cart {
   const before = cart?.currency === currency ? cart : { currency, lines: [], discount: 0 };
   const isThere = before.lines.some((line) => line.item === item.id);
@@ -66,7 +75,7 @@ export function addItem(cart: Cart | null, item: Sellable, currency: string | nu
   return { ...before, lines: [...before.lines, line] };
 }
 
-/** With another quantity or discount; without the line where the change is `null`. */
+/** Changes a line's quantity or discount; a change of `null` removes the line. */
 export function changeLine(
   cart: Cart,
   item: string,
@@ -87,12 +96,14 @@ function saleOf({ lines, discount }: Cart): SaleLines {
   return { lineItems: lines, discount };
 }
 
-/** What the sale comes to, with the tax on top of prices that do not include it. */
+/** Returns the total of the sale, with the tax on top of prices that do not include it. */
 export function cartTotal(cart: Cart): bigint {
   return salePrice(saleOf(cart));
 }
 
-/** The lines before the discount of the sale: what that can be at most. */
+/**
+ * Returns the sum of the lines before the discount on the sale, which is that discount's maximum.
+ */
 export function linesTotal({ lines }: Cart): bigint {
   return lines.reduce((sum, line) => sum + linePrice(line), 0n);
 }
@@ -101,12 +112,12 @@ export function lineTotal(line: CartLine): bigint {
   return linePrice(line);
 }
 
-/** A line before its discount: what that can be at most. */
+/** Returns a line's price before its discount, which is the discount's maximum. */
 export function fullPriceOf(line: Pick<CartLine, 'quantity' | 'unit_amount'>): bigint {
   return fullPrice(line);
 }
 
-/** Pieces, for people: what is weighed counts as one. */
+/** Counts the pieces for display. A weighed item counts as one. */
 export function pieces({ lines }: Cart): number {
   return lines.reduce((sum, { quantity }) => {
     const count = Number(quantity);

@@ -7,7 +7,7 @@ const TIP_PERCENTAGES = [10, 15, 20] as const;
 
 interface Chargeable {
   readonly units: bigint;
-  /** What the units are minor units of; `null`: atoms of USDC. */
+  /** The currency whose minor units `units` counts; `null` for atoms of USDC. */
   readonly currency: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface Charging {
   readonly settings: Settings;
 }
 
-/** The payment that a click on `Charge` requests. */
+/** Returns the payment that a click on `Charge` requests. */
 export function createOf({ units, currency }: Chargeable, { view, settings }: Charging): Create {
   return {
     key: crypto.randomUUID(),
@@ -29,7 +29,7 @@ export function createOf({ units, currency }: Chargeable, { view, settings }: Ch
   };
 }
 
-/** What `Charge` says; null: there is nothing to charge. */
+/** Returns the label of `Charge`; `null` if there is nothing to charge. */
 export function chargeWords(units: bigint | null, currency: string | null): string {
   if (units === null) return t('till.charge.button');
   return t('till.charge.button_sum', { sum: formatMoney(units, currency) });

@@ -3,8 +3,8 @@ import type { Settings } from './kept.ts';
 import type { TillView } from './till.ts';
 
 /**
- * What the till types in: a currency, or `null` for USDC. A bill that is split stays in its own.
- * `undefined`: the service has not said it yet, so nothing can be charged.
+ * Returns the currency of typed amounts, or `null` for USDC. A split bill keeps its own.
+ * `undefined` until the service has sent it; nothing can be charged before that.
  */
 export function tillCurrency({
   device,

@@ -33,7 +33,7 @@ export type Shown =
       readonly decline: Decline;
     } & Due);
 
-/** What is paid, with the tip. */
+/** The amount due, with the tip. */
 export interface Due {
   readonly atoms: bigint;
   readonly tip: bigint;

@@ -97,7 +97,7 @@ export interface Settings {
   /** Salted hash of the cashier's PIN, or `null` if none is set. */
   readonly pin: { readonly salt: string; readonly hash: string } | null;
   readonly locked: boolean;
-  /** What the merchant priced in when the service last said so; absent: it never has. */
+  /** The merchant's currency when the service last sent it; absent if it never has. */
   readonly currency?: string | null;
   /** True if a second window faces the customer. */
   readonly display: boolean;

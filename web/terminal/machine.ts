@@ -102,12 +102,12 @@ function enter(till: Till, phase: Phase): Till {
   return { ...till, phase, split, typed: proposed(split) };
 }
 
-/** What was paid of a bill, in the currency of the bill. */
+/** Returns the amount of a bill that a payment has covered, in the currency of the bill. */
 function partOf({ amount, presentment }: Intent, { currency }: Split): bigint {
   return BigInt(presentment !== null && currency !== null ? presentment.amount : amount);
 }
 
-/** What the keypad proposes of a bill. */
+/** Returns the text that the keypad proposes for the rest of a bill. */
 function proposed(split: Split | null): string {
   return split === null ? '' : writeSum(nextPart(split), sumRules(split.currency));
 }

@@ -7,9 +7,9 @@ import type { Split } from './split.ts';
 export interface Create {
   readonly key: string;
   readonly amount: bigint;
-  /** What the amount is minor units of; `null`: atoms of USDC. */
+  /** The currency whose minor units the amount counts; `null` for atoms of USDC. */
   readonly currency: string | null;
-  /** What is sold, for a cart; `null` for a free amount. */
+  /** The lines of a cart; `null` for a free amount. */
   readonly lines: SaleLines | null;
   readonly splitGroup: string | null;
   readonly tipping: readonly number[] | null;
@@ -100,7 +100,7 @@ export interface Till {
   /** The amount that the cashier typed, kept while another screen is shown. */
   readonly typed: string;
   readonly split: Split | null;
-  /** What was put together on the catalog page and is not paid yet. */
+  /** The unpaid cart from the catalog page. */
   readonly cart: Cart | null;
   /** A payment that may have been opened: the till must find and cancel it first. */
   readonly orphan: Create | null;

@@ -14,7 +14,7 @@ import {
   setShop,
 } from '../testing/till.ts';
 
-/** Of its own: the currency is the whole account's. */
+/** Uses a private sandbox, because the currency applies to the whole account. */
 const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
 
 test('a refund of a sale in euros is typed and shown in euros', async () => {
@@ -42,7 +42,7 @@ test('a refund of a sale in euros is typed and shown in euros', async () => {
   const expected = Math.floor((Number(intent?.amount) * 100) / 250);
   assert.equal(payment?.amount_refunded, expected);
   await shows(page, '€1.00', usdc(expected));
-  // The rest, whatever was given back before.
+  // Refunds the rest, whatever was refunded before.
   await page.getByRole('button', { name: /^Refund/ }).click();
   await dialog.getByRole('button', { name: 'Refund €1.50', exact: true }).click();
   await page.getByText('Refunded', { exact: true }).first().waitFor();
@@ -114,7 +114,7 @@ test('yen have no decimals, dinars have three, and a split bill keeps its curren
   await till.testPass.selectOption('ok');
   await till.result('Paid').waitFor();
   await till.newPayment.click();
-  // The rest of the bill stays in yen, whatever the shop prices in by then.
+  // The rest of the bill stays in yen, whatever the shop's currency is by then.
   await setShop(sandbox, { currency: 'kwd' });
   await page.reload();
   await page.getByRole('button', { name: /^Charge ¥/ }).waitFor();
@@ -172,13 +172,13 @@ test('pay page and dashboard show both sums of a sale', async () => {
   await till.close();
 });
 
-/** A text of the largest length that the catalog takes. */
+/** A name of the greatest length that the catalog accepts. */
 const LONG_NAME = 'Donaudampfschifffahrtsgesellschaftstorte mit Sahne '
   .repeat(4)
   .slice(0, 200)
   .trim();
 
-/** Returns the words that take more than one line. */
+/** Returns the words that are broken over several lines. */
 const BROKEN_WORDS = `[...document.querySelectorAll('.keypad-more > *')].flatMap((link) => {
   const texts = document.createTreeWalker(link, NodeFilter.SHOW_TEXT);
   const broken = [];
@@ -192,7 +192,7 @@ const BROKEN_WORDS = `[...document.querySelectorAll('.keypad-more > *')].flatMap
   return broken;
 })`;
 
-/** Returns what stands outside its box. */
+/** Returns the elements that overflow their box. */
 const OUTSIDE = `[['.outcome', '*'], ['.result-facts', '.amount']].flatMap(([box, parts]) => {
   const { left, right, top, bottom } = document.querySelector(box).getBoundingClientRect();
   return [...document.querySelectorAll(box + ' ' + parts)]

@@ -5,7 +5,7 @@ import { fits, newTill, quotedOf, shows, usdc } from '../testing/priced.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addCatalogueItem, intentsOf, setShop } from '../testing/till.ts';
 
-/** Of its own: the currency is the whole account's. */
+/** Uses a private sandbox, because the currency applies to the whole account. */
 const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
 
 test('a till of a shop in euros types, charges and shows euros', async () => {
@@ -35,7 +35,7 @@ test('the till of an Austrian shop types and shows a decimal comma', async () =>
   for (const key of ['2', '.', '5', '0']) await control(key).click();
   assert.equal(await till.amount.inputValue(), '2,50');
   await page.getByRole('button', { name: /^Charge €\s2,50$/ }).waitFor();
-  // Quantities have the same separator.
+  // Quantities use the same decimal separator.
   await addCatalogueItem(stage().sandbox, { name: 'Ham', unit_amount: 1290, currency: 'eur' });
   await control('Catalogue').click();
   await page.getByRole('button', { name: /^Ham/ }).click();
@@ -79,7 +79,7 @@ test('items of the catalogue fill a cart, which is charged with its lines', asyn
   await dialog.getByRole('button', { name: 'Save' }).click();
   await fits(page);
   await till.checkAccessibility();
-  // What is in the cart outlives a reload.
+  // The cart survives a reload.
   await page.reload();
   await page.getByRole('button', { name: 'Charge €9.90', exact: true }).click();
   await till.testPass.waitFor();

@@ -77,8 +77,9 @@ const BASELINE = 21;
 const THRESHOLD = 140;
 
 /**
- * A line whose script the printer lacks, as dots: this computer has fonts for it. Name and value
- * keep their cells, and each is drawn as a whole, so that its letters join and run their way.
+ * Draws a line as dots if the printer lacks its script; this computer has fonts for it. Name and
+ * value keep their cells. Each is drawn as a whole, so that letters join and follow their
+ * direction.
  */
 function drawLine(line: string, columns: number): Raster {
   const width = columns * CELL.width;

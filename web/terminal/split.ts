@@ -1,7 +1,7 @@
 /** A bill that several people pay: one payment per part, all with the same `split_group`. */
 export interface Split {
   readonly group: string;
-  /** What its sums are minor units of; `null`: atoms of USDC. */
+  /** The currency of its sums, in minor units; `null` for atoms of USDC. */
   readonly currency: string | null;
   readonly total: bigint;
   readonly paid: bigint;

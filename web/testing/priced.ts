@@ -5,7 +5,7 @@ import { PHONE } from './browser.ts';
 import type { Stage } from './stage.ts';
 import { addTestTerminal, openTill, type TestTerminal, type TillWindow } from './till.ts';
 
-/** Sales that are priced in the shop's currency. */
+/** Formats and measures for tests with prices in the shop's currency. */
 
 /** Formats atoms as the screens do. */
 export function usdc(atoms: unknown): string {
@@ -26,7 +26,7 @@ export async function shows(page: Page, ...texts: readonly string[]): Promise<vo
   for (const text of texts) await page.getByText(text, { exact: true }).first().waitFor();
 }
 
-/** Checks that nothing scrolls sideways. */
+/** Checks that the page does not scroll sideways. */
 export async function fits(page: Page): Promise<void> {
   const wide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
   assert.ok(Number(wide) <= 0, `${wide} px too wide`);

@@ -4,11 +4,11 @@ import { formatPrice } from './price.ts';
 
 export interface MoneyProps {
   readonly units: bigint;
-  /** What the units are minor units of; `null`: atoms of USDC. */
+  /** The currency whose minor units `units` counts; `null` for atoms of USDC. */
   readonly currency: string | null;
 }
 
-/** A sum that was typed, and that nothing has converted yet. */
+/** Shows a typed amount that was not converted yet. */
 export function Money({ units, currency }: MoneyProps): ReactNode {
   if (currency === null) return <Amount atoms={units} />;
   return <span className="amount">{formatPrice({ currency, units })}</span>;

@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react';
 import { formatPrice, type Price } from './price.ts';
 
-/** A price in the shop's currency. Loaded with the first one: most shops price in USDC. */
+/**
+ * Shows a price in the shop's currency. Loaded with the first such price, because most shops price
+ * in USDC.
+ */
 export function PriceText({ price }: { readonly price: Price }): ReactNode {
   return <span className="amount">{formatPrice(price)}</span>;
 }

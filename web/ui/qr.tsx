@@ -4,7 +4,7 @@ import './qr.css';
 
 export interface QrProps {
   readonly value: string;
-  /** What the code opens. */
+  /** The target of the code, for screen readers. */
   readonly label: string;
 }
 

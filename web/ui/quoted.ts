@@ -15,12 +15,12 @@ function price(quoted: Quoted | null, units: number): Price | null {
   return quoted === null ? null : { currency: quoted.currency, units: BigInt(units) };
 }
 
-/** The price of a sale without its tip; `null` for a sale in USDC. */
+/** Returns the price of a sale without its tip; `null` for a sale in USDC. */
 export function priceOf(quoted: Quoted | null): Price | null {
   return price(quoted, quoted?.amount ?? 0);
 }
 
-/** The price of a sale with its tip. */
+/** Returns the price of a sale with its tip. */
 export function paidPrice(paid: PaidQuoted | null): Price | null {
   return price(paid, (paid?.amount ?? 0) + (paid?.tip_amount ?? 0));
 }
@@ -34,7 +34,7 @@ interface Paid {
   readonly presentment: PaidQuoted | null;
 }
 
-/** The share of the price for a part of the payment's atoms, as refunds count it. */
+/** Returns the share of the price for a part of the payment's atoms, as refunds compute it. */
 export function sharePrice({ amount, presentment }: Paid, part: bigint): Price | null {
   const paid = paidPrice(presentment);
   if (paid === null) return null;

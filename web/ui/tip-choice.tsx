@@ -99,7 +99,7 @@ function offersFor({ amount, quoted = null, percentages }: TipChoiceProps): Offe
   return quoted === null ? offersOf(amount, percentages) : pricedOffers(quoted, percentages);
 }
 
-/** The amount with this tip, in the currency of the sale. */
+/** Formats the amount with this tip, in the currency of the sale. */
 function sumWords({ amount, quoted = null }: TipChoiceProps, tip: bigint): string {
   const price = tippedPrice(quoted, tip);
   return price === null ? formatUsdc(amount + tip) : formatPrice(price);

@@ -2,20 +2,20 @@ import { toAtoms, toMinorUnits } from '#core/exchange.ts';
 import type { Price } from './price.ts';
 import type { Quoted } from './quoted.ts';
 
-/** The price of a tip in atoms, by the rate of the sale; `null` for a sale in USDC. */
+/** Returns the price of a tip in atoms, by the rate of the sale; `null` for a sale in USDC. */
 export function tipPrice(quoted: Quoted | null, tip: bigint): Price | null {
   if (quoted === null) return null;
   return { currency: quoted.currency, units: BigInt(toMinorUnits(tip, quoted)) };
 }
 
-/** The price of a sale with a tip in atoms. */
+/** Returns the price of a sale with a tip in atoms. */
 export function tippedPrice(quoted: Quoted | null, tip: bigint): Price | null {
   const added = tipPrice(quoted, tip);
   if (quoted === null || added === null) return null;
   return { ...added, units: BigInt(quoted.amount) + added.units };
 }
 
-/** The atoms of a price, by the rate of the sale. */
+/** Returns the atoms of a price, by the rate of the sale. */
 export function atomsOfPrice(units: bigint, quoted: Quoted): bigint {
   return toAtoms(units, quoted);
 }

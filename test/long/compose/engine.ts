@@ -39,7 +39,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Why the engine cannot run here, or `null`. */
+/** Returns why the engine cannot run here, or `null`. */
 export async function whyNoEngine(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'namespaces need root';
   for (const program of ['dockerd', 'docker', 'debootstrap', 'iptables']) {
@@ -164,7 +164,7 @@ export async function openEngine(): Promise<Engine> {
   };
   const kill = () => killDaemon(daemon, places.state);
   const boot = async () => {
-    // State that only memory held.
+    // Removes state that a real machine keeps in memory only.
     for (const place of [places.state, places.pid])
       await rm(place, { recursive: true, force: true });
     daemon = startDaemon(places);

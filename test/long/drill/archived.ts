@@ -12,7 +12,7 @@ import { freePort, waitUntil } from '#sandbox/processes.ts';
 export interface Archived {
   readonly url: string;
   backUp(): Promise<void>;
-  /** The database's time, as a restore target. */
+  /** Returns the database's time, as a restore target. */
   now(): Promise<string>;
   /** Destroys server and files. */
   lose(): Promise<void>;
@@ -28,7 +28,7 @@ const IN_RECOVERY = `'select pg_is_in_recovery()'`;
 const run = promisify(execFile);
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
-/** Why the drill cannot run here, or `null`. */
+/** Returns why the drill cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'it starts PostgreSQL as another user, which needs root';
   for (const program of ['pgbackrest', 'setpriv']) {
@@ -39,7 +39,7 @@ export async function whyNot(): Promise<string | null> {
   return server === '' ? 'PostgreSQL is not installed (Debian: apt install postgresql)' : null;
 }
 
-/** The shipped configuration with this test's paths. */
+/** Writes the shipped configuration with this test's paths. */
 async function configure(folder: string, port: number): Promise<string> {
   const shipped = await readFile(CONFIG, 'utf8');
   const places = [`lock-path=${folder}/lock`, `spool-path=${folder}/spool`];

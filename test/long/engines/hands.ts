@@ -28,7 +28,7 @@ export interface Hands {
 
 export interface Engine {
   readonly name: string;
-  /** Why it cannot run here, or `null`. */
+  /** The reason why it cannot run here, or `null`. */
   readonly missing: string | null;
   /** A window of 1,280 px without stored data. */
   open(): Promise<Hands>;

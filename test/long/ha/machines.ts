@@ -27,7 +27,7 @@ const run = promisify(execFile);
 
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
-/** Why the cluster cannot run here, or `null`. */
+/** Returns why the cluster cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'network namespaces need root';
   for (const program of PROGRAMS) {
@@ -65,9 +65,9 @@ export interface Cluster {
   readonly url: string;
   /** The standbys, through HAProxy. */
   readonly readUrl: string;
-  /** According to Patroni; `null` while there is none. */
+  /** The primary according to Patroni; `null` while there is none. */
   primary(): Promise<Machine | null>;
-  /** Grows with each failover. */
+  /** The database's timeline, which grows with each failover. */
   timeline(): Promise<number>;
   /** Waits until one machine leads and the others follow. @returns seconds */
   whole(): Promise<void>;
@@ -90,7 +90,7 @@ function parse(text: string): Record<string, string> {
 /** Left out, because one bridge on one machine needs no certificates and no etcd users. */
 const OF_TLS = /CERT|KEY_FILE|CA_FILE|PATRONI_ETCD_(PROTOCOL|CACERT|CERT|KEY|USERNAME|PASSWORD)$/;
 
-/** The settings of an example file with this cluster's addresses and names. */
+/** Returns the settings of an example file with this cluster's addresses and names. */
 async function settingsOf(file: string, number: number): Promise<Record<string, string>> {
   const text = await readFile(path.join(HA, file), 'utf8');
   const moved = text
@@ -215,7 +215,7 @@ async function clean(root: string | null): Promise<void> {
   if (root !== null) await rm(root, { recursive: true, force: true });
 }
 
-/** The response of the machine's Patroni, or `null` if it did not arrive in time. */
+/** Returns the response of the machine's Patroni, or `null` if it did not arrive in time. */
 async function askPatroni({ address }: Machine, about: string) {
   try {
     const signal = AbortSignal.timeout(3_000);
@@ -241,7 +241,7 @@ async function membersOf(machine: Machine): Promise<Member[]> {
   return answer === null ? [] : ((JSON.parse(answer.text) as { members?: Member[] }).members ?? []);
 }
 
-/** The last lines of each machine's Patroni log. */
+/** Returns the last lines of each machine's Patroni log. */
 async function newestLogs(root: string): Promise<string> {
   return sh(`tail -n 15 ${root}/db*/patroni.log | cut -c1-200`).catch(String);
 }

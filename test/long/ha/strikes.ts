@@ -20,7 +20,9 @@ const OUTAGE_MS = 360_000;
 /** If sales succeeded for this long, the fault affected nothing that they need. */
 const CALM_MS = 20_000;
 
-/** The longest time without an acknowledged write, from now until writes resume. In seconds. */
+/**
+ * Returns the longest time without an acknowledged write, from now until writes resume, in seconds.
+ */
 export async function outage(shop: Sales): Promise<number> {
   const began = performance.now();
   let last = began;
@@ -68,7 +70,7 @@ interface BookedSale {
   readonly payments: number;
 }
 
-/** The ledger's entries for these sales; unknown ones are missing. */
+/** Returns the ledger's entries for these sales; unknown ones are missing. */
 export async function bookedSales(db: Database, sales: readonly Sale[]): Promise<BookedSale[]> {
   return db.query<BookedSale>(
     `select i.id, i.status, i.recovered, count(p.id)::int as payments

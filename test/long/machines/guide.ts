@@ -4,7 +4,7 @@ import path from 'node:path';
 
 const DOCS = path.join(import.meta.dirname, '../../../docs');
 
-/** The command blocks below each numbered step (`**4. etcd.**`) of a guide, by number. */
+/** Returns the command blocks below each numbered step (`**4. etcd.**`) of a guide, by number. */
 export async function stepsOf(guide: string): Promise<ReadonlyMap<number, readonly string[]>> {
   const text = await readFile(path.join(DOCS, guide), 'utf8');
   const [, ...steps] = text.split(/^(?=\*\*\d+\. )/m);
@@ -16,7 +16,7 @@ export async function stepsOf(guide: string): Promise<ReadonlyMap<number, readon
   );
 }
 
-/** The command blocks below a heading of a guide, up to the next heading. */
+/** Returns the command blocks below a heading of a guide, up to the next heading. */
 export async function blocksUnder(guide: string, heading: string): Promise<readonly string[]> {
   const text = await readFile(path.join(DOCS, guide), 'utf8');
   const [, ...parts] = text.split(/^##+ /m);
@@ -25,7 +25,7 @@ export async function blocksUnder(guide: string, heading: string): Promise<reado
   return [...part.matchAll(/^```(?:sh|ini)\n([\s\S]*?)^```$/gm)].map(([, block]) => block ?? '');
 }
 
-/** The nth block of a step. Fails if the guide no longer has it. */
+/** Returns the nth block of a step. Fails if the guide no longer has it. */
 export function blockOf(
   steps: ReadonlyMap<number, readonly string[]>,
   step: number,
@@ -36,7 +36,7 @@ export function blockOf(
   return block;
 }
 
-/** The matching lines of a block, as commands. */
+/** Returns the matching lines of a block, as commands. */
 export function linesOf(block: string, wanted: RegExp): string {
   const found = block.split('\n').filter((line) => wanted.test(line));
   assert(found.length > 0, `no line of the block is like ${wanted}`);

@@ -20,7 +20,7 @@ interface Command {
   readonly where: string | null;
 }
 
-/** A command may span several lines, with its comment on the last. */
+/** Splits a block into commands. A command may span several lines, with its comment on the last. */
 function commandsOf(block: string): Command[] {
   const whole = block
     .replaceAll(/\\\n\s*/g, '')

@@ -31,7 +31,7 @@ const run = promisify(execFile);
 
 const sh = async (command: string) => (await run('sh', ['-c', command])).stdout.trim();
 
-/** Why machines cannot be simulated here, or `null`. */
+/** Returns why machines cannot be simulated here, or `null`. */
 export async function whyNoMachines(packages: readonly string[]): Promise<string | null> {
   if (process.getuid?.() !== 0) return 'namespaces and overlays need root';
   const installed = await sh(`dpkg-query -W -f '\${Package} ' ${packages.join(' ')}`).catch(
@@ -171,7 +171,7 @@ async function openMachine(folder: string, name: string, number: number): Promis
     typeOnline: (commands) => typist(root, [])(commands, online()),
     kill: async () => {
       await signal('KILL');
-      // State that only memory held.
+      // Removes state that a real machine keeps in memory only.
       await rm(path.join(root, 'run/units'), { recursive: true, force: true });
     },
     boot: async () => void (await type('systemctl start multi-user.target')),

@@ -24,7 +24,7 @@ const NOBODY = 65_534;
 /** `PGBOUNCER` overrides the program found in the PATH. */
 export const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 
-/** Why it cannot run here, or `null`. */
+/** Returns why it cannot run here, or `null`. */
 export async function whyNot(): Promise<string | null> {
   const ran = await promisify(execFile)(PROGRAM, ['--version']).catch(() => null);
   if (ran === null) return 'PgBouncer is not installed (Debian: apt install pgbouncer)';
@@ -34,7 +34,7 @@ export async function whyNot(): Promise<string | null> {
   return `PgBouncer ${version} is older than ${OLDEST.join('.')}: PGBOUNCER names another`;
 }
 
-/** The statements of role.sql for this role. */
+/** Returns the statements of role.sql for this role. */
 export async function roleStatements(role: string): Promise<string> {
   const text = await readFile(path.join(FILES, 'role.sql'), 'utf8');
   return text.replaceAll(':"role"', role);

@@ -30,7 +30,7 @@ const LISTS: Readonly<Record<string, string>> = {
   wrp: 'webhooks',
 };
 
-/** Returns path of an object's page, or `null` if it has none. */
+/** Returns the path of an object's page, or `null` if it has none. */
 export function pathOf(id: string): string | null {
   const [prefix = ''] = id.split('_');
   const place = PLACES[prefix];

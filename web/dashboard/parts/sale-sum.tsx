@@ -6,7 +6,7 @@ import { RowLink } from './object-link.tsx';
 
 export interface SaleSumProps {
   readonly id: string;
-  /** In atoms, tip included. */
+  /** In atoms, including the tip. */
   readonly amount: number;
   /** In atoms, part of the amount. */
   readonly tip?: number | null;

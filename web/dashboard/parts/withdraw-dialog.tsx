@@ -96,10 +96,7 @@ function Made({ amount, onClose }: MadeProps): ReactNode {
   );
 }
 
-/**
- * Holds the typed amount. The balance may grow meanwhile; but its decrease by this very withdrawal
- * must not make the amount invalid.
- */
+/** Holds the typed amount. It stays valid when this very withdrawal reduces the balance. */
 function useAmount(available: bigint) {
   const [wrote] = useState(available);
   const [typed, setTyped] = useState(() => writeSum(wrote));

@@ -20,7 +20,7 @@ import { quantityText } from '../quantity-text.ts';
 /** Shares of the price that are one tap away. */
 const SHARES = [5, 10, 20] as const;
 
-/** What a field for a discount holds. Empty: none. */
+/** Holds the state of a discount field. Empty means no discount. */
 function useDiscount(stored: number, currency: string | null) {
   const rules = sumRules(currency);
   const [wrote] = useState(BigInt(stored));
@@ -30,7 +30,7 @@ function useDiscount(stored: number, currency: string | null) {
 
 type Discount = ReturnType<typeof useDiscount>;
 
-/** What is taken off; `null`: what was typed cannot be taken. */
+/** Returns the discount, or `null` if the typed text is not a valid one. */
 function takenOff({ sum }: Discount, most: bigint): number | null {
   if (sum.is === 'empty') return 0;
   return sum.is === 'sum' && sum.units <= most ? Number(sum.units) : null;
@@ -78,11 +78,11 @@ export interface LineDialogProps {
   readonly line: CartLine;
   readonly currency: string | null;
   readonly onClose: () => void;
-  /** `null`: the line is taken out. */
+  /** `null` removes the line. */
   readonly onChange: (change: Pick<CartLine, 'quantity' | 'discount'> | null) => void;
 }
 
-/** How much of an item is sold, and for how much less. */
+/** Edits a line's quantity and discount. */
 export function LineDialog({ line, currency, onClose, onChange }: LineDialogProps): ReactNode {
   const [typed, setTyped] = useState(quantityText(line.quantity));
   const quantity = readQuantity(typed);
@@ -123,7 +123,7 @@ export interface DiscountDialogProps {
   readonly onCart: (cart: Cart) => void;
 }
 
-/** Takes something from the whole sale. */
+/** Edits the discount on the whole sale. */
 export function DiscountDialog({ cart, onClose, onCart }: DiscountDialogProps): ReactNode {
   const { currency } = cart;
   const most = linesTotal(cart);

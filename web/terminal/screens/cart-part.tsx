@@ -67,7 +67,7 @@ interface SumsProps {
   readonly cart: Cart;
 }
 
-/** From the lines to what is charged; only the total where nothing stands between them. */
+/** Lists the sums from the lines to the amount due; only the total if there are no others. */
 function Sums({ cart }: SumsProps): ReactNode {
   const { currency, discount } = cart;
   const [lines, total] = [linesTotal(cart), cartTotal(cart)];
@@ -164,11 +164,11 @@ function CartWays({ cart, onCart }: CartProps): ReactNode {
 
 export interface CartPartProps extends TillContext {
   readonly cart: Cart | null;
-  /** Whether the service has said what the till types in. */
+  /** True once the service has sent the currency of typed amounts. */
   readonly isKnown: boolean;
 }
 
-/** What is sold, where a thumb reaches it: the total and `Charge` stand at the bottom. */
+/** Shows the cart. The total and `Charge` are at the bottom, within reach of a thumb. */
 export function CartPart({ cart, isKnown, view, runner, settings }: CartPartProps): ReactNode {
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
   const total = cart === null ? null : cartTotal(cart);

@@ -4,7 +4,7 @@ import { t } from '../../ui/text/t.ts';
 import type { Cart } from '../cart.ts';
 import { goTo } from '../place.ts';
 
-/** To the items that are sold at a tap. It says how many lines the cart has. */
+/** Links to the catalog, and shows how many lines the cart has. */
 export function CatalogueLink({ cart }: { readonly cart: Cart | null }): ReactNode {
   const count = cart?.lines.length ?? 0;
   return (

@@ -15,19 +15,19 @@ import type { TillContext } from './shift.tsx';
 import './catalogue.css';
 
 interface Loaded {
-  /** null while they are being loaded. */
+  /** `null` while loading. */
   readonly items: readonly CatalogueItem[] | null;
   readonly failed: boolean;
   readonly reload: () => void;
 }
 
-/** The items of the shop, and again when the connection is back. */
+/** Loads the shop's items, and again when the connection returns. */
 function useCatalogue({ api, view }: TillContext): Loaded {
   const { reached } = view;
   const [items, setItems] = useState<readonly CatalogueItem[] | null>(null);
   const [failed, setFailed] = useState(false);
   const [round, setRound] = useState(0);
-  // biome's hint is right: another round, or the connection's return, is a reason to ask again.
+  // Biome is right that these are extra dependencies: they trigger another load.
   useEffect(() => {
     let isCurrent = round >= 0 && reached;
     void api.catalogue().then((answer) => {
@@ -50,7 +50,7 @@ interface ItemProps {
 
 function Item({ item, onAdd }: ItemProps): ReactNode {
   const { name, unit_amount: price, currency, color } = item;
-  // By the object model, which the page's policy allows; as an attribute it would not.
+  // Set through the DOM, because the page's CSP forbids `style` attributes.
   const style = color === null ? undefined : ({ '--item-color': color } as CSSProperties);
   return (
     <button type="button" className="item" style={style} onClick={onAdd}>
@@ -77,7 +77,7 @@ export function CatalogueScreen(context: TillContext): ReactNode {
   const { items, failed, reload } = useCatalogue(context);
   const known = tillCurrency(context);
   const currency = known ?? null;
-  // What is priced in another currency cannot be in one sale with the others.
+  // A sale cannot mix currencies.
   const shown = items?.filter((item) => item.currency === currency) ?? null;
   const kept = view.till.cart;
   const cart = kept?.currency === currency ? kept : null;

@@ -59,7 +59,10 @@ function useSale({ api }: TillContext) {
   return { found, busy, look };
 }
 
-/** What was paid, as it is typed: in the shop's currency, or in USDC if the cashier says so. */
+/**
+ * Holds the typed amount that was paid, in the shop's currency, or in USDC if the cashier chooses
+ * that.
+ */
 function useTypedPaid(shop: string | null) {
   const [text, setText] = useState('');
   const [isUsdc, setIsUsdc] = useState(false);
@@ -101,7 +104,7 @@ function PaidField(props: PaidFieldProps): ReactNode {
   );
 }
 
-/** The form into which the customer's receipt is typed or scanned. */
+/** The form for the customer's receipt, typed or scanned. */
 function FindForm({
   receipt,
   shop,
@@ -109,7 +112,7 @@ function FindForm({
   onLook,
 }: {
   readonly receipt: string | null;
-  /** What the shop prices in; `null` for USDC. */
+  /** The shop's currency; `null` for USDC. */
   readonly shop: string | null;
   readonly busy: boolean;
   readonly onLook: (typed: string, paid: PaidSum | null) => void;

@@ -26,11 +26,13 @@ const KEYS = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '0', 'Delete'] a
 const LONGEST = 16;
 /** Beyond this many digits the font shrinks, so that all of them stay visible. */
 const FULL_SIZE = 9;
-/** behavior.md 23.1: what it is worth is bounded by the service, which knows the rate. */
+/**
+ * A limit on typing only (behavior.md 23.1). The service, which knows the rate, limits the value.
+ */
 const MAX_MINOR_UNITS = 1_000_000_000_000_000n;
 
 interface KeysProps {
-  /** `null`: the currency has no decimals, and the till no key for them. */
+  /** `null` if the currency has no decimals; the till then shows no key for the separator. */
   readonly separator: string | null;
   readonly onKey: (key: string) => void;
 }
@@ -58,7 +60,7 @@ function Keys({ separator, onKey }: KeysProps): ReactNode {
   );
 }
 
-/** Of the till's locale, where it types in the shop's currency. */
+/** Returns the separator of the till's locale for amounts in the shop's currency. */
 function separatorOf(currency: string | null): string | null {
   const { decimals, locale } = sumRules(currency);
   if (decimals === 0) return null;
@@ -119,12 +121,12 @@ function chargeable({ typed, split }: Till, currency: string | null): Chargeable
 }
 
 interface MoreProps extends TillContext {
-  /** What could be charged now, in the currency; null: nothing. */
+  /** The amount that could be charged now, in the currency; `null` if there is none. */
   readonly total: bigint | null;
   readonly currency: string | null;
 }
 
-/** What else can be done at an idle till. */
+/** Shows the other actions of an idle till. */
 function More({ view, runner, total, currency }: MoreProps): ReactNode {
   const [splitting, setSplitting] = useState(false);
   return (

@@ -49,7 +49,8 @@ function useUsbReader(onRead: (read: Read) => void, api: DeviceApi): UsbState {
     const usb = keptUsbReader();
     if (usb === null) return;
     const end = new AbortController();
-    // Most tills have none: its code comes with the first one, from the service worker offline too.
+    // Most tills have none, so its code loads with the first one; offline, it comes from the
+    // service worker.
     import('../reader/usb.ts')
       .then(({ readUsb }) => readUsb(usb, { api, onState: setState, onRead }, end.signal))
       .catch(() => {});

@@ -22,7 +22,7 @@ import { type Readers, useReaders } from './readers.ts';
 import { useDisplay } from './use-display.ts';
 
 /** The context of every screen of a paired till. */
-/** After a payment from there the cashier is back there. */
+/** After a payment that started on the catalog page, the till returns to it. */
 const CATALOGUE = 'catalogue';
 
 export interface TillContext {

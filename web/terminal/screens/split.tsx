@@ -12,7 +12,7 @@ const COUNTS = Array.from({ length: MOST_PARTS - 1 }, (_, i) => i + 2);
 
 export interface SplitDialogProps {
   readonly total: bigint;
-  /** What the total is minor units of; `null`: atoms of USDC. */
+  /** The currency whose minor units the total counts; `null` for atoms of USDC. */
   readonly currency: string | null;
   readonly onClose: () => void;
   readonly onSplit: (split: Split) => void;

@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { rowsOf, usePayments } from '../queries.ts';
 import { More, Problem, Waiting } from './loading.tsx';
 
-/** What left the wallet, and the parts of that. */
+/** Shows the amount that left the wallet, and its parts. */
 function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const { acquirer, protocol, cashback } = payment.fees;
   const fees = BigInt(acquirer + protocol - cashback);
