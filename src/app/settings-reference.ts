@@ -12,7 +12,8 @@ const PAGE_HEAD = `# Settings
 
 All settings are environment variables. The sandbox needs none of them. The start ends with one
 line that names the first setting that is unknown or wrong. [.env.example](../.env.example) lists
-all of them with their defaults, and [operate.md](operate.md) says which ones production needs.
+all of them with their defaults. [operate.md](operate.md) says which ones
+production needs, and [configure.md](configure.md) explains them.
 \`npm run settings-reference\` writes this page from \`src/settings\`.
 
 \`npm start -- --roles api\`, \`worker\`, \`registrar\` or \`watch\` runs one part of the

@@ -53,7 +53,7 @@ function group<Name extends PassFileSetting>(
   if (missing.length === names.length) return null;
   if (missing.length > 0) {
     const given = names.find((name) => !missing.includes(name));
-    throw new StartError(`${given} needs ${missing.join(', ')}: see docs/operate.md`);
+    throw new StartError(`${given} needs ${missing.join(', ')}: see docs/configure.md`);
   }
   return Object.fromEntries(values) as Record<Name, string>;
 }

@@ -16,7 +16,7 @@ const PUSH_SETTINGS = ['VAPID_PRIVATE_KEY', 'VAPID_SUBJECT'] as const;
 const KEY_BYTES = 32;
 
 function publicKeyOf(privateKey: Buffer): Buffer {
-  const wrong = 'VAPID_PRIVATE_KEY must be 32 bytes in base64url: see docs/operate.md';
+  const wrong = 'VAPID_PRIVATE_KEY must be 32 bytes in base64url: see docs/configure.md';
   if (privateKey.length !== KEY_BYTES) throw new StartError(wrong);
   const curve = createECDH('prime256v1');
   try {

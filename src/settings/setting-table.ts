@@ -239,7 +239,7 @@ export const GENERAL_SECTIONS = [
         unit: 'two URLs, separated by a comma',
         what:
           'Two independent feeds of exchange rates. A rate counts while both return one that is ' +
-          'not too old, and they agree. See [Rates](operate.md).',
+          'not too old, and they agree. See [Rates](configure.md#rates).',
       },
       {
         name: 'RATES_MAX_AGE',
@@ -343,7 +343,7 @@ export const GENERAL_SECTIONS = [
         name: 'APPLE_PASS_TYPE',
         default: '',
         without: 'no pass files for iPhones',
-        what: 'Apple’s identifier of the pass type. See [Passes](operate.md).',
+        what: 'Apple’s identifier of the pass type. See [Passes](configure.md#passes-for-phones).',
       },
       {
         name: 'APPLE_TEAM',

@@ -15,7 +15,7 @@ const ROOT = path.join(import.meta.dirname, '../..');
 const DEPLOY = path.join(ROOT, 'deploy');
 /** Limit of `systemd-analyze security` in tenths: 3.0. Node's JIT compiler costs a few points. */
 const EXPOSURE = 30;
-/** Time that a process may need besides DRAIN_SECONDS (docs/operate.md). */
+/** Time that a process may need besides DRAIN_SECONDS (docs/configure.md). */
 const STOP_SECONDS = 15;
 /**
  * Variables of third-party programs: Compose and its images, Patroni, etcd, HAProxy, Kubernetes.

@@ -51,6 +51,7 @@ test('every log message is in the reference, and no other', async () => {
 const RUNBOOKS = [
   'docs/alerts.md',
   'docs/operate.md',
+  'docs/configure.md',
   'docs/guides/operating.md',
   'deploy/prometheus/tapline-rules.yml',
 ];
