@@ -5,7 +5,7 @@ import type { Database, Tx } from '#db/database.ts';
 import { foreignSettlements } from '#ops/admin-foreign.ts';
 import type { AdminInput } from '#ops/admin-input.ts';
 import { sayRestored } from '#ops/admin-restored.ts';
-import { listAfterRestore } from '#ops/after-restore.ts';
+import { listAfterRestore } from '#ops/recovery-report.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
 import { deletePasskeysOf } from '#people/passkey-queries.ts';

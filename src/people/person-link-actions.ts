@@ -1,8 +1,8 @@
 import { addMs } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
 import { deleteDevicesOf } from '#people/device-queries.ts';
-import { endFactors, FACTORS_END_MS, isFactorTrusted } from '#people/factor-trust.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
+import { endFactors, FACTORS_END_MS, isFactorTrusted } from '#people/new-factor-delay.ts';
 import type { PeopleDeps } from '#people/people.ts';
 import { mailChange } from '#people/person-links.ts';
 import { updateFactorsEnd, updateFactorTrust } from '#people/second-factor-queries.ts';

@@ -3,7 +3,7 @@ import { present } from '#core/assert.ts';
 import { forgetAttempts, secondFactorBucket } from '#people/attempts.ts';
 import { linkRefused, readLink } from '#people/email-links.ts';
 import { deleteEmailTokens, takeEmailToken } from '#people/email-token-queries.ts';
-import { endFactors, isFactorTrusted } from '#people/factor-trust.ts';
+import { endFactors, isFactorTrusted } from '#people/new-factor-delay.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
 import type { PeopleDeps, Visit } from '#people/people.ts';
 import { savePassword } from '#people/save-password.ts';

@@ -11,7 +11,7 @@ import { type IdKind, newId } from '#core/ids.ts';
 import { silentLog } from '#core/log.ts';
 import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { createOperator } from '#people/create-operator.ts';
-import { FACTOR_AGE_MS } from '#people/factor-trust.ts';
+import { FACTOR_AGE_MS } from '#people/new-factor-delay.ts';
 import { hasRole, ROLES, type Role } from '#people/roles.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 import { addMember, addOwner, PASSWORD, signInAs } from '#testing/people.ts';

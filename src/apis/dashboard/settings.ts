@@ -2,7 +2,7 @@ import type { SurfaceSettings } from '#apis/dashboard/surface.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
-import { FACTOR_AGE_MS } from '#people/factor-trust.ts';
+import { FACTOR_AGE_MS } from '#people/new-factor-delay.ts';
 import type { Realm } from '#people/user-queries.ts';
 
 export interface PeopleSettings {
