@@ -46,7 +46,7 @@ const at = (batch: bigint) => RANGE.get(batch) ?? assert.fail(`batch ${batch} is
 
 const climb = (root: Hex, path: readonly Hex[]) => path.reduce(parentOf, root);
 
-/** All nodes that cover the batch, among those written when there were `count` batches. */
+/** Returns all nodes that cover the batch, among those written when there were `count` batches. */
 function nodesAbove(batch: bigint, count: bigint): bigint[] {
   const all = Array.from({ length: Number(count) }, (_, i) => BigInt(i) + 1n);
   return all.filter((top) => batch <= top && batch > top - (top & -top));

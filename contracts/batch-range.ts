@@ -20,28 +20,28 @@ const PEAK_HEIGHT = 7;
  */
 export const LASTING_BATCHES = 128n;
 
-/** How often 2 divides the number of the batch. */
+/** Returns how often 2 divides the number of the batch. */
 function heightOf(batch: bigint): number {
   let height = 0;
   while ((batch & (1n << BigInt(height))) === 0n) height++;
   return height;
 }
 
-/** The index at which the contract stores the node of this batch (`rangeNode`). */
+/** Returns the index at which the contract stores the node of this batch (`rangeNode`). */
 export function nodeIndexOf(batch: bigint): bigint {
   const height = heightOf(batch);
   return height < PEAK_HEIGHT ? batch % RING : RING + BigInt(height);
 }
 
-/** The number of the batch that overwrites this batch's node. */
+/** Returns the number of the batch that overwrites this batch's node. */
 export function overwrittenBy(batch: bigint): bigint {
   const height = heightOf(batch);
   return height < PEAK_HEIGHT ? batch + RING : batch + (2n << BigInt(height));
 }
 
 /**
- * The lowest node above the batch that stays for more than {@link LASTING_BATCHES} further ones, as
- * the number of the batch that wrote it. `count` is the number of batches so far.
+ * Returns the lowest node above the batch that stays for more than {@link LASTING_BATCHES} further
+ * ones, as the number of the batch that wrote it. `count` is the number of batches so far.
  */
 export function lastingNodeOf(batch: bigint, count: bigint): bigint {
   if (batch < 1n || batch > count)
@@ -54,7 +54,7 @@ export function lastingNodeOf(batch: bigint, count: bigint): bigint {
 /** The node of this height over the batches that end with `end`; it may never have been written. */
 type Span = { readonly end: bigint; readonly height: number };
 
-/** The siblings on the path from the batch up to the node of batch `top`, lowest first. */
+/** Returns the siblings on the path from the batch up to the node of batch `top`, lowest first. */
 function siblingsOf(batch: bigint, top: bigint): Span[] {
   const height = heightOf(top);
   if (batch > top || batch <= top - (1n << BigInt(height))) {
@@ -66,20 +66,20 @@ function siblingsOf(batch: bigint, top: bigint): Span[] {
   });
 }
 
-/** The batches whose nodes make up this node; of the first batch, the root is used. */
+/** Returns the batches whose nodes make up this node; of the first batch, the root is used. */
 function partsOf({ end, height }: Span): bigint[] {
   if (heightOf(end) === height) return [end];
   return [end, ...Array.from({ length: height }, (_, level) => end - (1n << BigInt(level)))];
 }
 
-/** The batches whose data {@link rangePath} needs. */
+/** Returns the batches whose data {@link rangePath} needs. */
 export function batchesOnPath(batch: bigint, top: bigint): bigint[] {
   return [...new Set(siblingsOf(batch, top).flatMap(partsOf))];
 }
 
 /**
- * The proof of a batch's root against the node of batch `top`: siblings, lowest first. It follows a
- * payment's proof in its batch.
+ * Returns the proof of a batch's root against the node of batch `top`: siblings, lowest first. It
+ * follows a payment's proof in its batch.
  */
 export function rangePath(
   { batch, top }: { readonly batch: bigint; readonly top: bigint },
@@ -92,7 +92,7 @@ export function rangePath(
   });
 }
 
-/** The batches whose nodes together cover all `count` batches: the peaks, lowest first. */
+/** Returns the batches whose nodes together cover all `count` batches: the peaks, lowest first. */
 export function peaksOf(count: bigint): bigint[] {
   const peaks: bigint[] = [];
   for (let batch = count; batch > 0n; batch -= 1n << BigInt(heightOf(batch))) peaks.push(batch);

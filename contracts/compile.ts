@@ -144,7 +144,9 @@ function placesOf(immutables: Immutables): [start: number, length: number][] {
     .sort(([a], [b]) => a - b);
 }
 
-/** The input for solc, and for an explorer that verifies the source. It contains every file. */
+/**
+ * Returns the input for solc, and for an explorer that verifies the source. It contains every file.
+ */
 export function standardInput(path: string, root = folder): string {
   const contractName = basename(path);
   const entry = `${path}.sol`;
@@ -178,14 +180,19 @@ export function compileInput(input: string): SolcOutput {
   return JSON.parse(answer) as SolcOutput;
 }
 
-/** The functions, events and errors of the logic contract, and the constructor of the proxy. */
+/**
+ * Returns the functions, events and errors of the logic contract, and the constructor of the proxy.
+ */
 function abiBehind(proxy: SolcContract, logic: SolcContract | undefined): unknown[] {
   const isConstructor = (item: unknown) => (item as { type: string }).type === 'constructor';
   const others = (logic?.abi ?? []).filter((item) => !isConstructor(item));
   return [...proxy.abi.filter(isConstructor), ...others];
 }
 
-/** A hash of everything that the bytecode depends on: sources, settings and compiler version. */
+/**
+ * Returns a hash of everything that the bytecode depends on: sources, settings and compiler
+ * version.
+ */
 export function hashSources(path: string, root = folder): string {
   const { version } = require('solc/package.json') as { version: string };
   const hash = createHash('sha256');
@@ -196,7 +203,10 @@ export function hashSources(path: string, root = folder): string {
   return hash.digest('hex');
 }
 
-/** One item per line, so that a diff shows only the items that a change of the contract affects. */
+/**
+ * Formats one item per line, so that a diff shows only the items that a change of the contract
+ * affects.
+ */
 function listOf(items: readonly unknown[]): string {
   return `[\n${items.map((item) => JSON.stringify(item)).join(',\n')}\n]`;
 }
@@ -228,7 +238,7 @@ function renderModule(artifact: Artifact, exportName: string): string {
   ].join('\n');
 }
 
-/** The files written beside the artifact, by name. */
+/** Returns the files written beside the artifact, by name. */
 function derivedFiles(artifact: Artifact, exportName: string): [path: string, text: string][] {
   return [
     [`${artifact.contractName}.ts`, renderModule(artifact, exportName)],
@@ -240,7 +250,9 @@ function read(path: string): string {
   return readFileSync(join(artifactsFolder, path), 'utf8');
 }
 
-/** The artifacts whose sources, compiler or settings have changed since they were written. */
+/**
+ * Returns the artifacts whose sources, compiler or settings have changed since they were written.
+ */
 export function staleArtifacts(): string[] {
   return PRODUCTS.filter(({ contractName, exportName }) => {
     try {

@@ -3,10 +3,9 @@ import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 
 /**
- * The path of the native program in a @foundry-rs package. Where the exit code matters, do not use
- * the package's `bin.mjs`: it exits with 0 even if the program exited with 1, so failing tests
- * would
- * pass.
+ * Returns the path of the native program in a @foundry-rs package. Where the exit code matters, do
+ * not use the package's `bin.mjs`: it exits with 0 even if the program exited with 1, so failing
+ * tests would pass.
  */
 export function foundryBinary(tool: 'anvil' | 'forge'): string {
   const architecture = process.arch === 'x64' ? 'amd64' : process.arch;

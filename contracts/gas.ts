@@ -117,12 +117,12 @@ export async function measureGas(): Promise<Partial<Record<MeasuredToken, GasTab
   return { ...withoutReal, realUsdc: await measureOn(deployRealUsdc) };
 }
 
-/** The gas table of another Settlement bytecode, on the real USDC. */
+/** Returns the gas table of another Settlement bytecode, on the real USDC. */
 export function measureOnRealUsdc(bytecode: Hex): Promise<GasTable> {
   return measureOn(deployRealUsdc, bytecode);
 }
 
-/** The committed gas table. */
+/** Returns the committed gas table. */
 export function readGasTable(): Record<MeasuredToken, GasTable> {
   return JSON.parse(readFileSync(gasFile, 'utf8')) as Record<MeasuredToken, GasTable>;
 }
@@ -170,8 +170,8 @@ async function medianOf(
 }
 
 /**
- * A batch with an odd number is its own node, so it needs no path. The path of most recent sales is
- * short.
+ * Settles a batch with an odd number, which is its own node and so needs no path. The path of most
+ * recent sales is short.
  */
 async function settleFresh(stage: Stage, count: number): Promise<Settled> {
   const settled = await settle(stage, count, () => 1);
@@ -240,7 +240,7 @@ async function settleSales(stage: Stage): Promise<number> {
 
 type Sale = { number: bigint; merchant: number };
 
-/** The relayer sorts in the same way (src/settlement/relayer/send/flush-payments.ts). */
+/** Sorts like the relayer does (src/settlement/relayer/send/flush-payments.ts). */
 function bySlot(a: Sale, b: Sale): number {
   return Number((a.number >> 8n) - (b.number >> 8n)) || a.merchant - b.merchant;
 }

@@ -55,12 +55,12 @@ function processProof(proof: readonly Hex[], leaf: Hex): Hex {
 const verifies = ({ proof, leaf, root }: { proof: readonly Hex[]; root: Hex; leaf: Hex }) =>
   processProof(proof, leaf) === root;
 
-/** The leaf or proof node with one bit flipped. */
+/** Returns the leaf or proof node with one bit flipped. */
 function turnBit(node: Hex, bit: number): Hex {
   return numberToHex(hexToBigInt(node) ^ (1n << BigInt(bit)), { size: 32 });
 }
 
-/** The leaf at `index`, its proof, and the root that they lead to. */
+/** Returns the leaf at `index`, its proof, and the root that they lead to. */
 function provenIn(leaves: readonly Hex[], index: number) {
   const leaf = leaves[index];
   assert.ok(leaf !== undefined);

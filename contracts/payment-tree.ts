@@ -28,7 +28,7 @@ export const PACKED_PAYMENT_BYTES = 45;
 const ORDER_ID_BYTES = 8;
 const ZERO_BYTE = '\u0100';
 
-/** The order id as `bytes8`, padded on the right. */
+/** Returns the order id as `bytes8`, padded on the right. */
 export function orderIdToBytes8(orderId: string): Hex {
   const text = orderId.replaceAll(ZERO_BYTE, '\0');
   const bytes = Buffer.alloc(ORDER_ID_BYTES);
@@ -62,7 +62,7 @@ export function packPayment(payment: PackedPaymentFields): Hex {
   );
 }
 
-/** The Merkle leaf of one packed payment. */
+/** Returns the Merkle leaf of one packed payment. */
 export function paymentLeaf(packed: Hex): Hex {
   if (size(packed) !== PACKED_PAYMENT_BYTES) {
     throw new RangeError(`a packed payment has ${PACKED_PAYMENT_BYTES} bytes, got ${size(packed)}`);
@@ -70,14 +70,14 @@ export function paymentLeaf(packed: Hex): Hex {
   return keccak256(packed);
 }
 
-/** The root over the leaves of a batch, in the order of its PaymentSettled events. */
+/** Returns the root over the leaves of a batch, in the order of its PaymentSettled events. */
 export function paymentTreeRoot(leaves: readonly Hex[]): Hex {
   const root = levelsOf(leaves).at(-1)?.[0];
   if (root === undefined) throw new RangeError('a batch has at least one payment');
   return root;
 }
 
-/** The proof of leaf `index`, as `refund` takes it: siblings, lowest first. */
+/** Returns the proof of leaf `index`, as `refund` takes it: siblings, lowest first. */
 export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
   if (!Number.isInteger(index) || index < 0 || index >= leaves.length) {
     throw new RangeError(`leaf ${index} is not among ${leaves.length}`);
@@ -88,7 +88,7 @@ export function paymentProof(leaves: readonly Hex[], index: number): Hex[] {
   });
 }
 
-/** All levels, leaves first. A last node without a neighbor moves up unchanged. */
+/** Returns all levels, leaves first. A last node without a neighbor moves up unchanged. */
 function levelsOf(leaves: readonly Hex[]): (readonly Hex[])[] {
   const levels = [leaves];
   for (let level = leaves; level.length > 1; ) {
@@ -106,7 +106,7 @@ function joined(children: readonly Hex[]): Hex {
   return right === undefined ? left : parentOf(left, right);
 }
 
-/** The parent of two nodes: the keccak256 of both, the smaller first. */
+/** Returns the parent of two nodes: the keccak256 of both, the smaller first. */
 export function parentOf(a: Hex, b: Hex): Hex {
   const [low, high] = a.toLowerCase() < b.toLowerCase() ? [a, b] : [b, a];
   return keccak256(`0x${low.slice(2)}${high.slice(2)}`);

@@ -30,7 +30,10 @@ function signatureOf(number, previous, receipt) {
   return createHmac('sha256', key).update(signed).digest('base64url');
 }
 
-/** The same receipt again gets the signature that it has. On disk before it is given away. */
+/**
+ * Signs a receipt. The same receipt again gets the signature that it has. It is on disk before it
+ * is given away.
+ */
 function sign(receipt) {
   const found = known.get(receipt.id);
   if (found !== undefined) return found;
@@ -46,7 +49,7 @@ function sign(receipt) {
   return entry;
 }
 
-/** The number of the first entry that does not fit the chain; null if all do. */
+/** Returns the number of the first entry that does not fit the chain; null if all do. */
 function firstBroken() {
   let previous = '';
   for (const [at, entry] of chain.entries()) {

@@ -31,9 +31,9 @@ async function removeLeftovers(): Promise<void> {
 }
 
 /**
- * A memory-backed folder for a run's temporary files, including its databases; `null` if the
- * machine has none. Each test clones a database of about a thousand files, which takes 0.2 to 0.9 s
- * on disk, mostly in the kernel, and 0.1 s in memory.
+ * Creates a memory-backed folder for a run's temporary files, including its databases; `null` if
+ * the machine has none. Each test clones a database of about a thousand files, which takes 0.2 to
+ * 0.9 s on disk, mostly in the kernel, and 0.1 s in memory.
  */
 export async function memoryFolder(): Promise<string | null> {
   if (!existsSync('/proc/mounts') || !isMemory(readFileSync('/proc/mounts', 'utf8'))) return null;

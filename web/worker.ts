@@ -95,7 +95,10 @@ async function showPage(request: Request): Promise<Response> {
 
 const PAGE_HEADERS = ['Content-Type', 'Content-Security-Policy', 'Referrer-Policy'];
 
-/** Every URL of the app shows the same cached page, so set its `<base>` for this URL. */
+/**
+ * Returns the cached page. Every URL of the app shows the same one, so its `<base>` is set for this
+ * URL.
+ */
 async function keptPage(): Promise<Response | null> {
   const kept = await caches.match(pageUrl);
   if (kept === undefined) return null;

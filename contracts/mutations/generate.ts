@@ -86,8 +86,8 @@ function swapped(pair: string): string {
 }
 
 /**
- * The text with comments, imports and strings blanked out, because bugs are not inserted there. The
- * length stays the same.
+ * Returns the text with comments, imports and strings blanked out, because bugs are not inserted
+ * there. The length stays the same.
  */
 function codeOf(text: string): string {
   const blank = (part: string) => part.replace(/[^\n]/g, ' ');
@@ -99,7 +99,7 @@ function codeOf(text: string): string {
     .replace(/\bfunction \w+\([^)]*\)|\breturns \([^)]*\)/g, blank);
 }
 
-/** All mutations of the file that the generator can make, in the order of the file. */
+/** Returns all mutations of the file that the generator can make, in the order of the file. */
 export function candidates(file: string, text: string): Candidate[] {
   const code = codeOf(text);
   return RULES.flatMap(({ kind, pattern, to }) =>

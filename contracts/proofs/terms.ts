@@ -54,7 +54,7 @@ export class Terms {
   }
 
   /**
-   * The first word of the calldata: the function's selector, and the beginning of the first
+   * Returns the first word of the calldata: the function's selector, and the beginning of the first
    * argument.
    */
   beginning(selector: bigint): Term {
@@ -77,7 +77,7 @@ export class Terms {
     return found;
   }
 
-  /** A word that is 1 if the boolean holds and 0 otherwise. */
+  /** Returns a word that is 1 if the boolean holds and 0 otherwise. */
   wordOf(truth: Term): Term {
     return { ...this.define('word', `(ite ${truth.name} (_ bv1 256) (_ bv0 256))`), truth };
   }

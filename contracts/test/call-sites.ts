@@ -97,7 +97,7 @@ const COPIES: Readonly<Record<number, readonly [number, number, number]>> = {
   60: [1, 3, 4],
 };
 
-/** The positions of all call instructions in the code, reachable or not. */
+/** Returns the positions of all call instructions in the code, reachable or not. */
 export function callPlaces(code: Uint8Array): number[] {
   const found: number[] = [];
   for (let pc = 0; pc < code.length; pc += widthOf(code[pc] ?? 0)) {
@@ -106,7 +106,7 @@ export function callPlaces(code: Uint8Array): number[] {
   return found;
 }
 
-/** Every call that a transaction with this selector can reach. */
+/** Returns every call that a transaction with this selector can reach. */
 export function callSites(code: Uint8Array, selector: Hex): CallSite[] {
   const sites = new Map<number, CallSite>();
   const seen = new Map<string, State>();
@@ -130,7 +130,9 @@ function widthOf(op: number): number {
   return op >= 0x60 && op <= 0x7f ? op - 0x5f + 1 : 1;
 }
 
-/** The return addresses on the stack, which distinguish the uses of an internal function. */
+/**
+ * Returns the return addresses on the stack, which distinguish the uses of an internal function.
+ */
 function contextOf(code: Uint8Array, { pc, stack }: State): string {
   const places = stack.map((value) =>
     typeof value === 'bigint' && code[Number(value)] === JUMPDEST ? value : '',
@@ -259,7 +261,7 @@ function copy([to, length, count]: readonly [number, number, number], machine: M
   machine.memory.forget(taken[to] ?? 'any', taken[length] ?? 'any');
 }
 
-/** The value that an instruction pushes onto the stack. */
+/** Returns the value that an instruction pushes onto the stack. */
 function result(
   code: Uint8Array,
   pc: number,
@@ -306,7 +308,7 @@ function computed(op: number, a: Value, b: Value, { selector }: Run): Value {
   return typeof b === 'object' ? moved(b, a) : 'any';
 }
 
-/** An unknown value that is added to a pointer is a length: solc adds nothing else. */
+/** Adds an unknown value to a pointer. It is a length, because solc adds nothing else. */
 function moved({ base, offset, isBehind }: Pointer, by: Value): Value {
   if (typeof by !== 'bigint') return by === 'any' ? { base, offset, isBehind: true } : 'any';
   return { base, offset: offset + (by >= WORD / 2n ? by - WORD : by), isBehind };

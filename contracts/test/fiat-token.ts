@@ -85,7 +85,7 @@ export async function deployFiatToken(
   return token;
 }
 
-/** The creation code with the address of its library filled in wherever it is needed. */
+/** Returns the creation code with the address of its library filled in wherever it is needed. */
 function link({ bytecode, linkReferences }: Compiled, library: Hex): Hex {
   let code = bytecode.slice(2);
   for (const places of Object.values(linkReferences).flatMap((file) => Object.values(file))) {
@@ -118,7 +118,7 @@ export const FIAT_TOKEN_NAME_SLOT = '0x4';
 /** The longest text that fits into one word together with its length. */
 const SHORT_TEXT_LENGTH = 31;
 
-/** A short text as Solidity stores it: its bytes, and twice its length in the last byte. */
+/** Returns a short text as Solidity stores it: its bytes, and twice its length in the last byte. */
 export function storedText(text: string): Hex {
   const bytes = Buffer.from(text);
   if (bytes.length > SHORT_TEXT_LENGTH) throw new Error(`${text} does not fit into a word`);

@@ -64,7 +64,7 @@ async function change(
   });
 }
 
-/** `color`: six hex digits; `null` for none. */
+/** Stores the color: six hex digits, or `null` for none. */
 export async function setBrandColor(tx: Tx, ref: BrandRef, color: string | null): Promise<void> {
   await change(tx, ref, (before) => ({ ...before, color }));
 }

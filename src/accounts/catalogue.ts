@@ -66,7 +66,7 @@ async function lockCatalogue(tx: Tx, { accountId, livemode }: Tenant): Promise<C
   return selectCatalogue(tx, { accountId, livemode });
 }
 
-/** If another item has this position, moves it and all items behind it back by one. */
+/** Makes room at this position: moves the item there and all later ones back by one. */
 async function takePosition(
   tx: Tx,
   tenant: Tenant,

@@ -37,7 +37,10 @@ function screen(sandbox: SandboxFile, dataDir: string): string {
 `;
 }
 
-/** Without https a phone's browser has no camera, NFC or WebCrypto. */
+/**
+ * Returns the text for phones in the same network. Without https their browsers have no camera, NFC
+ * or WebCrypto.
+ */
 function lanScreen({ url, fingerprint }: LanServer, deviceKey: string): string {
   return `
   On phones in the same network:

@@ -24,8 +24,8 @@ async function requireClosedWay({ url }: CellAddress): Promise<void> {
 }
 
 /**
- * Each cell reports its own number, because two cells with one number would route money and people
- * to the wrong one.
+ * Asks each cell for its number, because two cells with one number would route money and people to
+ * the wrong one.
  * @returns those that do not respond: they are unreachable, or have another secret.
  * @throws StartError
  */

@@ -52,7 +52,10 @@ export function readHomeAnswer(body: unknown): HomeAnswer | null {
   return Value.Check(HomeAnswerSchema, body) ? body : null;
 }
 
-/** A later release of the home cell may have a reason that this one does not know. */
+/**
+ * Returns the decline. A later release of the home cell may have a reason that this one does not
+ * know.
+ */
 export function declineOf({ decline }: HomeAnswer): Decline | null {
   if (decline === null) return null;
   return decline in DECLINES ? (decline as Decline) : 'pass_unknown';

@@ -42,7 +42,7 @@ function rejectAll(batch: readonly Pick<Waiting<never, never>, 'reject'>[], erro
 }
 
 /**
- * One bad item must not fail its neighbors, so a failed batch is run again item by item. If the
+ * Runs a failed batch again item by item, so that one bad item does not fail its neighbors. If the
  * database becomes unreachable meanwhile, the remaining items fail at once. After a commit that may
  * have happened, no item is reported as not done.
  */

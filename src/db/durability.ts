@@ -30,7 +30,8 @@ export interface ReplicationRow {
 }
 
 /**
- * The primary's view of its standbys (their states are visible only to members of `pg_monitor`).
+ * Returns the primary's view of its standbys (their states are visible only to members of
+ * `pg_monitor`).
  */
 export async function selectReplication(sql: Sql): Promise<ReplicationRow> {
   const [row] = await sql.query<ReplicationRow>(

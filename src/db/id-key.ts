@@ -9,7 +9,7 @@ import type { Database, Sql } from '#db/database.ts';
 const NAME = 'ids';
 const KEY_BYTES = 32;
 
-/** If several processes start at once, the first stores its bytes, and all read those. */
+/** Stores the bytes unless another process was first, and reads the stored ones. */
 async function readOrKeep(sql: Sql, sealed: Buffer): Promise<Buffer> {
   await sql.query(
     'insert into service_keys (name, sealed) values ($1, $2) on conflict (name) do nothing',

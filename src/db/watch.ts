@@ -72,35 +72,35 @@ export class DatabaseWatch {
   #changes = 0;
   #epoch = 0;
 
-  /** Number of times that the database turned out to be another one, or to have gone back. */
+  /** Returns the number of times that the database was replaced or went back. */
   get changes(): number {
     return this.#changes;
   }
 
   /**
-   * Number of changes and broken connections; after each, findings about the database may be
-   * outdated.
+   * Returns the number of changes and broken connections; after each, findings about the database
+   * may be outdated.
    */
   get epoch(): number {
     return this.#epoch;
   }
 
-  /** `null` before the first connection. */
+  /** Returns `null` before the first connection. */
   get clusterId(): string | null {
     return this.#sight === null ? null : clusterIdOf(this.#sight);
   }
 
   /**
-   * The position up to which the log is known to be on disk. Read it before identifying a new
-   * connection.
+   * Returns the position up to which the log is known to be on disk. Read it before identifying a
+   * new connection.
    */
   get highest(): bigint {
     return this.#highest;
   }
 
   /**
-   * The identity and position to record for the next start; `null` if there are none yet, or a loss
-   * is not handled yet.
+   * Returns the identity and position to record for the next start; `null` if there are none yet,
+   * or a loss is not handled yet.
    */
   get place(): DatabasePlace | null {
     const isLossOpen = [...this.#trust.values()].includes('confirmed');

@@ -70,7 +70,7 @@ function zipFields({ name, bytes }: Entry): Buffer {
   return fields;
 }
 
-/** An uncompressed zip, which pip installs as a wheel. */
+/** Returns an uncompressed zip, which pip installs as a wheel. */
 export function zip(entries: readonly Entry[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];

@@ -18,7 +18,7 @@ export const events = table(
 
 export type EventRow = Row<typeof events>;
 
-/** One event of the tenant, if it is not older than `since`. */
+/** Returns one event of the tenant, if it is not older than `since`. */
 export async function selectEvent(
   sql: Sql,
   tenant: Tenant,
@@ -41,7 +41,7 @@ const WITHIN = (created: string, position: string) => `
 
 const NEWEST_FIRST = 'order by created desc, position desc limit $7';
 
-/** One page of all events, newest first, plus one row. */
+/** Returns one page of all events, newest first, plus one row. */
 export async function selectEvents(sql: Sql, tenant: Tenant, page: Page): Promise<EventRow[]> {
   return events.list(
     sql,
@@ -58,7 +58,10 @@ const OF_TYPE_ORDER = `
   order by e.type desc, e.account_id desc, e.livemode desc, e.created desc, e.position desc
   limit $7`;
 
-/** The same for some types: each type is a range of an index, and the short ranges are merged. */
+/**
+ * Like {@link selectEvents} for some types: each type is a range of an index, and the short ranges
+ * are merged.
+ */
 export async function selectEventsOfTypes(
   sql: Sql,
   wanted: { readonly tenant: Tenant; readonly types: readonly string[] },

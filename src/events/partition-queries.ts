@@ -39,7 +39,7 @@ export async function createTableLike(tx: Tx, name: string, parent: string): Pro
 }
 
 /**
- * Rows that arrived before their partition are in the default one. Nothing may be inserted
+ * Moves rows that arrived before their partition out of the default one. Nothing may be inserted
  * meanwhile.
  */
 export async function moveFromDefault(tx: Tx, bounds: Bounds): Promise<void> {
@@ -75,7 +75,7 @@ export async function deleteExpiredReplays(db: Database, before: Date): Promise<
   await db.query('delete from webhook_replays where created < $1', [before]);
 }
 
-/** The default partition stays, but its rows of expired days are deleted. */
+/** Deletes rows of expired days from the default partition, which itself stays. */
 export async function deleteFromDefault(
   db: Database,
   which: { readonly parent: string; readonly column: string; readonly before: Date },

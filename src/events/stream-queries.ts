@@ -25,7 +25,7 @@ export async function selectEventsAfter(
   );
 }
 
-/** The newest position in the order of the account and mode. */
+/** Returns the newest position in the order of the account and mode. */
 export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place> {
   const rows = await sql.query<{ created: Date; position: bigint }>(
     `select created, position from events
@@ -36,7 +36,7 @@ export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place
 }
 
 /**
- * A free slot of a key, chosen at random, so that two processes rarely pick the same one; the
+ * Takes a free slot of a key, chosen at random, so that two processes rarely pick the same one; the
  * slower of two gets none, and retries. A slot that is held for more than twice `holdMs` is free,
  * too, because the database's clock has stepped back since.
  */
@@ -61,7 +61,7 @@ export async function takeStreamSlot(
   return rows[0]?.slot;
 }
 
-/** The number of a key's open streams, in all processes. */
+/** Returns the number of a key's open streams, in all processes. */
 export async function countStreamSlots(
   sql: Sql,
   wanted: { readonly keyId: string; readonly holdMs: number },

@@ -70,7 +70,7 @@ export class StreamReader {
     this.#push('retry: 1000\n\n');
   }
 
-  /** The position up to which the stream was served. */
+  /** Returns the position up to which the stream was served. */
   get at(): Place {
     return this.#at;
   }

@@ -101,7 +101,7 @@ export function header(name: string): Doc {
   return { $ref: `#/components/headers/${name}` };
 }
 
-/** One example per code that the document mentions. */
+/** Returns one example per code that the document mentions. */
 export function errorExamples(codes: readonly ErrorCode[]): Doc {
   return Object.fromEntries(
     codes.map((code) => [code, { summary: ERROR_MEANINGS[code], value: errorExample(code) }]),

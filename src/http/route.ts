@@ -157,7 +157,9 @@ export interface Surface<C extends Caller = Caller> {
   readonly routes: readonly AnyRoute<C>[];
 }
 
-/** A surface of any caller: its routes only ever get callers that it authenticated itself. */
+/**
+ * Accepts a surface of any caller: its routes only ever get callers that it authenticated itself.
+ */
 export function anySurface<C extends Caller>(surface: Surface<C>): Surface {
   return surface as unknown as Surface;
 }

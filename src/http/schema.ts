@@ -11,8 +11,8 @@ export const Timestamp = Type.String({
 });
 
 /**
- * The value or null. A plain type is written `type: [X, "null"]`, which readers and generators
- * treat as one type; a named object stays a union, so that it stays a reference.
+ * Allows the value or null. A plain type is written `type: [X, "null"]`, which readers and
+ * generators treat as one type; a named object stays a union, so that it stays a reference.
  */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Unsafe<Static<S> | null>(nullableSchema(schema as PlainSchema));
@@ -33,12 +33,12 @@ function nullableSchema(schema: PlainSchema): TSchema {
   return values === undefined ? orNull : { ...orNull, enum: [...values, null] };
 }
 
-/** One of these strings. */
+/** Allows one of these strings. */
 export function oneOf<const V extends readonly string[]>(values: V, description: string) {
   return Type.Unsafe<V[number]>({ type: 'string', enum: [...values], description });
 }
 
-/** An object whose members a third party defines. */
+/** Describes an object whose members a third party defines. */
 export function openObject(description: string) {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',
@@ -57,7 +57,10 @@ export const Amount = Type.Integer({
 /** Sums may be zero and larger than one payment. */
 export const AtomsOut = Type.Integer({ minimum: 0, description: 'USDC atoms (6 decimals).' });
 
-/** No control characters: the body parser refuses them everywhere, this documents it. */
+/**
+ * Describes a text without control characters. The body parser refuses them everywhere; this
+ * documents it.
+ */
 export function text(maxLength: number, description: string, minLength = 0) {
   return Type.String({ minLength, maxLength, description });
 }

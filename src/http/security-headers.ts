@@ -10,7 +10,7 @@ const NO_PERMISSIONS = permissionsOf([]);
 export type SecurityHeaders = Readonly<Record<string, string>>;
 
 /**
- * The headers of every response. A page sets its own Content-Security-Policy, and its own
+ * Returns the headers of every response. A page sets its own Content-Security-Policy, and its own
  * Permissions-Policy if it uses a feature. Over plain http browsers ignore
  * Strict-Transport-Security, and a sandbox must not be locked to https. The names are in lowercase
  * for the reason given in `call.ts`.

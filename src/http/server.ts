@@ -188,7 +188,7 @@ function addSurface(
   app.setNotFoundHandler(unreachable);
 }
 
-/** `/v1/payments` is requested by clients that omitted `/api`. */
+/** Describes a path that no route has. Clients that omitted `/api` request `/v1/payments`. */
 function nothingAt(path: string, surfaces: readonly Surface[]): Refusal {
   const isApi = surfaces.some(({ root }) => `/api${path}/`.startsWith(`${root}/`));
   const hint = isApi ? ` The API is below /api: send this to /api${path}.` : '';

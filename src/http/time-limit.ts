@@ -19,8 +19,9 @@ export interface TimeLimit<T> {
 }
 
 /**
- * The result of the work, or `late()` if its time limit is reached first. (Written out, because
- * every request passes here twice: Promise.race with a promise for the timer costs twice as much.)
+ * Returns the result of the work, or `late()` if its time limit is reached first. (Written out,
+ * because every request passes here twice: Promise.race with a promise for the timer costs twice as
+ * much.)
  */
 export function withinTime<T>(work: Promise<T>, limit: TimeLimit<T>): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -38,15 +38,16 @@ function toRefusal(error: ErrorObject, where: 'body' | 'query'): Refusal {
 }
 
 /**
- * An error inside `propertyNames` concerns the name; the wrapper's own message is less specific.
+ * Returns the most specific error: one inside `propertyNames` concerns the name, while the
+ * wrapper's own message is general.
  */
 function first(errors: readonly ErrorObject[]): ErrorObject | undefined {
   return errors.find((error) => error.keyword !== 'anyOf' && error.keyword !== 'if') ?? errors[0];
 }
 
 /**
- * The check names the first invalid parameter. It compiles its schema at the first use, because all
- * schemas of the service together take a third of a second of each start.
+ * Creates a check that names the first invalid parameter. It compiles its schema at the first use,
+ * because all schemas of the service together take a third of a second of each start.
  */
 export function compileCheck(schema: TSchema, where: 'body' | 'query'): Check {
   let compiled: ValidateFunction | null = null;

@@ -70,7 +70,10 @@ export function replayOf(
   };
 }
 
-/** The first request with a key runs; later ones in the same batch find it in progress. */
+/**
+ * Decides for a request with a key: the first one runs, and later ones in the same batch find it in
+ * progress.
+ */
 function meet(
   running: Map<string, IdempotentRequest>,
   idempotency: IdempotentRequest | null,
@@ -152,7 +155,7 @@ export async function runOnce<Result extends Done>(
   });
 }
 
-/** The stored response of a key that was used before. */
+/** Returns the stored response of a key that was used before. */
 export async function findReplay(
   sql: Sql,
   idempotency: IdempotentRequest | null,

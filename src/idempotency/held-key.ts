@@ -9,7 +9,7 @@ export type UnreadRequest = Pick<IdempotentRequest, 'tenant' | 'caller' | 'key'>
 export type CheckHeldKey = (request: UnreadRequest, now: Date) => Promise<Refusal | null>;
 
 /**
- * For a request that is refused because of its body: checks whether its key belongs to another
+ * Checks, for a request that is refused because of its body, whether its key belongs to another
  * request, a refusal that comes first (behavior.md 2.4). A held key was claimed by a valid request,
  * because validation refusals free it, so an invalid request never repeats it.
  */

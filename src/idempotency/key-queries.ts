@@ -58,7 +58,7 @@ function byKey(rows: readonly ScopedKeyRow[]): Map<string, KeyRow> {
   );
 }
 
-/** The rows of these requests' keys, by account, mode, caller and key. */
+/** Returns the rows of these requests' keys, by account, mode, caller and key. */
 export async function selectKeys(
   sql: Sql,
   requests: readonly IdempotentRequest[],
@@ -69,8 +69,8 @@ export async function selectKeys(
 }
 
 /**
- * The same for a caller that is about to store its decisions. Deletes expired rows, so that their
- * keys can be inserted again.
+ * Like {@link selectKeys}, for a caller that is about to store its decisions. Deletes expired rows,
+ * so that their keys can be inserted again.
  */
 export async function takeKeys(
   tx: Tx,

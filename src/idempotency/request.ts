@@ -27,7 +27,7 @@ export interface IdempotentRequest {
   readonly docsUrl: string;
 }
 
-/** A map key: the owner and the Idempotency-Key. */
+/** Returns a map key: the owner and the Idempotency-Key. */
 export function keyOf(request: IdempotentRequest): string {
   return `${tenantKey(request.tenant)} ${request.caller} ${request.key}`;
 }

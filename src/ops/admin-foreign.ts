@@ -41,7 +41,7 @@ function lineOf(row: ForeignRow): string {
 }
 
 /**
- * One operator proposes the decision, and a second one approves it by the same command or at
+ * Proposes the decision for one operator; a second one approves it by the same command or at
  * /operator.
  */
 async function decideBy(

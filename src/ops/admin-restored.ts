@@ -47,7 +47,10 @@ async function recover(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<
   return 'a worker books what the database lacks; until then the network takes no payments';
 }
 
-/** The database was not restored, so someone else has used the keys whose nonces are ahead. */
+/**
+ * Stops the senders whose nonces are ahead: the database was not restored, so someone else has used
+ * their keys.
+ */
 async function stopSenders(tx: Tx, { now }: AdminInput, livemode: boolean): Promise<string | null> {
   const ahead = Object.entries((await lockDoubt(tx, livemode)) ?? {});
   if (ahead.length === 0) return null;

@@ -27,7 +27,7 @@ export async function finishAnchorDay(
   return rows.length === 1;
 }
 
-/** The heads of all audit logs that have changed since their last anchor. */
+/** Returns the heads of all audit logs that have changed since their last anchor. */
 export async function selectMovedHeads(sql: Sql): Promise<Anchor[]> {
   return sql.query(
     `with recursive chains as (

@@ -34,7 +34,10 @@ function anchorJson(heads: readonly Anchor[], now: Date): string {
   return JSON.stringify({ object: 'audit_anchor', created: now.toISOString(), heads: plain });
 }
 
-/** The mail's text is itself a file for `--anchors`: lines other than heads begin with #. */
+/**
+ * Writes the mail's text, which is itself a file for `--anchors`: lines other than heads begin with
+ * #.
+ */
 function anchorText(heads: readonly Anchor[]): string {
   return [
     '# The newest entry of each audit log that has grown: audit log, number, hash.',

@@ -46,7 +46,10 @@ export interface Finding {
   readonly what: string;
 }
 
-/** `<web>/receipts/<token>` → the URL of its JSON; `null` if it is not the URL of a receipt. */
+/**
+ * Converts `<web>/receipts/<token>` to the URL of its JSON; `null` if it is not the URL of a
+ * receipt.
+ */
 export function receiptJsonUrl(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const { origin, pathname } = new URL(url);
@@ -56,7 +59,7 @@ export function receiptJsonUrl(url: string): string | null {
 
 type Found = ReturnType<typeof eventsIn>[number];
 
-/** The payments that a transaction settled at this contract, in order. */
+/** Returns the payments that a transaction settled at this contract, in order. */
 function eventsIn(
   logs: Parameters<typeof parseEventLogs>[0]['logs'],
   { settlement }: TellingReceipt['proof'],

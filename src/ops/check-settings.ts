@@ -41,7 +41,7 @@ const HTTPS_PORT = 443;
 
 type Look = () => Promise<string>;
 
-/** A check returns its detail if it passes, and throws the problem if it fails. */
+/** Runs a check, which returns its detail if it passes and throws the problem if it fails. */
 async function finding(check: string, look: Look): Promise<Finding> {
   try {
     return { check, ok: true, detail: await look() };

@@ -7,8 +7,8 @@ import { requireCell } from '#settlement/own-cell.ts';
 const CONNECTIONS = 2;
 
 /**
- * The database that commands work on: DATABASE_URL. The embedded database belongs to the sandbox
- * that runs it; its address is in the sandbox's own files, and it is not for production.
+ * Opens the database that commands work on: DATABASE_URL. The embedded database belongs to the
+ * sandbox that runs it; its address is in the sandbox's own files, and it is not for production.
  */
 export function openCommandDatabase(env: NodeJS.ProcessEnv): Database {
   // Role `api`: a command signs nothing, so it needs no key of the worker or the registrar.

@@ -33,13 +33,13 @@ export interface ContractView {
   readonly bookedFees: { readonly acquirer: bigint; readonly protocol: bigint };
   readonly settlement: Hex;
   readonly timelock: Hex;
-  /** How many seconds an operation waits. */
+  /** Returns how many seconds an operation waits. */
   delay(): Promise<bigint>;
-  /** The operations scheduled in the timelock. */
+  /** Returns the operations scheduled in the timelock. */
   operations(): Promise<readonly Operation[]>;
   /** Encodes a call of one of the contract's functions for an operation. */
   encode(on: ContractCall['on'], functionName: string, args: readonly unknown[]): OperationCall;
-  /** The highest ceiling that needs no delay, in whole USDC per hour. */
+  /** Returns the highest ceiling that needs no delay, in whole USDC per hour. */
   approvedCeiling(): Promise<number>;
   walletChange(merchant: number): Promise<AnnouncedWallet | null>;
 }
@@ -76,7 +76,10 @@ export const CONTRACT_ACTIONS = {
   (options: Options, view: ContractView) => Promise<readonly ContractCall[]>
 >;
 
-/** The text of an option. @throws StartError if it is missing. */
+/**
+ * Returns the text of an option.
+ * @throws StartError if it is missing.
+ */
 function given(options: Options, name: string): string {
   const value = options[name];
   if (typeof value === 'string' && value !== '') return value;
@@ -123,7 +126,10 @@ interface Wish {
   readonly says: string;
 }
 
-/** The first call schedules an operation; once the delay has passed, the second one executes it. */
+/**
+ * Schedules an operation at the first call, and executes it at the second one, once the delay has
+ * passed.
+ */
 async function throughTimelock(view: ContractView, wish: Wish): Promise<ContractCall[]> {
   const { target, data } = view.encode(wish.on, wish.functionName, wish.args);
   const same = ({ calls }: Operation) =>
@@ -153,7 +159,7 @@ async function grant(options: Options, view: ContractView): Promise<ContractCall
   return throughTimelock(view, { on, functionName: 'grantRole', args, says });
 }
 
-/** The steward revokes at once, except stewards and the timelock's roles. */
+/** Revokes a role. The steward revokes at once, except stewards and the timelock's roles. */
 async function revoke(options: Options, view: ContractView): Promise<ContractCall[]> {
   const { name, on, args, account } = roleOf(options);
   const says = `${account} is no longer ${name}`;

@@ -322,7 +322,7 @@ describe('npm run chain, on a running contract', () => {
         Number(until),
       );
 
-    /** A payer with 100 USDC pays merchant 1. */
+    /** Has a payer with 100 USDC pay merchant 1. */
     async function sell(): Promise<void> {
       for (const { address } of [PAYER, SPARE]) {
         await client().setBalance({ address, value: parseEther('1') });

@@ -62,8 +62,9 @@ async function readEvents({ reader, settlement }: DeployedContract) {
 }
 
 /**
- * The waiting operations, oldest first. They can only be found by their events; the timelock then
- * confirms which of them still wait. `complete` is false if the node did not return all events.
+ * Reads the waiting operations, oldest first. They can only be found by their events; the timelock
+ * then confirms which of them still wait. `complete` is false if the node did not return all
+ * events.
  */
 export async function readOperations(
   deployed: DeployedContract,
@@ -114,7 +115,7 @@ function wordsOf(settlement: Hex, operation: Operation): string {
 /** How many merchants one call reads: within a node's limits. */
 const MERCHANTS_PER_CALL = 500;
 
-/** Every wallet that waits, by merchant. */
+/** Reads every wallet that waits, by merchant. */
 async function readWalletChanges({ reader, settlement }: DeployedContract) {
   const contract = { address: settlement, abi: settlementAbi } as const;
   const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;

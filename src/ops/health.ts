@@ -66,7 +66,10 @@ export function databaseCheck(db: Database): HealthCheck {
 /** A balancer probes every few seconds, and each request to a node costs money. */
 const CHAIN_FRESH_MS = 15_000;
 
-/** Not required: without a chain everything but confirmations, refunds and balances works. */
+/**
+ * Checks a chain, which is not required: without it everything but confirmations, refunds and
+ * balances works.
+ */
 export function chainCheck(chain: Chain): HealthCheck {
   return {
     name: chain.config.network,

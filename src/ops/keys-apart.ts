@@ -6,7 +6,8 @@ interface HeldKeys {
 }
 
 /**
- * A thief of both keys could register a shop and settle payments to it, so no process holds both.
+ * Describes the problem if one process holds both keys, whose thief could register a shop and
+ * settle payments to it.
  * @param worker the keys in the worker's settings; `registrar`: those in the registrar's.
  * @throws Error if one process holds both kinds, or one key has both roles.
  */

@@ -48,7 +48,7 @@ function maskedNetwork(network: NetworkSettings | null): Json {
   };
 }
 
-/** The path of a receiver's URL may be its key. */
+/** Masks the path of a receiver's URL, which may be its key. */
 function maskedAnchors(target: AnchorTarget | null): string | null {
   if (target === null || target.to === 'operators') return null;
   if (target.to === 'url') return plainUrl(target.url);

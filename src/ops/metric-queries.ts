@@ -44,7 +44,10 @@ export interface ArchiveRow {
   readonly seconds: number | null;
 }
 
-/** No row if the database archives nothing. One file a minute is due (`archive_timeout`). */
+/**
+ * Reads the age of the archive; no row if the database archives nothing. One file a minute is due
+ * (`archive_timeout`).
+ */
 export async function selectArchiveAge(sql: Sql): Promise<ArchiveRow[]> {
   return sql.query(
     `select extract(epoch from clock_timestamp() - coalesce(last_archived_time, stats_reset))::float

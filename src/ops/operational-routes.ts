@@ -29,7 +29,10 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** In production the token is required: a proxy may change the caller's address. */
+/**
+ * True if the caller may read the metrics. In production the token is required, because a proxy may
+ * change the caller's address.
+ */
 function mayReadMetrics(request: FastifyRequest, access: MetricsAccess): boolean {
   const { production, metricsToken, publicUrl } = access;
   if (metricsToken === null) {
@@ -40,7 +43,10 @@ function mayReadMetrics(request: FastifyRequest, access: MetricsAccess): boolean
   return equalInConstantTime(sent, digest(`Bearer ${metricsToken}`));
 }
 
-/** `/livez`: the process runs. `/readyz`: it can serve requests, and which networks settle. */
+/**
+ * Adds `/livez` (the process runs) and `/readyz` (it can serve requests, and which networks
+ * settle).
+ */
 function addProbes(app: FastifyInstance, health: ProcessHealth): void {
   app.get('/livez', async (_request, reply) =>
     reply.header('Cache-Control', 'no-store').send({ status: 'ok' }),
@@ -90,7 +96,7 @@ function addMetrics(
   });
 }
 
-/** On the API's port: probes, and /metrics unless it has a port of its own. */
+/** Adds the routes on the API's port: probes, and /metrics unless it has a port of its own. */
 export function addOperationalRoutes(
   app: FastifyInstance,
   health: ProcessHealth,

@@ -40,7 +40,10 @@ export interface ExpectedToken {
   readonly version: string | null;
 }
 
-/** As given, or Circle's by default; on a test network only as given. */
+/**
+ * Returns the expected names and version: as given, or Circle's by default; on a test network only
+ * as given.
+ */
 export function expectedToken(given: {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -52,10 +55,11 @@ export function expectedToken(given: {
 }
 
 /**
- * A contract is bound to its token forever, so a wrong token address must be detected before:
- * decimals, name, version, the EIP-712 domain that its signatures use, and their form: name and
- * version of FiatTokenV2_1 equal those of V2_2.
- * @throws StartError @returns the token's name and version.
+ * Checks the token before a contract is bound to it forever: decimals, name, version, the EIP-712
+ * domain that its signatures use, and their form (name and version of FiatTokenV2_1 equal those of
+ * V2_2).
+ * @throws StartError
+ * @returns the token's name and version.
  */
 export async function requireToken(
   place: { readonly rpcUrl: string; readonly usdc: Hex },
@@ -101,8 +105,8 @@ export async function requireToken(
 }
 
 /**
- * A token that has these calls refuses both with a reason: the permit has expired, and the caller
- * is not the payee. A token without one reverts with no reason.
+ * Finds a call that the token lacks. A token that has these calls refuses both with a reason: the
+ * permit has expired, and the caller is not the payee. A token without one reverts with no reason.
  */
 async function missingCall(reader: Reader, address: Hex): Promise<string | null> {
   const contract = { address, abi: SIGNATURE_ABI } as const;

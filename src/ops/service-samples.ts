@@ -70,7 +70,7 @@ export function databaseSamples(db: Database): SampleSource {
   };
 }
 
-/** A source of its own: it can be read when the others cannot. */
+/** Creates a source of its own, because it can be read when the others cannot. */
 export function databaseUp(db: Database): SampleSource {
   return {
     name: 'database check',

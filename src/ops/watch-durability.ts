@@ -16,7 +16,7 @@ import { insertAlarms } from '#settlement/alarms.ts';
 const LOOK_EVERY_MS = 5_000;
 
 export interface DurabilityWatch {
-  /** The last observation; `null` before the first poll. */
+  /** Returns the last observation; `null` before the first poll. */
   seen(): { readonly row: ReplicationRow; readonly found: Durability } | null;
   /** True if durability is lower than declared. */
   isShort(): boolean;

@@ -47,7 +47,7 @@ function minified(file: string, code: string, options: Parameters<typeof minifyS
   return result.code;
 }
 
-/** One module as JavaScript: types are stripped, and imports name the built files. */
+/** Converts one module to JavaScript: types are stripped, and imports name the built files. */
 function scriptOf(place: string, name: string, text: string): string {
   const file = path.join(place, name);
   const { code, errors } = transformSync(name, text, {
@@ -70,7 +70,7 @@ async function writeText(file: string, text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-/** The bundle, and the licenses of its contents beside it. */
+/** Writes the bundle, and the licenses of its contents beside it. */
 async function bundle(into: string): Promise<void> {
   const { output } = await build({
     input: path.join(ROOT, 'cli/src', BUNDLE),

@@ -20,7 +20,7 @@ const BUILD: Build = {
   command: 'src/packages/build-command.ts',
 };
 
-/** Without a data folder: a folder of this user alone. */
+/** Returns the cache to use without a data folder: a folder of this user alone. */
 function ownCache(): string {
   return path.join(tmpdir(), `tapline-packages-${process.geteuid?.() ?? 'own'}`);
 }
@@ -47,15 +47,15 @@ async function link(from: string, to: string): Promise<void> {
   await rename(fresh, from);
 }
 
-/** The folder in which they are built, if not beside the program. */
+/** Returns the folder in which they are built, if not beside the program. */
 export function packagesIn(dataDir: string): string {
   return path.resolve(dataDir, 'packages');
 }
 
 /**
- * The folder with the packages as they are published, `<folder>/sdk` and so on; builds them if
- * their sources have changed. If the program's folder is writable, `sdk/dist` and the others link
- * to it, for programs in this repository that import the packages by name.
+ * Returns the folder with the packages as they are published, `<folder>/sdk` and so on; builds them
+ * if their sources have changed. If the program's folder is writable, `sdk/dist` and the others
+ * link to it, for programs in this repository that import the packages by name.
  * @param own is used if this process may not write beside the program.
  * @throws StartError if they cannot be built.
  */

@@ -184,12 +184,12 @@ export class Dispatcher {
       this.#slots.offer(session);
       return;
     }
-    // The endpoint was changed since its target was made: reread it before anything is sent.
+    // The endpoint has changed since its target was made, so read it again before anything is sent.
     lookAgain(session);
     void this.renew().then(this.#deps.hasCapacity, this.#deps.hasCapacity);
   }
 
-  /** One delivery of the session, from its buffer to its recorded result. */
+  /** Handles one delivery of the session, from its buffer to its recorded result. */
   async #deliverNext(session: EndpointSession): Promise<void> {
     const row = session.buffer.shift();
     if (row === undefined) return;
@@ -214,7 +214,9 @@ export class Dispatcher {
     if (mostToTake(session, this.#hints) > 0) this.#deps.hasCapacity();
   }
 
-  /** `null` if its secrets cannot be decrypted: one invalid row must not stop the others. */
+  /**
+   * Returns `null` if its secrets cannot be decrypted: one invalid row must not stop the others.
+   */
   #openTarget(row: LeasedRow): Target | null {
     try {
       return openTarget(row.endpoint_id, row, this.#deps);

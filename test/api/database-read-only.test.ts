@@ -13,7 +13,7 @@ before(async () => {
 
 after(() => api.close());
 
-/** What clients see when their primary becomes a replica: its connections are read-only. */
+/** Makes the primary a replica, whose connections are read-only. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {
   const name = new URL(api.databaseUrl).pathname.slice(1);
   const client = await api.db.connect();

@@ -101,7 +101,7 @@ async function deviceChanges(): Promise<Asked[]> {
   return Object.entries(changes).map(([path, body]) => ({ method: 'POST', path, body }));
 }
 
-/** Every change on every node must be refused with this code and must create nothing. */
+/** Checks that every change on every node is refused with this code and creates nothing. */
 async function assertRefused(secret: string, changes: readonly Asked[], code: string) {
   const before = await counts();
   for (const node of nodes) {

@@ -72,7 +72,7 @@ function assertStillRuns(reply: Reply): void {
   );
 }
 
-/** For a moment, the process that ran the request may still report it as in progress. */
+/** Repeats a request while the process that ran it may still report it as in progress. */
 async function untilDone(send: () => Promise<Reply>): Promise<Reply> {
   const until = performance.now() + 5_000;
   for (;;) {
@@ -82,7 +82,10 @@ async function untilDone(send: () => Promise<Reply>): Promise<Reply> {
   }
 }
 
-/** The request times out, is repeated meanwhile, and then gets its stored response. */
+/**
+ * Sends a request that times out, repeats it meanwhile, and checks that it then gets its stored
+ * response.
+ */
 async function timeOutAndRetry(send: () => Promise<Reply>, key: string): Promise<Reply> {
   const account = await holdAccount();
   try {

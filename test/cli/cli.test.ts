@@ -52,7 +52,7 @@ interface Receiver {
   close(): Promise<void>;
 }
 
-/** A merchant's receiver, as in the SDK's guide. It stores correctly signed events. */
+/** Starts a merchant's receiver, as in the SDK's guide. It stores correctly signed events. */
 async function startReceiver(secret: string): Promise<Receiver> {
   const received: Received[] = [];
   const server: Server = createServer(async (request, response) => {

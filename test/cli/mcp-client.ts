@@ -47,8 +47,8 @@ export interface Tool {
 }
 
 /**
- * The checks of a strict client: the result matches its schema, and its text form has the same
- * content.
+ * Returns the checks of a strict client: the result matches its schema, and its text form has the
+ * same content.
  */
 export function checkersOf(tools: readonly Tool[]): ReadonlyMap<string, ValidateFunction> {
   const ajv = new Ajv({ strict: true, allErrors: true, allowUnionTypes: true });

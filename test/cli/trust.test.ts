@@ -57,7 +57,10 @@ function run(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: En
   });
 }
 
-/** A folder with a sandbox.json, as a third party's repository may contain. @returns a subfolder */
+/**
+ * Creates a folder with a sandbox.json, as a third party's repository may contain.
+ * @returns a subfolder
+ */
 async function folderWith(baseUrl: string, mode = 0o600): Promise<string> {
   const place = await mkdtemp(path.join(folder, 'clone-'));
   await mkdir(path.join(place, '.tapline'));

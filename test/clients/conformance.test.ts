@@ -145,7 +145,7 @@ function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent
   };
 }
 
-/** A child process that reads and writes lines of JSON. */
+/** Drives a child process that reads and writes lines of JSON. */
 function driven(child: ChildProcess) {
   const { stdin, stdout } = child;
   assert.ok(stdin !== null && stdout !== null);

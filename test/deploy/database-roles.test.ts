@@ -122,7 +122,7 @@ test('a database made by a superuser is given to the owner, repeatedly', async (
   await requireRoles('older');
 });
 
-/** The API as `tapline_app`, in its own process. */
+/** Starts the API as `tapline_app`, in its own process. */
 function startApi(database: string, name: string) {
   const { child, logs } = spawnMain({
     dataDir: path.join(root, name),

@@ -76,7 +76,7 @@ async function recovers(stage: Stage): Promise<void> {
   assert.ok(await waitUntil(() => well().catch(() => false), RECOVERED_MS), 'no recovery');
 }
 
-/** Every key must have exactly one intent and always return the same response. */
+/** Checks that every key has exactly one intent and always returns the same response. */
 async function completesOnce(stage: Stage, keys: readonly string[]): Promise<void> {
   const ids = new Set<unknown>();
   for (const key of keys) {

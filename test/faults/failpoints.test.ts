@@ -122,7 +122,10 @@ async function payAndRefund({ merchant, terminal }: Party, point: Failpoint) {
   return { tapped, paid, refunded, intent };
 }
 
-/** The wallet signs once; the page sends the signature until there is a response. */
+/**
+ * Pays by the link: the wallet signs once, and the page sends the signature until there is a
+ * response.
+ */
 async function payByLink({ merchant, terminal }: Party, api: ChaosProcess) {
   const created = await merchant.post('/payment_intents', {
     amount: 1_000_000,
@@ -165,7 +168,7 @@ async function comeToRest(point: Failpoint): Promise<void> {
   await chain.close();
 }
 
-/** The receiver got the payment's events, each in exactly one delivery. */
+/** Checks that the receiver got the payment's events, each in exactly one delivery. */
 async function checkTold(paymentId: string, before: number): Promise<void> {
   assert.ok(receiver.received.length >= before + WEBHOOKS);
   const [told] = await db.query<{ n: number }>(
@@ -177,8 +180,8 @@ async function checkTold(paymentId: string, before: number): Promise<void> {
 }
 
 /**
- * Every receipt is signed in the end, even if its worker died, whose lease expires after 20 s.
- * Requests with one id are repeats and have the same content.
+ * Checks that every receipt is signed in the end, even if its worker died, whose lease expires
+ * after 20 s. Requests with one id are repeats and have the same content.
  */
 async function checkSigned(point: Failpoint, payment: string): Promise<void> {
   const unsigned = 'select subject_id from fiscal_receipts where signature is null';

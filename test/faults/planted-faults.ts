@@ -55,7 +55,7 @@ export interface Played {
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
-/** A copy of the tree with this fault, for chaos runs. */
+/** Creates a copy of the tree with this fault, for chaos runs. */
 export function plant(root: string, { mutation }: PlantedFault) {
   const folder = mkdtempSync(path.join(tmpdir(), 'tapline-planted-'));
   copyTree(root, folder);
@@ -68,7 +68,7 @@ export function plant(root: string, { mutation }: PlantedFault) {
   };
 }
 
-/** The report is the single JSON line of the output. */
+/** Runs the command and parses its report, the single JSON line of the output. */
 async function play(folder: string, args: readonly string[]): Promise<Played> {
   const child = spawn(process.execPath, ['test/faults/run.ts', ...args], {
     cwd: folder,

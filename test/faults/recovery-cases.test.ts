@@ -53,7 +53,7 @@ interface Known {
   readonly payer: Hex;
 }
 
-/** The demo merchant and the payer of pass `ok`, as the contract identifies them. */
+/** Returns the demo merchant and the payer of pass `ok`, as the contract identifies them. */
 async function selectKnown(): Promise<Known> {
   const [row] = await world.db.query<{ merchant_number: bigint; address: Hex }>(
     `select m.merchant_number, y.address from account_modes m, passes s

@@ -58,7 +58,7 @@ function tap(intent: unknown, credential: Credential): Promise<Reply> {
   return persist(() => world.node(0).terminal.post(path, { credential }));
 }
 
-/** A new intent paid with this credential. */
+/** Pays a new intent with this credential. */
 async function sell(order: string, credential: Credential): Promise<Reply> {
   const created = await world.create(0, order);
   assert.equal(created.status, 201, JSON.stringify(created.body));
@@ -70,7 +70,7 @@ function keep(order: string, paid: Reply): void {
   lost.set(order, { intent: paid.body.id, payment: paid.body.payment });
 }
 
-/** A wallet unknown to the service, which pays by the terminal's link. */
+/** Pays by the terminal's link with a wallet that the service does not know. */
 async function payByWallet(intent: unknown): Promise<Reply> {
   const account = await outside.addWallet();
   const id = String(intent);
@@ -79,7 +79,7 @@ async function payByWallet(intent: unknown): Promise<Reply> {
   return payByLink(caller(`${world.nodes[0]?.url}/pay/v1`, ''), token, { account });
 }
 
-/** The payer of pass `ok`. */
+/** Returns the payer of pass `ok`. */
 async function selectDemo(): Promise<{ payerId: string; passId: string }> {
   const [found] = await world.db.query<{ payerId: string; passId: string }>(
     `select y.id as "payerId", s.id as "passId" from passes s join payers y on y.id = s.payer_id
@@ -108,7 +108,7 @@ async function addCode(demo: { payerId: string; passId: string }): Promise<strin
   return made.secret;
 }
 
-/** A person whose wallet the contract already knows signs up and gets a pass. */
+/** Signs up a person whose wallet the contract already knows, and creates a pass. */
 async function signUp(): Promise<string> {
   const address = await outside.addPayer();
   const made = await world.db.transaction(async (tx) => {

@@ -220,7 +220,10 @@ async function keepKilling(worker: ChaosProcess, ends: AbortSignal): Promise<voi
   }
 }
 
-/** The dashboard shows the announcement, withdrawals are blocked, and the owner cancels it. */
+/**
+ * Checks that the dashboard shows the announcement, that withdrawals are blocked, and that the
+ * owner can cancel it.
+ */
 async function isCancelable(shop: Shop): Promise<void> {
   const { wallet, change } = await shown(shop);
   assert.ok(sameWallet(wallet, shop.wallet));

@@ -74,7 +74,10 @@ function roleUrl(): string {
   return url.href;
 }
 
-/** A worker without a mail server writes each email to a file in its folder. */
+/**
+ * True if the email was sent: a worker without a mail server writes each one to a file in its
+ * folder.
+ */
 async function isMailed(): Promise<boolean> {
   const folder = path.join(world.ground.folder, 'worker 0', 'mail');
   const files = await readdir(folder).catch(() => []);

@@ -42,7 +42,7 @@ const OF_WAY: Readonly<Partial<Record<Strike, Readonly<Record<string, string>>>>
   },
 };
 
-/** The mutation that this way must detect under this fault. */
+/** Returns the mutation that this way must detect under this fault. */
 export function killedBy(strike: Strike, way: string): string {
   return OF_WAY[strike]?.[way] ?? OF_STRIKE[strike];
 }

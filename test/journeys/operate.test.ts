@@ -137,7 +137,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Not part of the service: deploys a token and gives every account gas. */
+/** Deploys a token and gives every account gas, which is not part of the service. */
 async function fund(network: Network, addresses: readonly Hex[]): Promise<void> {
   const wallet = walletOn(network, generatePrivateKey());
   for (const address of addresses) {

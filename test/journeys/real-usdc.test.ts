@@ -129,7 +129,7 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     });
   });
 
-  /** The message that this payer signs for a pay link. */
+  /** Returns the message that this payer signs for a pay link. */
   const shown = (token: string) => readLink(pay(), token, payer.address);
   const pay = () => caller(`${network.sandbox.base_url}/pay/v1`, 'none');
 

@@ -63,7 +63,7 @@ async function migrateToNext(database: TestDatabase): Promise<void> {
   assert.deepEqual(await migrate(database.db, { folder }), [name]);
 }
 
-/** A network of the previous release on a database with the next release's schema. */
+/** Starts a network of the previous release on a database with the next release's schema. */
 async function startPrevious(root: string) {
   const database = await testDatabase();
   undo.push(database.close);

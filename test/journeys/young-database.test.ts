@@ -96,7 +96,7 @@ async function setUpShop(accountId: string, signer: string): Promise<void> {
   });
 }
 
-/** A worker runs it once a minute, which a quick round does not last. */
+/** Runs the reconciliation, which a worker does only once a minute. */
 async function reconcile({ testnet }: QuickNetwork): Promise<void> {
   const chain = await openChain(testnet, silentLog);
   try {
@@ -117,7 +117,7 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<unkn
   }
 }
 
-/** A copy of the database after the rounds. */
+/** Creates a copy of the database after the rounds. */
 async function copy(name: string): Promise<string> {
   const url = new URL(log.database.url);
   const template = url.pathname.slice(1);

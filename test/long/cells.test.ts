@@ -227,7 +227,9 @@ interface Reply {
   readonly body: string;
 }
 
-/** Like a browser sent to this host; `fetch` sets the host header itself. */
+/**
+ * Requests a page like a browser that was sent to this host; `fetch` sets the host header itself.
+ */
 async function visit(
   host: string,
   asked: { readonly method: string; readonly body?: object; readonly cookie?: string },

@@ -37,7 +37,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The settings in the guide: URL, key and a terminal. */
+/** Returns the settings in the guide: URL, key and a terminal. */
 function settings(): string[] {
   const { base_url: address, test: mode } = network.sandbox;
   const set = { base_url: address, api_key: mode.secret_key, terminal: mode.terminal };
@@ -57,7 +57,9 @@ const WORK = [
   ...['deleteWebhookEndpoint', 'listRequestLog', 'testCreateAgentToken', 'testAdvanceClock'],
 ];
 
-/** Each request was sent, those that can succeed did, and none was malformed. */
+/**
+ * Checks that each request was sent, that those that can succeed did, and that none was malformed.
+ */
 function check(sent: readonly Sent[]): void {
   const statuses = new Map(sent.map(({ name, status }) => [name, status]));
   const worked = WORK.map((name) => [name, statuses.get(name)] as const);

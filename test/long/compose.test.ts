@@ -83,7 +83,7 @@ after(async () => {
   for (const step of undo.reverse()) await step();
 });
 
-/** A step on which later ones depend. */
+/** Declares a step on which later ones depend. */
 function step(name: string, work: () => Promise<string | undefined>): void {
   test(name, async (t) => {
     if (why !== null) return t.skip(why);

@@ -63,7 +63,9 @@ before(async () => {
   await makeBase();
 });
 
-/** A killed container leaves its mounts, which block the removal of the folder. */
+/**
+ * Unmounts the file systems that a killed container leaves, which block the removal of the folder.
+ */
 async function unmountAll(): Promise<void> {
   const mounts = await readFile('/proc/self/mounts', 'utf8');
   const places = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');

@@ -172,7 +172,7 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
   throw new Error(`waited for ${what}`);
 }
 
-/** How many of this test's merchants are on this contract version. */
+/** Counts this test's merchants on this contract version. */
 async function countLive(contractVersion: number): Promise<number> {
   const rows = await db.query<{ count: bigint }>(
     `select count(*) from account_modes

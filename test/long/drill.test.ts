@@ -55,7 +55,7 @@ after(async () => {
 
 const apiUrl = () => processes.flatMap((one) => one.url ?? [])[0] ?? '';
 
-/** A session that recovery must end, because it may have been ended in the lost period. */
+/** Starts a session that recovery must end, because it may have been ended in the lost period. */
 async function signIn(): Promise<void> {
   const browser = new PersonClient(`${apiUrl()}/dashboard/v1`);
   const answer = await browser.post('/session', { ...sandbox.dashboard });

@@ -36,7 +36,7 @@ after(async () => {
   await api.close();
 });
 
-/** The merchant's objects, which every API shows in its own way. */
+/** Returns the merchant's objects, which every API shows in its own way. */
 async function knownObjects(): Promise<KnownIds> {
   const intents = [];
   for (let i = 0; i < 30; i++) intents.push((await createTestIntent(api)).id);
@@ -61,7 +61,7 @@ async function signIn(surface: 'dashboard' | 'operator', email: string): Promise
   return person;
 }
 
-/** An owner of the merchant. */
+/** Creates an owner of the merchant. */
 async function addTestOwner(email: string): Promise<PersonClient> {
   const { userId } = await addOwner(api, email);
   const member = { accountId: api.merchant.accountId, userId, role: 'owner' as const };

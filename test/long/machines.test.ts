@@ -108,7 +108,7 @@ after(async () => {
   await ground?.close();
 });
 
-/** A merchant with its terminal and payers, created like the sandbox's. */
+/** Creates a merchant with its terminal and payers, like the sandbox's. */
 async function makeMerchant(): Promise<SandboxFile> {
   const made = await makeDemo(ground);
   await made.stop();
@@ -127,7 +127,10 @@ function sell(onFailure: 'report' | 'repeat' = 'repeat'): Sales {
 
 const books = (shop: Sales) => requireWhole({ db, ground }, shop);
 
-/** A step on which later ones depend. @param whyLeftOut Set if later steps do not need it. */
+/**
+ * Declares a step on which later ones depend.
+ * @param whyLeftOut Set if later steps do not need it.
+ */
 function step(
   name: string,
   work: () => Promise<void>,
@@ -222,7 +225,7 @@ step('step 5: Patroni makes one cluster of them', async () => {
   await everywhere(async (machine) => {
     await machine.type(install.join('\n'));
     await edit(machine, 'etc/patroni_env.conf', (text) => filled(asOwn(machine, text), PATRONI));
-    // This machine has no watchdog; the rest of the file is unchanged.
+    // Switches off the watchdog, which this machine lacks; the rest of the file is unchanged.
     const off = (text: string) => text.replace('mode: required', 'mode: "off"');
     await edit(machine, 'etc/patroni/config.yml', off);
     await machine.type(start.join('\n'));
@@ -363,7 +366,7 @@ interface Strike {
   readonly told: { readonly receiver: 'pager' | 'tickets'; readonly name: string } | null;
 }
 
-/** One leader, two followers, and Tapline on each machine. */
+/** Waits for one leader, two followers, and Tapline on each machine. */
 async function untilWhole(): Promise<void> {
   let said = '';
   const isWhole = async () => {

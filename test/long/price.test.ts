@@ -34,7 +34,7 @@ interface Ground {
   stopMining(): Promise<void>;
 }
 
-/** A relayer that has learned the block time, behind a counting proxy. */
+/** Runs a relayer that has learned the block time, behind a counting proxy. */
 async function onGround(
   chain: { readonly blockMs: number; readonly learnMs: number; readonly announces: boolean },
   measure: (ground: Ground) => Promise<void>,

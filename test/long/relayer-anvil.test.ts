@@ -92,7 +92,7 @@ class Follower {
     return this.#stored;
   }
 
-  /** No more faults from here on. */
+  /** Ends the faults. */
   calm(): void {
     this.#isLossy = false;
   }

@@ -31,7 +31,7 @@ const run = promisify(execFile);
 const missing = [SAMPLE, '/usr/bin/javac', ...JARS].find((place) => !existsSync(place));
 const skip = missing !== undefined && `${missing} is not there`;
 
-/** The key in the sample's source. */
+/** Returns the key in the sample's source. */
 function sampleKey() {
   const source = readFileSync(path.join(SAMPLE, 'NegotiateCryptoCommand.java'), 'utf8');
   const [pem] = /-----BEGIN[\s\S]*?END EC PRIVATE KEY-----/.exec(source) ?? [];

@@ -32,7 +32,7 @@ async function sell(till: TillWindow, times: number): Promise<void> {
   }
 }
 
-/** Each call aborts the current poll, like a network that drops, and starts another. */
+/** Aborts the current poll with each call, like a network that drops, and starts another. */
 async function poll(till: TillWindow, times: number): Promise<void> {
   for (let i = 0; i < times; i++) {
     await till.page.evaluate(`window.dispatchEvent(new Event('online'))`);

@@ -50,7 +50,7 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** One line per type that both sides name. */
+/** Returns one line per type that both sides name. */
 function comparisons(document: Schema): string[] {
   const { schemas } = document.components as { schemas: object };
   const lines = Object.keys(schemas).map((name) =>

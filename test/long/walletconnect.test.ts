@@ -133,7 +133,7 @@ function tell(socket: WebSocket, { topic, message, tag }: Posted): void {
   socket.send(JSON.stringify({ id, jsonrpc: '2.0', method: 'irn_subscription', params }));
 }
 
-/** A wallet app on another device. */
+/** Opens a wallet app on another device. */
 function openWallet(data: WalletData): Worker {
   return new Worker(path.join(import.meta.dirname, 'walletconnect/wallet.ts'), {
     workerData: data,

@@ -78,7 +78,7 @@ function swappedArguments(file: string, text: string): Candidate[] {
   return found;
 }
 
-/** Names and member paths, which are easily swapped. */
+/** True for names and member paths, which are easily swapped. */
 function isName(node: Expression): boolean {
   return node.type === 'Identifier' || node.type === 'MemberExpression';
 }

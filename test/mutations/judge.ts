@@ -85,7 +85,10 @@ async function judge(
   }
 }
 
-/** A test that fails without a bug detects nothing. @throws if it fails twice. */
+/**
+ * Checks that a test passes without a bug; otherwise it would detect nothing.
+ * @throws if it fails twice.
+ */
 async function checkSound(place: Place, file: string): Promise<void> {
   if (place.sound.has(file)) return;
   for (let tries = 0; tries < 2; tries++) {

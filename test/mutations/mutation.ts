@@ -38,7 +38,7 @@ export interface Result {
   readonly fileHash: string;
 }
 
-/** One result per line. */
+/** Parses the results, one per line. */
 export function readResults(file: string): Map<string, Result> {
   const results = JSON.parse(readFileSync(file, 'utf8')) as Result[];
   return new Map(results.map((result) => [result.id, result]));
@@ -65,7 +65,7 @@ export function mutate(source: string, mutation: Mutation): string {
   return source.slice(0, mutation.offset) + to + source.slice(end);
 }
 
-/** One-based. */
+/** Returns the line of the mutation, counted from one. */
 export function lineOf(source: string, mutation: Mutation): number {
   const offset = mutation.offset ?? source.indexOf(mutation.from);
   return source.slice(0, offset).split('\n').length;

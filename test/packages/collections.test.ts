@@ -40,7 +40,7 @@ before(async () => {
 });
 after(() => api?.close());
 
-/** For example `GET /v1/payments/{}`, from a document's path or a collection's URL. */
+/** Returns the name of a document's path or a collection's URL, such as `GET /v1/payments/{}`. */
 function plain(method: string, address: string): string {
   const below = address.replace('{{base_url}}', '').replaceAll(/\{+\w+\}+/g, '{}');
   return `${method.toUpperCase()} ${below}`;

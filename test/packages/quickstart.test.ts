@@ -58,7 +58,7 @@ async function codeBlocks(from: string, to: string): Promise<readonly CodeBlock[
 const OTHERS = '## In Python, PHP or Go';
 const OWN_NETWORK = '## A network of your own';
 
-/** The guide's first lines with this network's URL and key. */
+/** Puts this network's URL and key into the guide's first lines. */
 function withSettings(text: string): string {
   const { base_url: address, test: mode } = network.sandbox;
   const filled = text

@@ -230,7 +230,7 @@ function vasAnswer(options: ApplePhoneOptions): Uint8Array {
   return encodeTlv(0x70, Buffer.concat(fields));
 }
 
-/** A type 4 tag with one record: a URL or a text. */
+/** Emulates a type 4 tag with one record: a URL or a text. */
 export function tag(content: { readonly address: string } | { readonly text: string }): Transceive {
   const record =
     'address' in content

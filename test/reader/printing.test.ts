@@ -62,7 +62,7 @@ test('no typed text reaches the printer as a command', () => {
   assert.equal(text, 'Shop@V ???? "x".\n\n');
 });
 
-/** A network printer that records what it receives. */
+/** Starts a network printer that records what it receives. */
 async function networkPrinter() {
   const received: Buffer[] = [];
   const server = createSocketServer((socket: Socket) => {

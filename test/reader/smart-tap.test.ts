@@ -54,7 +54,7 @@ function turn(isOn: boolean, id = store.terminalId) {
   return store.db.transaction((tx) => switchSmartTap(tx, ref, isOn));
 }
 
-/** A pass and its value in Google Wallet. */
+/** Creates a pass and its value in Google Wallet. */
 async function newPass() {
   const session = await signInWallet(server.url, newWallet(), { now: store.clock.now() });
   const me = server.payer(session);

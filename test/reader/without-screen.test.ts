@@ -35,7 +35,7 @@ after(() => shared.close());
 interface Till {
   readonly terminal: TestTerminal;
   readonly events: TillEvent[];
-  /** The next event with this status. */
+  /** Returns the next event with this status. */
   until(status: TillEvent['status']): Promise<TillEvent>;
   tap(card: Parameters<typeof readTap>[0]): Promise<void>;
   end(): Promise<void>;
@@ -221,7 +221,7 @@ test('a key that has ended stops the reader with a message', async () => {
   await till.end();
 });
 
-/** A proxy to the server. When cut, it swallows all data, as after a sleep. */
+/** Opens a proxy to the server. When cut, it swallows all data, as after a sleep. */
 async function openWay(to: string) {
   const { hostname, port } = new URL(to);
   const sockets: Socket[] = [];

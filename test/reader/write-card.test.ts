@@ -31,7 +31,7 @@ function newSettings(page = HOME): CardSettings {
   };
 }
 
-/** A chip with scripted responses, which checks each command. */
+/** Emulates a chip with scripted responses, which checks each command. */
 function scripted(...steps: readonly (readonly [command: string, answer: string])[]): Transceive {
   const left = [...steps];
   return async (command) => {

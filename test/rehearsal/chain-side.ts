@@ -33,7 +33,7 @@ export interface ChainSide {
   /** Sends the cost of this much gas at twice the current price. */
   give(key: Hex, gas: bigint): Promise<void>;
   costOf(hash: Hex): Promise<{ readonly cost: bigint; readonly gas: bigint }>;
-  /** The second provider's answer. */
+  /** Returns the second provider's answer. */
   again(hash: Hex): Promise<{ readonly succeeded: boolean; readonly blockNumber: bigint }>;
   tokensAgain(address: Hex): Promise<bigint>;
   /** Returns what the other keys have left to the paying one. @returns the sum. */

@@ -7,7 +7,7 @@ import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 /** Enough parallel sales to keep the server busy and the test short. */
 const AT_ONCE = 32;
 
-/** One sale per byte of request and response, each with its connection cut at that byte. */
+/** Makes one sale per byte of request and response, each with its connection cut at that byte. */
 export async function cutSales(t: TestContext, everyBytes: number): Promise<void> {
   const api = await startTestApi();
   const port = Number(new URL(api.url).port);

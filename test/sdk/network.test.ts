@@ -30,7 +30,7 @@ after(async () => {
   await folder?.remove();
 });
 
-/** The supported Node versions: older ones from npm in a folder of their own, and ours. */
+/** Installs the supported Node versions: older ones from npm in a folder of their own, and ours. */
 async function installNodes(to: string): Promise<string[]> {
   const tool = await installTool('nodes', to);
   const older = ['node-20', 'node-22'];

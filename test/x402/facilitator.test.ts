@@ -52,7 +52,7 @@ interface Signed {
   readonly requirements: PaymentRequirements;
 }
 
-/** An x402 client's payload for a resource, signed by the real package. */
+/** Signs an x402 client's payload for a resource with the real package. */
 async function sign(buyer: PrivateKeyAccount, resource: string): Promise<Signed> {
   const requirements = {
     ...ground.facilitator.requirements({ price: PRICE, resource }),

@@ -29,7 +29,7 @@ export interface X402Ground {
   readonly merchant: Caller;
   readonly facilitator: Facilitator;
   readonly bridge: PrivateKeyAccount;
-  /** A second process with the same settings. */
+  /** Creates a second process with the same settings. */
   another(changed?: Partial<FacilitatorOptions>): Promise<Facilitator>;
   settings(): FacilitatorOptions & { readonly privateKey: `0x${string}` };
   fund(account: Address, atoms: bigint): Promise<void>;
@@ -39,7 +39,10 @@ export interface X402Ground {
   merchantReceived(): Promise<bigint>;
   /** Limits what the bridge may pay per sale; `null` removes the limit. */
   limitBridge(atoms: number | null): Promise<void>;
-  /** A shop with a paywall. @returns its URL */
+  /**
+   * Opens a shop with a paywall.
+   * @returns its URL
+   */
   openShop(price: number, facilitator?: Facilitator): Promise<string>;
   close(): Promise<void>;
 }

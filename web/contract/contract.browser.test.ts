@@ -118,7 +118,7 @@ for (const [name, options] of [
   });
 }
 
-/** The registrar proposes a payout wallet that the merchant never asked for. */
+/** Has the registrar propose a payout wallet that the merchant never asked for. */
 async function propose(): Promise<{ readonly thief: Hex; readonly merchantNumber: bigint }> {
   const { merchantNumber } = await network.addMerchant();
   const thief = privateKeyToAccount(generatePrivateKey());

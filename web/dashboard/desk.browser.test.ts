@@ -116,7 +116,7 @@ test('times are those of the account, on dashboard and till, wherever one reads 
   await till.close();
 });
 
-/** The sandbox's account uses UTC. */
+/** Checks a time in UTC, the time zone of the sandbox's account. */
 async function checkUtc(time: Locator): Promise<void> {
   const at = new Date((await time.first().getAttribute('datetime')) ?? '');
   const shown = (await time.first().textContent()) ?? '';

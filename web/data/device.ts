@@ -109,7 +109,7 @@ export interface DeviceApi {
   ): Promise<Answer<Intent>>;
   create(intent: CreateIntent): Promise<Answer<Intent>>;
   tap(id: string, tap: TapIntent): Promise<Answer<Intent>>;
-  /** The message that the chip with this address must sign to pay. */
+  /** Returns the message that the chip with this address must sign to pay. */
   toSign(
     id: string,
     chip: { readonly from: string; readonly tip: bigint | null },
@@ -122,7 +122,7 @@ export interface DeviceApi {
     signed: ChipSignature & { readonly tip: bigint | null },
   ): Promise<Answer<Intent>>;
   cancel(id: string): Promise<Answer<Intent>>;
-  /** The items that this till sells at a tap. */
+  /** Returns the items that this till sells at a tap. */
   catalogue(): Promise<Answer<CatalogueItemList>>;
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
   /** Finds a sale made at any of the merchant's tills. */
@@ -132,7 +132,7 @@ export interface DeviceApi {
   refund(refund: CreateRefund): Promise<Answer<Refund>>;
   /** Emails the customer a receipt. */
   mailReceipt(payment: string, email: string): Promise<Answer<ReceiptMail>>;
-  /** Names and credentials of the sandbox's passes. Other services refuse the call. */
+  /** Returns names and credentials of the sandbox's passes. Other services refuse the call. */
   testPasses(): Promise<Answer<TestPasses>>;
 }
 

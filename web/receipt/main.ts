@@ -4,7 +4,10 @@ import type { Receipt } from '../data/types/pay.ts';
 import { t } from '../ui/text/t.ts';
 import { type Verdict, verify } from './verify.ts';
 
-/** The page works without this script, which only verifies the payment on chain and prints. */
+/**
+ * Returns the verdict in words. The page works without this script, which only verifies the payment
+ * on chain and prints.
+ */
 
 function words(verdict: Verdict): readonly [string, string] {
   switch (verdict.kind) {

@@ -21,8 +21,9 @@ function visitAt(token: string): string | undefined {
 }
 
 /**
- * A tag with a chip appends a one-time message to its URL. The message is verified and then removed
- * from the address bar. If the check fails, the page continues as for a plain tag.
+ * Shows the page of a tag. A tag with a chip appends a one-time message to its URL, which is
+ * verified and then removed from the address bar. If the check fails, the page continues as for a
+ * plain tag.
  */
 export async function showTag(token: string): Promise<void> {
   const { search, pathname } = location;

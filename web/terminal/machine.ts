@@ -88,7 +88,9 @@ function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
   }
 }
 
-/** A part of a split bill counts once, as soon as its payment is known to be paid. */
+/**
+ * Enters a phase. A part of a split bill counts once, as soon as its payment is known to be paid.
+ */
 function enter(till: Till, phase: Phase): Till {
   const isPaid = phase.at === 'result' && phase.outcome === 'paid';
   if (!isPaid || till.phase.at === 'result') return { ...till, phase };

@@ -149,7 +149,7 @@ async function shown(): Promise<Shown> {
   return answer.body as unknown as Shown;
 }
 
-/** The wallet, and the status of its change, in the database. */
+/** Returns the wallet, and the status of its change, in the database. */
 async function inRows() {
   const [mode] = await server.db.query<{ wallet: string }>(
     `select settlement_wallet as wallet from account_modes

@@ -38,7 +38,7 @@ function updateMeRoute(settings: SurfaceSettings) {
   });
 }
 
-/** The routes for a person's own data, the same for merchants' people and for staff. */
+/** Declares the routes for a person's own data, the same for merchants' people and for staff. */
 export function meRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     updateMeRoute(settings),

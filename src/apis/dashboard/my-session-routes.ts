@@ -94,7 +94,7 @@ function signOutEverywhereRoute(settings: SurfaceSettings) {
   });
 }
 
-/** A person's sessions, and how to end them. */
+/** Declares the routes with which people list and end their sessions. */
 export function mySessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [listSessionsRoute(settings), endSessionRoute(settings), signOutEverywhereRoute(settings)];
 }

@@ -43,7 +43,7 @@ async function personWith(name: string) {
 }
 
 /**
- * The service's response to releasing payouts: `unexpected_state` means that the factor was
+ * Returns the service's response to releasing payouts: `unexpected_state` means that the factor was
  * accepted.
  */
 async function liftCode(client: PersonClient, accountId: string): Promise<string | undefined> {

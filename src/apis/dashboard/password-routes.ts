@@ -37,7 +37,7 @@ function requestRoute(settings: SurfaceSettings) {
   });
 }
 
-/** The password change removed all known devices; this one becomes known again. */
+/** Confirms a password change, which removes all known devices, and makes this one known again. */
 async function passwordChanged(
   settings: SurfaceSettings,
   user: { readonly id: string; readonly email: string },

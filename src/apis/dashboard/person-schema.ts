@@ -19,7 +19,7 @@ export const RoleField = oneOf(ROLES, 'viewer, member, admin or owner.');
 export const KYB_STATUSES = ['none', 'pending', 'approved', 'rejected'] as const;
 export const EmailOut = Type.String({ maxLength: 254, description: 'An email address.' });
 
-/** A name entered by a person, as it is shown. */
+/** Returns a name entered by a person, as it is shown. */
 export function nameOut(description: string) {
   return Type.String({ maxLength: 500, description });
 }

@@ -60,7 +60,7 @@ after(async () => {
   await network.stop();
 });
 
-/** A path with ids of the right format for objects that do not exist. */
+/** Returns a path with ids of the right format for objects that do not exist. */
 function pathOf(route: PersonRoute): string {
   const now = server.clock.now();
   return route.path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {

@@ -429,7 +429,7 @@ function refundRoute(deps: DeviceDeps) {
   });
 }
 
-/** The terminal protocol (behavior.md 14.1). */
+/** Declares the terminal protocol (behavior.md 14.1). */
 export function deviceSurface(deps: DeviceDeps): Surface<DeviceCaller> {
   return {
     root: '/api/device/v1',

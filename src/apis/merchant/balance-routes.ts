@@ -80,8 +80,8 @@ interface Funds {
 }
 
 /**
- * Before go-live the merchant is registered on no contract, so the balance is empty. While an
- * account moves to the next contract, both contracts can hold funds.
+ * Reads the balances. Before go-live the merchant is registered on no contract, so there is none.
+ * While an account moves to the next contract, both contracts can hold funds.
  */
 async function readFunds(
   { db, chains }: BalanceRoutesDeps,

@@ -24,7 +24,7 @@ const CellSchema = Type.Object({
   waiting: nullable(WaitingSchema),
 });
 
-/** The network's cells, the same list from any of them. */
+/** Declares the route that lists the network's cells, the same from any of them. */
 export function cellsRoute({ db, cells }: OperatorDeps): PersonRoute {
   return personRoute({
     method: 'GET',

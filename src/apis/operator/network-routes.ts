@@ -211,7 +211,7 @@ function contractsRoute(deps: OperatorDeps) {
   });
 }
 
-/** The state of each network and its contracts. */
+/** Declares the routes that show the state of each network and its contracts. */
 export function networkRoutes(deps: OperatorDeps): PersonRoute[] {
   return [recoveriesRoute(deps), contractsRoute(deps)];
 }

@@ -41,7 +41,7 @@ function auditRoute({ db, cursorKey }: OperatorDeps) {
   });
 }
 
-/** The network as its staff sees it. */
+/** Declares the routes that show the network to its staff. */
 export function operatorNetworkRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     ...operatorPayerRoutes(deps),

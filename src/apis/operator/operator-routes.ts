@@ -13,7 +13,7 @@ import { proposalRoutes } from '#apis/operator/proposal-routes.ts';
 import { supportSearchRoute } from '#apis/operator/support-search-routes.ts';
 import type { Surface } from '#http/route.ts';
 
-/** All routes of the operator API. */
+/** Declares all routes of the operator API. */
 export function operatorRoutes(deps: OperatorDeps): PersonRoute[] {
   const { settings } = deps;
   return [
@@ -30,7 +30,7 @@ export function operatorRoutes(deps: OperatorDeps): PersonRoute[] {
   ];
 }
 
-/** `/api/operator/v1`, for the network's own staff, all with a verified second factor. */
+/** Declares `/api/operator/v1`, for the network's own staff, all with a verified second factor. */
 export function operatorSurface(deps: OperatorDeps): Surface {
   return personSurface(deps.settings, operatorRoutes(deps));
 }

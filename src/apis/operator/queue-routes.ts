@@ -71,7 +71,7 @@ function requestsRoute({ db }: OperatorDeps) {
   });
 }
 
-/** The individual entries of the queues. */
+/** Declares the routes that list the entries of the queues. */
 export function queueRoutes(deps: OperatorDeps): PersonRoute[] {
   return [entriesRoute(deps), requestsRoute(deps)];
 }

@@ -143,7 +143,10 @@ function changeRoute(
   });
 }
 
-/** The keys by which readers identify their network to phones with Google Wallet. */
+/**
+ * Declares the routes for the keys by which readers identify their network to phones with Google
+ * Wallet.
+ */
 export function smartTapRoutes(deps: OperatorDeps): PersonRoute[] {
   return [
     listRoute(deps),

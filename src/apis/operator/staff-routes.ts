@@ -138,7 +138,7 @@ function roleRoute(deps: OperatorDeps) {
   });
 }
 
-/** The network's staff and their roles. */
+/** Declares the routes for the network's staff and their roles. */
 export function staffRoutes(deps: OperatorDeps): PersonRoute[] {
   return [operatorsRoute(deps), disableRoute(deps), roleRoute(deps)];
 }

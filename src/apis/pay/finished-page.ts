@@ -4,7 +4,7 @@ export interface FinishedPage {
   readonly body: string;
 }
 
-/** `html` is the built page, with its styles and script. */
+/** Fills the built page `html`, which has its styles and script. */
 export function fillPage(html: string, { title, body }: FinishedPage): string {
   return html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)

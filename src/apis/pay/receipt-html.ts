@@ -15,7 +15,7 @@ function given(value: string, isCode: boolean | undefined): string {
     : `<bdi ${AS_IT_IS}>${escapeHtml(value)}</bdi>`;
 }
 
-/** Names of people and shops may be written right to left. */
+/** Renders a row. Names of people and shops may be written right to left. */
 function row(line: ReceiptLine): string {
   const { name, value, also, isNamed, isTotal, isCode, isWords, href } = line;
   const title = isNamed === true ? given(name, false) : escapeHtml(name);
@@ -33,7 +33,7 @@ function list(kind: string, lines: readonly ReceiptLine[]): string {
   return lines.length === 0 ? '' : `<dl class="${kind}">\n${lines.map(row).join('\n')}\n</dl>`;
 }
 
-/** A printed receipt carries a QR code, which the clerk scans when goods are returned. */
+/** Draws the QR code of a printed receipt, which the clerk scans when goods are returned. */
 function qr(url: string, { html }: Writer): string {
   const { data, size } = encode(url, { ecc: 'M', border: 2 });
   const runs = data.flatMap((cells, y) => {
@@ -53,8 +53,8 @@ function qr(url: string, { html }: Writer): string {
 }
 
 /**
- * The whole receipt, readable without script. The script only asks `node` (an absolute URL or a
- * path from the root), if there is one, whether the chain confirms it.
+ * Renders the whole receipt, readable without script. The script only asks `node` (an absolute URL
+ * or a path from the root), if there is one, whether the chain confirms it.
  */
 export function receiptPage(
   slip: Slip,

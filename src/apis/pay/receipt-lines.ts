@@ -11,7 +11,7 @@ const METHODS: Readonly<Record<string, TextKey>> = {
   wallet: 'receipt.method.wallet',
 };
 
-/** `6.78 USDC`, rounded to cents because people remember it so. */
+/** Formats atoms as `6.78 USDC`, rounded to cents because people remember it so. */
 export function headlineOf(atoms: number, { locale }: Writer): string {
   return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }

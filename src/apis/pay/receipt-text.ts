@@ -136,7 +136,7 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The text shown for a receipt that does not exist. */
+/** Returns the text shown for a receipt that does not exist. */
 export function noReceiptText(width: TextWidth, { text }: Writer): string {
   return `${wrapped(text('receipt.missing.short'), width).join('\n')}\n`;
 }

@@ -92,7 +92,7 @@ function createKeyRoute(deps: PayerDeps) {
   });
 }
 
-/** One-minute codes, and codes that change every half minute (behavior.md 12.9, 12.14). */
+/** Declares the routes for one-minute codes and for changing codes (behavior.md 12.9, 12.14). */
 export function passCodeRoutes(deps: PayerDeps): AnyRoute<PayerCaller>[] {
   return [createRoute(deps), createKeyRoute(deps)];
 }

@@ -59,7 +59,7 @@ function historyRoute(deps: PayerDeps) {
   });
 }
 
-/** The payer app's API (behavior.md 14.2). */
+/** Declares the payer app's API (behavior.md 14.2). */
 export function payerSurface(deps: PayerDeps): Surface<PayerCaller> {
   const open = [...OPEN_PATHS, NETWORKS_PATH].map((path) => ROOT + path);
   return {

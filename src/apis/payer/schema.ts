@@ -33,7 +33,7 @@ export const Signature = Type.Unsafe<`0x${string}`>({
   description: 'The signature of the wallet, 64 or 65 bytes in hex.',
 });
 
-/** A list that fits into one response. */
+/** Describes a list that fits into one response. */
 export function shortListOf<S extends Type.TSchema>(item: S) {
   return Type.Object({
     object: objectType('list'),

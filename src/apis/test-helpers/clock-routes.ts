@@ -110,7 +110,10 @@ function advanceRoute(deps: ClockDeps) {
   });
 }
 
-/** A clock per test account, so that developers can test in seconds what otherwise takes days. */
+/**
+ * Declares the routes of a test account's clock, so that developers can test in seconds what
+ * otherwise takes days.
+ */
 export function clockRoutes(deps: ClockDeps): AnyRoute<MerchantCaller>[] {
   return [readRoute(deps), advanceRoute(deps)];
 }

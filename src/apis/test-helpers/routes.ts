@@ -277,7 +277,7 @@ function triggerRoute(deps: TestHelperDeps) {
   });
 }
 
-/** The simulations that developers call with curl (behavior.md 17.1). Test keys only. */
+/** Declares the simulations that developers call with curl (behavior.md 17.1). Test keys only. */
 export function testHelperRoutes(deps: TestHelperDeps): AnyRoute<MerchantCaller>[] {
   return [
     tapRoute(deps),

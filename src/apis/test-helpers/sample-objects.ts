@@ -18,7 +18,7 @@ export interface Sample {
   readonly previousAttributes?: JsonObject;
 }
 
-/** Ids of one made-up sale, shared by its objects. */
+/** Creates the ids of one made-up sale, shared by its objects. */
 function createIds(now: Date) {
   const ids = new Map<IdKind, string>();
   return (kind: IdKind) => {

@@ -12,8 +12,9 @@ exec node /usr/local/lib/npm/bin/npm-cli.js "$@"
 const run = promisify(execFile);
 
 /**
- * A Debian root with Node.js from node_modules and npm, like the official Node.js base images,
- * without fetching an image. `TAPLINE_TEST_BASE` reuses a root that debootstrap has created.
+ * Makes a Debian root with Node.js from node_modules and npm, like the official Node.js base
+ * images, without fetching an image. `TAPLINE_TEST_BASE` reuses a root that debootstrap has
+ * created.
  */
 export async function makeBaseFolder(wanted: string): Promise<string> {
   const folder = process.env.TAPLINE_TEST_BASE ?? wanted;

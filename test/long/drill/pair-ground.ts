@@ -81,8 +81,8 @@ const isRefused = (sent: Promise<void>) =>
   );
 
 /**
- * A contract with delays of 48 hours. The owner holds one proposer key and one steward key, and
- * there are two honest guardians. Each stealable key is a different one.
+ * Opens a contract with delays of 48 hours. The owner holds one proposer key and one steward key,
+ * and there are two honest guardians. Each stealable key is a different one.
  */
 export async function openPairGround(database: TestDatabase): Promise<PairGround> {
   const terms = { payoutHold: DELAY_S };
@@ -170,7 +170,7 @@ export class PairGround {
     await this.sendInOneBlock([this.schedule(this.owner, this.ownersGrant)]);
   }
 
-  /** The thieves act in each block, and the watchtower reads each block. */
+  /** Lets the thieves act in each block, and the watchtower read each block. */
   async rob(stolen: readonly StolenKey[], watchKey = this.world.network.watchKey): Promise<Robbed> {
     const { world, chains } = this;
     const before = await world.network.usdcOf(this.payer);
@@ -255,7 +255,10 @@ export class PairGround {
     return this.world.network.merchantBalance(merchantNumber);
   }
 
-  /** A watchtower on another machine. @returns its key. */
+  /**
+   * Creates a watchtower on another machine.
+   * @returns its key.
+   */
   async addWatcher(): Promise<Hex> {
     const watchKey = generatePrivateKey();
     const { address } = privateKeyToAccount(watchKey);

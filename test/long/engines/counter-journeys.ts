@@ -26,7 +26,10 @@ const SUMS: readonly (readonly [string, RegExp])[] = [
   ['2,5', /Charge 2\.50 USDC/],
 ];
 
-/** The keys of a reader with an American layout, on a computer with a German keyboard. */
+/**
+ * Returns the text that a reader with an American layout types on a computer with a German
+ * keyboard.
+ */
 function typeUnderGerman(pass: string): string {
   const keys = [...pass].map((letter) => {
     const key = { y: 'z', z: 'y', Y: 'Z', Z: 'Y', _: '?' }[letter] ?? letter;

@@ -35,7 +35,7 @@ async function opens(hands: Hands, address: string): Promise<void> {
   );
 }
 
-/** At this width, each row and each navigation link opens its own page. */
+/** Checks that at this width each row and each navigation link opens its own page. */
 async function openLists(hands: Hands, ground: Ground, width: number): Promise<void> {
   const { sandbox, terminal } = ground;
   for (const amount of [1_000_000, 2_000_000]) {

@@ -21,7 +21,7 @@ export interface Hands {
   /** Continues in the window that the last click opened. */
   followNewWindow(): Promise<void>;
   evaluate<T>(expression: string): Promise<T>;
-  /** A screenshot; two are equal if nothing differs. */
+  /** Takes a screenshot; two are equal if nothing differs. */
   picture(): Promise<string>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface Engine {
   readonly name: string;
   /** The reason why it cannot run here, or `null`. */
   readonly missing: string | null;
-  /** A window of 1,280 px without stored data. */
+  /** Opens a window of 1,280 px without stored data. */
   open(): Promise<Hands>;
   close(): Promise<void>;
 }

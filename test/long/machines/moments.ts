@@ -63,7 +63,7 @@ export async function restoreOnce(at: Restorable): Promise<string> {
 }
 
 /**
- * The first target was too early, so restore again to a later one.
+ * Restores again to a later time, because the first target was too early.
  * @param timeline Of the database before both.
  */
 export async function restoreTwice(at: Restorable, timeline: string): Promise<string> {

@@ -65,8 +65,8 @@ interface Front {
 }
 
 /**
- * A local address that forwards to the shared one, for programs that cannot be given a certificate
- * authority. It accepts only certificates that `ca` has signed for the host name.
+ * Opens a local address that forwards to the shared one, for programs that cannot be given a
+ * certificate authority. It accepts only certificates that `ca` has signed for the host name.
  */
 export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
   const server = createHttpServer((incoming, answer) => {
@@ -90,7 +90,7 @@ export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
   return `http://127.0.0.1:${portOf(server)}`;
 }
 
-/** A connection to the room's current primary, through HAProxy. */
+/** Opens a connection to the room's current primary, through HAProxy. */
 export async function openWayToPrimary(undo: Undo): Promise<number> {
   const proxy = await startProxy(OUTSIDE.slice(0, OUTSIDE.lastIndexOf('.')));
   undo.push(() => proxy.process.kill('SIGKILL'));

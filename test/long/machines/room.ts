@@ -74,7 +74,7 @@ export interface Room {
   close(): Promise<void>;
 }
 
-/** A root of its own, with this machine's as the lower layer. */
+/** Creates a root of its own, with this machine's as the lower layer. */
 async function openRoot(disk: string): Promise<string> {
   const root = path.join(disk, 'root');
   await mkdir(disk);
@@ -105,7 +105,9 @@ async function openRoot(disk: string): Promise<string> {
   return root;
 }
 
-/** A file system of its own, because node_exporter ignores overlays and memory file systems. */
+/**
+ * Creates a file system of its own, because node_exporter ignores overlays and memory file systems.
+ */
 async function openDisk(disk: string, place: string): Promise<void> {
   const image = path.join(disk, 'disk.img');
   const before = path.join(disk, 'before');
@@ -133,7 +135,7 @@ const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const OWN = { PATH, HOME: '/root', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' };
 const TYPED_MS = 300_000;
 
-/** The settings with which this machine reaches the registry. */
+/** Returns the settings with which this machine reaches the registry. */
 function online(): Record<string, string> {
   const settings = Object.entries(process.env).filter(([name]) =>
     /proxy|^npm_config_|CERT/i.test(name),
@@ -203,7 +205,7 @@ async function clean(): Promise<void> {
   }
 }
 
-/** A network of the four, with one link to this machine. */
+/** Creates a network of the four, with one link to this machine. */
 async function openNetwork(): Promise<void> {
   await sh(
     [

@@ -74,7 +74,7 @@ export async function prepareRepository({ machines, backup }: Room): Promise<voi
   await backup.type(all);
 }
 
-/** The rest: the first backup, the schedule, and the newest backup's age. */
+/** Sets up the first backup, the schedule, and the metric of the newest backup's age. */
 export async function backUp({ backup }: Room): Promise<void> {
   const [, , , , first = ''] = await blocksUnder('backup.md', 'Under Patroni');
   await backup.type('systemctl enable --now prometheus-node-exporter');
@@ -181,7 +181,7 @@ export async function update(
   await restartEach(machines);
 }
 
-/** The end of "Update": restarts one process at a time. */
+/** Restarts one process at a time, as at the end of "Update". */
 async function restartEach(machines: readonly GuideMachine[]): Promise<void> {
   const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
   for (const role of ['api', 'worker'] as const) {

@@ -92,7 +92,7 @@ seen.deleted = (await tapline.paymentIntents.retrieve(dropped.data.id)).status;
 seen.currency = await said(begin(1, 'eur'));
 seen.nothing = await said(begin(0.0000001));
 
-/** A sale whose amount has more decimals than USDC, refunded in parts. */
+/** Sells an amount that has more decimals than USDC, and refunds it in parts. */
 async function saleOf(total, parts) {
   const begun = await begin(total);
   await tapline.testHelpers.tap(options.terminal, { payment_intent: begun.data.id });

@@ -10,7 +10,7 @@ import { freePort, waitUntil } from '#sandbox/processes.ts';
 export interface Pooler {
   /** The database's URL through the pooler. */
   readonly url: string;
-  /** Its log output. */
+  /** Returns its log output. */
   logs(): string;
   close(): Promise<void>;
 }

@@ -210,7 +210,7 @@ test('events and requests are found, and errors are grouped', async () => {
   await window.close();
 });
 
-/** A merchant's server that verifies signatures, or accepts everything. */
+/** Starts a merchant's server that verifies signatures, or accepts everything. */
 async function startMerchant() {
   let secret: string | null = null;
   let received = 0;

@@ -7,7 +7,7 @@ import { named } from '#core/isolates.ts';
 import { partsOf } from './fixed.ts';
 import { Fragment, jsx, jsxs } from './jsx-runtime.ts';
 
-/** An element as the compiler emits it, with several children in an array. */
+/** Creates an element as the compiler emits it, with several children in an array. */
 function made(
   type: 'p' | 'b' | 'i' | 'div' | 'option' | 'button' | 'bdi' | 'code' | typeof Fragment,
   ...children: readonly unknown[]

@@ -55,7 +55,7 @@ const itemOf = (unit_price) => ({
   ...{ title: 'Coffee', quantity: 1, unit_price, requires_shipping: false },
 });
 
-/** A cart whose payment the terminal requests. */
+/** Creates a cart whose payment the terminal requests. */
 async function cartOf(price) {
   const { id } = await run(flows.createCartWorkflow, {
     ...{ region_id: region.id, sales_channel_id: channel.id, currency_code: 'usd' },
