@@ -51,7 +51,7 @@ export interface TestNetwork {
   mine(blocks?: number): Promise<void>;
   /** Mines automatically until the returned function is called. */
   mineEvery(ms: number): () => Promise<void>;
-  /** Waits until the node holds an unmined transaction. */
+  /** Waits until the node holds an unmined transaction. @throws after a minute. */
   pending(): Promise<void>;
   /** Sends a transaction and mines it. @throws when it reverts. */
   send(account: PrivateKeyAccount, to: Hex | null, data: Hex): Promise<void>;
@@ -229,6 +229,9 @@ function deploymentOf(config: NetworkConfig, wanted: Wanted): Hex {
   return encodeDeployData({ abi: settlementAbi, bytecode: settlementBytecode, args });
 }
 
+/** A test that would wait forever says why it fails, long before the runner ends its file. */
+const PENDING_WAIT_MS = 60_000;
+
 interface Parts {
   config: NetworkConfig;
   rpc: Rpc;
@@ -261,11 +264,12 @@ function assemble(parts: Parts): Omit<TestNetwork, Roles> {
     mine: sender.mine,
     mineEvery: (ms) => mineEvery(sender, ms),
     pending: async () => {
-      for (;;) {
+      for (const end = performance.now() + PENDING_WAIT_MS; performance.now() < end; ) {
         const status = (await rpc.call('txpool_status', [])) as { pending: Hex };
         if (BigInt(status.pending) > 0n) return;
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
+      throw new Error('no transaction arrived at the node');
     },
     addMerchant: (key = generatePrivateKey()) => addMerchant(parts, send, key),
     addPayers: (count, options = {}) => addPayers(parts, count, options),
